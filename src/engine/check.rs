@@ -21,6 +21,7 @@ pub(super) fn arrived(node: &NodeRef, gradients: &mut Gradients) -> Result<()> {
 }
 
 /// The gradient in the form of the tensor that it belongs to, which is an output of `target`.
+#[inline]
 pub(super) fn fit(
     gradient: Tensor,
     target: &NodeRef,
@@ -28,10 +29,20 @@ pub(super) fn fit(
     node: &NodeRef,
     index: usize,
 ) -> Result<Tensor> {
-    let form = target.form(output);
-    if gradient.is_of_form(form) {
-        return Ok(gradient);
+    match gradient.is_of_form(target.form(output)) {
+        true => Ok(gradient),
+        false => made_to_fit(gradient, target, output, node, index),
     }
+}
+
+fn made_to_fit(
+    gradient: Tensor,
+    target: &NodeRef,
+    output: u32,
+    node: &NodeRef,
+    index: usize,
+) -> Result<Tensor> {
+    let form = target.form(output);
     let layout = gradient.layout();
     let gradient = if layout.is_alike(form.layout) {
         gradient

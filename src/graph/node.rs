@@ -232,10 +232,14 @@ impl Node {
     }
 
     /// What output `output` looked like.
+    #[inline]
     pub fn form(&self, output: u32) -> FormRef<'_> {
-        let extras = || self.extras.get();
-        let further = output.checked_sub(1).and_then(|index| extras()?.further.get(index as usize));
-        further.map_or(FormRef { layout: &self.layout, dtype: self.dtype }, Form::as_ref)
+        let first = FormRef { layout: &self.layout, dtype: self.dtype };
+        if output == 0 {
+            return first;
+        }
+        let further = self.extras.get().and_then(|extras| extras.further.get(output as usize - 1));
+        further.map_or(first, Form::as_ref)
     }
 
     /// Number of outputs.

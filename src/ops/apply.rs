@@ -331,7 +331,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
 
 /// The gradients of an operation with one input.
 pub fn one(gradient: Tensor) -> Result<Gradients> {
-    Ok(smallvec![Some(gradient)])
+    Ok(Gradients::from_buf_and_len([Some(gradient), None], 1))
 }
 
 /// The outputs of an operation with two.

@@ -7,7 +7,7 @@ use super::{batch, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{Attributes, profile};
+use crate::graph::{Attributes, mode, profile};
 use crate::kernels::{map, moves};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -103,6 +103,9 @@ pub fn full_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
 
 /// The gradient that a root starts with: one.
 pub(super) fn implicit(root: &Tensor) -> Result<Tensor> {
+    if !mode::special() {
+        return plainly_like(root, Scalar::Int(1), root.dtype());
+    }
     match root.batch().is_none() && (root.is_minded() || intercept::is_intercepting()) {
         true => intercept::beside("torch::autograd::Implicit", Attributes::new(), root, |x| {
             plainly_like(x, Scalar::Int(1), x.dtype())

@@ -88,7 +88,11 @@ pub fn records(inputs: &[&Tensor]) -> bool {
 
 /// Where gradients with respect to the inputs go.
 pub fn gradient_edges(inputs: &[&Tensor]) -> Result<SmallVec<[Option<Edge>; 2]>> {
-    inputs.iter().map(|input| input.gradient_edge()).collect()
+    let mut edges = SmallVec::with_capacity(inputs.len());
+    for input in inputs {
+        edges.push(input.gradient_edge()?);
+    }
+    Ok(edges)
 }
 
 /// A bit for each edge that leads somewhere.

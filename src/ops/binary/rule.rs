@@ -101,7 +101,7 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         }
         let left = at.needs(0).then(|| self.conjugates(at, E::LEFT_NEEDS).and_then(left)).transpose()?;
         let right = at.needs(1).then(|| self.conjugates(at, E::RIGHT_NEEDS).and_then(right)).transpose()?;
-        Ok(smallvec![left, right])
+        Ok(Gradients::from_buf([left, right]))
     }
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
