@@ -118,8 +118,6 @@ macro_rules! composites {
     TraceRank { ndim: usize },
     /// An ellipsis that is none.
     EinsumEllipsis { place: String, what: &'static str },
-    /// A dimension of an ellipsis that has another size in another operand of `einsum`.
-    EinsumEllipsisBroadcast { dim: usize, size: usize, operand: usize, expected: usize },
     /// A subscript that is no letter.
     EinsumSubscript { index: usize },
     /// Another number of subscripts than of dimensions.

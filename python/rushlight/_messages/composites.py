@@ -137,11 +137,6 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     ),
     "TraceRank": (RuntimeError, "trace: expected a matrix, but got tensor with dim {ndim}"),
     "EinsumEllipsis": (RuntimeError, "einsum(): found '.' for {place} {what}"),
-    "EinsumEllipsisBroadcast": (
-        RuntimeError,
-        "einsum(): dimension {dim} covered by ellipsis in operand {operand}has size {size} which does not "
-        "broadcast with previously seen ellipsis with size {expected} for the respective dimension",
-    ),
     "EinsumSubscript": (
         RuntimeError,
         "einsum(): invalid subscript given at index {index} in the equation string, "

@@ -246,11 +246,6 @@ fn check_sizes(terms: &[Term]) -> Result<()> {
             match seen.iter_mut().find(|(other, _)| *other == label) {
                 Some((_, expected)) if *expected == size || size == 1 => {}
                 Some((_, expected)) if *expected == 1 => *expected = size,
-                Some(&mut (_, expected)) if label >= ELLIPSIS => {
-                    let dots = term.labels.iter().filter(|&&label| label >= ELLIPSIS).count();
-                    let dim = dots - 1 - (label - ELLIPSIS) as usize;
-                    return Err(Error::EinsumEllipsisBroadcast { dim, size, operand, expected }.into());
-                }
                 Some(&mut (_, expected)) => {
                     let letter = char::from_u32(label).filter(char::is_ascii_alphabetic);
                     let error = match letter.map(String::from) {
