@@ -137,7 +137,8 @@ impl<T: Home> WeakShared<T> {
         // SAFETY: this handle keeps the place.
         let place = unsafe { self.place.as_ref() };
         let found = place.handles.add_unless(|handles| handles == 0);
-        found.then_some(Shared { place: self.place, owned: PhantomData })
+        // Made only then: a handle that goes is counted.
+        found.then(|| Shared { place: self.place, owned: PhantomData })
     }
 
     /// Whether this is a handle to the same value.
