@@ -57,7 +57,9 @@ const KINDS: usize = 32;
 struct Last([[Cell<Code>; 2]; KINDS]);
 
 impl Last {
-    const EMPTY: Last = Last([const { [const { Cell::new(NO_CODE) }; 2] }; KINDS]);
+    const fn new() -> Last {
+        Last([const { [const { Cell::new(NO_CODE) }; 2] }; KINDS])
+    }
 
     /// Runs `look` on what is remembered: by all threads, where the interpreter's lock lets one at a time look, or
     /// by each.
@@ -65,12 +67,12 @@ impl Last {
     fn with<R>(look: impl FnOnce(&Last) -> R) -> R {
         #[cfg(not(Py_GIL_DISABLED))]
         {
-            static LAST: Last = Last::EMPTY;
+            static LAST: Last = Last::new();
             look(&LAST)
         }
         #[cfg(Py_GIL_DISABLED)]
         {
-            thread_local!(static LAST: Last = const { Last::EMPTY });
+            thread_local!(static LAST: Last = const { Last::new() });
             LAST.with(look)
         }
     }
