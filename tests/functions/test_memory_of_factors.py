@@ -3,6 +3,8 @@
 import pytest
 import rushlight as torch
 
+pytestmark = pytest.mark.filterwarnings(r"ignore:torch\.(triangular_solve|cholesky) is deprecated")
+
 MATRIX = torch.tensor([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]])
 
 BY_COLUMNS = {
