@@ -1,4 +1,4 @@
-"""Timing a case in two processes, in strictly alternating rounds."""
+"""Timing cases in processes of their own, in strictly alternating rounds."""
 
 from __future__ import annotations
 
@@ -76,15 +76,14 @@ def ratio(slower: Timing, faster: Timing) -> float | None:
     return statistics.median(a / b for a, b in zip(slower.rounds, faster.rounds, strict=True))
 
 
-def timings(case: Case, subjects: list[tuple[Library, int]], rounds: int) -> list[Timing]:
-    """Time a case for each (library, number of threads) in turn, round after round."""
-    index = EVERY_CASE.index(case)
-    results = [Timing() for _ in subjects]
+def timings(runs: list[tuple[Case, Library, int]], rounds: int) -> list[Timing]:
+    """Time each (case, library, number of threads) in turn, round after round."""
+    results = [Timing() for _ in runs]
     for _ in range(rounds):
-        for (library, threads), timing in zip(subjects, results, strict=True):
-            seconds = library.seconds(index, threads)
+        for (case, library, threads), timing in zip(runs, results, strict=True):
+            seconds = library.seconds(EVERY_CASE.index(case), threads)
             empty = library.seconds(EMPTY_INDEX, threads)
             if seconds is not None and empty is not None:
                 timing.rounds.append(seconds)
                 timing.empty.append(empty)
-    return [timing.per(case.operations) for timing in results]
+    return [timing.per(case.operations) for timing, (case, _, _) in zip(results, runs, strict=True)]

@@ -12,8 +12,8 @@ INTRODUCTION = """\
 
 Written by `make bench PY=/path/to/a/python-with-torch`; `make bench` alone measures rushlight only.
 
-- Each library runs in a process of its own, and the two take turns, round by round. Times are the least of
-  all rounds; a ratio is the median of what each round says: how many times longer the reference took.
+- Each library runs in a process of its own. What is compared takes turns, round by round. Times are the
+  least of all rounds; a ratio is the median of what each round says: how many times longer the other took.
 - Times are of a call of a Python function that holds the code. *Net* is without what calling an empty
   function takes. Ratios are of the full times.
 - One thread, unless the table says otherwise. Tensors are float32.

@@ -18,7 +18,7 @@ def group_table(group: Group, subject: Library, reference: Library | None, round
     libraries = [library for library in (subject, reference) if library is not None]
     rows = []
     for case in group.cases:
-        results = timings(case, [(library, 1) for library in libraries], rounds)
+        results = timings([(case, library, 1) for library in libraries], rounds)
         row = [case.title]
         for timing in results:
             row += [shown(timing.raw, duration), shown(timing.net, duration)]
@@ -35,7 +35,7 @@ def parallel_table(libraries: list[Library], rounds: int) -> str:
     rows = []
     for case in PARALLEL:
         for library in libraries:
-            one, two = timings(case, [(library, 1), (library, 2)], rounds)
+            one, two = timings([(case, library, 1), (case, library, 2)], rounds)
             gain = ratio(one, two)
             target = at_least(gain, case.target) if library is libraries[0] else ""
             row = [f"{case.title}, {library.name}", shown(one.raw, duration), shown(two.raw, duration)]
@@ -47,7 +47,7 @@ def parallel_table(libraries: list[Library], rounds: int) -> str:
 def mapped_table(libraries: list[Library], rounds: int) -> str:
     rows = []
     for library in libraries:
-        (one_by_one,), (at_once,) = (timings(case, [(library, 1)], rounds) for case in MAPPED)
+        one_by_one, at_once = timings([(case, library, 1) for case in MAPPED], rounds)
         gain = ratio(one_by_one, at_once)
         target = at_least(gain, MAPPED[1].target) if library is libraries[0] else ""
         row = [f"{MAPPED[1].title}, {library.name}", shown(one_by_one.raw, duration)]
@@ -60,7 +60,7 @@ def anomaly_table(libraries: list[Library], rounds: int) -> str:
     rows = []
     for pair in ANOMALY:
         for library in libraries:
-            (off,), (on,) = (timings(case, [(library, 1)], rounds) for case in pair)
+            off, on = timings([(case, library, 1) for case in pair], rounds)
             slower = ratio(on, off)
             target = at_most(slower, 1.5, times) if library is libraries[0] else ""
             row = [f"{pair[0].title}, {library.name}", shown(off.raw, duration), shown(on.raw, duration)]
