@@ -15,6 +15,7 @@ use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
 use crate::tensor::object::{as_tensor, wrap};
 use crate::tensor::shown;
+use crate::warnings::Once;
 use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PySystemError, PyTypeError, PyUserWarning};
 use pyo3::ffi;
@@ -411,6 +412,10 @@ impl Callable {
 
 #[cold]
 fn warn_deprecated(py: Python<'_>, name: &str, used: &Signature, all: &[Signature]) -> PyResult<()> {
+    static TOLD: Once = Once::new();
+    if !TOLD.is_due() {
+        return Ok(());
+    }
     let told: String =
         all.iter().filter(|one| !one.deprecated).map(|one| format!("\n\t{name}{one}")).collect();
     let text = format!(

@@ -43,8 +43,6 @@ mod origin;
 mod outputs;
 mod overrides;
 mod profile;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-mod recycling;
 mod returns;
 mod saved;
 mod signature;
@@ -52,6 +50,7 @@ mod size;
 mod tensor;
 mod transform;
 mod unlocked;
+mod warnings;
 mod whole;
 mod writes;
 
@@ -135,6 +134,8 @@ mod _rushlight {
         is_requiring_allowed, is_tracked_inside, is_unfollowed, kept, layers, leads_out, leave_transform,
         outer, transform_count, transforms_of,
     };
+    #[pymodule_export]
+    use super::warnings::{is_warn_always_enabled, set_warn_always};
     #[pymodule_export]
     use super::whole::{as_one, record_underived};
 

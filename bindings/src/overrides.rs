@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-use pyo3::exceptions::{PyDeprecationWarning, PyTypeError, PyUserWarning};
+use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -19,6 +19,7 @@ use crate::declining::Declining;
 use crate::intercept;
 use crate::signature::matching::Call;
 use crate::tensor::object::{tensor_class, tensor_type};
+use crate::warnings::Once;
 
 /// Whether there ever was a class or a mode that wants to see calls.
 static EVER: AtomicBool = AtomicBool::new(false);
@@ -26,7 +27,7 @@ static EVER: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// How many blocks this thread is in that call functions as they are.
     static DISABLED: Cell<u32> = const { Cell::new(0) };
-    /// Whether the next call is made as it is; those inside of it are shown.
+    /// Whether the next call is shown to neither classes nor modes; those inside of it are.
     static SKIPPING: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread calls functions without showing them to its modes.
     static MODES_HIDDEN: Cell<bool> = const { Cell::new(false) };
@@ -213,8 +214,14 @@ fn look<'py>(object: &Bound<'py, PyAny>, plain: Plain, interested: &mut Interest
     consider(object, plain, interested)
 }
 
+/// Whether classes see calls of this thread.
 fn is_shown() -> bool {
-    DISABLED.get() == 0 && !SKIPPING.replace(false)
+    DISABLED.get() == 0
+}
+
+/// Whether this is the call that neither classes nor modes see.
+fn is_skipped() -> bool {
+    SKIPPING.replace(false)
 }
 
 /// Call a function as it is, and show what it calls in turn.
@@ -239,6 +246,9 @@ pub(crate) fn offer<'py>(
     receiver: Option<&Bound<'py, PyAny>>,
     call: &Call<'_, 'py>,
 ) -> PyResult<Option<Py<PyAny>>> {
+    if is_skipped() {
+        return Ok(None);
+    }
     let mut interested = Interested::new();
     if is_shown() {
         let all = receiver.into_iter().chain(call.positional).chain(call.values);
@@ -273,6 +283,9 @@ pub(crate) fn offer_operator<'py>(
     name: &str,
     operands: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if is_skipped() {
+        return Ok(None);
+    }
     let mut interested = Interested::new();
     if is_shown() {
         operands.iter().try_for_each(|object| look(object, Plain::DoesNot, &mut interested))?;
@@ -294,6 +307,9 @@ pub(crate) fn offer_member<'py>(
     args: impl FnOnce() -> PyResult<Bound<'py, PyTuple>>,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if is_skipped() {
+        return Ok(None);
+    }
     let py = receiver.py();
     let mode = innermost(py);
     let mut interested = Interested::new();
@@ -323,13 +339,10 @@ fn innermost(py: Python<'_>) -> Option<Py<PyAny>> {
 
 /// Warns, once, of a `__torch_function__` that is a plain method.
 fn tell_once(py: Python<'_>) -> PyResult<()> {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if TOLD.swap(true, Ordering::Relaxed) {
-        return Ok(());
-    }
+    static TOLD: Once = Once::new();
     let text = c"Defining your `__torch_function__` as a plain method is deprecated and will be an error in \
         future, please define it as a classmethod.";
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)
+    TOLD.warn(py, text)
 }
 
 /// The same where a function of Python shows its call.
@@ -393,7 +406,7 @@ fn nobody(name: &str, mode: Option<&Py<PyAny>>, interested: &Interested<'_>) -> 
 #[pyfunction]
 #[pyo3(name = "_has_torch_function")]
 pub(crate) fn has_torch_function(arguments: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if !is_shown() {
+    if is_skipped() || !is_shown() {
         return Ok(false);
     }
     if in_mode() {

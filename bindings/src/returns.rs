@@ -28,6 +28,11 @@ pub(crate) struct Named<T> {
     pub(crate) elements: T,
 }
 
+/// What an operation found, with names.
+pub(crate) fn named<T>(class: &'static str, found: rushlight::Result<T>) -> rushlight::Result<Named<T>> {
+    found.map(|elements| Named { class, elements })
+}
+
 impl<T: ToPython> ToPython for Named<T> {
     fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         static CLASSES: PyOnceLock<Py<PyModule>> = PyOnceLock::new();

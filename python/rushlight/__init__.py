@@ -187,6 +187,7 @@ if TYPE_CHECKING:
     from .utils._device import get_default_device as get_default_device
     from .utils._device import set_default_device as set_default_device
     from .utils.dlpack import from_dlpack as from_dlpack
+    from .utils.dlpack import to_dlpack as to_dlpack
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
@@ -241,6 +242,7 @@ else:
             "get_autocast_gpu_dtype": ".amp._former",
             "set_autocast_gpu_dtype": ".amp._former",
             "from_dlpack": ".utils.dlpack",
+            "to_dlpack": ".utils.dlpack",
             "frombuffer": "._sharing",
             "compile": "._compiled",
             "get_default_device": ".utils._device",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
+from ._once import warn_once
 from ._rushlight import Tensor
 from ._samples import check_mapped
 from ._spelling import name_in_c
@@ -24,11 +25,9 @@ _CHAIN = (
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Return the product of several matrices."""
     check_mapped("chain_matmul", *matrices, fallback=False)
-    import warnings
-
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
-    warnings.warn(_CHAIN, UserWarning, stacklevel=2)
+    warn_once(_CHAIN)
     for matrix in matrices:
         if matrix.dim() != 2:
             raise RuntimeError(f"Tensor dimension is {matrix.dim()}, expected 2 instead.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 from . import _rushlight as native
+from ._once import warn_once
 from ._rushlight import Size, Tensor
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -265,6 +266,9 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     return v.norm(pow, others, keepdim=True)
 
 
+_INDEXING = "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
+
+
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Return the coordinates of the grid that vectors span, a tensor for each.
 
@@ -274,5 +278,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """
     vectors = _flattened(tensors)
     if indexing is None:
+        warn_once(_INDEXING)
         return native.meshgrid(vectors)
     return native.meshgrid(vectors, indexing=indexing)

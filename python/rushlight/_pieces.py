@@ -6,6 +6,7 @@ import builtins
 import math
 
 from . import _rushlight as native
+from ._once import warn_once
 from ._rushlight import Tensor
 from ._samples import check_mapped
 
@@ -343,6 +344,15 @@ _RANGE = (
 )
 
 
+_LU = (
+    "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
+    "removed in a future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced "
+    "with\nLU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
+    "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
+    "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
+)
+
+
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
     """Return both triangles of a matrix in one, with the exchanges of rows.
 
@@ -356,6 +366,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     """
     from .return_types import _lu_with_info
 
+    warn_once(_LU)
     factors, pivots, info = native._nn.linalg_lu_factor_ex(A, pivot=pivot)
     return _lu_with_info((factors, pivots, info)) if get_infos else (factors, pivots)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from . import _rushlight as native
+from ._once import warn_once
 from ._rushlight import Tensor
 from ._samples import of_all_samples, refuse
 from ._typename import scalar_name
@@ -65,6 +66,13 @@ def unique_consecutive(
     return _groups(input, dim, True, return_inverse, return_counts)
 
 
+_SCATTERED = (
+    "torch.searchsorted(): {0} tensor is non-contiguous, this will lower the performance due to extra data "
+    "copy when converting non-contiguous tensor to contiguous, please use contiguous {0} tensor if possible. "
+    "This message will only appear once per program."
+)
+
+
 def searchsorted(
     sorted_sequence: Tensor,
     input: Any,
@@ -98,6 +106,9 @@ def searchsorted(
                 "numel(1)"
             )
         input = native.tensor(input)
+    for tensor, what in ((input, "input value"), (sorted_sequence, "boundary")):
+        if not tensor.is_contiguous():
+            warn_once(_SCATTERED.format(what))
     found = native._nn.places_among(sorted_sequence, input, right, sorter, out_int32)
     return native._written("searchsorted", found, out)
 

@@ -319,34 +319,6 @@ def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool, shown: str = ""
     return parameter
 
 
-def stft(self: Tensor, n_fft: int, *args: Any, **kwargs: Any) -> Tensor:
-    """Return the spectra of this signal as a window moves over it: `rushlight.stft`."""
-    from . import _spectra
-
-    return _spectra.stft(self, n_fft, *args, **kwargs)
-
-
-def istft(self: Tensor, n_fft: int, *args: Any, **kwargs: Any) -> Tensor:
-    """Return the signal whose spectra are nearest to these: `rushlight.istft`."""
-    from . import _spectra
-
-    return _spectra.istft(self, n_fft, *args, **kwargs)
-
-
-def orgqr(self: Tensor, input2: Tensor) -> Tensor:
-    """Return the first columns of the products of these reflections: `rushlight.orgqr`."""
-    from . import _lowrank
-
-    return _lowrank.orgqr(self, input2)
-
-
-def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
-    """Return the product of a matrix with these reflections: `rushlight.ormqr`."""
-    from . import _lowrank
-
-    return _lowrank.ormqr(self, input2, input3, left, transpose)
-
-
 def untyped_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as bytes: one object for all tensors that share it."""
     from . import storage
@@ -375,10 +347,6 @@ _METHODS = (
     untyped_storage,
     _typed_storage,
     storage,
-    istft,
-    orgqr,
-    ormqr,
-    stft,
     backward,
     type_as,
     new_tensor,
@@ -402,17 +370,24 @@ _RARE = {
     "_rev_view_func_unsafe": "._view_functions",
     "_view_func": "._view_functions",
     "_view_func_unsafe": "._view_functions",
+    "__dlpack__": ".utils.dlpack",
+    "__dlpack_device__": ".utils.dlpack",
+    "dim_order": "._layouts",
     "eig": "._retired",
     "is_shared": "._sharing",
+    "istft": "._spectra",
     "lstsq": "._retired",
     "module_load": "._legacy",
     "new": "._legacy",
+    "orgqr": "._lowrank",
+    "ormqr": "._lowrank",
     "pin_memory": "._sharing",
     "reinforce": "._retired",
     "resize": "._legacy",
     "resize_as": "._legacy",
     "share_memory_": "._sharing",
     "solve": "._retired",
+    "stft": "._spectra",
     "symeig": "._retired",
     "to_dense": "._legacy",
 }

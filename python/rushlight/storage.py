@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+from ._once import warn_once
 from ._rushlight import Tensor, _is_hollow, _memory_of, _whole_memory, float32, uint8, zeros
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class TypedStorage(_Storage):
         self, *, wrap_storage: UntypedStorage, dtype: Any = float32, _internal: bool = False
     ) -> None:
         if not _internal:
-            _warn(2)
+            warn_once(_DEPRECATED)
         self._untyped_storage, self.dtype = wrap_storage, dtype
         self._shown = wrap_storage._shown.view(dtype)
 
@@ -182,15 +183,9 @@ def typed_storage(tensor: Tensor) -> TypedStorage:
     return TypedStorage(wrap_storage=untyped_storage(tensor), dtype=tensor.dtype, _internal=True)
 
 
-def _warn(stacklevel: int) -> None:
-    import warnings
-
-    warnings.warn(_DEPRECATED, UserWarning, stacklevel=stacklevel + 1)
-
-
 def deprecated_storage(tensor: Tensor) -> TypedStorage:
     """Return the memory of a tensor as elements of its type, with a warning."""
-    _warn(3)
+    warn_once(_DEPRECATED, stacklevel=4)
     return typed_storage(tensor)
 
 

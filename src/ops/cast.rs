@@ -147,7 +147,8 @@ pub enum Order {
 }
 
 impl Order {
-    fn layout(self, shape: &[usize]) -> Result<Option<Layout>> {
+    /// The layout that says so, unless the tensor itself does.
+    pub(super) fn layout(self, shape: &[usize]) -> Result<Option<Layout>> {
         Ok(match self {
             Order::Kept => None,
             Order::RowMajor => Some(Layout::contiguous(shape)),

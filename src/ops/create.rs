@@ -3,6 +3,7 @@
 
 use smallvec::SmallVec;
 
+use super::cast::Order;
 use super::{batch, intercept};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
@@ -23,9 +24,16 @@ pub fn zeros(shape: &[i64], dtype: DType) -> Result<Tensor> {
 
 /// Uninitialised memory, which is all that it promises; it is zeros, so that nothing leaks.
 pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
+    empty_in(shape, Order::RowMajor, dtype)
+}
+
+/// `empty` with elements that lie in this order in memory.
+pub fn empty_in(shape: &[i64], order: Order, dtype: DType) -> Result<Tensor> {
     let _profiled = profile::step("empty");
-    let layout = SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?));
-    Ok(Tensor::from_array(Array::zeroed(&layout, dtype)?))
+    let shape = shape::checked_shape(shape)?;
+    let layout = order.layout(&shape)?.unwrap_or_else(|| Layout::contiguous(&shape));
+    let layout = SharedLayout::new(layout);
+    Ok(Tensor::from_array(Array { layout: layout.clone(), ..Array::zeroed(&layout, dtype)? }))
 }
 
 /// `empty` with strides of its own.

@@ -156,3 +156,12 @@ def test_modules_convert_their_children_through_them():
     model = nn.Sequential(Own(), Own())
     model.double()
     assert [one.converted for one in model] == [1, 1]
+
+
+def test_a_module_is_made_without_the_numbers_that_it_begins_with():
+    state = torch.get_rng_state()
+    layer = torch.nn.utils.skip_init(torch.nn.Linear, 5, out_features=1)
+    assert layer.weight.shape == (1, 5)
+    assert torch.equal(torch.get_rng_state(), state)
+    with pytest.raises(RuntimeError, match=r"^Module must support a 'device' arg to skip initialization$"):
+        torch.nn.utils.skip_init(torch.nn.ReLU)

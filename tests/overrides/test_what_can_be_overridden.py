@@ -73,3 +73,26 @@ def test_a_function_that_is_called_as_it_is_shows_what_it_calls():
     Log.log.clear()
     y = scaled(x, x)
     assert (Log.log, type(y), y.tolist()) == (["scaled", "mul"], torch.Tensor, [10.0])
+
+
+class Noted(overrides.TorchFunctionMode):
+    def __init__(self):
+        super().__init__()
+        self.log: list = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.log.append(func.__name__)
+        with self:
+            return overrides.redispatch_function(func, types, args, kwargs)
+
+
+def test_a_mode_that_calls_a_function_as_it_is_sees_what_that_calls():
+    def scaled(a, b):
+        if overrides.has_torch_function((a, b)):
+            return overrides.handle_torch_function(scaled, (a, b), a, b)
+        return torch.add(a * b, 1)
+
+    x = torch.tensor([3.0])
+    with Noted() as noted:
+        y = scaled(x, x).T
+    assert (noted.log, y.tolist()) == (["scaled", "mul", "add", "__get__"], [10.0])

@@ -1,5 +1,6 @@
 //! Methods that tell of a tensor or change what it is, and take arguments. Those without stand
 //! with the tensor object itself.
+use super::conversion;
 use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{FUNCTION, Function, METHOD};
@@ -14,6 +15,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 use rushlight::dtype::DType;
+use rushlight::ops::cast;
 use rushlight::shape::normalize_dim;
 
 /// An entry for a question about a tensor that is asked as a function; as a method it stands with
@@ -73,7 +75,7 @@ pub(super) const TABLE: &[Function] = &[
     Function {
         name: "is_contiguous",
         signatures: &["(Tensor input, *, memory_format? memory_format=None) -> bool"],
-        doc: "Whether the elements lie in memory in row-major order without gaps.",
+        doc: "Whether the elements lie in memory in row-major order, or in another, without gaps.",
         body: Body::Any(is_contiguous),
         kind: METHOD,
     },
@@ -134,7 +136,14 @@ fn place(dim: i64, ndim: usize) -> PyResult<usize> {
 }
 
 fn is_contiguous(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    answer(arguments, arguments.tensor(0)?.is_contiguous())
+    let x = arguments.tensor(0)?;
+    let by_channels = |ndim| Ok(x.ndim() == ndim && cast::is_channels_last(x, ndim).map_err(raise)?);
+    let lies: PyResult<bool> = match conversion::format(arguments, 1) {
+        Some("channels_last") => by_channels(4),
+        Some("channels_last_3d") => by_channels(5),
+        _ => Ok(x.is_contiguous()),
+    };
+    answer(arguments, lies?)
 }
 
 fn get_device(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

@@ -5,6 +5,7 @@ use crate::arguments::Arguments;
 use crate::callable::{Function, NN};
 use crate::error::raise;
 use crate::returns::ToPython;
+use crate::warnings::Once;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
@@ -22,6 +23,11 @@ use rushlight::ops::composite::statistics::{Covariance, Weights, corrcoef, cov};
 use rushlight::ops::norm::norm_along;
 use rushlight::ops::{self, Operand, create, in_place as writing, part, rearrange, triangle};
 use rushlight::{Error, Result, Tensor};
+use std::ffi::CStr;
+
+const CROSS: &CStr = c"Using torch.cross without specifying the dim arg is deprecated.
+Please either pass the dim explicitly or simply use torch.linalg.cross.
+The default value of dim will change to agree with that of linalg.cross in a future release.";
 
 /// Of operations whose nodes take a number as one.
 const NUMBER: &[&str] = &["(Tensor input, Number other)"];
@@ -233,7 +239,12 @@ pub(super) const TABLE: &[Function] = &[
         |a| {
             let (x, y) = (a.tensor(0)?, a.tensor(1)?);
             let first = || x.layout().shape().iter().position(|&size| size == 3).map(|dim| dim as i64);
-            match a.optional_int(2)?.or_else(first) {
+            let given = a.optional_int(2)?;
+            if given.is_none() {
+                static TOLD: Once = Once::new();
+                TOLD.warn(a.py(), CROSS)?;
+            }
+            match given.or_else(first) {
                 Some(dim) => cross(x, y, dim).answer(a.py()),
                 None => Err(raise(Error::CrossNone {}.into())),
             }

@@ -8,11 +8,11 @@ use crate::device::Device;
 use crate::error::raise;
 use crate::returns::ToPython;
 use crate::tensor::{construct, numpy};
-use pyo3::exceptions::{PyRuntimeError, PyUserWarning, PyValueError};
+use crate::warnings::Once;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
 use rushlight::{Tensor, ops};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
@@ -122,12 +122,9 @@ fn check_shared(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<()> {
 
 /// Says once that a gradient may be required because the object does.
 fn warn_of_gradient(py: Python<'_>) -> PyResult<()> {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if TOLD.swap(true, Ordering::Relaxed) {
-        return Ok(());
-    }
+    static TOLD: Once = Once::new();
     let text = c"torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass requires_grad=False explicitly to get the old behavior and silence this warning.";
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)
+    TOLD.warn(py, text)
 }
 
 fn from_numpy(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

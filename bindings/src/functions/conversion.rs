@@ -8,14 +8,14 @@ use crate::error::raise;
 use crate::returns::ToPython;
 use crate::tensor::numpy::to_numpy;
 use crate::tensor::object::tensor_class;
-use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
+use crate::warnings::Once;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use rushlight::dtype::DType;
 use rushlight::ops::cast::Order;
 use rushlight::ops::default_dtype;
 use rushlight::{Tensor, ops};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 const LOST_PART: &std::ffi::CStr = c"Casting complex values to real discards the imaginary part";
 
@@ -107,7 +107,7 @@ pub(super) fn cloned(tensor: &Tensor, format: Option<&'static str>) -> rushlight
 }
 
 /// The order in memory of that name; of none, and of `preserve_format`, that of the tensor.
-fn order(format: Option<&'static str>) -> Order {
+pub(super) fn order(format: Option<&'static str>) -> Order {
     match format {
         Some("contiguous_format") => Order::RowMajor,
         Some("channels_last") => Order::ChannelsLast(4),
@@ -136,14 +136,11 @@ fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool, slot: usiz
     ops::cast::to_copy(tensor, dtype, order(format)).to_python(arguments.py()).map(Bound::unbind)
 }
 
-/// Warns if imaginary parts get lost, once in the life of the process.
+/// Warns if imaginary parts get lost.
 pub(super) fn warn_of_lost_part(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
-    static WARNED: AtomicBool = AtomicBool::new(false);
+    static TOLD: Once = Once::new();
     let lost = from.is_complex() && !to.is_complex() && to != DType::Bool;
-    if !lost || WARNED.swap(true, Ordering::Relaxed) {
-        return Ok(());
-    }
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), LOST_PART, 1)
+    if lost { TOLD.warn(py, LOST_PART) } else { Ok(()) }
 }
 
 fn cuda(_: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

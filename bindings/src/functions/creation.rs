@@ -1,4 +1,5 @@
 //! Tensors out of nothing: filled and counted.
+use super::conversion;
 use super::entries::inner;
 use super::factory::{entry, made, made_like, options};
 use crate::arguments::Arguments;
@@ -36,8 +37,12 @@ pub(super) const TABLE: &[Function] = &[
         &[options!("(int[] size, *, memory_format? memory_format=None, Tensor out=None, ")],
         "A tensor whose elements are yet to be set.",
         |a| {
-            let size = a.ints(0)?;
-            made(a, 3, default_dtype::get(), |dtype| create::empty(&size, dtype))
+            let (size, format) = (a.ints(0)?, conversion::format(a, 1));
+            if format == Some("preserve_format") {
+                return Err(PyRuntimeError::new_err("unsupported memory format Preserve"));
+            }
+            let order = conversion::order(format);
+            made(a, 3, default_dtype::get(), |dtype| create::empty_in(&size, order, dtype))
         },
     ),
     entry(

@@ -5,8 +5,10 @@ use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
 use crate::returns::ToPython;
+use crate::warnings::Once;
 use crate::writes::warn_repeated;
 use pyo3::prelude::*;
+use rushlight::dtype::DType;
 use rushlight::graph::mode::is_grad_enabled;
 use rushlight::ops::arithmetic::Rsub;
 use rushlight::ops::compare::{self, Tolerance};
@@ -15,7 +17,9 @@ use rushlight::ops::in_place::check_history;
 use rushlight::ops::logical::{self, BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
 use rushlight::ops::{Operand, binary, clamp, masked, operand, power, rounding, select, unary};
 use rushlight::{Result, Tensor};
+use std::ffi::CStr;
 
+const BYTE_CONDITION: &CStr = c"where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. Use a boolean condition instead.";
 const COMPARED: &[&str] =
     &["(Tensor input, Tensor other, *, Tensor out=None)", "(Tensor input, Number other, *, Tensor out=None)"];
 const COMPARED_IN_PLACE: &[&str] = &["(Tensor input, Tensor other)", "(Tensor input, Number other)"];
@@ -168,6 +172,11 @@ fn rounded_in_place(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 fn chosen(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     match a.overload() {
         0 => masked::chosen(a.tensor(0)?).answer(a.py()),
+        _ if a.tensor(0)?.dtype() == DType::UInt8 => {
+            static TOLD: Once = Once::new();
+            TOLD.warn(a.py(), BYTE_CONDITION)?;
+            select::where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).answer(a.py())
+        }
         _ => select::where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).answer(a.py()),
     }
 }

@@ -2,10 +2,9 @@
 use super::entries::both;
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::returns::{Named, ToPython};
+use crate::returns::{ToPython, named};
 use pyo3::prelude::*;
 use rushlight::ops::{self, extremes_along, extremes_over};
-use rushlight::{Result, Tensor};
 
 const GREATEST: &[&str] = &[
     "(Tensor input, *, Tensor out=None)",
@@ -54,9 +53,4 @@ fn min(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         1 => ops::minimum(x, arguments.tensor(1)?).answer(py),
         _ => named("min", extremes_along::min_along(x, arguments.int(1)?, arguments.boolean(2))).answer(py),
     }
-}
-
-/// Values and indices as a tuple of that class.
-fn named(class: &'static str, found: Result<(Tensor, Tensor)>) -> Result<Named<(Tensor, Tensor)>> {
-    found.map(|elements| Named { class, elements })
 }

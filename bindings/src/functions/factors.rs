@@ -4,12 +4,11 @@ use super::entries::{both, function, inner};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::returns::{Named, ToPython};
+use crate::returns::{ToPython, named};
 use rushlight::ops::linalg::cholesky::{cholesky_inverse, cholesky_solve};
 use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu, lu_factor, lu_solve};
 use rushlight::ops::linalg::exponential::matrix_exp;
 use rushlight::ops::linalg::factors::lu_unpack;
-use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::orthogonal::{Mode, qr, reflections};
 use rushlight::ops::linalg::pseudo::pinv;
 use rushlight::ops::linalg::singular::{svd, svdvals};
@@ -32,15 +31,6 @@ pub(super) const TABLE: &[Function] = &[
                 mode => return Err(raise(Error::QrMode { mode: mode.to_owned() }.into())),
             };
             named("linalg_qr", qr(a.tensor(0)?, mode)).answer(a.py())
-        },
-    ),
-    both(
-        "qr",
-        &["(Tensor input, bool some=True, *, Tensor[] out=None) -> return_types.qr"],
-        "Orthogonal matrices and triangles whose products the matrices are.",
-        |a| {
-            let mode = if a.boolean(1) { Mode::Reduced } else { Mode::Complete };
-            named("qr", qr(a.tensor(0)?, mode)).answer(a.py())
         },
     ),
     both(
@@ -131,12 +121,6 @@ pub(super) const TABLE: &[Function] = &[
         "The solutions of linear equations whose matrices were factored.",
         |a| lu_solve(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3), a.boolean(4)).answer(a.py()),
     ),
-    both(
-        "lu_solve",
-        &["(Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor out=None)"],
-        "The solutions of linear equations whose matrices were factored.",
-        |a| lu_solve(a.tensor(1)?, a.tensor(2)?, a.tensor(0)?, true, false).answer(a.py()),
-    ),
     function(
         "lu_unpack",
         &[
@@ -157,18 +141,6 @@ pub(super) const TABLE: &[Function] = &[
         },
     ),
     both(
-        "triangular_solve",
-        &[
-            "(Tensor input, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, Tensor[] out=None) -> return_types.triangular_solve",
-        ],
-        "The solutions of linear equations whose matrices are triangles, and these.",
-        |a| {
-            let solved =
-                triangular_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4));
-            named("triangular_solve", solved).answer(a.py())
-        },
-    ),
-    both(
         "cholesky_solve",
         &["(Tensor input, Tensor input2, bool upper=False, *, Tensor out=None)"],
         "The solutions of linear equations whose matrices are triangles times their transposes.",
@@ -184,10 +156,6 @@ pub(super) const TABLE: &[Function] = &[
         matrix_exp(a.tensor(0)?).answer(a.py())
     }),
 ];
-
-fn named<T>(class: &'static str, found: Result<T>) -> Result<Named<T>> {
-    found.map(|elements| Named { class, elements })
-}
 
 fn plain_svd(x: &Tensor, full: bool, vectors: bool) -> Result<(Tensor, Tensor, Tensor)> {
     let (u, s, vh) = svd(x, full)?;

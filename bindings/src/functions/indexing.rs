@@ -3,15 +3,15 @@ use super::entries::{both, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::returns::ToPython;
+use crate::warnings::Once;
 use crate::writes::warn_repeated;
-use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::Tensor;
 use rushlight::dtype::DType;
 use rushlight::ops::gather::{Combination, scatter_combined, scatter_combined_};
 use rushlight::ops::scatter_reduce::{Fold, index_reduce, index_reduce_, scatter_reduce, scatter_reduce_};
 use rushlight::ops::{along, cast, distinct, gather, indexed, masked};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 const SCATTER: &[&str] = &[
     "(Tensor input, int dim, Tensor index, Tensor src)",
@@ -146,10 +146,12 @@ pub(super) const TABLE: &[Function] = &[
     }),
     both("index_reduce", COMBINED, "Slices combined with those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
+        warn_of_beta(a.py())?;
         index_reduce(x, dim, index, source, slice_fold(a)?, a.boolean(5)).answer(a.py())
     }),
     method("index_reduce_", INDEX_REDUCE, "Combines slices with those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
+        warn_of_beta(a.py())?;
         in_place(a, index_reduce_(x, dim, index, source, slice_fold(a)?, a.boolean(5)))
     }),
     both("put", ELEMENTS, "Elements in place of those of these numbers in row-major order.", |a| {
@@ -199,17 +201,19 @@ fn combination(arguments: &Arguments<'_, '_>) -> PyResult<Option<Combination>> {
     }
     if overload == 1 {
         let text = c"The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. Use torch.scatter_reduce instead for more reduction options.";
-        static WARNED: AtomicBool = AtomicBool::new(false);
-        if !WARNED.swap(true, Ordering::Relaxed) {
-            let py = arguments.py();
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)?;
-        }
+        static TOLD: Once = Once::new();
+        TOLD.warn(arguments.py(), text)?;
     }
     match arguments.text(4)?.as_str() {
         "add" => Ok(Some(Combination::Sum)),
         "multiply" => Ok(Some(Combination::Product)),
         _ => Err(PyRuntimeError::new_err("reduce argument must be either add or multiply.")),
     }
+}
+
+fn warn_of_beta(py: Python<'_>) -> PyResult<()> {
+    static TOLD: Once = Once::new();
+    TOLD.warn(py, c"index_reduce() is in beta and the API may change at any time.")
 }
 
 /// How a scatter combines elements.

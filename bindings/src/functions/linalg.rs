@@ -2,13 +2,12 @@
 use super::entries::{both, inner};
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::returns::{Named, ToPython};
+use crate::returns::{ToPython, named};
 use pyo3::prelude::*;
 use rushlight::ops::linalg::cholesky::cholesky;
 use rushlight::ops::linalg::determinant::{det, logdet, slogdet};
 use rushlight::ops::linalg::norms::{by_sums, frobenius};
 use rushlight::ops::linalg::solve::{inverse, matrix_power, solve};
-use rushlight::{Result, Tensor};
 
 const A: &[&str] = &["(Tensor A, *, Tensor out=None)"];
 const INPUT: &[&str] = &["(Tensor input, *, Tensor out=None)"];
@@ -45,12 +44,6 @@ pub(super) const TABLE: &[Function] = &[
         "Triangles whose products with their transposes the matrices are.",
         |a| cholesky(a.tensor(0)?, a.boolean(1), false).answer(a.py()),
     ),
-    both(
-        "cholesky",
-        &["(Tensor input, bool upper=False, *, Tensor out=None)"],
-        "Triangles whose products with their transposes the matrices are.",
-        |a| cholesky(a.tensor(0)?, a.boolean(1), true).answer(a.py()),
-    ),
     inner(
         "linalg_matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],
@@ -82,8 +75,4 @@ pub(super) const TABLE: &[Function] = &[
 
 fn power(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     matrix_power(a.tensor(0)?, a.int(1)?).answer(a.py())
-}
-
-fn named(class: &'static str, found: Result<(Tensor, Tensor)>) -> Result<Named<(Tensor, Tensor)>> {
-    found.map(|elements| Named { class, elements })
 }

@@ -30,6 +30,7 @@ mod products;
 mod random;
 mod reductions;
 mod spreads;
+mod superseded;
 mod units;
 mod views;
 
@@ -73,6 +74,7 @@ const TABLES: &[&[Function]] = &[
     random::TABLE,
     reductions::TABLE,
     spreads::TABLE,
+    superseded::TABLE,
     units::PAIRS,
     units::TABLE,
     views::TABLE,

@@ -7,7 +7,8 @@ use crate::error::raise;
 use crate::memory::elements_of;
 use crate::node::alone;
 use crate::returns::ToPython;
-use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
+use crate::warnings::Once;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::graph::mode::is_grad_enabled;
 use rushlight::ops::in_place::check_history;
@@ -82,8 +83,8 @@ pub(super) const TABLE: &[Function] = &[
     both("adjoint", &["(Tensor input)"], "The last two dimensions exchanged, with conjugates.", |a| {
         match a.tensor(0)?.ndim() {
             0 => {
-                let text = c"adjoint() is deprecated on 0-D tensors. Consider using x.conj().";
-                PyErr::warn(a.py(), &a.py().get_type::<PyUserWarning>(), text, 1)?;
+                static TOLD: Once = Once::new();
+                TOLD.warn(a.py(), c"adjoint() is deprecated on 0-D tensors. Consider using x.conj().")?;
                 return conjugate::conj(a.tensor(0)?.clone()).answer(a.py());
             }
             1 => {

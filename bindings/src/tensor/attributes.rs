@@ -1,6 +1,6 @@
 //! What a tensor is: its shape, its type, its place in memory. Nothing here records or computes.
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::dtype::DType;
@@ -16,6 +16,7 @@ use crate::error::raise;
 use crate::functions::{is_conj, is_neg};
 use crate::returns::ToPython;
 use crate::size::wrap_size;
+use crate::warnings::Once;
 
 const T_OF_NUMBER: &std::ffi::CStr =
     c"Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.";
@@ -224,12 +225,13 @@ impl TensorBase {
     #[getter]
     #[allow(non_snake_case, reason = "the name in Python")]
     fn T<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = match self.tensor().ndim() {
-            0 => Some(T_OF_NUMBER),
-            2 => None,
-            _ => Some(T_OF_MANY),
-        };
-        text.map_or(Ok(()), |text| PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1))?;
+        static TOLD_OF_NUMBER: Once = Once::new();
+        static TOLD_OF_MANY: Once = Once::new();
+        match self.tensor().ndim() {
+            0 => TOLD_OF_NUMBER.warn(py, T_OF_NUMBER)?,
+            2 => {}
+            _ => TOLD_OF_MANY.warn(py, T_OF_MANY)?,
+        }
         permute::T(self.tensor()).to_python(py)
     }
 
@@ -253,7 +255,8 @@ impl TensorBase {
     fn H<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.tensor().ndim() {
             0 => {
-                PyErr::warn(py, &py.get_type::<PyUserWarning>(), H_OF_NUMBER, 1)?;
+                static TOLD: Once = Once::new();
+                TOLD.warn(py, H_OF_NUMBER)?;
                 conjugate::conj(self.tensor().clone()).to_python(py)
             }
             2 => permute::transpose(self.tensor(), -2, -1).and_then(conjugate::conj).to_python(py),
@@ -302,8 +305,12 @@ impl TensorBase {
     fn transposed<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.tensor().ndim() {
             0 => {
-                let text = if name == "mH" { MH_OF_NUMBER } else { MT_OF_NUMBER };
-                PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)?;
+                static TOLD_OF_MH: Once = Once::new();
+                static TOLD_OF_MT: Once = Once::new();
+                match name {
+                    "mH" => TOLD_OF_MH.warn(py, MH_OF_NUMBER)?,
+                    _ => TOLD_OF_MT.warn(py, MT_OF_NUMBER)?,
+                }
                 let number = self.tensor().clone();
                 if name == "mH" { conjugate::conj(number) } else { Ok(number) }.to_python(py)
             }

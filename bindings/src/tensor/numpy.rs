@@ -3,9 +3,8 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -22,6 +21,7 @@ use super::object::{TensorBase, wrap};
 use super::values::check_memory;
 use crate::error::raise;
 use crate::intercept::check_unminded;
+use crate::warnings::Once;
 
 const UNWRITABLE: &std::ffi::CStr = c"The given NumPy array is not writable, and PyTorch does not support \
     non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to \
@@ -179,13 +179,9 @@ fn view_of(array: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     Ok(tensor)
 }
 
-/// Warns once in the life of the process.
 fn warn_unwritable(py: Python<'_>) -> PyResult<()> {
-    static WARNED: AtomicBool = AtomicBool::new(false);
-    if WARNED.swap(true, Ordering::Relaxed) {
-        return Ok(());
-    }
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), UNWRITABLE, 1)
+    static TOLD: Once = Once::new();
+    TOLD.warn(py, UNWRITABLE)
 }
 
 /// Shows a tensor's memory to numpy, and keeps it for the array that is made of it.

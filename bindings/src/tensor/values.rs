@@ -1,8 +1,6 @@
 //! The elements of a tensor as plain Python objects: `item`, `tolist`, `int()`, `float()`, `bool()`.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
@@ -17,6 +15,7 @@ use super::object::{TensorBase, wrap};
 use crate::error::{carry, raise};
 use crate::intercept::{check_unminded, settle_method};
 use crate::returns::ToPython;
+use crate::warnings::Once;
 
 #[pymethods]
 impl TensorBase {
@@ -114,13 +113,13 @@ fn only(tensor: &Tensor) -> PyResult<Scalar> {
 
 /// Says, once, that a number has no history although the tensor had one.
 pub(super) fn tell_of_history(py: Python<'_>, tensor: &Tensor) -> PyResult<()> {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if !tensor.requires_grad() || !mode::is_grad_enabled() || TOLD.swap(true, Ordering::Relaxed) {
+    static TOLD: Once = Once::new();
+    if !tensor.requires_grad() || !mode::is_grad_enabled() {
         return Ok(());
     }
     let text = c"Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n\
         Consider using tensor.detach() first.";
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)
+    TOLD.warn(py, text)
 }
 
 /// A number without an imaginary part other than zero, as the type is to have it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -99,27 +100,33 @@ class _Comparison:
 
     def compare(self, actual: Any, expected: Any, place: str) -> None:
         """Compare two values of any kind; `place` is where they are in their containers."""
-        actual, expected = _array_to_tensor(actual), _array_to_tensor(expected)
-        if isinstance(actual, str) or isinstance(expected, str):
+        if actual is None or expected is None:
+            if actual is not expected:
+                raise _different(f"None mismatch: {actual} is not {expected}", place)
+        elif isinstance(actual, str) or isinstance(expected, str):
             raise _not_comparable(actual, expected)
-        if isinstance(actual, Sequence) and isinstance(expected, Sequence):
+        elif isinstance(actual, Sequence) and isinstance(expected, Sequence):
             self._compare_sequences(actual, expected, place)
         elif isinstance(actual, Mapping) and isinstance(expected, Mapping):
             self._compare_mappings(actual, expected, place)
-        elif actual is None or expected is None:
-            if actual is not expected:
-                raise _different(f"None mismatch: {actual} is not {expected}", place)
-        elif isinstance(actual, bool) and isinstance(expected, bool):
-            if actual is not expected:
+        elif _is_boolean(actual) and _is_boolean(expected):
+            if bool(actual) is not bool(expected):
                 raise _different(f"Booleans mismatch: {actual} is not {expected}", place)
-        elif isinstance(actual, (int, float, complex)) and isinstance(expected, (int, float, complex)):
-            self._compare_numbers(actual, expected, place)
-        elif isinstance(actual, Tensor) and isinstance(expected, Tensor):
-            if not self.allow_subclasses and type(actual) is not type(expected):
-                raise _not_comparable(actual, expected)
-            self._compare_tensors(actual, expected, place)
+        elif _is_number(actual) and _is_number(expected):
+            self._compare_numbers(_plain(actual), _plain(expected), place)
+        elif self._are_tensors(actual, expected):
+            self._compare_tensors(_as_tensor(actual), _as_tensor(expected), place)
         else:
             raise _not_comparable(actual, expected)
+
+    def _are_tensors(self, actual: Any, expected: Any) -> bool:
+        """Tell whether both are tensors or both are arrays, of one class or of classes that are related."""
+        if not isinstance(actual, Tensor) and not _is_of_numpy(actual, "ndarray"):
+            return False
+        if type(actual) is type(expected):
+            return True
+        related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
+        return self.allow_subclasses and related
 
     def _compare_sequences(self, actual: Sequence[Any], expected: Sequence[Any], place: str) -> None:
         if len(actual) != len(expected):
@@ -236,8 +243,27 @@ def _allowed(limit: float, tolerance: tuple[float, float]) -> str:
     return f" (up to {limit} allowed)" if any(tolerance) else ""
 
 
-def _array_to_tensor(value: Any) -> Any:
-    return from_numpy(value) if type(value).__module__ == "numpy" and hasattr(value, "ndim") else value
+def _is_of_numpy(value: Any, name: str) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, getattr(numpy, name))
+
+
+def _is_boolean(value: Any) -> bool:
+    return isinstance(value, bool) or _is_of_numpy(value, "bool_")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, complex)) or _is_of_numpy(value, "number")
+
+
+def _plain(number: Any) -> complex:
+    """Return a number of numpy as that of Python."""
+    plain: complex = number.item() if _is_of_numpy(number, "number") else number
+    return plain
+
+
+def _as_tensor(value: Any) -> Tensor:
+    return value if isinstance(value, Tensor) else from_numpy(value)
 
 
 def _different(text: str, place: str) -> _Different:

@@ -2,11 +2,54 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any
 
 from .._rushlight import Tensor, from_numpy
 
-__all__ = ["from_dlpack", "to_dlpack"]
+__all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
+
+
+class DLDeviceType(IntEnum):
+    """Kinds of devices, by the numbers that libraries tell each other."""
+
+    kDLCPU = 1
+
+
+_INVALID = (
+    "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you "
+    "might have already constructed a tensor from it once."
+)
+
+
+def check_exported(tensor: Tensor) -> None:
+    """Refuse tensors that are more than the memory which another library would see."""
+    if tensor.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if tensor.is_conj():
+        raise BufferError("Can't export tensors with the conjugate bit set")
+
+
+def __dlpack__(
+    self: Tensor,
+    *,
+    stream: Any = -1,
+    max_version: Any = None,
+    dl_device: Any = None,
+    copy: bool | None = None,
+) -> Any:
+    """Return a capsule that another library can take the memory of this tensor from, once."""
+    check_exported(self)
+    if stream not in (-1, None):
+        raise AssertionError("stream should be None on cpu.")
+    if dl_device is not None and int(dl_device[0]) != 1:
+        raise RuntimeError("Found no device but the CPU")
+    return to_dlpack(self.clone() if copy else self)
+
+
+def __dlpack_device__(self: Tensor) -> tuple[int, int]:
+    """Return the kind of device that the memory of this tensor is in, and its number."""
+    return DLDeviceType.kDLCPU, 0
 
 
 class _Given:
@@ -44,7 +87,7 @@ def to_dlpack(tensor: Tensor) -> Any:
     return array.__dlpack__()
 
 
-def from_dlpack(ext_tensor: Any) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """Return a tensor on the memory of another library's array, or of a capsule that it made.
 
     >>> import numpy
@@ -53,7 +96,19 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     """
     import numpy
 
-    if isinstance(ext_tensor, numpy.ndarray):
-        return from_numpy(ext_tensor)
-    given = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Given(ext_tensor)
-    return from_numpy(numpy.asarray(_Writable(numpy.from_dlpack(given))))
+    shared: Tensor
+    if isinstance(ext_tensor, Tensor):
+        check_exported(ext_tensor)
+        shared = ext_tensor.data
+    elif isinstance(ext_tensor, numpy.ndarray):
+        shared = from_numpy(ext_tensor)
+    else:
+        given = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Given(ext_tensor)
+        try:
+            array = numpy.from_dlpack(given)
+        except ValueError:
+            raise RuntimeError(_INVALID) from None
+        shared = from_numpy(numpy.asarray(_Writable(array)))
+    if device is not None:
+        shared = shared.to(device)
+    return shared.clone() if copy else shared

@@ -10,6 +10,7 @@ from .gradients import (
     clip_grads_with_norm_,
     get_total_norm,
 )
+from .init import skip_init
 from .spectral_norm import remove_spectral_norm, spectral_norm
 from .vectors import parameters_to_vector, vector_to_parameters
 from .weight_norm import remove_weight_norm, weight_norm
@@ -31,6 +32,7 @@ __all__ = [
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
+    "skip_init",
     "spectral_norm",
     "stateless",
     "vector_to_parameters",

@@ -1,0 +1,88 @@
+//! Linear algebra under its former names, which warn once.
+use super::entries::both;
+use crate::callable::Function;
+use crate::returns::{ToPython, named};
+use crate::warnings::Once;
+use rushlight::ops::linalg::cholesky::cholesky;
+use rushlight::ops::linalg::elimination::lu_solve;
+use rushlight::ops::linalg::old_triangular::triangular_solve;
+use rushlight::ops::linalg::orthogonal::{Mode, qr};
+use std::ffi::CStr;
+
+/// The entries.
+pub(super) const TABLE: &[Function] = &[
+    both(
+        "cholesky",
+        &["(Tensor input, bool upper=False, *, Tensor out=None)"],
+        "Triangles whose products with their transposes the matrices are.",
+        |a| {
+            static TOLD: Once = Once::new();
+            TOLD.warn(a.py(), CHOLESKY)?;
+            cholesky(a.tensor(0)?, a.boolean(1), true).answer(a.py())
+        },
+    ),
+    both(
+        "qr",
+        &["(Tensor input, bool some=True, *, Tensor[] out=None) -> return_types.qr"],
+        "Orthogonal matrices and triangles whose products the matrices are.",
+        |a| {
+            static TOLD: Once = Once::new();
+            TOLD.warn(a.py(), QR)?;
+            let mode = if a.boolean(1) { Mode::Reduced } else { Mode::Complete };
+            named("qr", qr(a.tensor(0)?, mode)).answer(a.py())
+        },
+    ),
+    both(
+        "lu_solve",
+        &["(Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor out=None)"],
+        "The solutions of linear equations whose matrices were factored.",
+        |a| {
+            static TOLD: Once = Once::new();
+            TOLD.warn(a.py(), LU_SOLVE)?;
+            lu_solve(a.tensor(1)?, a.tensor(2)?, a.tensor(0)?, true, false).answer(a.py())
+        },
+    ),
+    both(
+        "triangular_solve",
+        &[
+            "(Tensor input, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, Tensor[] out=None) -> return_types.triangular_solve",
+        ],
+        "The solutions of linear equations whose matrices are triangles, and these.",
+        |a| {
+            static TOLD: Once = Once::new();
+            TOLD.warn(a.py(), TRIANGULAR_SOLVE)?;
+            let solved =
+                triangular_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4));
+            named("triangular_solve", solved).answer(a.py())
+        },
+    ),
+];
+
+const CHOLESKY: &CStr = c"torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch release.
+L = torch.cholesky(A)
+should be replaced with
+L = torch.linalg.cholesky(A)
+and
+U = torch.cholesky(A, upper=True)
+should be replaced with
+U = torch.linalg.cholesky(A).mH
+This transform will produce equivalent results for all valid (symmetric positive definite) inputs.";
+
+const QR: &CStr =
+    c"torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.
+The boolean parameter 'some' has been replaced with a string parameter 'mode'.
+Q, R = torch.qr(A, some)
+should be replaced with
+Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')";
+
+const LU_SOLVE: &CStr = c"torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch release.
+Note that torch.linalg.lu_solve has its arguments reversed.
+X = torch.lu_solve(B, LU, pivots)
+should be replaced with
+X = torch.linalg.lu_solve(LU, pivots, B)";
+
+const TRIANGULAR_SOLVE: &CStr = c"torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a future PyTorch release.
+torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the inputs.
+X = torch.triangular_solve(B, A).solution
+should be replaced with
+X = torch.linalg.solve_triangular(A, B).";
