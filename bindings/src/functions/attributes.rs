@@ -4,6 +4,7 @@ use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{FUNCTION, Function, METHOD};
 use crate::error::raise;
+use crate::outputs::Way;
 use crate::returns::ToPython;
 use crate::size::wrap_size;
 use crate::tensor::history::{detached, forget};
@@ -24,7 +25,7 @@ const fn question(
     doc: &'static str,
     body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
 ) -> Function {
-    Function { name, signatures, doc, body: Body::Any(body), kind: FUNCTION }
+    Function { name, signatures, doc, body: Body::Any(body), kind: FUNCTION, way: &Way::PLAIN }
 }
 
 const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
@@ -62,6 +63,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The size of every dimension, or of one.",
         body: Body::Any(size),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "stride",
@@ -69,6 +71,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The number of elements to step over in memory, for every dimension or for one.",
         body: Body::Any(stride),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "is_contiguous",
@@ -76,6 +79,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "Whether the elements lie in memory in row-major order without gaps.",
         body: Body::Any(is_contiguous),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "get_device",
@@ -83,6 +87,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The number of the device; minus one for the CPU.",
         body: Body::Any(get_device),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "requires_grad_",
@@ -90,6 +95,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "Makes operations on this leaf be recorded, or not.",
         body: Body::Any(set_requires_grad),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "as_subclass",
@@ -97,6 +103,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The tensor as an instance of another tensor class, on the same memory.",
         body: Body::Any(as_subclass),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
 ];
 
