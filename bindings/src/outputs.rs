@@ -18,7 +18,7 @@ mod memory;
 pub(crate) mod types;
 mod way;
 
-use way::Conversion;
+use way::{Conversion, Memory};
 pub(crate) use way::{Placed, Shape, Way};
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
@@ -120,7 +120,16 @@ impl Into<'_> {
                 let (expected, got) = (result.dtype(), out.dtype());
                 return Err(raise(Error::GatherOutput { expected, got }.into()));
             }
-            self.check_type(None, result, out)?;
+            if let Err(error) = self.check_type(None, result, out) {
+                if self.way.resizes_first && out.layout().shape() != result.layout().shape() {
+                    if out.numel() > 0 {
+                        self.tell_resized(py, out, result)?;
+                    }
+                    let sizes = shape::signed(result.layout().shape());
+                    resize::resize_(out, &sizes).map_err(raise)?;
+                }
+                return Err(error);
+            }
             let in_order = match self.way.placed {
                 Placed::AsItLies => false,
                 Placed::InOrder => true,
@@ -171,12 +180,24 @@ impl Into<'_> {
         if out.numel() > 0 {
             match self.way.shape {
                 Shape::Counted => self.warn(py, counted(old, out.numel(), result.numel()))?,
-                Shape::Told if !self.silent => self.warn(py, resized(old, new))?,
+                Shape::Told if !self.silent => self.tell_resized(py, out, result)?,
                 Shape::Told | Shape::Silent | Shape::InLine => {}
             }
         }
         self.way.history.check_resized(out)?;
         resize::replace(out, result).map_err(raise)
+    }
+
+    /// Tells of another shape, as often as torch gives it to a tensor: to what it calculates in, to what that is
+    /// converted to, and to what is conjugated on the way back.
+    fn tell_resized(&self, py: Python<'_>, out: &Tensor, result: &Tensor) -> PyResult<()> {
+        let converted =
+            self.way.memory == Memory::Aligned && out.dtype() != result.dtype() && !out.dtype().is_pending();
+        let (old, new) = (out.layout(), result.layout());
+        for _ in 0..=usize::from(converted) {
+            self.warn(py, resized(old.shape(), new.shape()))?;
+        }
+        Ok(())
     }
 
     fn check_type(&self, place: Option<usize>, result: &Tensor, out: &Tensor) -> PyResult<()> {
