@@ -3,8 +3,8 @@ use super::entries::{both, function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
+use crate::outputs::{Way, types};
 use crate::returns::ToPython;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
 use rushlight::ops::split::Sections;
@@ -137,13 +137,16 @@ pub(super) const TABLE: &[Function] = &[
     ),
     both("tril", TRIANGLE, "Matrices with zeros above a diagonal.", |a| {
         triangle::tril(a.tensor(0)?, a.int(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.typed(types::same)),
     both("triu", TRIANGLE, "Matrices with zeros below a diagonal.", |a| {
         triangle::triu(a.tensor(0)?, a.int(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.typed(types::same)),
     both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix of a diagonal.", |a| {
         triangle::diag(a.tensor(0)?, a.int(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::VIEWED.unknown("diag_embed")),
     both(
         "diag_embed",
         &["(Tensor input, int offset=0, int dim1=-2, int dim2=-1)"],
@@ -155,19 +158,22 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
         "Tensors one after the other.",
         cat,
-    ),
+    )
+    .written(&Way::JOINED),
     function(
         "concat",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
         "Tensors one after the other.",
         cat,
-    ),
+    )
+    .written(&Way::JOINED.refused_as("cat")),
     function(
         "concatenate",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
         "Tensors one after the other.",
         cat,
-    ),
+    )
+    .written(&Way::JOINED.refused_as("cat")),
     function(
         "stack",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
@@ -176,10 +182,14 @@ pub(super) const TABLE: &[Function] = &[
             let dim = a.int(1)?;
             joined(a, |tensors| join::stack(tensors, dim))
         },
-    ),
-    function("hstack", JOIN, "Tensors side by side.", |a| joined(a, join::hstack)),
-    function("vstack", JOIN, "Tensors one upon the other.", |a| joined(a, join::vstack)),
-    function("row_stack", JOIN, "Tensors one upon the other.", |a| joined(a, join::vstack)),
+    )
+    .written(&Way::JOINED),
+    function("hstack", JOIN, "Tensors side by side.", |a| joined(a, join::hstack))
+        .written(&Way::JOINED.refused_as("cat")),
+    function("vstack", JOIN, "Tensors one upon the other.", |a| joined(a, join::vstack))
+        .written(&Way::JOINED.refused_as("cat")),
+    function("row_stack", JOIN, "Tensors one upon the other.", |a| joined(a, join::vstack))
+        .written(&Way::JOINED.refused_as("cat")),
     function(
         "meshgrid",
         &[
@@ -295,14 +305,5 @@ fn joined<T: ToPython>(
 
 fn meshgrid(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let indexing = if arguments.overload() == 0 { None } else { Some(arguments.text(1)?) };
-    let swapped = match indexing.as_deref() {
-        None | Some("ij") => false,
-        Some("xy") => true,
-        Some(other) => {
-            return Err(PyRuntimeError::new_err(format!(
-                "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {other}"
-            )));
-        }
-    };
-    joined(arguments, |tensors| join::meshgrid(tensors, swapped))
+    joined(arguments, |tensors| join::meshgrid(tensors, indexing.as_deref().unwrap_or("ij")))
 }
