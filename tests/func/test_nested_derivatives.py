@@ -78,3 +78,27 @@ def test_second_derivatives_of_written_rules_where_the_directions_alone_are_samp
     x = torch.tensor([0.5, -1.0])
     curve = torch.func.hessian(lambda x: (Squared.apply(x) * x).sum())(x)
     assert curve.tolist() == [[3.0, 0.0], [0.0, -6.0]]
+
+
+def written_through_a_view(x):
+    y = x.clone()
+    y[:1].mul_(x[:1])
+    return y * x[0]
+
+
+def test_second_derivatives_of_samples_pass_what_was_written_through_views():
+    def slopes(x):
+        return grad(lambda x: written_through_a_view(x).sum())(x)
+
+    def total(x):
+        return slopes(x).sum()
+
+    samples = torch.tensor([[0.5, 1.0], [2.0, -1.0]])
+    curves = vmap(grad(total))(samples)
+    assert curves.tolist() == [[4.0, 1.0], [13.0, 1.0]]
+    assert torch.equal(curves, torch.stack([grad(total)(sample) for sample in samples]))
+
+    def all_directions(x):
+        return vmap(lambda direction: jvp(slopes, (x,), (direction,))[1])(torch.eye(2)).sum()
+
+    assert grad(all_directions)(samples[0]).tolist() == [6.0, 0.0]
