@@ -72,7 +72,9 @@ def test_a_directional_derivative_by_hand_needs_a_level_of_dual_tensors():
         with forward_ad.dual_level():
             value, slope = steps.safe_unpack_dual(torch.ones(2), strict=False)
             assert slope.tolist() == [0.0, 0.0]
-            with raises(RuntimeError, "jvp(f, primals, tangents, strict=True): The output of f is independent"):
+            with raises(
+                RuntimeError, "jvp(f, primals, tangents, strict=True): The output of f is independent"
+            ):
                 steps.safe_unpack_dual(torch.ones(2), strict=True)
     finally:
         assert _functorch._jvp_decrement_nesting() == level

@@ -96,7 +96,9 @@ def _primal(part: Any, since: int) -> Tensor:
 def safe_unpack_dual(dual: Tensor, strict: bool) -> tuple[Tensor, Tensor]:
     """Take a dual tensor apart; a tangent that it has not is zeros, unless that is an error."""
     if not isinstance(dual, Tensor):
-        raise RuntimeError(f"{_JVP}: expected f(*args) to return only tensors, got unsupported type {type(dual)}")
+        raise RuntimeError(
+            f"{_JVP}: expected f(*args) to return only tensors, got unsupported type {type(dual)}"
+        )
     primal, tangent = _unpack_dual(dual)
     if tangent is None:
         if strict:
