@@ -91,7 +91,7 @@ def _on(buffer: Any, dtype: native.dtype, count: int, offset: int = 0) -> Tensor
 
 
 def on_file(filename: str, shared: bool, size: int) -> Tensor:
-    """Return the first bytes of a file, which is written to as they are if it is `shared`, and made if it has to be."""
+    """Return the first bytes of a file; one that is `shared` is made if need be, and written to with them."""
     with open(filename, "a+b" if shared else "rb") as file:
         if shared and file.seek(0, 2) < size:
             file.truncate(size)

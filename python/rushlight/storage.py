@@ -158,7 +158,7 @@ class UntypedStorage(_Storage):
         offset: int = 0,
         dtype: native.dtype | None = None,
     ) -> UntypedStorage:
-        """Return a copy of the memory of an object, whose elements have their bytes in the order of `byte_order`.
+        """Return a copy of the memory of an object, whose elements have their bytes in a certain order.
 
         >>> import rushlight as torch
         >>> torch.UntypedStorage.from_buffer(bytes([0, 1]), "big", dtype=torch.int16).tolist()
@@ -180,7 +180,8 @@ class UntypedStorage(_Storage):
             raise ValueError(f"buffer size ({len(given)}) must be a multiple of element size ({size})")
         if count * size > len(given):
             raise ValueError(
-                f"buffer has only {len(given)} elements after offset {offset}, but specified a size of {count}"
+                f"buffer has only {len(given)} elements after offset {offset}, but specified a size of "
+                f"{count}"
             )
         made = cls(list(given[: count * size] if count >= 0 else given))
         if byte_order not in (None, "native", byteorder):
@@ -189,7 +190,7 @@ class UntypedStorage(_Storage):
 
     @classmethod
     def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
-        """Return so many bytes of a file; what is written to them is written to the file if it is `shared`."""
+        """Return so many bytes of a file, to which writes go on if it is `shared`."""
         from ._sharing import on_file
 
         made = cls.__new__(cls)
@@ -367,8 +368,8 @@ def _bytes(numbers: Sequence[int]) -> Tensor:
         if not isinstance(number, int):
             raise RuntimeError(
                 "torch.UntypedStorage(): tried to construct a storage from a sequence "
-                f"({type(numbers).__name__}), but one of the items was of type {type(number).__name__} instead "
-                "of int"
+                f"({type(numbers).__name__}), but one of the items was of type {type(number).__name__} "
+                "instead of int"
             )
     return native.tensor([number % 256 for number in numbers], dtype=uint8)
 

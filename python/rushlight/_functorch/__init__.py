@@ -31,8 +31,8 @@ open_places(
             "..func.debugging": "debug_unwrap",
             "..utils._pytree": f"{_TREES} tree_map_only treespec_pprint",
             ".._C._functorch": "_grad_decrement_nesting _grad_increment_nesting _jvp_decrement_nesting "
-            "_jvp_increment_nesting _unwrap_for_grad _wrap_for_grad get_inplace_requires_grad_allowed get_unwrapped is_functorch_wrapped_tensor "
-            "set_inplace_requires_grad_allowed",
+            "_jvp_increment_nesting _unwrap_for_grad _wrap_for_grad get_inplace_requires_grad_allowed "
+            "get_unwrapped is_functorch_wrapped_tensor set_inplace_requires_grad_allowed",
         },
         "functional_call": {
             "..func": "functional_call stack_module_state",
