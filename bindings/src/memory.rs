@@ -34,16 +34,18 @@ pub(crate) fn whole_memory<'py>(
 
 /// All elements of what Python has as a storage, in order: of its type if it has one, else of `dtype`.
 pub(crate) fn elements_of(storage: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Tensor> {
-    let shown = storage.getattr("_shown")?;
+    let shown = storage.getattr("_given")?;
     let Some(shown) = as_tensor(&shown) else {
         return Err(PyTypeError::new_err("a storage shows its memory as a tensor"));
     };
     if storage.hasattr("dtype")? {
         return Ok(shown.clone());
     }
-    let storage = shown.array().storage;
-    let layout = SharedLayout::new(Layout::contiguous(&[storage.bytes() / dtype.size()]));
-    Ok(Tensor::from_array(Array { storage, layout, dtype }))
+    let bytes = shown.array();
+    let (count, offset) = (bytes.layout.numel() / dtype.size(), bytes.layout.offset() / dtype.size());
+    let layout =
+        SharedLayout::new(Layout::strided([count].into_iter().collect(), [1].into_iter().collect(), offset));
+    Ok(Tensor::from_array(Array { storage: bytes.storage, layout, dtype }))
 }
 
 /// Show other memory of the same size as a tensor shows its own.

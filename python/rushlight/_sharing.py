@@ -90,6 +90,15 @@ def _on(buffer: Any, dtype: native.dtype, count: int, offset: int = 0) -> Tensor
     return made if seen is dtype else made.view(dtype)
 
 
+def on_file(filename: str, shared: bool, size: int) -> Tensor:
+    """Return the first bytes of a file; one that is `shared` is made if need be, and written to with them."""
+    with open(filename, "a+b" if shared else "rb") as file:
+        if shared and file.seek(0, 2) < size:
+            file.truncate(size)
+        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+        return _on(mmap.mmap(file.fileno(), size, access=access), native.uint8, size)
+
+
 # Where memory begins -> the memory, as long as a tensor has it.
 _shared: WeakValueDictionary[int, mmap.mmap] = WeakValueDictionary()
 

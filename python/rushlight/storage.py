@@ -5,14 +5,18 @@ Both are views: tensors that share memory share what is written through them.
 
 from __future__ import annotations
 
+from sys import byteorder
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+from . import _rushlight as native
 from ._once import warn_once
 from ._rushlight import Tensor, _is_hollow, _memory_of, _whole_memory, float32, uint8, zeros
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from typing_extensions import Self
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
@@ -23,10 +27,23 @@ _DEPRECATED = (
 )
 
 
+_FIXED = "Trying to resize storage that is not resizable"
+_NEGATIVE = (
+    "[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with "
+    "negative number: {}"
+)
+
+
 class _Storage:
     """What bytes and elements have in common: `_shown` is a tensor of one dimension on all of the memory."""
 
     _shown: Tensor
+    is_hpu = is_sparse = is_sparse_csr = False
+
+    @property
+    def _given(self) -> Tensor:
+        """The tensor, for others to be on its memory."""
+        return self._shown
 
     @property
     def device(self) -> Any:
@@ -62,10 +79,6 @@ class _Storage:
 
         return is_shared(self._shown)
 
-    def resizable(self) -> bool:
-        """Tell whether there could be more memory."""
-        return True
-
     def tolist(self) -> list[Any]:
         """Return the elements as numbers."""
         numbers: list[Any] = self._shown.tolist()
@@ -75,6 +88,22 @@ class _Storage:
         """Write one value to all elements."""
         self._shown.fill_(value)
         return self
+
+    def copy_(self, source: _Storage, non_blocking: bool | None = None) -> Self:
+        """Write what is in another storage of the same size."""
+        if not isinstance(source, _Storage):
+            found = type(source).__name__
+            raise TypeError(f"copy_(): argument 'src' (position 1) must be torch.Storage, not {found}")
+        if source.nbytes() != self.nbytes():
+            raise RuntimeError(
+                f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} bytes"
+            )
+        self._shown.copy_(source._shown)
+        return self
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """Tell whether devices reach the memory at once: there are none."""
+        return False
 
     def __len__(self) -> int:
         return self.size()
@@ -101,12 +130,148 @@ class UntypedStorage(_Storage):
     (24, True)
     """
 
-    def __init__(self, size: int = 0, *, device: Any = None) -> None:
-        self._shown = zeros(size, dtype=uint8, device=device)
+    # All the memory, of which `_shown` is as much as was asked for.
+    _memory: Tensor
+    _is_resizable = True
+    # Whether nobody but the storage is known to be on the memory.
+    _is_apart = True
+
+    @property
+    def _given(self) -> Tensor:
+        self._is_apart = False
+        return self._shown
+
+    def __init__(self, size: int | Sequence[int] = 0, *, allocator: Any = None, device: Any = None) -> None:
+        if isinstance(size, int) and size < 0:
+            raise RuntimeError(_NEGATIVE.format(size % 2**64))
+        self._memory = self._shown = (
+            zeros(size, dtype=uint8, device=device) if isinstance(size, int) else _bytes(size)
+        )
+        _known[_memory_of(self._memory)] = self
+
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: Any,
+        byte_order: str | None = None,
+        count: int = -1,
+        offset: int = 0,
+        dtype: native.dtype | None = None,
+    ) -> UntypedStorage:
+        """Return a copy of the memory of an object, whose elements have their bytes in a certain order.
+
+        >>> import rushlight as torch
+        >>> torch.UntypedStorage.from_buffer(bytes([0, 1]), "big", dtype=torch.int16).tolist()
+        [1, 0]
+        """
+        if dtype is None:
+            raise RuntimeError("argument 'dtype' cannot be None")
+        if byte_order is None and dtype is not uint8:
+            raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
+        if byte_order not in (None, "big", "little", "native"):
+            raise ValueError(f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')")
+        try:
+            given = memoryview(buffer).cast("B")[offset:]
+        except TypeError:
+            found = type(buffer).__name__
+            raise TypeError(f"a bytes-like object is required, not '{found}'") from None
+        size = dtype.itemsize
+        if count < 0 and len(given) % size:
+            raise ValueError(f"buffer size ({len(given)}) must be a multiple of element size ({size})")
+        if count * size > len(given):
+            raise ValueError(
+                f"buffer has only {len(given)} elements after offset {offset}, but specified a size of "
+                f"{count}"
+            )
+        made = cls(list(given[: count * size] if count >= 0 else given))
+        if byte_order not in (None, "native", byteorder):
+            made.byteswap(dtype)
+        return made
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """Return so many bytes of a file, to which writes go on if it is `shared`."""
+        from ._sharing import on_file
+
+        made = cls.__new__(cls)
+        made._memory = made._shown = on_file(filename, shared, nbytes)
+        made._is_resizable = False
+        _known[_memory_of(made._memory)] = made
+        return made
+
+    def resizable(self) -> bool:
+        """Tell whether there could be more memory."""
+        return self._is_resizable
+
+    def resize_(self, size: int) -> None:
+        """Have so many bytes. They keep what they hold as far as there are as many; what tensors show stays.
+
+        Memory that a tensor is on does not grow.
+
+        >>> import rushlight as torch
+        >>> storage = torch.UntypedStorage([1, 2])
+        >>> storage.resize_(1)
+        >>> storage.tolist()
+        [1]
+        """
+        if not isinstance(size, int):
+            raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
+        if size < 0:
+            raise RuntimeError(_NEGATIVE.format(size % 2**64))
+        has = self._memory.numel()
+        if not self._is_resizable or (size > has and not self._is_apart):
+            raise RuntimeError(_FIXED)
+        if size > has:
+            larger = zeros(size, dtype=uint8)
+            larger[:has] = self._memory
+            self._memory = larger
+            _known[_memory_of(larger)] = self
+        self._shown = self._memory[:size]
+
+    def byteswap(self, dtype: native.dtype) -> None:
+        """Turn the order of the bytes of every element around."""
+        size = dtype.itemsize // 2 if dtype.is_complex else dtype.itemsize
+        if self.size() % size:
+            raise RuntimeError(f"the length of data is not a multiple of {size}")
+        elements = self._shown.view(-1, size)
+        elements.copy_(elements.flip(1))
 
     def clone(self) -> UntypedStorage:
         """Return a copy of the memory."""
         return _untyped(self._shown.clone())
+
+    def new(self) -> UntypedStorage:
+        """Return a storage without memory."""
+        return type(self)()
+
+    def to(self, *, device: Any, non_blocking: bool = False) -> UntypedStorage:
+        """Return the memory on a device, which the processor has already."""
+        return self if native.device(device).type == "cpu" else _untyped(self._shown.to(device))
+
+    def untyped(self) -> UntypedStorage:
+        """Return the memory as bytes, which it is."""
+        return self
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            if index.step not in (None, 1):
+                raise RuntimeError(
+                    f"Trying to slice with a step of {index.step}, but only a step of 1 is supported"
+                )
+            return _part(self._shown[index])
+        if not isinstance(index, int):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
+        if not -self.size() <= index < self.size():
+            raise IndexError(f"index {index} out of range for storage of size {self.size()}")
+        return self._shown[index].item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not isinstance(value, int):
+            found = type(value).__name__
+            raise RuntimeError(f"can only set storage content with a int types, but got {found} instead")
+        if isinstance(index, int) and not -self.size() <= index < self.size():
+            raise RuntimeError("out of bounds")
+        self._shown[index] = value % 256
 
     def cpu(self) -> UntypedStorage:
         """Return the memory, which the processor has already."""
@@ -135,7 +300,33 @@ class TypedStorage(_Storage):
         if not _internal:
             warn_once(_DEPRECATED)
         self._untyped_storage, self.dtype = wrap_storage, dtype
-        self._shown = wrap_storage._shown.view(dtype)
+
+    @property
+    def _given(self) -> Tensor:
+        self._untyped_storage._is_apart = False
+        return self._shown
+
+    @property
+    def _shown(self) -> Tensor:  # type: ignore[override]
+        shown = self._untyped_storage._shown
+        return shown[: len(shown) // self.dtype.itemsize * self.dtype.itemsize].view(self.dtype)
+
+    def clone(self) -> TypedStorage:
+        """Return a copy of the memory."""
+        return typed_storage(self._shown.clone())
+
+    def copy_(self, source: _Storage, non_blocking: bool | None = None) -> Self:
+        """Write the elements of another storage with as many, converted."""
+        self._shown.copy_(source._shown)
+        return self
+
+    def resizable(self) -> bool:
+        """Tell whether there could be more memory."""
+        return self._untyped_storage.resizable()
+
+    def resize_(self, size: int) -> None:
+        """Have so many elements, as far as the memory can."""
+        self._untyped_storage.resize_(size * self.element_size())
 
     def untyped(self) -> UntypedStorage:
         """Return the memory as bytes."""
@@ -146,7 +337,41 @@ class TypedStorage(_Storage):
         return f"{self._lines()}{head} of size {len(self)}]"
 
 
+_CONVERSIONS = {
+    **{name: name for name in ("bfloat16", "bool", "double", "float", "half", "int", "long", "short")},
+    "byte": "uint8",
+    "char": "int8",
+    "complex_float": "complex64",
+    "complex_double": "complex128",
+}
+
+
+def _conversion(name: str) -> Callable[[_Storage], TypedStorage]:
+    def convert(self: _Storage) -> TypedStorage:
+        dtype = getattr(native, _CONVERSIONS[name])
+        return self if getattr(self, "dtype", None) is dtype else typed_storage(self._shown.to(dtype))  # type: ignore[return-value]
+
+    convert.__name__, convert.__doc__ = name, f"Return the elements as numbers of type {name}."
+    return convert
+
+
+for _name in _CONVERSIONS:
+    setattr(_Storage, _name, _conversion(_name))
+
+
 _known: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
+
+
+def _bytes(numbers: Sequence[int]) -> Tensor:
+    """Return a tensor of the last eight bits of numbers."""
+    for number in numbers:
+        if not isinstance(number, int):
+            raise RuntimeError(
+                "torch.UntypedStorage(): tried to construct a storage from a sequence "
+                f"({type(numbers).__name__}), but one of the items was of type {type(number).__name__} "
+                "instead of int"
+            )
+    return native.tensor([number % 256 for number in numbers], dtype=uint8)
 
 
 def _untyped(whole: Tensor) -> UntypedStorage:
@@ -154,9 +379,18 @@ def _untyped(whole: Tensor) -> UntypedStorage:
     place = _memory_of(whole)
     found = _known.get(place)
     if found is None:
-        found = _known[place] = UntypedStorage.__new__(UntypedStorage)
-        found._shown = whole
+        found = _known[place] = _part(whole)
+        found._is_resizable = True
+    found._is_apart = False
     return found
+
+
+def _part(shown: Tensor) -> UntypedStorage:
+    """Return a storage of bytes that a tensor has already, as many as there will be."""
+    part = UntypedStorage.__new__(UntypedStorage)
+    part._memory = part._shown = shown
+    part._is_apart = part._is_resizable = False
+    return part
 
 
 def untyped_storage(tensor: Tensor) -> UntypedStorage:

@@ -153,3 +153,13 @@ def test_no_grad_does_not_switch_forward_mode_off():
     with fwAD.dual_level(), torch.no_grad():
         x = dual()
         assert fwAD.unpack_dual(x * x).tangent.tolist() == [2.0, 4.0]
+
+
+def test_what_was_inferred_both_gets_no_tangent():
+    with torch.inference_mode():
+        x, direction = torch.ones(2), torch.ones(2)
+    with fwAD.dual_level():
+        both = fwAD.make_dual(x, direction)
+        assert both.is_inference() and fwAD.unpack_dual(both * 3).tangent is None
+        assert fwAD.unpack_dual(fwAD.make_dual(x, torch.ones(2)) * 3).tangent.tolist() == [3.0, 3.0]
+        assert fwAD.unpack_dual(fwAD.make_dual(torch.ones(2), direction) * 3).tangent.tolist() == [3.0, 3.0]

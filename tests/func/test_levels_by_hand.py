@@ -6,6 +6,7 @@ import rushlight._functorch.autograd_function as functions
 import rushlight._functorch.pyfunctorch as pyfunctorch
 from rushlight._C import _functorch
 from rushlight._functorch import eager_transforms as steps
+from rushlight.autograd import forward_ad
 from support import raises
 
 kinds = _functorch.TransformType
@@ -46,6 +47,85 @@ def test_a_level_ends_with_a_failure_inside():
     assert _functorch.maybe_current_level() is None
 
 
+def test_directional_derivatives_are_taken_by_hand_also_nested():
+    given = torch.tensor([1.0, 2.0], requires_grad=True)
+    along = torch.ones(2)
+    with steps.jvp_increment_nesting() as outer, forward_ad.dual_level():
+        x = forward_ad.make_dual(given, along)
+        with steps.jvp_increment_nesting() as inner:
+            assert (outer, inner) == (1, 2)
+            inside = forward_ad.make_dual(x, along)
+            assert _functorch.maybe_get_level(inside) == inner
+            value, slope = steps.safe_unpack_dual(inside**3, strict=True)
+            value, slope = steps._undo_create_differentiable((value, slope), inner)
+        slope, curve = steps.safe_unpack_dual(slope, strict=True)
+        slope, curve = steps._undo_create_differentiable((slope, curve), outer)
+    assert slope.tolist() == [3.0, 12.0] and curve.tolist() == [6.0, 12.0]
+    assert torch.autograd.grad(curve.sum(), given)[0].tolist() == [6.0, 6.0]
+
+
+def test_a_directional_derivative_by_hand_needs_a_level_of_dual_tensors():
+    level = _functorch._jvp_increment_nesting()
+    try:
+        with raises(RuntimeError, "Trying to create a dual Tensor for forward AD but no level exists"):
+            forward_ad.make_dual(torch.ones(2), torch.ones(2))
+        with forward_ad.dual_level():
+            _, slope = steps.safe_unpack_dual(torch.ones(2), strict=False)
+            assert slope.tolist() == [0.0, 0.0]
+            with raises(
+                RuntimeError, "jvp(f, primals, tangents, strict=True): The output of f is independent"
+            ):
+                steps.safe_unpack_dual(torch.ones(2), strict=True)
+    finally:
+        assert _functorch._jvp_decrement_nesting() == level
+
+
+def test_a_transform_forward_knows_whether_tangents_passed_outside():
+    def state():
+        return pyfunctorch.retrieve_current_functorch_interpreter().get_state()
+
+    with forward_ad._set_fwd_grad_enabled(False), steps.jvp_increment_nesting():
+        assert state() == ("Jvp", 1, False)
+        with forward_ad._set_fwd_grad_enabled(True), steps.jvp_increment_nesting():
+            assert state() == ("Jvp", 2, True)
+    with steps.jvp_increment_nesting():
+        found = _functorch.CJvpInterpreterPtr(_functorch.peek_interpreter_stack())
+        assert found.prevFwdGradMode() and state() == ("Jvp", 1, True)
+
+
+class Single(torch.autograd.function._SingleLevelFunction):
+    """Doubles, and knows nothing of transforms."""
+
+    @staticmethod
+    def forward(x):
+        return x * 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+
+
+def test_functions_of_a_single_level_are_called_within_transforms_where_that_is_allowed():
+    x = torch.ones(2, requires_grad=True)
+    Single.apply(x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    for transform in (torch.func.grad(lambda x: Single.apply(x).sum()), torch.vmap(Single.apply)):
+        with pytest.raises(RuntimeError, match="incorrectly used with torch"):
+            transform(torch.ones(2))
+
+    def allowed(x):
+        with functions.enable_single_level_autograd_function():
+            assert _functorch.get_single_level_autograd_function_allowed()
+            return Single.apply(x).sum()
+
+    assert torch.func.grad(allowed)(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert not _functorch.get_single_level_autograd_function_allowed()
+
+
 def test_samples_enter_and_leave_by_hand():
     x = torch.arange(6.0).reshape(2, 3)
     level = _functorch._vmap_increment_nesting(2, "error")
@@ -81,6 +161,8 @@ def test_samples_within_a_derivative_have_the_number_of_both():
 def test_what_was_not_opened_is_refused():
     with pytest.raises(RuntimeError):
         _functorch._grad_decrement_nesting()
+    with pytest.raises(RuntimeError):
+        _functorch._jvp_decrement_nesting()
     with pytest.raises(RuntimeError):
         _functorch._vmap_decrement_nesting()
     with pytest.raises(RuntimeError):

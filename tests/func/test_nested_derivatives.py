@@ -47,3 +47,58 @@ def test_the_gradient_of_eigenvectors_is_symmetric():
     vectors = torch.linalg.eigh(x).eigenvectors
     (gradient,) = torch.autograd.grad((vectors.abs() * torch.randn(3, 3, dtype=torch.float64)).sum(), x)
     torch.testing.assert_close(gradient, gradient.mT)
+
+
+class Squared(torch.autograd.Function):
+    """Squares with rules of their own, in all directions."""
+
+    @staticmethod
+    def forward(x):
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return 2 * ctx.saved_tensors[0] * gradient
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return 2 * ctx.saved_tensors[0] * tangent
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return Squared.apply(x), in_dims[0]
+
+
+def test_second_derivatives_of_written_rules_where_the_directions_alone_are_samples():
+    x = torch.tensor([0.5, -1.0])
+    curve = torch.func.hessian(lambda x: (Squared.apply(x) * x).sum())(x)
+    assert curve.tolist() == [[3.0, 0.0], [0.0, -6.0]]
+
+
+def written_through_a_view(x):
+    y = x.clone()
+    y[:1].mul_(x[:1])
+    return y * x[0]
+
+
+def test_second_derivatives_of_samples_pass_what_was_written_through_views():
+    def slopes(x):
+        return grad(lambda x: written_through_a_view(x).sum())(x)
+
+    def total(x):
+        return slopes(x).sum()
+
+    samples = torch.tensor([[0.5, 1.0], [2.0, -1.0]])
+    curves = vmap(grad(total))(samples)
+    assert curves.tolist() == [[4.0, 1.0], [13.0, 1.0]]
+    assert torch.equal(curves, torch.stack([grad(total)(sample) for sample in samples]))
+
+    def all_directions(x):
+        return vmap(lambda direction: jvp(slopes, (x,), (direction,))[1])(torch.eye(2)).sum()
+
+    assert grad(all_directions)(samples[0]).tolist() == [6.0, 0.0]

@@ -46,6 +46,18 @@ def test_normalisations_give_their_statistics():
     assert y.equal(F.batch_norm(x, *running)) and mean.numel() == rstd.numel() == 0
 
 
+def test_the_statistics_of_groups_have_gradients():
+    x = leaf(2, 4, 3)
+    y, mean, rstd = torch.native_group_norm(x, None, None, 2, 4, 3, 2, 1e-5)
+    (slope,) = torch.autograd.grad((y**2).sum() + mean.sum() + (rstd * rstd).sum(), x)
+    assert mean.requires_grad and rstd.requires_grad
+
+    groups = x.view(2, 2, 6)
+    deviation = (groups.var(-1, correction=0) + 1e-5).rsqrt()
+    expected = (F.group_norm(x, 2) ** 2).sum() + groups.mean(-1).sum() + (deviation**2).sum()
+    torch.testing.assert_close(slope, torch.autograd.grad(expected, x)[0])
+
+
 @pytest.mark.parametrize("spatial", [1, 2, 3])
 def test_a_convolution_has_the_dimensions_of_its_weight(spatial):
     x, weight = leaf(2, 4, *[5] * spatial), leaf(4, 2, *[2] * spatial)

@@ -113,3 +113,104 @@ def test_what_a_tensor_cannot_be_set_to_is_told():
         torch.ones(2).set_(torch.arange(6)._typed_storage())
     with raises(RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation."):
         torch.ones(2, requires_grad=True).set_(memory)
+
+
+def test_a_storage_is_made_of_bytes_and_cut():
+    storage = torch.UntypedStorage([1, 2, 300])
+    assert storage.tolist() == [1, 2, 44] and storage[-1] == 44
+    part = storage[1:]
+    part[0] = 9
+    assert storage.tolist() == [1, 9, 44] and storage.resizable() and not part.resizable()
+    assert storage.untyped() is storage and storage.to(device="cpu") is storage and len(storage.new()) == 0
+    assert not storage.is_pinned() and not storage.is_sparse and storage.float().tolist() == [1.0, 9.0, 44.0]
+    assert torch.zeros(0, dtype=torch.uint8).set_(storage).untyped_storage() is storage
+
+
+def test_bytes_are_copied_and_turned_around():
+    storage = torch.UntypedStorage(4)
+    assert storage.copy_(torch.tensor([1, 2], dtype=torch.int16).untyped_storage()) is storage
+    assert storage.tolist() == [1, 0, 2, 0]
+    storage.byteswap(torch.int16)
+    assert storage.tolist() == [0, 1, 0, 2]
+    assert torch.UntypedStorage.from_buffer(b"abcd", "big", dtype=torch.int32).tolist() == [100, 99, 98, 97]
+    assert torch.UntypedStorage.from_buffer(b"abcd", "little", 1, 2, torch.int16).tolist() == [99, 100]
+
+
+def test_a_storage_has_as_many_bytes_as_are_asked_for():
+    storage = torch.UntypedStorage([1, 2, 3])
+    storage.resize_(5)
+    assert storage.size() == 5 and storage.tolist()[:3] == [1, 2, 3]
+    storage.resize_(2)
+    assert storage.tolist() == [1, 2] and torch.zeros(0, dtype=torch.uint8).set_(storage).shape == (2,)
+    x = torch.ones(4)
+    memory = x.untyped_storage()
+    memory.resize_(0)
+    assert memory.nbytes() == memory.data_ptr() == x.untyped_storage().size() == 0 and x.shape == (4,)
+    memory.resize_(16)
+    memory.copy_(torch.full((4,), 2.0).untyped_storage())
+    assert x.tolist() == [2.0] * 4
+
+
+@pytest.mark.own
+def test_memory_that_a_tensor_is_on_does_not_grow_beneath_it():
+    storage = torch.UntypedStorage([1, 2])
+    x = torch.zeros(0, dtype=torch.uint8).set_(storage)
+    for memory in (storage, torch.ones(4).untyped_storage()):
+        with raises(RuntimeError, "Trying to resize storage that is not resizable"):
+            memory.resize_(64)
+    assert x.tolist() == [1, 2]
+
+
+WRONG = {
+    "a part with steps": (lambda s: s[::2], RuntimeError, "Trying to slice with a step of 2"),
+    "beyond the end": (lambda s: s[5], IndexError, "index 5 out of range for storage of size 3"),
+    "a name": (lambda s: s["a"], TypeError, "can't index a torch.UntypedStorage with str"),
+    "no storage": (
+        lambda s: s.copy_([1]),
+        TypeError,
+        "copy_(): argument 'src' (position 1) must be torch.Stor",
+    ),
+    "another size": (
+        lambda s: s.copy_(s[:1]),
+        RuntimeError,
+        "size does not match, self was 3 bytes but src was 1",
+    ),
+    "no whole element": (
+        lambda s: s.byteswap(torch.int16),
+        RuntimeError,
+        "the length of data is not a multiple",
+    ),
+    "no size": (lambda s: s.resize_("a"), RuntimeError, "resize_ expects an int, but got str"),
+    "less than none": (lambda s: s.resize_(-1), RuntimeError, "[enforce fail at alloc_cpu.cpp:98]"),
+    "a part's size": (
+        lambda s: s[1:].resize_(1),
+        RuntimeError,
+        "Trying to resize storage that is not resizable",
+    ),
+    "no numbers": (
+        lambda s: type(s)([1.5]),
+        RuntimeError,
+        "torch.UntypedStorage(): tried to construct a storage",
+    ),
+    "no order": (
+        lambda s: s.from_buffer(b"ab", "no", dtype=torch.int16),
+        ValueError,
+        "invalid byte_order 'no'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "kind", "text"), WRONG.values(), ids=WRONG)
+def test_what_a_storage_cannot_do_is_said(call, kind, text):
+    with raises(kind, text):
+        call(torch.UntypedStorage([1, 2, 3]))
+
+
+def test_a_storage_may_lie_in_a_file(tmp_path):
+    path = str(tmp_path / "bytes")
+    shared = torch.UntypedStorage.from_file(path, True, 4)
+    shared.fill_(7)
+    private = torch.UntypedStorage.from_file(path, False, 4)
+    private[0] = 1
+    assert torch.UntypedStorage.from_file(path, False, 4).tolist() == [7] * 4 and private[0] == 1
+    assert not shared.resizable()

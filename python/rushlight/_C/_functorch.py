@@ -17,6 +17,8 @@ from ._interpreters import (
     TransformType,
     _grad_decrement_nesting,
     _grad_increment_nesting,
+    _jvp_decrement_nesting,
+    _jvp_increment_nesting,
     _remove_batch_dim,
     _unwrap_for_grad,
     _vmap_decrement_nesting,
@@ -25,6 +27,7 @@ from ._interpreters import (
     get_interpreter_stack,
     peek_interpreter_stack,
 )
+from ._levels import get_single_level_autograd_function_allowed, set_single_level_autograd_function_allowed
 
 __all__ = [
     "CGradInterpreterPtr",
@@ -36,6 +39,8 @@ __all__ = [
     "_add_batch_dim",
     "_grad_decrement_nesting",
     "_grad_increment_nesting",
+    "_jvp_decrement_nesting",
+    "_jvp_increment_nesting",
     "_remove_batch_dim",
     "_unwrap_batched",
     "_unwrap_for_grad",
@@ -45,6 +50,7 @@ __all__ = [
     "current_level",
     "get_inplace_requires_grad_allowed",
     "get_interpreter_stack",
+    "get_single_level_autograd_function_allowed",
     "get_unwrapped",
     "is_batchedtensor",
     "is_dead_tensor_wrapper",
@@ -57,6 +63,7 @@ __all__ = [
     "maybe_get_level",
     "peek_interpreter_stack",
     "set_inplace_requires_grad_allowed",
+    "set_single_level_autograd_function_allowed",
     "unwrap_if_dead",
 ]
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .. import _rushlight
 from .._rushlight import Tensor
+from ..autograd import forward_ad
 from ._kinds import Kind
 
 
@@ -78,6 +79,12 @@ class CJvpInterpreterPtr(_Kind):
 
     _key = TransformType.Jvp
 
+    def prevFwdGradMode(self) -> bool:
+        """Tell whether tangents passed operations when the transform began."""
+        stack = get_interpreter_stack() or []
+        outside = sum(one.key() is self._key and one.level() < self.level() for one in stack)
+        return list(forward_ad._transforms.levels.values())[outside]
+
 
 class CVmapInterpreterPtr(_Kind):
     """A mapping over samples."""
@@ -112,6 +119,8 @@ class _Entered(NamedTuple):
     level: int
     since: int
     recording: bool
+    # The level of forward mode that is its own.
+    forward: int | None = None
 
 
 class _Opened(local):
@@ -138,17 +147,41 @@ def _grad_increment_nesting() -> int:
 
 def _grad_decrement_nesting() -> int:
     """End the transform that was begun last and return its number."""
-    opened = _opened.transforms
-    if not opened or not _is_innermost(TransformType.Grad, opened[-1].level):
-        raise RuntimeError("the innermost of the transforms is not one that _grad_increment_nesting began")
+    opened = _ended(TransformType.Grad)
     _rushlight._leave_transform()
-    return opened.pop().level
+    return opened.level
+
+
+def _jvp_increment_nesting() -> int:
+    """Begin a transform in forward mode and return its number."""
+    recording = _rushlight.is_grad_enabled()
+    forward, since = forward_ad._open_transform()
+    level = _rushlight._transform_count()
+    _opened.transforms.append(_Entered(level, since, recording, forward))
+    return level
+
+
+def _jvp_decrement_nesting() -> int:
+    """End the transform in forward mode that was begun last and return its number."""
+    opened = _ended(TransformType.Jvp)
+    assert opened.forward is not None
+    forward_ad._close_transform(opened.forward)
+    return opened.level
+
+
+def _ended(kind: TransformType) -> _Entered:
+    """Forget the transform that a program opened last, which has to be the innermost."""
+    opened = _opened.transforms
+    if not opened or not _is_innermost(kind, opened[-1].level):
+        began = f"_{kind.name.lower()}_increment_nesting"
+        raise RuntimeError(f"the innermost of the transforms is not one that {began} began")
+    return opened.pop()
 
 
 def _wrap_for_grad(tensor: Tensor, level: int) -> Tensor:
     """Return a tensor on the same memory that a transform may follow: from `requires_grad_` on it does."""
     transform = _transform(level)
-    if transform is None or not _is_innermost(TransformType.Grad, level):
+    if transform is None or not _is_innermost(_kind(transform), level):
         raise RuntimeError(f"the innermost transform is not one at level {level} that was begun by hand")
     if not (tensor.is_floating_point() or tensor.is_complex()):
         return tensor
@@ -160,6 +193,10 @@ def _unwrap_for_grad(tensor: Tensor, level: int) -> Tensor:
     """Return a tensor as it is seen outside of a transform."""
     transform = _transform(level)
     return tensor if transform is None else _rushlight._outer(tensor, transform.since, transform.recording)
+
+
+def _kind(transform: _Entered) -> TransformType:
+    return TransformType.Grad if transform.forward is None else TransformType.Jvp
 
 
 def _transform(level: int) -> _Entered | None:

@@ -1,7 +1,10 @@
-"""Levels of forward mode, as they are entered and left by number."""
+"""Levels of forward mode, as they are entered and left by number, and functions of a single level."""
 
 from __future__ import annotations
 
+from threading import local
+
+from .. import _rushlight
 from ..autograd import forward_ad
 
 
@@ -18,3 +21,31 @@ def _exit_dual_level(level: int) -> None:
             "are released in the reverse order they were created."
         )
     forward_ad.exit_dual_level(level=level)
+
+
+class _SingleLevel(local):
+    """Whether functions of a single level may be called inside of transforms on a thread."""
+
+    allowed = False
+
+
+_single_level = _SingleLevel()
+
+
+def get_single_level_autograd_function_allowed() -> bool:
+    """Tell whether functions of a single level may be called inside of transforms."""
+    return _single_level.allowed
+
+
+def set_single_level_autograd_function_allowed(allowed: bool) -> None:
+    """Let functions of a single level be called inside of transforms, or not."""
+    _single_level.allowed = bool(allowed)
+
+
+def check_single_level() -> None:
+    """Refuse the call of such a function inside of transforms."""
+    if _rushlight._transform_count() and not _single_level.allowed:
+        raise RuntimeError(
+            "functorch functions (vmap, grad, vjp, etc.) incorrectly used with "
+            "torch.autograd.function._SingleLevelFunction. This is not expected, please file a bug."
+        )

@@ -25,12 +25,14 @@ open_places(
             "_construct_standard_basis_for _chunked_standard_basis_for_ _vjp_with_argnums",
             "._nesting": "_any_differentiable _autograd_grad _create_differentiable _is_differentiable "
             "_set_tensor_requires_grad _undo_create_differentiable _wrap_all_tensors _wrap_tensor_for_grad "
-            "enable_inplace_requires_grad grad_increment_nesting",
+            "enable_inplace_requires_grad grad_increment_nesting jvp_increment_nesting "
+            "enter_jvp_nesting=_jvp_increment_nesting exit_jvp_nesting=_jvp_decrement_nesting",
+            "..func.jvp": "safe_unpack_dual",
             "..func.debugging": "debug_unwrap",
             "..utils._pytree": f"{_TREES} tree_map_only treespec_pprint",
-            ".._C._functorch": "_grad_decrement_nesting _grad_increment_nesting _unwrap_for_grad "
-            "_wrap_for_grad get_inplace_requires_grad_allowed get_unwrapped is_functorch_wrapped_tensor "
-            "set_inplace_requires_grad_allowed",
+            ".._C._functorch": "_grad_decrement_nesting _grad_increment_nesting _jvp_decrement_nesting "
+            "_jvp_increment_nesting _unwrap_for_grad _wrap_for_grad get_inplace_requires_grad_allowed "
+            "get_unwrapped is_functorch_wrapped_tensor set_inplace_requires_grad_allowed",
         },
         "functional_call": {
             "..func": "functional_call stack_module_state",

@@ -1,4 +1,4 @@
-"""Parts of transforms in reverse mode: levels that programs open, and tensors that enter and leave them."""
+"""Parts of transforms: levels that programs open, and tensors that enter and leave them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from .._C._functorch import unwrap_if_dead
 from .._C._interpreters import (
     _grad_decrement_nesting,
     _grad_increment_nesting,
+    _jvp_decrement_nesting,
+    _jvp_increment_nesting,
     _set_requires_grad,
     _unwrap_for_grad,
     _wrap_for_grad,
@@ -40,6 +42,26 @@ def grad_increment_nesting() -> Iterator[int]:
         yield level
     finally:
         _grad_decrement_nesting()
+
+
+@contextmanager
+def jvp_increment_nesting() -> Iterator[int]:
+    """In the block, which gets its number, a transform in forward mode goes on.
+
+    >>> import rushlight as torch
+    >>> from rushlight._functorch import eager_transforms as steps
+    >>> from rushlight.autograd import forward_ad
+    >>> with steps.jvp_increment_nesting() as level, forward_ad.dual_level():
+    ...     x = forward_ad.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+    ...     _, slope = steps.safe_unpack_dual(x * x, strict=False)
+    ...     steps._undo_create_differentiable(slope, level)
+    tensor(6.)
+    """
+    level = _jvp_increment_nesting()
+    try:
+        yield level
+    finally:
+        _jvp_decrement_nesting()
 
 
 @contextmanager

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .._C._functorch import (
+    get_single_level_autograd_function_allowed,
+    set_single_level_autograd_function_allowed,
+)
 from ..autograd.batched_function import VmapInfo, _two
 from ..autograd.function import Function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = [
     "VmapInfo",
     "custom_function_call",
+    "enable_single_level_autograd_function",
     "has_overridden_vmap_rule",
     "validate_vmap_returns_tuple_of_two_elements",
 ]
@@ -31,6 +37,17 @@ class _CustomFunctionCall:
 
 
 custom_function_call: Callable[..., Any] = _CustomFunctionCall()
+
+
+@contextmanager
+def enable_single_level_autograd_function() -> Iterator[None]:
+    """In the block, functions of a single level may be called inside of transforms."""
+    before = get_single_level_autograd_function_allowed()
+    set_single_level_autograd_function_allowed(True)
+    try:
+        yield
+    finally:
+        set_single_level_autograd_function_allowed(before)
 
 
 def has_overridden_vmap_rule(autograd_function: type[Function]) -> bool:

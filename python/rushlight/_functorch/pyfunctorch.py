@@ -73,6 +73,14 @@ class GradInterpreter(FuncTorchInterpreter):
 class JvpInterpreter(FuncTorchInterpreter):
     """A transform in forward mode."""
 
+    def prev_fwd_grad_mode(self) -> bool:
+        """Tell whether tangents passed operations when the transform began."""
+        passing: bool = self._cptr.prevFwdGradMode()
+        return passing
+
+    def get_state(self) -> tuple[Any, ...]:
+        return *super().get_state(), self.prev_fwd_grad_mode()
+
 
 class VmapInterpreter(FuncTorchInterpreter):
     """A mapping over samples."""

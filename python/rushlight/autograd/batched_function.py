@@ -83,14 +83,17 @@ def _wrapped(output: Any, out_dims: Any, level: int, arguments: dict[int, Any]) 
             f"structure {tree_structure(out_dims)} but output has structure {spec}. {_MORE}"
         )
 
+    follows = any(isinstance(given, Tensor) and given.requires_grad for given in arguments.values())
+
     def one(leaf: Any, dim: Any) -> Any:
         if not isinstance(leaf, Tensor):
             return leaf
         if id(leaf) in arguments:
             return arguments[id(leaf)]
         if dim is None:
-            # What has a history below the mapping gets that above it on a tensor of its own.
-            wraps = leaf.requires_grad and level == _rushlight._vmap_nesting()
+            # What has a history below the mapping gets that above it on a tensor of its own, and so does what
+            # will have one above it only: it meets other tensors of the mapping.
+            wraps = (leaf.requires_grad or follows) and level == _rushlight._vmap_nesting()
             return _rushlight._wrap_for_level(leaf) if wraps else leaf
         if not -leaf.ndim <= dim < leaf.ndim:
             allowed = f"[{-leaf.ndim}, {leaf.ndim - 1}]"

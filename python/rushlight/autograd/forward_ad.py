@@ -48,7 +48,14 @@ class _Transforms(local):
     """The levels of the transforms that a thread is in, by the engine's numbers."""
 
     def __init__(self) -> None:
-        self.levels: list[int] = []
+        # Of each, whether tangents passed outside.
+        self.levels: dict[int, bool] = {}
+        # Those that programs opened themselves, which have to enter the level of the functions here, too.
+        self.opened: list[int] = []
+
+    def suffice(self) -> bool:
+        """Tell whether there is a transform within which tensors may be given tangents at once."""
+        return len(self.levels) > len(self.opened)
 
 
 _transforms = _Transforms()
@@ -67,7 +74,7 @@ def enter_dual_level() -> int:
     """
     global _current_level, _entered, _entered_by
     with _entering:
-        if _current_level >= 0 or _transforms.levels:
+        if _current_level >= 0 or _transforms.suffice():
             raise RuntimeError(_NESTED)
         _current_level, _entered, _entered_by = 0, _core._enter_dual_level(), get_ident()
         return _current_level
@@ -110,24 +117,50 @@ def _transform() -> Iterator[int]:
     """Enter a level for a transform on this thread; such levels nest. Yield where on the tape it begins."""
     if _current_level >= 0 and _entered_by == get_ident() and not _transforms.levels:
         raise RuntimeError(_NESTED)
-    level = _core._enter_jvp_level()
-    since = _core._enter_transform(True)
-    _transforms.levels.append(level)
+    level, since = _begin_transform()
     try:
         # Where the outside infers, the inside still has derivatives.
         with inference_mode(False) if _core.is_inference_mode_enabled() else nullcontext():
             yield since
     finally:
-        _transforms.levels.remove(level)
-        _core._leave_transform()
-        _core._exit_forward_level(level)
+        _end_transform(level)
+
+
+def _begin_transform() -> tuple[int, int]:
+    """Enter a level for a transform; return it, and where on the tape it begins."""
+    passing = _is_fwd_grad_enabled()
+    level = _core._enter_jvp_level()
+    since = _core._enter_transform(True)
+    _transforms.levels[level] = passing
+    return level, since
+
+
+def _end_transform(level: int) -> None:
+    """Leave the level of a transform."""
+    del _transforms.levels[level]
+    _core._leave_transform()
+    _core._exit_forward_level(level)
+
+
+def _open_transform() -> tuple[int, int]:
+    """Enter a level for a transform that the program ends itself."""
+    level, since = _begin_transform()
+    _core._set_fwd_grad_enabled(_transforms.levels[level])
+    _transforms.opened.append(level)
+    return level, since
+
+
+def _close_transform(level: int) -> None:
+    """Leave the level of such a transform."""
+    _transforms.opened.remove(level)
+    _end_transform(level)
 
 
 def _level(level: int | None) -> int:
     """Return the level as the functions here count; one that was not given is the current one."""
     if level is not None:
         return level
-    return 0 if _transforms.levels else _current_level
+    return 0 if _transforms.suffice() else _current_level
 
 
 def _number(level: int) -> int:
@@ -135,7 +168,7 @@ def _number(level: int) -> int:
     if level > 0:
         return 0
     if _transforms.levels:
-        return _transforms.levels[-1]
+        return next(reversed(_transforms.levels))
     return _entered if _current_level >= 0 else 0
 
 
@@ -179,6 +212,9 @@ def _make_dual(tensor: Tensor, tangent: Tensor, level: int = 0) -> Tensor:
             "Trying to access a forward AD level with an invalid index. This index was either not "
             "created or is already deleted."
         )
+    if tensor.is_inference() and tangent.is_inference():
+        with inference_mode():  # What was inferred both has no derivative.
+            return tensor.view_as(tensor)
     return _core._make_dual(tensor, tangent, number)
 
 

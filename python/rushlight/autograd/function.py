@@ -148,6 +148,14 @@ class _SingleLevelFunction(_FunctionBase, FunctionCtx, _HookMixin, metaclass=Fun
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Call the function, inside of transforms only where that is allowed."""
+        from .._C._levels import check_single_level
+
+        check_single_level()
+        return super().apply(*args, **kwargs)
+
 
 class Function(_SingleLevelFunction):
     """A function with a derivative of its own. Derive from it, then call `apply` on the class.
@@ -169,6 +177,8 @@ class Function(_SingleLevelFunction):
     """
 
     generate_vmap_rule = False
+
+    apply = _FunctionBase.__dict__["apply"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         import warnings

@@ -21,6 +21,7 @@ from warnings import warn
 
 from .. import _rushlight
 from ._annotations import emit_itt, emit_nvtx
+from ._profiler_steps import KinetoStepTracker
 from .profiler_util import EventList, FunctionEvent
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -36,6 +37,7 @@ __all__ = [
     "EnforceUnique",
     "EventList",
     "FunctionEvent",
+    "KinetoStepTracker",
     "emit_itt",
     "emit_nvtx",
     "profile",

@@ -93,7 +93,12 @@ def _primal(part: Any, since: int) -> Tensor:
     return _outer(_unpack_dual(part).primal, since, True)
 
 
-def _unpack(dual: Tensor, strict: bool, since: int) -> tuple[Tensor, Tensor]:
+def safe_unpack_dual(dual: Tensor, strict: bool) -> tuple[Tensor, Tensor]:
+    """Take a dual tensor apart; a tangent that it has not is zeros, unless that is an error."""
+    if not isinstance(dual, Tensor):
+        raise RuntimeError(
+            f"{_JVP}: expected f(*args) to return only tensors, got unsupported type {type(dual)}"
+        )
     primal, tangent = _unpack_dual(dual)
     if tangent is None:
         if strict:
@@ -102,4 +107,9 @@ def _unpack(dual: Tensor, strict: bool, since: int) -> tuple[Tensor, Tensor]:
                 "This is not allowed with strict=True."
             )
         tangent = zeros_like(primal)
+    return primal, tangent
+
+
+def _unpack(dual: Tensor, strict: bool, since: int) -> tuple[Tensor, Tensor]:
+    primal, tangent = safe_unpack_dual(dual, strict)
     return _outer(primal, since, True), _outer(tangent, since, True)

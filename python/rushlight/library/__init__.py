@@ -33,12 +33,17 @@ __all__ = [
     "Library",
     "custom_op",
     "define",
+    "fallthrough_kernel",
+    "get_ctx",
     "impl",
+    "impl_abstract",
     "infer_schema",
     "opcheck",
+    "register_autocast",
     "register_autograd",
     "register_fake",
     "register_kernel",
+    "register_torch_dispatch",
     "register_vmap",
 ]
 
@@ -98,6 +103,30 @@ def register_autograd(
     _definition(op).register_autograd(backward, setup_context=setup_context)
 
 
+def register_autocast(
+    op: str | OpOverload | CustomOpDef,
+    device_type: str,
+    cast_inputs: Any,
+    /,
+    *,
+    lib: Library | None = None,
+) -> None:
+    """Give an operator tensors of one type in mixed precision, which is off inside of it.
+
+    >>> import rushlight as torch
+    >>> @torch.library.custom_op("mylib::shifted", mutates_args=())
+    ... def shifted(x: torch.Tensor) -> torch.Tensor:
+    ...     return x + 1
+    >>> torch.library.register_autocast("mylib::shifted", "cpu", torch.bfloat16)
+    >>> with torch.autocast("cpu"):
+    ...     shifted(torch.ones(1))
+    tensor([2.], dtype=torch.bfloat16)
+    """
+    if not isinstance(op, (str, OpOverload, CustomOpDef)):
+        raise ValueError(f"register_autocast({op}): got unexpected type for op: {type(op)}")
+    _definition(op).register_autocast(device_type, cast_inputs)
+
+
 def register_fake(
     op: str | OpOverload | CustomOpDef,
     func: Callable[..., Any] | None = None,
@@ -121,6 +150,46 @@ def register_kernel(
 ) -> Any:
     """Have a function compute an operator from now on."""
     return _definition(op).register_kernel(device_types, func)
+
+
+def impl_abstract(
+    qualname: str,
+    func: Callable[..., Any] | None = None,
+    *,
+    lib: Library | None = None,
+    _stacklevel: int = 1,
+) -> Any:
+    """Say what the results of an operator look like. Use `register_fake`."""
+    import warnings
+
+    warnings.warn(
+        "`torch.library.impl_abstract` was renamed to `torch.library.register_fake`. Please use that "
+        "instead; we will remove `torch.library.impl_abstract` in a future version of PyTorch.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return register_fake(qualname, func, lib=lib)
+
+
+def register_torch_dispatch(
+    op: str | OpOverload | CustomOpDef,
+    torch_dispatch_class: type,
+    func: Callable[..., Any] | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+) -> Any:
+    """Say what an operator does within a mode or for a class: `func(mode, op, types, args, kwargs)`."""
+    return _definition(op).register_torch_dispatch(torch_dispatch_class, func)
+
+
+def fallthrough_kernel() -> None:
+    """Stand for an implementation that hands calls on; nobody calls it."""
+    raise NotImplementedError("fallthrough_kernel() should never be called.")
+
+
+def get_ctx() -> None:
+    """Return whom functions of `register_fake` ask for sizes that depend on numbers: nobody."""
 
 
 def register_vmap(

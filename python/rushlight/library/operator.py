@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight
 from .._ops import Call, FunctionSchema, OpOverload, OpOverloadPacket, ops
 from .._rushlight import Tensor, _is_batchedtensor, is_grad_enabled
+from ..amp._state import cast, is_autocast_enabled
+from ..amp.autocast_mode import autocast
 from ..autograd.function import Function, FunctionMeta
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
@@ -15,7 +18,7 @@ from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from .schema import bound, normal, written_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["CustomOpDef", "find"]
 
@@ -58,6 +61,10 @@ class CustomOpDef:
         self._namespace, self._name, self._schema = namespace, name, schema
         self._qualname = f"{namespace}::{name}"
         self._init_fn = self._kernel = fn
+        self._is_kernel_off = False
+        # As which type tensors are given in mixed precision, and what answers where modes or classes are.
+        self._cast_inputs: _rushlight.dtype | None = None
+        self._rules: dict[type, Callable[..., Any]] = {}
         self._follows = False  # Whether autograd follows what the kernel does.
         self._fake: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
@@ -118,10 +125,45 @@ class CustomOpDef:
         self._vmap = func
         return None
 
+    @contextmanager
+    def set_kernel_enabled(self, device_type: str, enabled: bool = True) -> Iterator[None]:
+        """In the block, have what `register_kernel` was told compute the operator, or what it was made of."""
+        before = self._is_kernel_off
+        if device_type == "cpu":
+            self._is_kernel_off = not enabled
+        try:
+            yield
+        finally:
+            self._is_kernel_off = before
+
+    def register_autocast(self, device_type: str, cast_inputs: _rushlight.dtype) -> None:
+        """Give the operator tensors of one type in mixed precision. What is said first holds."""
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        if _rushlight.device(device_type).type == "cpu" and self._cast_inputs is None:
+            self._cast_inputs = cast_inputs
+
+    def register_torch_dispatch(
+        self, torch_dispatch_class: type, fn: Callable[..., Any] | None = None, /
+    ) -> Any:
+        """Have `fn(mode or class, operator, types, args, kwargs)` answer within a mode, or for a class."""
+
+        def register(fn: Callable[..., Any]) -> Callable[..., Any]:
+            self._rules[torch_dispatch_class] = fn
+            return fn
+
+        return register if fn is None else register(fn)
+
     # -- a call ------------------------------------------------------------------------------------
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        if self._cast_inputs is not None and is_autocast_enabled("cpu"):
+            with autocast("cpu", enabled=False):
+                return self._run(cast(args, self._cast_inputs), cast(kwargs, self._cast_inputs))
+        if self._rules and (special := [tensor for tensor in tensors if type(tensor) in self._rules]):
+            kind = type(special[0])
+            return self._rules[kind](kind, self._opoverload, (kind,), args, kwargs)
         if self._follows:
             return self._shown(args, kwargs)
         tracked = is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
@@ -137,19 +179,23 @@ class CustomOpDef:
         modes = _rushlight._interceptors()
         if not modes:
             return self._compute(args, kwargs)
+        rule = self._rules.get(type(modes[-1]))
         _rushlight._pop_interceptor()
         try:
+            if rule is not None:
+                return rule(modes[-1], self._opoverload, (), args, kwargs)
             return _Shown(self, args, kwargs).show(modes[-1])
         finally:
             _rushlight._push_interceptor(modes[-1])
 
     def _compute(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._kernel is None:
+        kernel = self._init_fn if self._is_kernel_off else self._kernel
+        if kernel is None:
             raise NotImplementedError(
                 f"Could not run '{self._qualname}' with arguments from the 'CPU' backend."
             )
         schema = self._opoverload._schema
-        result = self._kernel(*args, **kwargs)
+        result = kernel(*args, **kwargs)
         names = [one.name for one in schema.arguments if not one.kwarg_only]
         written = written_to(schema)
         given = {**dict(zip(names, args, strict=True)), **kwargs}

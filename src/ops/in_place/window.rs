@@ -147,7 +147,12 @@ fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
         }
     }
     if let Some(copy) = batch::front(x, |x, size| laid_out(x, &batch::stacked(base, size))) {
-        return copy;
+        let copy = copy?;
+        // That was done below the mapping. What has a history above it is written there.
+        if records(&[x]) {
+            cast::copy_(&copy, x)?;
+        }
+        return Ok(copy);
     }
     let start = start(base);
     let layout = Layout::strided(base.shape().into(), base.strides().into(), base.offset() - start);
