@@ -12,7 +12,7 @@ use rushlight::graph::{Edge, mode, undefined};
 use rushlight::origin::Origin;
 use rushlight::{Error, Result, Tensor};
 
-use crate::callbacks::Run;
+use crate::callbacks::{self, Run};
 use crate::error::{carry, raise};
 use crate::node::{node_of, wrap_node};
 use crate::origin::describe;
@@ -267,7 +267,7 @@ fn tensor<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<&'a Tensor> {
 #[pyfunction]
 #[pyo3(name = "_current_graph_task_id")]
 pub(crate) fn current_run() -> i64 {
-    engine::current_run().map_or(-1, |run| run as i64)
+    callbacks::current_run().map_or(-1, |run| run as i64)
 }
 
 /// Return the node whose hooks or rule run now on this thread, if a backward pass is under way.

@@ -14,6 +14,7 @@ use rushlight::graph::mode::{self, Flags};
 use rushlight::kernels::parallel;
 
 use crate::border::type_name;
+use crate::overrides;
 
 /// Tell whether operations on this thread are recorded.
 #[pyfunction]
@@ -25,7 +26,10 @@ pub(crate) fn is_grad_enabled() -> bool {
 #[pyfunction]
 #[pyo3(name = "_set_grad_enabled")]
 pub(crate) fn set_grad_enabled(enabled: &Bound<'_, PyAny>) -> PyResult<()> {
-    mode::set_grad_enabled(flag("set_grad_enabled", enabled)?);
+    let enabled_flag = flag("set_grad_enabled", enabled)?;
+    if !overrides::offer_flag(enabled.py(), "set_grad_enabled", enabled_flag)? {
+        mode::set_grad_enabled(enabled_flag);
+    }
     Ok(())
 }
 
@@ -57,7 +61,9 @@ pub(crate) fn is_multithreading_enabled() -> bool {
 #[pyo3(name = "_set_multithreading_enabled")]
 pub(crate) fn set_multithreading_enabled(enabled: &Bound<'_, PyAny>) -> PyResult<()> {
     let multithreading = flag("set_multithreading_enabled", enabled)?;
-    mode::set_flags(Flags { multithreading, ..mode::flags() });
+    if !overrides::offer_flag(enabled.py(), "set_multithreading_enabled", multithreading)? {
+        mode::set_flags(Flags { multithreading, ..mode::flags() });
+    }
     Ok(())
 }
 
@@ -96,12 +102,20 @@ pub(crate) fn set_grad_layout_enforcement_enabled(enabled: &Bound<'_, PyAny>) ->
 struct Previous(AtomicBool);
 
 impl Previous {
-    fn enter(&self, enabled: bool) {
-        self.0.store(mode::set_grad_enabled(enabled), Ordering::Relaxed);
+    fn enter(&self, py: Python<'_>, enabled: bool) -> PyResult<()> {
+        self.0.store(mode::flags().grad, Ordering::Relaxed);
+        Previous::set(py, enabled)
     }
 
-    fn leave(&self) {
-        mode::set_grad_enabled(self.get());
+    fn leave(&self, py: Python<'_>) -> PyResult<()> {
+        Previous::set(py, self.get())
+    }
+
+    fn set(py: Python<'_>, enabled: bool) -> PyResult<()> {
+        if !overrides::offer_flag(py, "set_grad_enabled", enabled)? {
+            mode::set_grad_enabled(enabled);
+        }
+        Ok(())
     }
 
     fn get(&self) -> bool {
@@ -152,17 +166,17 @@ macro_rules! grad_block {
                 manager_or_decorated(class, $block::default(), orig_func)
             }
 
-            fn __enter__(&self) {
-                self.0.enter($records);
+            fn __enter__(&self, py: Python<'_>) -> PyResult<()> {
+                self.0.enter(py, $records)
             }
 
             fn __exit__(
                 &self,
-                _kind: &Bound<'_, PyAny>,
+                kind: &Bound<'_, PyAny>,
                 _value: &Bound<'_, PyAny>,
                 _traceback: &Bound<'_, PyAny>,
-            ) {
-                self.0.leave();
+            ) -> PyResult<()> {
+                self.0.leave(kind.py())
             }
 
             /// The grad mode that the block found.

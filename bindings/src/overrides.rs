@@ -330,6 +330,27 @@ pub(crate) fn offer_member<'py>(
     }
 }
 
+/// Shows the call of a function that sets a flag to the innermost mode; `false` if there is none.
+#[inline]
+pub(crate) fn offer_flag(py: Python<'_>, name: &str, value: bool) -> PyResult<bool> {
+    if !in_mode() {
+        return Ok(false);
+    }
+    show_flag(py, name, value).map(|()| true)
+}
+
+#[cold]
+fn show_flag(py: Python<'_>, name: &str, value: bool) -> PyResult<()> {
+    let function = py.import("rushlight._rushlight")?.getattr(format!("_{name}"))?;
+    let mode = innermost(py);
+    match show(&function, &Interested::new(), &PyTuple::new(py, [value])?, None, tell_once)? {
+        Some(_) => Ok(()),
+        None => {
+            Err(PyTypeError::new_err(nobody(&format!("torch._C.{name}"), mode.as_ref(), &Interested::new())))
+        }
+    }
+}
+
 fn innermost(py: Python<'_>) -> Option<Py<PyAny>> {
     if !in_mode() {
         return None;

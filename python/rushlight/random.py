@@ -43,8 +43,8 @@ def fork_rng(
     if not enabled or device_type == "meta":
         yield
         return
-    state = get_rng_state()
+    state = default_generator.get_state()
     try:
         yield
     finally:
-        set_rng_state(state)
+        default_generator.set_state(state)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from ._rushlight import Tensor
+from .utils.hooks import warn_if_has_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,9 +104,10 @@ class _Pickler(pickle._Pickler):
 
     dispatch = dict(pickle._Pickler.dispatch)  # noqa: RUF012
 
-    def __init__(self, file: Any, protocol: int, sizes: dict[int, int]) -> None:
+    def __init__(self, file: Any, protocol: int, sizes: dict[int, int], is_first: bool) -> None:
         super().__init__(file, protocol)
         self.sizes = sizes
+        self.is_first = is_first
         # By block of memory: the key of its member, and a tensor that shows it.
         self.storages: dict[int, tuple[str, Tensor]] = {}
 
@@ -121,6 +123,8 @@ class _Pickler(pickle._Pickler):
 
         if isinstance(obj, Parameter):
             return _rebuild_parameter, (obj.data, obj.requires_grad, OrderedDict())
+        if self.is_first:
+            warn_if_has_hooks(obj)
         block = native._storage_of(obj)[0]
         size = self.sizes[block] = max(_reach(obj), self.sizes.get(block, 0))
         if block not in self.storages:
@@ -245,8 +249,8 @@ def save(
     content = BytesIO()
     # A pickle says how large a storage is where it is first met: a run before finds that out.
     sizes: dict[int, int] = {}
-    _Pickler(BytesIO(), pickle_protocol, sizes).dump(obj)
-    pickler = _Pickler(content, pickle_protocol, sizes)
+    _Pickler(BytesIO(), pickle_protocol, sizes, is_first=True).dump(obj)
+    pickler = _Pickler(content, pickle_protocol, sizes, is_first=False)
     pickler.dump(obj)
     with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(f"{_ARCHIVE}/data.pkl", content.getvalue())

@@ -153,7 +153,8 @@ pub fn call(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
     if node.is_released() {
         return Err(node.freed());
     }
-    let at = At { node, needed: run::wanted(node.edges()), tracking: mode::is_grad_enabled() };
+    let (needed, tracking) = (run::wanted(node.edges()), mode::is_grad_enabled());
+    let at = At { node, needed, tracking, seen: true };
     node.rule().vjp(&at, gradients)
 }
 

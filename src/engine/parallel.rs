@@ -58,6 +58,8 @@ struct Run {
     start: Origin,
     /// Whether functions of the host run on the way.
     hosted: bool,
+    /// Whether the host may see gradients.
+    seen: bool,
     /// Every thread computes in the mode of the caller.
     flags: mode::Flags,
     watch: Arc<Watch>,
@@ -100,6 +102,7 @@ pub(super) fn run(
         options,
         start: plan.start,
         hosted: plan.hosted,
+        seen: plan.is_seen(),
         flags: mode::flags(),
         watch: watch.clone(),
         state: Mutex::new(State {
@@ -326,7 +329,8 @@ impl Run {
             return Ok(Gradients::new());
         }
         let (wanted, options) = (wanted(&job.targets), self.options);
-        let step = Step { node: &job.node, wanted, options, start: self.start, hosted: self.hosted };
+        let (start, hosted, seen) = (self.start, self.hosted, self.seen);
+        let step = Step { node: &job.node, wanted, options, start, hosted, seen };
         step.run(gradients, is_caller, deposits)
     }
 }

@@ -54,6 +54,8 @@ pub(super) struct Plan<'a> {
     pub(super) start: Origin,
     /// Whether functions of the host run on the way, as far as is known now.
     pub(super) hosted: bool,
+    /// Whether gradients are handed back.
+    captured: bool,
     work: u64,
     longest: u64,
 }
@@ -124,6 +126,7 @@ impl<'a> Plan<'a> {
             results: 0,
             start,
             hosted: false,
+            captured: false,
             work: 0,
             longest: 0,
         };
@@ -147,6 +150,11 @@ impl<'a> Plan<'a> {
         claims.give_up(&plan.tasks);
         plan.estimate();
         plan
+    }
+
+    /// Whether the host may see gradients.
+    pub(super) fn is_seen(&self) -> bool {
+        self.hosted || self.captured
     }
 
     /// By edge, where a task's gradients go; `None` where none is wanted.
@@ -195,6 +203,7 @@ impl<'a> Plan<'a> {
             }
         };
         let captured = matches!(wanted, Wanted::Captured(_));
+        self.captured = captured;
         let mut on_the_way = vec![false; self.tasks.len()];
         for (result, edge) in (0..).zip(edges) {
             let Some((edge, task)) = edge.and_then(|edge| Some((edge, claims.find(&edge.node)?))) else {

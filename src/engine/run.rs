@@ -31,6 +31,8 @@ pub(super) struct Step<'a> {
     pub(super) start: Origin,
     /// Whether functions of the host run on the way.
     pub(super) hosted: bool,
+    /// Whether the host may see gradients.
+    pub(super) seen: bool,
 }
 
 /// After so many tasks a run asks whether to go on.
@@ -131,8 +133,14 @@ impl Sweep<'_, '_> {
             return Ok(());
         }
         let targets = plan.targets(task);
-        let (wanted, options) = (wanted(targets), self.options);
-        let step = Step { node: task.node, wanted, options, start: plan.start, hosted: plan.hosted };
+        let step = Step {
+            node: task.node,
+            wanted: wanted(targets),
+            options: self.options,
+            start: plan.start,
+            hosted: plan.hosted,
+            seen: plan.is_seen(),
+        };
         let results = step.run(gradients, true, &mut self.deposits)?;
         let mut results = results.into_iter();
         for target in targets {
@@ -207,7 +215,7 @@ impl Step<'_> {
             Gradients::from_elem(None, node.edges().len())
         } else {
             let tracking = self.options.create_graph;
-            let at = At { node: self.node, needed: self.wanted, tracking };
+            let at = At { node: self.node, needed: self.wanted, tracking, seen: self.seen };
             let rule = node.rule();
             // The host's own rules have lines of their own.
             let _line =

@@ -313,7 +313,7 @@ pub fn pack_one(node: &NodeRef, index: usize, packer: &dyn Packer) -> Result<()>
         None => return Err(Error::PackingFreed {}.into()),
         Some((_, saved)) if saved.is_freed() => return Err(Error::PackingFreed {}.into()),
         Some((_, saved)) if saved.is_packed() => return Err(Error::PackedAlready {}.into()),
-        Some((_, saved)) => saved.load(node, false)?,
+        Some((_, saved)) => saved.present(node)?,
     };
     let packed = pack(packer, &tensor)?;
     node.change_saved(|mut saved| {

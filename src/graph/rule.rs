@@ -26,6 +26,8 @@ pub struct At<'a> {
     pub needed: u64,
     /// Whether what the rule does is recorded in turn.
     pub tracking: bool,
+    /// Whether the host may see the gradients: its functions run on the way, or one is handed back.
+    pub seen: bool,
 }
 
 impl At<'_> {

@@ -420,6 +420,17 @@ impl SavedTensor {
             Form::Freed(_) => Err(node.freed()),
         }
     }
+
+    /// The tensor without its history, with the numbers that are there now: whoever packs it takes it as it is.
+    pub fn present(&self, node: &NodeRef) -> Result<Tensor> {
+        match &self.0 {
+            Form::Plain(plain) => {
+                plain.check_history(node)?;
+                Ok(Tensor::continuing(plain.array(), None))
+            }
+            _ => self.load(node, false),
+        }
+    }
 }
 
 impl Special {
@@ -485,15 +496,20 @@ impl Plain {
 
     /// The numbers, unless they were overwritten since.
     fn checked(&self, node: &NodeRef) -> Result<Array> {
-        if any_detached() && self.is_detached(node) {
-            return Err(Error::SavedDetached {}.into());
-        }
+        self.check_history(node)?;
         let version = self.facts.version;
         if self.storage.version() != version {
             let source = self.present_source(node);
             return Err(writes::modified(node, &self.array(), version, source));
         }
         Ok(self.array())
+    }
+
+    fn check_history(&self, node: &NodeRef) -> Result<()> {
+        if any_detached() && self.is_detached(node) {
+            return Err(Error::SavedDetached {}.into());
+        }
+        Ok(())
     }
 
     /// Whether this is an input, no leaf, that has forgotten its history since.

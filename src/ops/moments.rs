@@ -158,14 +158,7 @@ impl Op for Moments {
             None => None,
         };
         let mean = match gradients.get(1).cloned().flatten() {
-            Some(g) => {
-                let count = self.over.count(layout.shape()) as f64;
-                // Fewer divisions, unless they are to be seen where torch has them.
-                Some(match at.tracking {
-                    true => div(&self.over.spread(&g, layout.shape())?, count)?,
-                    false => self.over.spread(&div(&g, count)?, layout.shape())?,
-                })
-            }
+            Some(g) => Some(self.over.share(&g, layout.shape(), at)?),
             None => None,
         };
         match (spread, mean) {

@@ -187,7 +187,7 @@ fn run(node: &NodeRef, tangents: &Gradients) -> Result<Gradients> {
     // What is not recorded has no history, not even that of its outputs.
     check_forward(node.rule().name(), false)?;
     let tracking = mode::is_grad_enabled() && node.edges().iter().any(Option::is_some);
-    let at = At { node, needed: u64::MAX, tracking };
+    let at = At { node, needed: u64::MAX, tracking, seen: false };
     let results = node.rule().jvp(&at, tangents)?;
     if tracking {
         results.iter().flatten().try_for_each(|result| lead_to_factors(node, tangents, result))?;

@@ -89,6 +89,16 @@ impl Over {
         reshape::reshape_to(result, &shape::reduced_shape(input, &self.dims, true))
     }
 
+    /// The gradient of a mean, a share for each element.
+    pub(super) fn share(&self, gradient: &Tensor, input: &[usize], at: &At<'_>) -> Result<Tensor> {
+        let count = self.count(input) as i64;
+        if at.tracking || at.seen || mode::special() {
+            return super::div(&self.spread(gradient, input)?, count);
+        }
+        // Fewer divisions. The elements share memory, but nobody is there to write to it.
+        self.spread(&super::div(gradient, count)?, input)
+    }
+
     /// A result repeated along the dimensions that went.
     pub(super) fn spread(&self, result: &Tensor, input: &[usize]) -> Result<Tensor> {
         if mode::special() && result.ndim() == 0 {
@@ -261,12 +271,7 @@ impl Op for Mean {
     }
 
     fn vjp(&self, input: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let count = self.over.count(input.shape()) as i64;
-        if at.tracking {
-            return one(super::div(&self.over.spread(single(gradients), input.shape())?, count)?);
-        }
-        let share = super::div(single(gradients), count)?;
-        one(self.over.spread(&share, input.shape())?)
+        one(self.over.share(single(gradients), input.shape(), at)?)
     }
 
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

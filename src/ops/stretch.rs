@@ -110,7 +110,7 @@ impl Stretch {
     }
 
     fn at<'a>(&self, node: &'a NodeRef) -> At<'a> {
-        At { node, needed: needed(node.edges()), tracking: self.tracking }
+        At { node, needed: needed(node.edges()), tracking: self.tracking, seen: false }
     }
 
     /// The gradients of the inputs from those of the outputs.

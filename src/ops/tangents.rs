@@ -222,7 +222,7 @@ pub(super) fn calculated(node: &NodeRef, result: Option<&Tensor>) -> Result<Vec<
     names
         .map(|(name, _)| match result.filter(|_| name == "result") {
             Some(result) => Ok((name, result.clone())),
-            None => Ok((name, rule.compute(name, &At { node, needed: 0, tracking: false })?)),
+            None => Ok((name, rule.compute(name, &At { node, needed: 0, tracking: false, seen: false })?)),
         })
         .collect()
 }

@@ -116,7 +116,7 @@ impl Tensor {
     }
 
     /// Whether it is a leaf as far as is known: a view whose base was written since is not asked again.
-    pub(crate) fn is_known_as_leaf(&self) -> bool {
+    pub fn is_known_as_leaf(&self) -> bool {
         self.0.core.read().edge.is_none()
     }
 

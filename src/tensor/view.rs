@@ -270,7 +270,7 @@ impl Tensor {
         }
         let mut view = base.clone();
         for node in made.iter().rev() {
-            let at = At { node, needed: 1, tracking: true };
+            let at = At { node, needed: 1, tracking: true, seen: false };
             let Some(again) = node.rule().jvp(&at, &[Some(view)])?.pop().flatten() else { return Ok(None) };
             view = again;
         }

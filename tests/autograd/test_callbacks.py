@@ -78,3 +78,23 @@ def test_a_run_that_fails_calls_nothing():
 def test_outside_of_backward_nothing_can_be_queued():
     with raises(RuntimeError, "Final callbacks can only be installed during backward pass."):
         queue(lambda: None)
+
+
+def test_a_callback_knows_the_run_that_it_ends():
+    x, numbers = torch.ones(2, requires_grad=True), []
+
+    def tell():
+        numbers.append(torch._C._current_graph_task_id())
+
+    def first():
+        tell()
+        with torch.enable_grad():
+            torch.ones(2, requires_grad=True).sum().backward()
+        queue(tell)
+
+    y = x * 2
+    y.register_hook(lambda gradient: (tell(), queue(first))[1])
+    y.sum().backward()
+    assert numbers == [numbers[0]] * 3
+    assert numbers[0] >= 0
+    assert torch._C._current_graph_task_id() == -1

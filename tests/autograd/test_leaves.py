@@ -289,7 +289,7 @@ def test_a_first_gradient_that_is_copied_counts_the_copy_as_a_write():
     assert taken.grad._version == 0
 
 
-def test_grad_can_be_set_and_deleted_by_its_quiet_name():
+def test_grad_has_another_name():
     x = torch.ones(2, requires_grad=True)
     x._grad = torch.zeros(2)
     assert x.grad.tolist() == [0.0, 0.0]
@@ -297,6 +297,10 @@ def test_grad_can_be_set_and_deleted_by_its_quiet_name():
         x._grad = 3
     del x._grad
     assert x.grad is None
+    with pytest.warns(
+        UserWarning, match="The .grad attribute of a Tensor that is not a leaf Tensor is being"
+    ):
+        assert (x * 2)._grad is None
 
 
 def test_detaching_has_functions_too():

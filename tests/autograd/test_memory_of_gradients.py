@@ -54,3 +54,43 @@ def test_a_gradient_that_shows_other_memory_is_kept_as_it_lies():
     x = leaf((2, 1, 3), (3, 7, 1))
     (x @ torch.ones(3, 2)).sum().backward()
     assert x.grad.stride() == (3, 3, 1)
+
+
+@pytest.mark.parametrize(
+    "mean",
+    [
+        lambda y: y.mean(),
+        lambda y: y.mean(0).sum(),
+        lambda y: y.mean(1, keepdim=True).sum(),
+        lambda y: y.reshape(3, 2).mean(),
+        lambda y: torch.var_mean(y)[1],
+        lambda y: torch.std_mean(y, 0)[1].sum(),
+    ],
+)
+def test_a_gradient_of_a_mean_can_be_written_to(mean):
+    x, seen = torch.ones(2, 3, requires_grad=True), []
+    (found,) = torch.autograd.grad(mean(x), x)
+    assert found.stride() == (3, 1)
+    twice = found.clone().mul_(2)
+    assert torch.equal(found.mul_(2), twice)
+    y = x * 1
+    y.register_hook(lambda gradient: seen.append(gradient.stride()))
+    y.register_hook(lambda gradient: gradient.mul_(2))
+    mean(y).backward()
+    assert seen == [(3, 1)]
+    assert torch.equal(x.grad, twice)
+
+
+def test_a_function_may_write_to_the_gradient_of_a_mean():
+    class Writes(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient.mul_(4)
+
+    x = torch.ones(2, 2, requires_grad=True)
+    Writes.apply(x).t().mean().backward()
+    assert x.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]

@@ -177,7 +177,7 @@ fn push(y: &Tensor, leaves: &[Tensor], tangents: &[Tensor]) -> Result<Option<Ten
             if inputs.iter().all(Option::is_none) {
                 vec![None; node.outputs()]
             } else {
-                let at = At { node: &node, needed: u64::MAX, tracking: false };
+                let at = At { node: &node, needed: u64::MAX, tracking: false, seen: false };
                 node.rule().jvp(&at, &inputs)?.into_vec()
             }
         };

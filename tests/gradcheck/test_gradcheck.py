@@ -386,3 +386,12 @@ def test_without_outputs_to_weigh_nothing_is_left_for_the_function():
         gradgradcheck(lambda x: x.detach(), (x,))
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
         gradgradcheck(lambda x: x > 0, (x,), raise_exception=False)
+
+
+def test_weights_that_lie_apart_are_every_other_of_twice_as_many_numbers():
+    torch.manual_seed(0)
+    gradgradcheck(lambda x: x**2, leaf(1.0, 2.0), gen_non_contig_grad_outputs=True)
+    following = torch.rand(1)
+    torch.manual_seed(0)
+    torch.rand(4, dtype=torch.float64)
+    assert following == torch.rand(1)

@@ -302,3 +302,34 @@ def test_what_is_unpacked_is_a_tensor_and_nothing_else(found):
             f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {name}",
         ):
             ask()
+
+
+def test_what_was_overwritten_may_be_packed_as_it_is_now():
+    factor = torch.ones(2)
+    x = leaf(1.0, 2.0)
+    y = x * factor
+    factor.mul_(5)
+    with raises(RuntimeError, "one of the variables needed for gradient computation has been modified"):
+        y.sum().backward(retain_graph=True)
+    packed = []
+    y.grad_fn._raw_saved_other.register_hooks(
+        lambda tensor: packed.append(tensor) or tensor, lambda tensor: tensor
+    )
+    y.sum().backward()
+    assert [tensor.tolist() for tensor in packed] == [[5.0, 5.0]]
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def test_an_overwritten_result_may_be_packed_too():
+    y = leaf(0.0, 0.0).exp()
+    node = y.grad_fn
+    y.add_(1)
+    node._raw_saved_result.register_hooks(lambda tensor: tensor.clone(), lambda tensor: tensor)
+    assert node._saved_result.tolist() == [2.0, 2.0]
+    assert node._saved_result.grad_fn is node
+
+
+def test_words_that_refuse_hooks_are_text():
+    form = "(): incompatible function arguments. The following argument types are supported:\n    1. (error_message"
+    with raises(TypeError, f"_saved_tensors_hooks_disable{form}"), graph.disable_saved_tensors_hooks(3):
+        pass

@@ -1,5 +1,6 @@
 """What tensors tell of their hooks, and what becomes of hooks when tensors are copied."""
 
+import io
 import pickle
 import warnings
 from collections import OrderedDict
@@ -107,3 +108,18 @@ def test_a_copied_handle_removes_from_the_copied_dictionary():
     module(torch.ones(1, 2))
     assert called == ["hook"]
     copy.deepcopy(torch.ones(2, requires_grad=True).register_hook(print)).remove()
+
+
+def test_saving_a_tensor_warns_once_of_its_hooks():
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(print)
+    with pytest.warns(UserWarning) as told:
+        torch.save([x], io.BytesIO())
+    assert [str(warning.message)[:45] for warning in told] == [
+        "backward hook <built-in function print> on te"
+    ]
+    parameter = torch.nn.Parameter(torch.ones(2))
+    parameter.register_hook(print)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.save(parameter, io.BytesIO())

@@ -330,3 +330,11 @@ def test_hooks_see_what_modules_take_in_and_may_replace_it():
     layer()
     assert log == ["weight", "child", "other"]
     assert module.b.tolist() == [2.0]
+
+
+@pytest.mark.parametrize("register", ["register_full_backward_hook", "register_full_backward_pre_hook"])
+def test_a_gradient_of_another_shape_is_told_of_by_name(register):
+    module = nn.Linear(2, 2)
+    getattr(module, register)(lambda *args: (torch.zeros(5),))
+    with raises(RuntimeError, "hook 'hook' has changed the size of value"):
+        module(torch.ones(1, 2, requires_grad=True)).sum().backward()

@@ -156,3 +156,19 @@ def test_the_last_reason_counts_unless_it_was_inference_mode(x, first, last, tex
     view = make[last](make[first](x.clone()))
     with raises(RuntimeError, text):
         view.mul_(2)
+
+
+def test_a_view_that_cannot_tell_its_history_still_tells_of_its_gradient():
+    y = torch.ones(2, requires_grad=True) * 1
+    view = Shown.apply(y)
+    y.add_(1)
+    with raises(RuntimeError, "Output 0 of Shown is a view and its base or another view"):
+        _ = view.is_leaf
+    with pytest.warns(UserWarning, match="The .grad attribute of a Tensor that is not a leaf Tensor"):
+        assert view.grad is None
+    view.grad = torch.ones(2)
+    assert view.grad.tolist() == [1.0, 1.0]
+    assert view.requires_grad_() is view
+    for switch in (view.requires_grad_, lambda value: setattr(view, "requires_grad", value)):
+        with raises(RuntimeError, "you can only change requires_grad flags of leaf variables."):
+            switch(False)

@@ -6,6 +6,7 @@ import threading
 import pytest
 import rushlight as torch
 from rushlight.autograd.profiler import profile, record_function
+from support import raises
 
 
 def names(prof):
@@ -359,3 +360,17 @@ def test_a_vendors_tool_that_does_not_listen_is_told_nothing():
             annotation.__enter__()
     with torch.autograd.profiler.emit_nvtx(enabled=False) as entered:
         assert entered is None
+
+
+def test_a_label_is_text():
+    for name, kind in ((3, "int"), (None, "NoneType")):
+        with raises(
+            RuntimeError,
+            "profiler::_record_function_enter_new() Expected a value of type 'str' for argument 'name' but instead "
+            f"found type '{kind}'.\nPosition: 0\nValue: {name}",
+        ):
+            record_function(name).__enter__()
+    with raises(
+        RuntimeError, "profiler::_record_function_enter_new() Expected a value of type 'Optional[str]' for"
+    ):
+        record_function("name", 3).__enter__()

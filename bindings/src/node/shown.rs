@@ -113,7 +113,7 @@ pub(crate) fn show_calculated(node: &NodeRef, name: &str, shown: &Shown) -> Resu
 pub(crate) fn calculated(node: &NodeRef, name: &str, shown: &Shown) -> Result<Tensor> {
     match *shown {
         Shown::Number(value) => alone(value),
-        _ => node.rule().compute(name, &At { node, needed: 0, tracking: false }),
+        _ => node.rule().compute(name, &At { node, needed: 0, tracking: false, seen: false }),
     }
 }
 

@@ -173,11 +173,7 @@ impl TensorBase {
     fn grad<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let tensor = self.tensor();
         let grad = tensor.grad();
-        if grad.is_none()
-            && tensor.requires_grad()
-            && !tensor.retains_grad()
-            && !tensor.is_leaf().map_err(raise)?
-        {
+        if grad.is_none() && tensor.requires_grad() && !tensor.retains_grad() && !tensor.is_known_as_leaf() {
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), NON_LEAF_GRAD, 1)?;
         }
         grad.map(|grad| wrap(py, grad)).transpose()
@@ -206,19 +202,19 @@ impl TensorBase {
         self.tensor().replace_grad(None);
     }
 
-    /// The accumulated gradient, without the warning for tensors that are not leaves.
+    /// Another name of `grad`.
     #[getter]
     fn _grad<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.tensor().grad().map(|grad| wrap(py, grad)).transpose()
+        self.grad(py)
     }
 
     #[setter(_grad)]
-    fn set_grad_quietly(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set_underscored_grad(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.set_grad(value)
     }
 
     #[deleter(_grad)]
-    fn delete_grad_quietly(&self) {
+    fn delete_underscored_grad(&self) {
         self.delete_grad();
     }
 
@@ -411,7 +407,8 @@ impl TensorBase {
     /// Refuses to change `requires_grad` of a tensor that an operation made. To switch it on where
     /// it is on already is allowed in one place and not in the other: `refuse` says which.
     pub(crate) fn check_leaf(&self, value: bool, refuse: bool) -> PyResult<()> {
-        if self.tensor().is_leaf().map_err(raise)? || (value && !refuse) {
+        // A view that lost its way back to its base, which fails to tell, is none.
+        if self.tensor().is_leaf().unwrap_or(false) || (value && !refuse) {
             return Ok(());
         }
         let hint = if value { "" } else { NON_LEAF_HINT };

@@ -57,6 +57,9 @@ def _get_sequence_nr() -> int:
 
 def _saved_tensors_hooks_disable(error_message: str) -> None:
     """Refuse hooks on saved tensors with an error of these words."""
+    if not isinstance(error_message, str):
+        form = "(error_message: str, fail_if_non_empty: bool = True) -> None"
+        raise mismatch("_saved_tensors_hooks_disable", form, error_message)
     _refuse_saved_tensors_hooks(error_message)
 
 

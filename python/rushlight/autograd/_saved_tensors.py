@@ -76,9 +76,11 @@ def disable_saved_tensors_hooks(error_message: str) -> Generator[None, None, Non
         ...
     RuntimeError: not here
     """
+    from .._C._autograd import _saved_tensors_hooks_disable
+
     before = _rushlight._saved_tensors_hooks_get_disabled_error_message()
     try:
-        _rushlight._refuse_saved_tensors_hooks(error_message)
+        _saved_tensors_hooks_disable(error_message)
         yield
     finally:
         _rushlight._refuse_saved_tensors_hooks(before)

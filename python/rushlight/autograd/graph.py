@@ -162,7 +162,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     if isinstance(node, _FunctionBase):
         # A context does not keep its node.
         with enable_grad():
-            token = tensor.view(tensor.shape).grad_fn
+            token = tensor.view_as(tensor).grad_fn
     return GradientEdge(node, tensor.output_nr, ownership_token=token)
 
 
@@ -171,7 +171,7 @@ def _get_grad_fn_or_grad_acc(tensor: Tensor | GradientEdge) -> Any:
         return tensor.node
     if tensor.requires_grad and tensor.grad_fn is None:
         with enable_grad():
-            node = tensor.view(tensor.shape).grad_fn.next_functions[0][0]
+            node = tensor.view_as(tensor).grad_fn.next_functions[0][0]
     else:
         node = tensor.grad_fn
     if node is None:

@@ -339,6 +339,15 @@ class record_function(ContextDecorator):
 
     def __enter__(self) -> Self:
         """Begin."""
+        for place, (role, kind, value) in enumerate(
+            (("name", "str", self.name), ("args", "Optional[str]", self.args))
+        ):
+            if not isinstance(value, str) and (value is not None or place == 0):
+                found = type(value).__name__
+                raise RuntimeError(
+                    f"profiler::_record_function_enter_new() Expected a value of type '{kind}' for argument "
+                    f"'{role}' but instead found type '{found}'.\nPosition: {place}\nValue: {value!r}"
+                )
         self.record = _rushlight._Passage(self.name)
         return self
 

@@ -16,8 +16,7 @@ from .._rushlight import (
     _vmap_decrement_nesting,
     _vmap_increment_nesting,
     cat,
-    get_rng_state,
-    set_rng_state,
+    default_generator,
     tensor_split,
 )
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map_, tree_structure, tree_unflatten
@@ -109,7 +108,7 @@ class _Mapped:
 
     def in_chunks(self, leaves: list[Any], dims: list[int | None], size: int, chunk_size: int) -> Any:
         """Return the results of the chunks, joined."""
-        state = get_rng_state() if self.randomness == "same" else None
+        state = default_generator.get_state() if self.randomness == "same" else None
         sizes = [chunk_size] * (size // chunk_size) + ([size % chunk_size] if size % chunk_size else [])
         if not sizes:
             # torch has no result then that could tell the structure.
@@ -123,7 +122,7 @@ class _Mapped:
         spec = self.spec
         for chunk, count in zip(zip(*parts, strict=True), sizes, strict=True):
             if state is not None:
-                set_rng_state(state)
+                default_generator.set_state(state)
             result, spec = tree_flatten(self(list(chunk), dims, count))
             results.append(result)
         out_dims = _broadcast_to_and_flatten(self.out_dims, spec)

@@ -16,10 +16,9 @@ from .._rushlight import (
     Tensor,
     _current_graph_task_id,
     _interceptors,
+    default_generator,
     empty,
-    get_rng_state,
     is_grad_enabled,
-    set_rng_state,
 )
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.graph import saved_tensors_hooks
@@ -89,7 +88,7 @@ def as_before(state: Tensor | None, before: tuple[bool, Any, bool] | None) -> Ge
             stack.enter_context(autocast("cpu", dtype=dtype, enabled=enabled, cache_enabled=caches))
         stack.enter_context(fork_rng(devices=[], enabled=state is not None))
         if state is not None:
-            set_rng_state(state)
+            default_generator.set_state(state)
         yield
 
 
@@ -193,7 +192,7 @@ class Part:
         self.look = _CHECKS[determinism_check]
         self.function, self.kwargs = function, kwargs
         self.early_stop = early_stop
-        self.random_state = get_rng_state() if preserve_rng_state else None
+        self.random_state = default_generator.get_state() if preserve_rng_state else None
         self.precision = precision()
         self.inputs: _Inputs
         self.second_context: AbstractContextManager[Any]

@@ -11,7 +11,7 @@ import warnings
 from contextlib import contextmanager, nullcontext
 
 from .. import autograd
-from .._rushlight import Tensor, _is_checkpoint_valid, get_rng_state
+from .._rushlight import Tensor, _is_checkpoint_valid, default_generator
 from ..autograd.grad_mode import enable_grad, no_grad
 from . import _checkpoint_words as words
 from ._recomputed import CheckpointError, GraphExecGroup, Part, as_before, precision
@@ -191,7 +191,7 @@ class CheckpointFunction(autograd.Function):
         """Run the part, unrecorded."""
         check_backward_validity(args)
         ctx.run_function = run_function
-        ctx.random_state = get_rng_state() if preserve_rng_state else None
+        ctx.random_state = default_generator.get_state() if preserve_rng_state else None
         ctx.precision = precision()
         ctx.save_for_backward(*(value for value in args if isinstance(value, Tensor)))
         # Tensors are saved; what stands for them here is where they go.

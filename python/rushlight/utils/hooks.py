@@ -179,3 +179,7 @@ class BackwardHook:
                 "Backward hook for Modules where no input requires gradient should always return None or "
                 "None for all gradients."
             )
+
+
+# What errors that tell of a changed gradient call them.
+BackwardHook._before.__name__ = BackwardHook._after.__name__ = "hook"

@@ -74,7 +74,7 @@ impl CopySlices {
     }
 
     fn inside<'a>(&'a self, at: &At<'a>) -> At<'a> {
-        At { node: &self.write, needed: at.needed, tracking: at.tracking }
+        At { node: &self.write, ..*at }
     }
 }
 

@@ -130,7 +130,7 @@ impl Op for BinaryCrossEntropy {
 
 /// Every element has to be a probability, those of all samples too.
 fn check_range(argument: &'static str, probabilities: &Tensor) -> Result<()> {
-    let outside = |value: f64| !(0.0..=1.0).contains(&value) && !value.is_nan();
+    let outside = |value: f64| !(0.0..=1.0).contains(&value);
     match probabilities.to_vec::<f64>()?.into_iter().any(outside) {
         true => Err(Error::ProbabilityRange { argument }.into()),
         false => Ok(()),

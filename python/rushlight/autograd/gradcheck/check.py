@@ -5,7 +5,7 @@ The functions are there as soon as the package is; what compares loads when one 
 
 from __future__ import annotations
 
-from ..._rushlight import Generator, Tensor, float64, rand
+from ..._rushlight import Generator, Tensor, float64
 from ..differentiate import grad
 from ._tensors import GradcheckError, as_tuple, check_inputs, differentiable, is_float, requires_grad
 
@@ -176,8 +176,8 @@ def gradgradcheck(
 
 def _weight(output: Tensor, spread: bool) -> Tensor:
     """Return a random gradient for `output`; with `spread` its elements do not lie side by side."""
+    from ...testing.making import make_tensor
+
     dtype = output.dtype if is_float(output) else float64
-    weight = rand(output.shape, dtype=dtype) * 2 - (1 + 1j if dtype.is_complex else 1)
-    if spread and weight.numel() > 1:
-        weight = weight.repeat_interleave(2, dim=-1)[..., ::2]
-    return weight.requires_grad_()
+    form: dict[str, Any] = {"dtype": dtype, "device": output.device, "low": -1, "high": 1}
+    return make_tensor(output.shape, **form, noncontiguous=spread, requires_grad=True)

@@ -198,6 +198,11 @@ def triplet_margin_loss(
     return reduced((_nn.add_number(near, margin) - far).clamp_min(0), reduction)
 
 
+def _violation(by: Tensor) -> Tensor:
+    """Return by how much a margin is violated: no more than met, or not a number, it is not."""
+    return native.where(by > 0, by, 0.0)
+
+
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -240,7 +245,7 @@ def multi_margin_loss(
     def losses(input: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
         places = target.reshape(-1).unsqueeze(1)
         rows = input if input.dim() > 1 else input.reshape(1, -1)
-        losses = (margin - rows.gather(1, places) + rows).clamp_min(0)
+        losses = _violation(margin - rows.gather(1, places) + rows)
         if p == 2:
             losses = losses * losses
         if weight is not None:
@@ -299,7 +304,7 @@ def multilabel_margin_loss(
         places = targets.clamp_min(0)
         right = native.zeros_like(targets).scatter_add(1, places, listed.to(targets.dtype)) > 0
         # Row by row: the listed classes down, all classes across.
-        losses = (1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
+        losses = _violation(1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1))
         counted = listed.unsqueeze(2) & ~right.unsqueeze(1)
         losses = native.where(counted, losses, 0.0).to(input.dtype).sum((1, 2)) / classes
         found = reduced(losses if input.dim() > 1 else losses.squeeze(0), reduction)

@@ -1,0 +1,48 @@
+"""Gradients where a function has a kink, and of what is not a number."""
+
+import pytest
+import rushlight as torch
+from rushlight.nn import functional as F
+from support import raises, single_leaf
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [F.elu, F.celu, F.selu, lambda x: F.elu_(x * 1), lambda x: F.celu_(x * 1), lambda x: F.selu_(x * 1)],
+)
+def test_an_exponential_unit_has_no_second_derivative_at_zero(unit):
+    x = single_leaf(0.0, -0.0, 1.0, -1.0)
+    (slope,) = torch.autograd.grad(unit(x).sum(), x, create_graph=True)
+    (curvature,) = torch.autograd.grad(slope.sum(), x)
+    assert curvature[:3].tolist() == [0.0, 0.0, 0.0]
+    assert curvature[3] == slope[3]
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_a_margin_that_is_just_met_has_no_gradient(power):
+    x = torch.tensor([[4.0, 5.0, 6.0]], requires_grad=True)
+    F.multi_margin_loss(x, torch.tensor([1]), p=power).backward()
+    assert x.grad[0, 0] == 0.0
+    assert x.grad[0, 2] == -x.grad[0, 1] > 0.0
+
+
+def test_margins_of_several_labels_that_are_just_met_have_none_either():
+    x = torch.tensor([[4.0, 5.0]], requires_grad=True)
+    F.multilabel_margin_loss(x, torch.tensor([[1, -1]])).backward()
+    assert x.grad.tolist() == [[0.0, 0.0]]
+
+
+def test_what_is_not_a_number_violates_no_margin():
+    x = torch.tensor([[float("nan"), 1.0, 2.0]], requires_grad=True)
+    loss = F.multi_margin_loss(x, torch.tensor([0]))
+    loss.backward()
+    assert (loss.item(), x.grad.tolist()) == (0.0, [[0.0, 0.0, 0.0]])
+    assert F.multilabel_margin_loss(x, torch.tensor([[0, -1, -1]])).item() == 0.0
+
+
+def test_what_is_not_a_number_is_no_probability():
+    unknown, half = torch.tensor([float("nan"), 0.5]), torch.tensor([0.5, 0.5])
+    with raises(RuntimeError, "all elements of input should be between 0 and 1"):
+        F.binary_cross_entropy(unknown, half)
+    with raises(RuntimeError, "all elements of target should be between 0 and 1"):
+        F.binary_cross_entropy(half, unknown)
