@@ -159,7 +159,8 @@ struct Place {
 }
 
 impl Op for Place {
-    type Saved = (SavedTensor, SharedLayout);
+    /// The mask or the index, and as torch the values where they were put; how these lie.
+    type Saved = ([Option<SavedTensor>; 2], SharedLayout);
     const SAVED: &'static [&'static str] = &["mask"];
 
     fn name(&self) -> &'static str {
@@ -167,7 +168,7 @@ impl Op for Place {
     }
 
     fn saved_names(&self) -> &'static [&'static str] {
-        if self.placing == Placing::Masked { Self::SAVED } else { &["index"] }
+        if self.placing == Placing::Masked { Self::SAVED } else { &["index", "source"] }
     }
 
     fn shown(&self, (_, values): &Self::Saved) -> Attributes {
@@ -182,11 +183,12 @@ impl Op for Place {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        (self.numbers.keep(), keep.layout(1))
+        let put = keep.input_if(self.placing != Placing::Masked, 1);
+        ([Some(self.numbers.keep()), put], keep.layout(1))
     }
 
-    fn vjp(&self, (given, values): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        at.load(given)?;
+    fn vjp(&self, (kept, values): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
         let (gradient, numbers, values) = (single(gradients), self.numbers.clone(), values.clone());
         let kept = || match self.placing {
             Placing::Masked => select::masked_fill(gradient, &numbers.given, 0.0),
@@ -218,11 +220,11 @@ impl Op for Place {
 
     fn jvp(
         &self,
-        (given, values): &Self::Saved,
+        (kept, values): &Self::Saved,
         at: &At<'_>,
         tangents: &[Option<Tensor>],
     ) -> Result<Gradients> {
-        at.load(given)?;
+        kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
         let shape = at.node.form(0).layout.clone();
         let x = view::expand_to(&tangent_or_zeros(at, tangents, 0, shape.shape())?, shape.shape())?;
         let values = tangent_or_zeros(at, tangents, 1, values.shape())?;

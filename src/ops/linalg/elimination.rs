@@ -9,7 +9,7 @@ use super::{Matrices, adjoint, check_matrix, place, sides, turned};
 use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::ops::batch::{self, Answer, Call};
@@ -271,6 +271,10 @@ impl Op for Solution {
         shown! { left: self.left, adjoint: self.adjoined }
     }
 
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0), Some(1)])
+    }
+
     fn effort(&self, inputs: &[&Tensor]) -> u64 {
         super::effort(inputs[0])
     }
@@ -286,7 +290,7 @@ impl Op for Solution {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        [keep.input(0), keep.constant(2), keep.output(0)]
+        [keep.input(0), keep.input(2), keep.output(0)]
     }
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
@@ -294,7 +298,7 @@ impl Op for Solution {
         let (lu, pivots, x, g) = (lu?, pivots?, x?, single(gradients));
         let of_factors = at.needs(0).then(|| self.of_factors((&lu, &pivots), &x, g)).transpose()?;
         let of_right = || lu_solve(&lu, &pivots, g, self.left, !self.adjoined);
-        Ok(smallvec![of_factors, at.needs(1).then(of_right).transpose()?, None])
+        Ok(smallvec![of_factors, at.needs(1).then(of_right).transpose()?])
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

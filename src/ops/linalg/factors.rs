@@ -16,7 +16,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
-use crate::ops::{add, create, join, part, sub};
+use crate::ops::{add, create, join, neg, part, sub};
 use crate::shape::{self, SharedLayout};
 use crate::tensor::Tensor;
 
@@ -72,20 +72,6 @@ impl Side {
     }
 }
 
-/// Both terms in one. Nothing stands for a first one that is missing.
-fn joined(
-    first: Option<Tensor>,
-    second: Option<Tensor>,
-    both: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
-) -> Result<Tensor> {
-    match (first, second) {
-        (Some(first), Some(second)) => both(&first, &second),
-        (Some(only), None) => Ok(only),
-        (None, Some(second)) => both(&create::zeros_like(&second.detach())?, &second),
-        (None, None) => unreachable!("rules run with a gradient"),
-    }
-}
-
 impl Factors {
     pub(super) fn sides(&self) -> (usize, usize) {
         (sides(&self.lower).0, sides(&self.upper).1)
@@ -124,8 +110,9 @@ impl Factors {
         let below = gl.map(|gl| part(Side::Lower, gl)).transpose()?;
         let above = gu.map(|gu| part(Side::Upper, gu)).transpose()?;
         let middle = match (below, above) {
-            (None, Some(above)) => above,
-            (below, above) => joined(below, above, |a, b| add(a, b))?,
+            (Some(below), Some(above)) => add(&below, &above)?,
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => unreachable!("rules run with a gradient"),
         };
         Side::Lower.undone(&self.lower, &Side::Upper.undone(&self.upper, &middle)?)
     }
@@ -137,17 +124,25 @@ impl Factors {
         let (square, _) = parted(triangle, self.sides())?;
         let own = shorter.map(|g| self.product(short, g)).transpose()?;
         let taken = longer.map(|g| self.product(long, &long.of(g)?)).transpose()?;
-        let middle = short.of(&joined(own, taken, |a, b| sub(a, b))?)?;
-        let mut inner = long.undone(&square, &middle)?;
-        let beyond = match longer {
+        let middle = match (own, taken) {
+            (Some(own), Some(taken)) => sub(&own, &taken)?,
+            (Some(own), None) => own,
+            (None, Some(taken)) => neg(&taken)?,
+            (None, None) => unreachable!("rules run with a gradient"),
+        };
+        let inner = long.undone(&square, &short.of(&middle)?)?;
+        let across = |x: &Tensor| short.undone(self.triangle(short), x);
+        let joined = |square: &Tensor, others: &Tensor| join::cat(&[square, others], long.dim());
+        match longer {
             Some(g) => {
                 let (first, others) = parted(g, self.sides())?;
-                inner = add(&inner, &long.of(&first)?)?;
-                others
+                across(&joined(&add(&inner, &long.of(&first)?)?, &others)?)
             }
-            None => create::zeros_like(&parted(&triangle.detach(), self.sides())?.1)?,
-        };
-        short.undone(self.triangle(short), &join::cat(&[&inner, &beyond], long.dim())?)
+            None => {
+                let zeros = create::zeros_like(&parted(&triangle.detach(), self.sides())?.1)?;
+                joined(&across(&inner)?, &zeros)
+            }
+        }
     }
 
     /// The tangents of both triangles, in one matrix.

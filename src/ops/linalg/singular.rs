@@ -73,18 +73,10 @@ fn check_turns(left: Option<&Tensor>, right: Option<&Tensor>) -> Result<()> {
 }
 
 /// Ā if only values have a gradient: U S̄ Vᴴ, as the smaller product.
-fn of_values([u, _, vh]: &[SavedTensor; 3], at: &At<'_>, g: &Tensor) -> Result<Tensor> {
-    let (u, vh) = (at.load(u)?, at.load(vh)?);
-    let ((rows, high), (wide, columns)) = (super::sides(&u), super::sides(&vh));
-    let count = rows.min(columns);
-    let first = |x: Tensor, dim: i64, size: usize| match size == count {
-        true => Ok(x),
-        false => part::narrow(&x, dim, 0, count as i64),
-    };
-    let (u, vh) = (first(u, -1, high)?, first(vh, -2, wide)?);
-    match rows >= columns {
-        true => matmul(&u, &mul(&as_column(g)?, &vh)?),
-        false => matmul(&mul(&u, &as_row(g)?)?, &vh),
+fn of_values(Factors { u, vh, .. }: &Factors, g: &Tensor) -> Result<Tensor> {
+    match super::sides(u).0 >= super::sides(vh).1 {
+        true => matmul(u, &mul(&as_column(g)?, vh)?),
+        false => matmul(&mul(u, &as_row(g)?)?, vh),
     }
 }
 
@@ -161,7 +153,7 @@ impl Op for Svd {
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         if let [None, Some(g), None] = &gradients[..] {
-            return Ok(smallvec![Some(of_values(saved, at, g)?)]);
+            return one(of_values(&self.load(saved, at)?, g)?);
         }
         let Factors { u, s, vh } = &self.load(saved, at)?;
         let count = s.layout().shape().last().copied().unwrap_or(0) as i64;
