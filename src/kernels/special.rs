@@ -171,9 +171,15 @@ fn bessel_scaled(order: u32, x: f64) -> f64 {
     sum / (2.0 * PI * x).sqrt()
 }
 
+/// exp|x| times a share, which may be lost where that is beyond all numbers.
+fn grown(share: f64, x: f64) -> f64 {
+    let growth = x.abs().exp();
+    if growth.is_infinite() { growth } else { share * growth }
+}
+
 /// I₀(x)
 pub fn i0(x: f64) -> f64 {
-    bessel_scaled(0, x) * x.abs().exp()
+    grown(bessel_scaled(0, x), x)
 }
 
 /// exp(-|x|) I₀(x)
@@ -183,7 +189,7 @@ pub fn i0e(x: f64) -> f64 {
 
 /// I₁(x)
 pub fn i1(x: f64) -> f64 {
-    (bessel_scaled(1, x) * x.abs().exp()).copysign(x)
+    grown(bessel_scaled(1, x), x).copysign(x)
 }
 
 /// exp(-|x|) I₁(x)

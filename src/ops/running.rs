@@ -155,7 +155,14 @@ struct Logcumsumexp {
 impl Logcumsumexp {
     /// exp(x) Σ exp(h - y) from behind, where this counts.
     fn back(&self, counts: &Tensor, h: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
-        let weight = sub(&where_(counts, h, f64::NEG_INFINITY)?, y)?;
+        // What does not count is as little as can be, but a number: -∞ less itself is none.
+        let least = match h.dtype() {
+            DType::Float64 => f64::MIN,
+            DType::Float16 => -65504.0,
+            DType::BFloat16 => -3.389_531_389_251_535_5e38,
+            _ => f32::MIN.into(),
+        };
+        let weight = sub(&where_(counts, h, least)?, y)?;
         let turned = |x: &Tensor| rearrange::flip(x, &[self.dim as i64]);
         let behind = turned(&logcumsumexp(&turned(&weight)?, self.dim as i64)?)?;
         exp(&add(&behind, x)?)

@@ -7,7 +7,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 use super::power::square;
 use super::select::where_;
 use super::unary::{Elementwise, Integers, Keeps, Lies, Twice};
-use super::{add, clamp, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
+use super::{add, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -68,8 +68,9 @@ impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        // Cut off where it does not hold, so that nothing overflows there.
-        let below = exp(&mul(&clamp::clamp_max(x, 0.0)?, self.input_scale)?)?;
+        // Cut off where it does not hold, so that nothing overflows there; at zero it is flat.
+        let low = where_(&compare::lt(x, 0)?, x, 0.0)?;
+        let below = exp(&mul(&low, self.input_scale)?)?;
         let below = mul(&below, self.scale * self.alpha * self.input_scale)?;
         where_(&compare::le(x, 0)?, &below, self.scale)
     }

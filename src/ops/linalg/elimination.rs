@@ -331,18 +331,18 @@ impl Solution {
     /// The gradient of both triangles in one.
     fn of_factors(&self, (lu, pivots): (&Tensor, &Tensor), x: &Tensor, g: &Tensor) -> Result<Tensor> {
         let (exchange, lower, upper) = lu_unpack(lu, pivots)?;
-        let (below, above) = (adjoint(&lower)?, adjoint(&upper)?);
+        let (below, above) = (|| adjoint(&lower), || adjoint(&upper));
         let seen = |x: &Tensor, as_is: bool| if as_is { Ok(x.clone()) } else { adjoint(x) };
         if self.left != self.adjoined {
             let product = matmul(&seen(g, self.left)?, &seen(x, !self.left)?)?;
-            let whole = solve_triangular(&above, &neg(&product)?, false, true, false)?;
-            let inner = solve_triangular(&below, &matmul(&whole, &above)?, true, true, true)?;
+            let whole = solve_triangular(&above()?, &neg(&product)?, false, true, false)?;
+            let inner = solve_triangular(&below()?, &matmul(&whole, &above()?)?, true, true, true)?;
             return add(&tril(&inner, -1)?, &triu(&whole, 0)?);
         }
         let product = matmul(&matmul(&turned(&exchange)?, &seen(x, self.left)?)?, &seen(g, !self.left)?)?;
         let whole = neg(&matmul(&product, &exchange)?)?;
-        let whole = solve_triangular(&below, &whole, true, false, true)?;
-        let inner = solve_triangular(&above, &matmul(&below, &whole)?, false, false, false)?;
+        let whole = solve_triangular(&below()?, &whole, true, false, true)?;
+        let inner = solve_triangular(&above()?, &matmul(&below()?, &whole)?, false, false, false)?;
         add(&tril(&whole, -1)?, &triu(&inner, 0)?)
     }
 }
