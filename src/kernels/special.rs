@@ -168,18 +168,13 @@ fn bessel_scaled(order: u32, x: f64) -> f64 {
         term *= -(mu - odd * odd) / (f64::from(k) * 8.0 * x);
         sum += term;
     }
-    sum / (2.0 * PI * x).sqrt()
-}
-
-/// exp|x| times a share, which may be lost where that is beyond all numbers.
-fn grown(share: f64, x: f64) -> f64 {
-    let growth = x.abs().exp();
-    if growth.is_infinite() { growth } else { share * growth }
+    // Roots apart: the greatest number times 2π is none.
+    sum / ((2.0 * PI).sqrt() * x.sqrt())
 }
 
 /// I₀(x)
 pub fn i0(x: f64) -> f64 {
-    grown(bessel_scaled(0, x), x)
+    bessel_scaled(0, x) * x.abs().exp()
 }
 
 /// exp(-|x|) I₀(x)
@@ -189,7 +184,7 @@ pub fn i0e(x: f64) -> f64 {
 
 /// I₁(x)
 pub fn i1(x: f64) -> f64 {
-    grown(bessel_scaled(1, x), x).copysign(x)
+    (bessel_scaled(1, x) * x.abs().exp()).copysign(x)
 }
 
 /// exp(-|x|) I₁(x)
