@@ -185,8 +185,10 @@ def block_diag(*tensors: Any) -> Tensor:
         width = sum(block.shape[1] for block in blocks)
         rows, before = [], 0
         for block in blocks:
-            rows.append(native.constant_pad_nd(block, (before, width - before - block.shape[1])))
-            before += block.shape[1]
+            height, own = block.shape
+            sides = [block.new_zeros(height, size) for size in (before, width - before - own)]
+            rows.append(native.cat((sides[0], block, sides[1]), 1))
+            before += own
         return native.cat(rows)
 
     count = len(parts)

@@ -43,7 +43,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
             [0, 2]])
     """
     check_mapped("diagflat", input)
-    return (input if input.dim() == 1 else input.flatten()).diag_embed(offset)
+    return input.contiguous().view(-1).diag_embed(offset)
 
 
 def gradient(

@@ -149,19 +149,8 @@ def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([-0.6931])
     """
     check_mapped("special_log_ndtr", input)
-    (found,) = native._as_one(
-        _log_ndtr, ("special_log_ndtr", "SpecialLogNdtrBackward0", "self result"), (1, 0, 0), {}, input
-    )
+    found = native._nn.special_log_ndtr(_real(input))
     return native._written("special_log_ndtr", found, out)
-
-
-def _log_ndtr(input: Tensor) -> Tensor:
-    t = _real(input) * _HALF_ROOT
-    low = t.clamp(max=0)
-    far = (erfcx(-low) / 2).log() - low * low
-    # Where the probability is near to one, what is missing from one says more.
-    near = (-native.erfc(t.clamp(min=-1.0)) / 2).log1p()
-    return native.where(t < -_HALF_ROOT, far, near)
 
 
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
@@ -181,11 +170,5 @@ def ndtri(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.special.ndtri(torch.tensor([0.5]))
     tensor([0.])
     """
-    (found,) = native._as_one(
-        _ndtri, ("special_ndtri", "SpecialNdtriBackward0", "- result"), (1, 0, 0), {}, input
-    )
+    found = native._nn.special_ndtri(_real(input))
     return native._written("special_ndtri", found, out)
-
-
-def _ndtri(input: Tensor) -> Tensor:
-    return native.erfinv(_real(input) * 2 - 1) / _HALF_ROOT

@@ -168,7 +168,8 @@ fn bessel_scaled(order: u32, x: f64) -> f64 {
         term *= -(mu - odd * odd) / (f64::from(k) * 8.0 * x);
         sum += term;
     }
-    sum / (2.0 * PI * x).sqrt()
+    // Roots apart: the greatest number times 2π is none.
+    sum / ((2.0 * PI).sqrt() * x.sqrt())
 }
 
 /// I₀(x)

@@ -8,8 +8,7 @@ use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one,
 use super::batch::{Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::part::{self, from_end};
-use super::whole::{Whole, whole_one};
-use super::{batch, binary, copy, create, reshape, split, view};
+use super::{batch, binary, copy, create, reshape, select, split, view, whole};
 use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -32,6 +31,19 @@ impl Numbers {
     fn of_mask(mask: &Tensor, shape: &[usize]) -> Numbers {
         let places = gather::flat_nonzero(binary::expanded(&mask.array(), shape).view::<Bool>());
         Numbers { shape: smallvec![places.len()], places: places.into(), given: mask.clone() }
+    }
+
+    /// The elements that an index names, of so many, counted from the end where it is negative.
+    fn of_index(index: &Tensor, numel: usize) -> Result<Numbers> {
+        let mut places = index.to_vec::<i64>()?;
+        if numel == 0 && !places.is_empty() {
+            return Err(Error::TakeEmpty {}.into());
+        }
+        for place in &mut places {
+            let index = *place;
+            *place = from_end(index, numel).ok_or(Error::TakeRange { index, numel })? as i64;
+        }
+        Ok(Numbers { places: places.into(), shape: index.layout().shape().into(), given: index.clone() })
     }
 
     fn keep(&self) -> SavedTensor {
@@ -68,6 +80,16 @@ struct Pick {
     repeats: bool,
 }
 
+impl Pick {
+    /// The shape in which elements are named: a mask names them in that to which both are expanded.
+    fn seen(&self, shape: &[usize]) -> Result<Dims> {
+        match self.repeats {
+            true => Ok(shape.into()),
+            false => shape::broadcast(self.numbers.given.layout().shape(), shape),
+        }
+    }
+}
+
 impl Op for Pick {
     type Saved = [SavedTensor; 2];
     const SAVED: &'static [&'static str] = &["index", "self"];
@@ -81,7 +103,8 @@ impl Op for Pick {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = flat(&inputs[0].array())?;
+        let x = inputs[0].array();
+        let x = flat(&binary::expanded(&x, &self.seen(x.layout.shape())?))?;
         let mut y = Array::uninit_shape(&self.numbers.shape, x.dtype)?;
         dispatch!(bits x.dtype, T => {
             gather::index_select(x.view::<T>(), 0, &self.numbers.places, y.fresh::<T>());
@@ -96,9 +119,10 @@ impl Op for Pick {
     fn vjp(&self, [given, source]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         at.load(given)?;
         let (source, gradient) = (at.load(source)?, single(gradients));
-        let zeros = create::zeros(&shape::signed(source.layout().shape()), gradient.dtype())?;
-        let op = Place { numbers: self.numbers.clone(), add: self.repeats };
-        one(apply_one(op, &[&zeros, gradient])?)
+        let seen = self.seen(source.layout().shape())?;
+        let zeros = create::zeros(&shape::signed(&seen), gradient.dtype())?;
+        let placing = if self.repeats { Placing::Added } else { Placing::Masked };
+        one(apply_one(Place { numbers: self.numbers.clone(), placing }, &[&zeros, gradient])?)
     }
 
     fn jvp(&self, [given, _]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -114,32 +138,43 @@ impl Op for Pick {
     }
 }
 
+/// How elements are named, and what becomes of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Placing {
+    /// A mask names those that are replaced.
+    Masked,
+    /// Numbers name those that are replaced.
+    Put,
+    /// Numbers name those that are added to.
+    Added,
+}
+
 /// y = x with the first elements of v in place of the named elements, or added to them
 ///
 /// dy is dx with those of dv; x̄ is ȳ with zeros there, or ȳ; v̄ is the named elements of ȳ
 #[derive(Clone)]
 struct Place {
     numbers: Numbers,
-    add: bool,
+    placing: Placing,
 }
 
 impl Op for Place {
-    type Saved = (SavedTensor, SharedLayout);
+    /// The mask or the index, and as torch the values where they were put; how these lie.
+    type Saved = ([Option<SavedTensor>; 2], SharedLayout);
     const SAVED: &'static [&'static str] = &["mask"];
 
     fn name(&self) -> &'static str {
-        if self.add { "PutBackward0" } else { "MaskedScatterBackward0" }
+        if self.placing == Placing::Masked { "MaskedScatterBackward0" } else { "PutBackward0" }
     }
 
     fn saved_names(&self) -> &'static [&'static str] {
-        if self.add { &["index"] } else { Self::SAVED }
+        if self.placing == Placing::Masked { Self::SAVED } else { &["index", "source"] }
     }
 
     fn shown(&self, (_, values): &Self::Saved) -> Attributes {
-        if self.add {
-            shown! { accumulate: true }
-        } else {
-            shown! { source_sym_sizes: values }
+        match self.placing {
+            Placing::Masked => shown! { source_sym_sizes: values },
+            placing => shown! { accumulate: placing == Placing::Added },
         }
     }
 
@@ -148,43 +183,52 @@ impl Op for Place {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        (self.numbers.keep(), keep.layout(1))
+        let put = keep.input_if(self.placing != Placing::Masked, 1);
+        ([Some(self.numbers.keep()), put], keep.layout(1))
     }
 
-    fn vjp(&self, (given, values): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        at.load(given)?;
-        let (gradient, numbers) = (single(gradients), &self.numbers);
-        let x = match at.needs(0) {
-            true if self.add => Some(gradient.clone()),
-            true => {
-                let zeros = create::zeros(&[numbers.places.len() as i64], gradient.dtype())?;
-                Some(apply_one(Place { numbers: numbers.clone(), add: false }, &[gradient, &zeros])?)
+    fn vjp(&self, (kept, values): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
+        let (gradient, numbers, values) = (single(gradients), self.numbers.clone(), values.clone());
+        let kept = || match self.placing {
+            Placing::Masked => select::masked_fill(gradient, &numbers.given, 0.0),
+            Placing::Added => Ok(gradient.clone()),
+            Placing::Put => {
+                let zeros = create::zeros(&shape::signed(values.shape()), gradient.dtype())?;
+                apply_one(self.clone(), &[gradient, &zeros])
             }
-            false => None,
         };
-        let picked = match at.needs(1) {
-            true => {
-                let name = "MaskedSelectBackward0";
-                let pick = Pick { name, numbers: numbers.clone(), repeats: self.add };
-                let picked = reshape::reshape_to(&apply_one(pick, &[gradient])?, &[numbers.places.len()])?;
-                Some(padded(&picked, values.shape())?)
+        let x = at.needs(0).then(kept).transpose()?;
+        let repeats = self.placing != Placing::Masked;
+        let name = if repeats { "TakeBackward0" } else { "MaskedSelectBackward0" };
+        let pick = Pick { name, numbers: numbers.clone(), repeats };
+        let picked = || match repeats {
+            true => reshape::reshape_to(&apply_one(pick, &[gradient])?, values.shape()),
+            false => {
+                let names: (_, &[_]) = ("MaskedScatterBackwardBackward0", &["", "mask", ""]);
+                whole::backward(
+                    at,
+                    names,
+                    (1, 1, Attributes::new()),
+                    &[gradient, &numbers.given],
+                    move |inputs| padded(&apply_one(pick.clone(), &[inputs[0]])?, values.shape()),
+                )
             }
-            false => None,
         };
-        Ok(smallvec![x, picked])
+        Ok(smallvec![x, at.needs(1).then(picked).transpose()?])
     }
 
     fn jvp(
         &self,
-        (given, values): &Self::Saved,
+        (kept, values): &Self::Saved,
         at: &At<'_>,
         tangents: &[Option<Tensor>],
     ) -> Result<Gradients> {
-        at.load(given)?;
+        kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
         let shape = at.node.form(0).layout.clone();
         let x = view::expand_to(&tangent_or_zeros(at, tangents, 0, shape.shape())?, shape.shape())?;
         let values = tangent_or_zeros(at, tangents, 1, values.shape())?;
-        one(apply_one(Place { numbers: self.numbers.clone(), add: self.add }, &[&x, &values])?)
+        one(apply_one(self.clone(), &[&x, &values])?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -192,7 +236,8 @@ impl Op for Place {
         let [x, values] = [&call.inputs[0], &call.inputs[1]];
         let lines = reshape::reshape_to(&values.front(call.size)?, &[call.size, numel(values)])?;
         let first = part::narrow(&lines, 1, 0, self.numbers.places.len() as i64)?;
-        let op = Place { numbers: self.numbers.of_samples(call.size, numel(x)), add: self.add };
+        let numbers = self.numbers.of_samples(call.size, numel(x));
+        let op = Place { numbers, placing: self.placing };
         Ok(smallvec![Samples::first(apply_one(op, &[&x.front(call.size)?, &first])?)])
     }
 }
@@ -219,11 +264,11 @@ impl Overwrite for Place {
         let first = Layout::strided(smallvec![places.len()], smallvec![1], values.layout.offset());
         let values = values.with_layout(first);
         let whole = flat(target)?;
-        match self.add {
-            false => dispatch!(bits target.dtype, T => {
+        match self.placing {
+            Placing::Masked | Placing::Put => dispatch!(bits target.dtype, T => {
                 gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |_, value| value);
             }),
-            true => dispatch!(field target.dtype, T => {
+            Placing::Added => dispatch!(field target.dtype, T => {
                 gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |old: T, value| Ring::add(old, value));
             }, else {
                 return Err(Error::NotImplementedFor { operation: "put", dtype: target.dtype }.into())
@@ -248,10 +293,10 @@ pub fn masked_select(x: &Tensor, mask: &Tensor) -> Result<Tensor> {
     let shape = shape::broadcast(mask.layout().shape(), x.layout().shape())?;
     let numbers = Numbers::of_mask(mask, &shape);
     let pick = Pick { name: "MaskedSelectBackward0", numbers, repeats: false };
-    if x.layout().shape() == shape.as_slice() {
-        return apply_one(pick, &[x]);
+    match batch::is_batched(x) {
+        true => apply_one(pick, &[&view::expand_to(x, &shape)?]),
+        false => apply_one(pick, &[x]),
     }
-    apply_one(pick, &[&view::expand_to(x, &shape)?])
 }
 
 /// Checks the arguments of `masked_scatter` into a tensor of that shape.
@@ -266,7 +311,7 @@ fn placing(x: &Tensor, mask: &Tensor, source: &Tensor, shape: &[usize]) -> Resul
     if source.numel() < numbers.places.len() {
         return Err(Error::MaskedScatterCount {}.into());
     }
-    Ok(Place { numbers, add: false })
+    Ok(Place { numbers, placing: Placing::Masked })
 }
 
 /// The tensor with the elements of `source`, one after the other, where a mask says so.
@@ -314,18 +359,10 @@ pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
         let places = reshape::reshape_to(index, &[index.numel()])?;
         return reshape::reshape_to(&super::gather::gather(&line, 0, &places)?, index.layout().shape());
     }
-    let numel = x.numel();
-    let mut places = index.to_vec::<i64>()?;
-    if numel == 0 && !places.is_empty() {
-        return Err(Error::TakeEmpty {}.into());
-    }
-    for place in &mut places {
-        let index = *place;
-        *place = from_end(index, numel).ok_or(Error::TakeRange { index, numel })? as i64;
-    }
-    let numbers =
-        Numbers { places: places.into(), shape: index.layout().shape().into(), given: index.clone() };
-    apply_one(Pick { name: "TakeBackward0", numbers, repeats: true }, &[x])
+    apply_one(
+        Pick { name: "TakeBackward0", numbers: Numbers::of_index(index, x.numel())?, repeats: true },
+        &[x],
+    )
 }
 
 /// The tensor with elements in place of those of these numbers in row-major order, or added to them.
@@ -336,29 +373,13 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
     if x.dtype() != source.dtype() {
         return Err(Error::PutDTypes { target: x.dtype(), source: source.dtype() }.into());
     }
-    let (numel, count) = (x.numel(), index.numel());
+    let count = index.numel();
     if source.numel() != count {
         return Err(Error::PutCount { source: source.numel(), index: count }.into());
     }
-    if numel == 0 && count > 0 {
-        return Err(Error::TakeEmpty {}.into());
-    }
-    let outside = |&&place: &&i64| from_end(place, numel).is_none();
-    if let Some(&index) = index.to_vec::<i64>()?.iter().find(outside) {
-        return Err(Error::TakeRange { index, numel }.into());
-    }
-    let operation = Whole {
-        linear: 1,
-        shown: shown! { accumulate: accumulate },
-        ..Whole::new("put", "PutBackward0", &["", "source", "index", ""], 2, move |inputs| {
-            let line = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
-            let (source, index) = (line(inputs[1])?, line(inputs[2])?);
-            let y = super::indexed::index_put(&line(inputs[0])?, &[&index], &source, accumulate)?;
-            let y = reshape::reshape_to(&y, inputs[0].layout().shape())?;
-            Ok(smallvec![super::cast::clone_like(&y, &inputs[0].layout())?])
-        })
-    };
-    whole_one(operation, &[x, source, index])
+    let numbers = Numbers::of_index(index, x.numel())?;
+    let placing = if accumulate { Placing::Added } else { Placing::Put };
+    apply_one(Place { numbers, placing }, &[x, source])
 }
 
 /// `put` in place.

@@ -152,7 +152,9 @@ impl Op for Moments {
         let layout = x.layout();
         let spread = match &gradients[0] {
             Some(g) => {
-                let g = self.over.aligned(&self.through_root(saved, at, g)?, layout.shape())?;
+                let g = self.through_root(saved, at, g)?;
+                // What is one for all is so without more dimensions.
+                let g = if layout.ndim() > 1 { self.over.aligned(&g, layout.shape())? } else { g };
                 Some(mul(&mul(&g, self.scale(&x))?, &self.apart(&x)?)?)
             }
             None => None,

@@ -96,8 +96,11 @@ impl Op for VectorNorm {
         let x = copy::as_type(&x, self.dtype.wide())?;
         let x = if x.dtype.is_complex() { complex::magnitudes(&x)? } else { x.into_owned() };
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
+        // Of a single element it is the magnitude, whatever becomes of its powers.
+        let single = self.order != 0.0 && self.over.count(x.layout.shape()) == 1;
+        let order = if single { 1.0 } else { self.order };
         dispatch!(float x.dtype, T => {
-            kernels::norm(x.view::<T>(), &self.over.dims, self.order, y.fresh())
+            kernels::norm(x.view::<T>(), &self.over.dims, order, y.fresh())
         }, else {
             return Err(Error::NormDType { dtype: self.dtype }.into())
         });

@@ -11,8 +11,8 @@ use super::given::apply_one_given;
 use super::reduce::{Over, accumulated};
 use super::select::where_;
 use super::{
-    add, cast, compare, conjugate, copy, create, exp, expand, extremes_over, log, mul, neg, part, rearrange,
-    reduce, scan, sub,
+    abs, add, along, cast, compare, conjugate, copy, create, exp, expand, extremes_over, log, mul, part,
+    rearrange, reduce, reshape, scan, sub,
 };
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
@@ -119,8 +119,11 @@ impl Op for Trace {
 
     fn vjp(&self, source: &SharedLayout, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
-        let unit = create::eye(source.shape()[0] as i64, source.shape()[1] as i64, g.dtype())?;
-        one(mul(&unit, g)?)
+        let (rows, columns) = (source.shape()[0] as i64, source.shape()[1] as i64);
+        let places: Vec<i64> = (0..rows.min(columns)).map(|place| place * (columns + 1)).collect();
+        let places = Tensor::from_array(Array::from_slice(&[places.len()], &places)?);
+        let zeros = create::zeros(&[rows * columns], g.dtype())?;
+        one(reshape::view(&along::index_fill(&zeros, 0, &places, g)?, &[rows, columns])?)
     }
 
     fn jvp(&self, _: &SharedLayout, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -150,9 +153,16 @@ struct Logcumsumexp {
 }
 
 impl Logcumsumexp {
-    /// exp(x) Σ exp(ln h - y) from behind, for h > 0.
-    fn back(&self, h: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
-        let weight = where_(&compare::gt(h, 0)?, &sub(&log(h)?, y)?, f64::NEG_INFINITY)?;
+    /// exp(x) Σ exp(h - y) from behind, where this counts.
+    fn back(&self, counts: &Tensor, h: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        // What does not count is as little as can be, but a number: -∞ less itself is none.
+        let least = match h.dtype() {
+            DType::Float64 => f64::MIN,
+            DType::Float16 => -65504.0,
+            DType::BFloat16 => -3.389_531_389_251_535_5e38,
+            _ => f32::MIN.into(),
+        };
+        let weight = sub(&where_(counts, h, least)?, y)?;
         let turned = |x: &Tensor| rearrange::flip(x, &[self.dim as i64]);
         let behind = turned(&logcumsumexp(&turned(&weight)?, self.dim as i64)?)?;
         exp(&add(&behind, x)?)
@@ -169,6 +179,9 @@ impl Op for Logcumsumexp {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
+        if inputs[0].ndim() == 0 || inputs[0].numel() == 0 {
+            return Ok(smallvec![Tensor::from_array(copy::dense(&x)?)]);
+        }
         if x.dtype.is_complex() {
             let step = |sum: Complex<f64>, x: Complex<f64>, _: usize| math::log_add_exp(sum, x);
             let nothing = Complex::new(f64::NEG_INFINITY, 0.0);
@@ -201,6 +214,9 @@ impl Op for Logcumsumexp {
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, y, g) = (at.load(x)?, at.load(y)?, single(gradients));
+        if x.ndim() == 0 || x.numel() == 0 {
+            return one(g.clone());
+        }
         if x.dtype().is_complex() {
             let (x, y) = (conjugate::conj(x)?, conjugate::conj(y)?);
             let turned = |x: &Tensor| rearrange::flip(x, &[self.dim as i64]);
@@ -208,7 +224,9 @@ impl Op for Logcumsumexp {
             let behind = turned(&logcumsumexp(&weights, self.dim as i64)?)?;
             return one(exp(&add(&behind, &x)?)?);
         }
-        one(sub(&self.back(g, &x, &y)?, &self.back(&neg(g)?, &x, &y)?)?)
+        let logarithm = log(&abs(g)?)?;
+        let part = |counts: Tensor| self.back(&counts, &logarithm, &x, &y);
+        one(sub(&part(compare::gt(g, 0)?)?, &part(compare::lt(g, 0)?)?)?)
     }
 
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -237,8 +255,5 @@ impl Op for Logcumsumexp {
 pub fn logcumsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
     let given = dim;
     let dim = shape::normalize_dim(dim, x.ndim())?;
-    if x.numel() == 0 || x.ndim() == 0 {
-        return super::cast::clone(x);
-    }
     apply_one_given(Logcumsumexp { dim }, shown! { dim: given }, &[x])
 }

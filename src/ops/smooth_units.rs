@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
 use super::power::square;
 use super::select::where_;
-use super::unary::{self, Elementwise, Integers, Keeps, Lies, Twice};
+use super::unary::{Elementwise, Integers, Keeps, Lies, Twice};
 use super::{add, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
@@ -182,9 +182,9 @@ impl Elementwise for Mish {
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        let bend = tanh(&unary::apply(Softplus::new(Scalar::Int(1), Scalar::Int(20)), x)?)?;
-        let slope = mul(&sigmoid(x)?, &sub(1.0, &square(&bend)?)?)?;
-        add(&bend, &mul(x, &slope)?)
+        let bend = tanh(&super::log1p(&super::exp(x)?)?)?;
+        let slope = mul(&mul(x, &sigmoid(x)?)?, &sub(1.0, &mul(&bend, &bend)?)?)?;
+        add(&bend, &slope)
     }
 }
 

@@ -143,16 +143,13 @@ impl Elementwise for Sinc {
         if x.re == 0.0 && x.im == 0.0 { Complex::new(1.0, 0.0) } else { (x * PI).sin() / (x * PI) }
     }
 
-    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+    fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(x) = x else { unreachable!("the input is kept") };
         let angle = mul(x, PI)?;
-        let rise = sub(&mul(&cos(&angle)?, &angle)?, &sin(&angle)?)?;
-        where_(&eq(x, 0)?, 0.0, &div(&rise, &mul(&square(&nonzero(x)?)?, PI)?)?)
+        let rise = sub(&mul(&angle, &cos(&angle)?)?, &sin(&angle)?)?;
+        let run = mul(&mul(x, x)?, PI)?;
+        where_(&eq(&run, 0)?, 0.0, &mul(t, &div(&rise, &run)?)?)
     }
-}
-
-/// `x` with ones in the place of zeros, for quotients that are not looked at there.
-fn nonzero(x: &Tensor) -> Result<Tensor> {
-    where_(&eq(x, 0)?, 1.0, x)
 }
 
 /// Where `x` is more than rounding, and `x` with a small number where it is not.

@@ -5,8 +5,9 @@ use smallvec::smallvec;
 use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call, Samples};
 use super::given::apply_one_given;
-use super::in_place;
-use crate::dtype::Ring;
+use super::squeeze::{self, Squeezed};
+use super::{along, cast, create, in_place, reduce, reshape};
+use crate::dtype::{Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Shown;
 use crate::graph::mode;
@@ -47,7 +48,10 @@ impl Op for AsStrided {
         keep.layout(0)
     }
 
-    fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, source: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if at.tracking && source.is_non_overlapping() && !batch::is_batched(single(gradients)) {
+            return one(written_back(source, &self.layout, single(gradients))?);
+        }
         let window =
             Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Write };
         one(apply_one(window, &[single(gradients)])?)
@@ -84,6 +88,46 @@ pub(super) fn rule(source: SharedLayout, window: SharedLayout) -> impl Rule + 's
 /// What `window` shows of a tensor laid out as `source`, added back to zeros laid out so.
 pub(super) fn write_back(source: SharedLayout, window: SharedLayout, gradient: &Tensor) -> Result<Tensor> {
     apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
+}
+
+/// `write_back` in the steps that torch records: memory of zeros is written to, and shown as the source lay.
+fn written_back(source: &Layout, window: &Layout, gradient: &Tensor) -> Result<Tensor> {
+    if window.numel() == 0 {
+        return create::zeros(&shape::signed(source.shape()), gradient.dtype());
+    }
+    let mut gradient = gradient.clone();
+    let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+    for (dim, (&size, &stride)) in window.shape().iter().zip(window.strides()).enumerate().rev() {
+        match (size, stride) {
+            (1, _) => gradient = squeeze::squeeze(&gradient, Squeezed::One(dim as i64))?,
+            (_, 0) => gradient = reduce::sum(&gradient, Some(&[dim as i64]), false, None)?,
+            _ => {
+                sizes.insert(0, size);
+                strides.insert(0, stride);
+            }
+        }
+    }
+    let start = source.offset().min(window.offset());
+    let length = (source.end().max(window.end()) - start) as i64;
+    let memory = create::zeros(&[length], gradient.dtype())?;
+    let shown = |memory: &Tensor, layout: &Layout| {
+        let (sizes, strides) = (shape::signed(layout.shape()), shape::signed(layout.strides()));
+        as_strided(memory, &sizes, &strides, Some((layout.offset() - start) as i64))
+    };
+    let window = Layout::strided(sizes, strides, window.offset());
+    let memory = match window.is_non_overlapping() {
+        true => {
+            cast::copy_(&shown(&memory, &window)?, &gradient)?;
+            memory
+        }
+        false => {
+            let numbers: Vec<i64> = places(&window).map(|place| (place - start) as i64).collect();
+            let numbers = Tensor::from_array(Array::from_slice(&[numbers.len()], &numbers)?);
+            let line = reshape::reshape_to(&gradient, &[numbers.numel()])?;
+            along::index_add(&memory, 0, &numbers, &line, Scalar::Int(1))?
+        }
+    };
+    shown(&memory, source)
 }
 
 /// A window on a sample, which must not show anything of the others.

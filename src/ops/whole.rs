@@ -227,7 +227,12 @@ impl Op for Whole {
 
     fn vjp(&self, saved: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         if let Some(once) = OnceOnly::of(self.name, at.tracking) {
-            let loaded = saved.load(at)?;
+            let mut loaded = saved.load(at)?;
+            let outputs = saved.saved.iter().skip(loaded.len()).enumerate();
+            let counted = outputs.filter(|(index, _)| !is_in(self.constant, *index));
+            let outputs: Result<Vec<Tensor>> =
+                counted.filter_map(|(_, y)| Some(at.load(y.as_ref()?))).collect();
+            loaded.extend(outputs?);
             let inputs: Vec<&Tensor> = gradients.iter().flatten().chain(&loaded).collect();
             let aside = At { tracking: false, ..*at };
             return once.gradients(&inputs, || self.back(saved, &aside, gradients));

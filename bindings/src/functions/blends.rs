@@ -10,6 +10,7 @@ use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::ops::blend;
+use rushlight::ops::composite::normal::Normal;
 use rushlight::ops::pairs::Xlogy;
 use rushlight::ops::representation;
 use rushlight::ops::special::{
@@ -167,6 +168,12 @@ pub(super) const TABLE: &[Function] = &[
         unary::apply(Erfcx, a.tensor(0)?).answer(a.py())
     })
     .written(&Way::ALIGNED),
+    special("special_log_ndtr", "The logarithm of the probability of normal numbers.", |a| {
+        Normal::LogProbability.of(a.tensor(0)?).answer(a.py())
+    }),
+    special("special_ndtri", "The number that normal numbers are below with a probability.", |a| {
+        Normal::Quantile.of(a.tensor(0)?).answer(a.py())
+    }),
     special("special_i0e", "The modified Bessel function of order zero, scaled.", |a| {
         unary::apply(I0e, a.tensor(0)?).answer(a.py())
     })

@@ -11,7 +11,7 @@ use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu, lu_fac
 use rushlight::ops::linalg::exponential::matrix_exp;
 use rushlight::ops::linalg::factors::lu_unpack;
 use rushlight::ops::linalg::orthogonal::{Mode, qr, reflections};
-use rushlight::ops::linalg::pseudo::pinv;
+use rushlight::ops::linalg::pseudo::{lstsq, pinv};
 use rushlight::ops::linalg::singular::{svd, svdvals};
 use rushlight::ops::linalg::symmetric::eigh;
 use rushlight::ops::linalg::triangular::solve_triangular;
@@ -78,6 +78,12 @@ pub(super) const TABLE: &[Function] = &[
         "The matrices nearest to inverses.",
         |a| pinv(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).answer(a.py()),
     ).written(&Way::PLAIN.typed(types::safe_linalg)),
+    inner(
+        "linalg_lstsq",
+        &["(Tensor A, Tensor B, float rtol, bool measured)"],
+        "What comes nearest to solutions, and by how much its squares miss.",
+        |a| lstsq(a.tensor(0)?, a.tensor(1)?, a.float(2)?, a.boolean(3)).answer(a.py()),
+    ),
     both("pinverse", &["(Tensor input, float rcond=1e-15)"], "The matrices nearest to inverses.", |a| {
         let number = |value: f64| create::full(&[], value.into(), rushlight::dtype::DType::Float64);
         let bounds = number(0.0).and_then(|zero| Ok((zero, number(a.float(1).unwrap_or(1e-15))?)));

@@ -120,6 +120,7 @@ fn freedom(
             let sum = reduce::sum(&mul(each, importance)?, None, false, None)?;
             Value::Tensor(div(&mul(&sum, correction)?, total)?)
         }
+        (Some(_), _) if correction == 0 => return Ok(total.clone()),
         _ => Value::Scalar(Scalar::Int(correction)),
     };
     match (total, &less) {

@@ -104,6 +104,9 @@ impl Op for Determinant {
 
     fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, y, g) = (at.load(a)?, at.load(y)?, single(gradients));
+        if a.numel() == 0 {
+            return one(create::zeros_like(&a.detach())?);
+        }
         if is_singular(&y)? {
             return one(adjugate(&a, g)?);
         }

@@ -9,13 +9,13 @@ use super::{Matrices, adjoint, check_matrix, place, sides, turned};
 use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::kernels::factor;
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
+use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::part;
-use crate::ops::whole::{Whole, whole_one};
+use crate::ops::triangle::{tril, triu};
+use crate::ops::{add, neg, part};
 use crate::tensor::{Array, Tensor};
 
 /// P L U = A, with both triangles in one matrix, and the rows that were exchanged
@@ -248,6 +248,105 @@ fn three(mut outputs: Outputs) -> (Tensor, Tensor, Tensor) {
     }
 }
 
+/// X of A X = B, X A = B or the same with Aᴴ in the place of A, where P L U = A
+///
+/// B̄ has X̄ in the place of B in the adjoint equation. Of A X = B, with R = -U⁻ᴴ X̄ Xᴴ: Ū = triu(R) and
+/// L̄ = tril(L⁻ᴴ R Uᴴ, -1). Of Aᴴ X = B, with R = -Pᵀ X X̄ᴴ P L⁻ᴴ: L̄ = tril(R, -1) and Ū = triu(Lᴴ R U⁻ᴴ).
+/// Equations from the right are those of the adjoints.
+#[derive(Clone)]
+struct Solution {
+    left: bool,
+    adjoined: bool,
+}
+
+impl Op for Solution {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["LU", "pivots", "result"];
+
+    fn name(&self) -> &'static str {
+        "LinalgLuSolveBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { left: self.left, adjoint: self.adjoined }
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0), Some(1)])
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let [lu, b, pivots] = [0, 1, 2].map(|index| inputs[index].detach());
+        let x = match self.left {
+            true => solved(&lu, &pivots, &b, self.adjoined)?,
+            false => adjoint(&solved(&lu, &pivots, &adjoint(&b)?, !self.adjoined)?)?,
+        };
+        Ok(smallvec![Tensor::from_array(x.array())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(2), keep.output(0)]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let [lu, pivots, x] = [0, 1, 2].map(|index| at.load(&saved[index]));
+        let (lu, pivots, x, g) = (lu?, pivots?, x?, single(gradients));
+        let of_factors = at.needs(0).then(|| self.of_factors((&lu, &pivots), &x, g)).transpose()?;
+        let of_right = || lu_solve(&lu, &pivots, g, self.left, !self.adjoined);
+        Ok(smallvec![of_factors, at.needs(1).then(of_right).transpose()?])
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let [lu, pivots, x] = [0, 1, 2].map(|index| at.load(&saved[index]));
+        let (lu, pivots, x) = (lu?, pivots?, x?);
+        let change = |t: &Tensor| -> Result<Tensor> {
+            let (exchange, lower, upper) = lu_unpack(&lu, &pivots)?;
+            let (below, above) = changes(t)?;
+            let inner = add(&matmul(&below, &upper)?, &matmul(&lower, &above)?)?;
+            let moved = matmul(&exchange, &inner)?;
+            let moved = if self.adjoined { adjoint(&moved)? } else { moved };
+            neg(&if self.left { matmul(&moved, &x)? } else { matmul(&x, &moved)? })
+        };
+        let change = tangents[0].as_ref().map(change).transpose()?;
+        let right = match (&tangents[1], change) {
+            (Some(b), Some(change)) => add(b, &change)?,
+            (Some(b), None) => b.clone(),
+            (None, Some(change)) => change,
+            (None, None) => return Ok(smallvec![None]),
+        };
+        one(lu_solve(&lu, &pivots, &right, self.left, self.adjoined)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+impl Solution {
+    /// The gradient of both triangles in one.
+    fn of_factors(&self, (lu, pivots): (&Tensor, &Tensor), x: &Tensor, g: &Tensor) -> Result<Tensor> {
+        let (exchange, lower, upper) = lu_unpack(lu, pivots)?;
+        let (below, above) = (|| adjoint(&lower), || adjoint(&upper));
+        let seen = |x: &Tensor, as_is: bool| if as_is { Ok(x.clone()) } else { adjoint(x) };
+        if self.left != self.adjoined {
+            let product = matmul(&seen(g, self.left)?, &seen(x, !self.left)?)?;
+            let whole = solve_triangular(&above()?, &neg(&product)?, false, true, false)?;
+            let inner = solve_triangular(&below()?, &matmul(&whole, &above()?)?, true, true, true)?;
+            return add(&tril(&inner, -1)?, &triu(&whole, 0)?);
+        }
+        let product = matmul(&matmul(&turned(&exchange)?, &seen(x, self.left)?)?, &seen(g, !self.left)?)?;
+        let whole = neg(&matmul(&product, &exchange)?)?;
+        let whole = solve_triangular(&below()?, &whole, true, false, true)?;
+        let inner = solve_triangular(&above()?, &matmul(&below()?, &whole)?, false, false, false)?;
+        add(&tril(&whole, -1)?, &triu(&inner, 0)?)
+    }
+}
+
 /// The solutions of `a x = b`, or `x a = b` if not `left`, for an `a` that was factored, or for its
 /// adjoint.
 pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, adjoined: bool) -> Result<Tensor> {
@@ -257,23 +356,7 @@ pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, adjoined: 
         return Err(Error::PivotDType { operation: NAME }.into());
     }
     let (lu, b) = broadcast(lu, b)?;
-    let operation = Whole {
-        shown: shown! { left: left, adjoint: adjoined },
-        ..Whole::new(
-            "linalg_lu_solve",
-            "LinalgLuSolveBackward0",
-            &["LU", "", "pivots", "result"],
-            2,
-            move |inputs| {
-                let &[lu, b, pivots] = inputs else { unreachable!("it is called as it was given") };
-                Ok(smallvec![match left {
-                    true => solved(lu, pivots, b, adjoined)?,
-                    false => adjoint(&solved(lu, pivots, &adjoint(b)?, !adjoined)?)?,
-                }])
-            },
-        )
-    };
-    whole_one(operation, &[&lu, &b, pivots])
+    apply_one(Solution { left, adjoined }, &[&lu, &b, pivots])
 }
 
 fn solved(lu: &Tensor, pivots: &Tensor, b: &Tensor, adjoined: bool) -> Result<Tensor> {

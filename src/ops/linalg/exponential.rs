@@ -8,7 +8,7 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::exponential::exponential;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{create, join, part};
+use crate::ops::{cast, create, part};
 use crate::tensor::Tensor;
 
 /// Y = exp A
@@ -21,10 +21,15 @@ struct MatrixExp;
 /// How the exponential of a matrix moves with the matrix.
 fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
     let side = sides(a).0 as i64;
-    let above = join::cat(&[a, t], -1)?;
-    let below = join::cat(&[&create::zeros_like(a)?, a], -1)?;
-    let whole = apply_one(MatrixExp, &[&join::cat(&[&above, &below], -2)?])?;
-    part::narrow(&part::narrow(&whole, -2, 0, side)?, -1, side, side)
+    let mut shape = crate::shape::signed(a.layout().shape());
+    shape.iter_mut().rev().take(2).for_each(|size| *size *= 2);
+    let blocks = create::zeros(&shape, a.dtype())?;
+    let block =
+        |x: &Tensor, row: i64, column: i64| part::narrow(&part::narrow(x, -2, row, side)?, -1, column, side);
+    for (row, column, x) in [(0, 0, a), (side, side, a), (0, side, t)] {
+        cast::copy_(&block(&blocks, row, column)?, x)?;
+    }
+    block(&apply_one(MatrixExp, &[&blocks])?, 0, side)
 }
 
 impl Op for MatrixExp {

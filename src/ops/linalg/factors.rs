@@ -16,7 +16,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
-use crate::ops::{add, create, join, part, sub};
+use crate::ops::{add, create, join, neg, part, sub};
 use crate::shape::{self, SharedLayout};
 use crate::tensor::Tensor;
 
@@ -34,88 +34,115 @@ fn parted(x: &Tensor, (rows, columns): (usize, usize)) -> Result<(Tensor, Tensor
     Ok((part::narrow(x, dim, 0, least)?, part::narrow(x, dim, least, size - least)?))
 }
 
+/// One of two triangles.
+#[derive(Clone, Copy)]
+enum Side {
+    Lower,
+    Upper,
+}
+
+impl Side {
+    fn other(self) -> Side {
+        match self {
+            Side::Lower => Side::Upper,
+            Side::Upper => Side::Lower,
+        }
+    }
+
+    /// The dimension along which its triangle may go beyond a square.
+    fn dim(self) -> i64 {
+        match self {
+            Side::Lower => -2,
+            Side::Upper => -1,
+        }
+    }
+
+    /// What of a matrix is on this side. The diagonal is above.
+    fn of(self, x: &Tensor) -> Result<Tensor> {
+        match self {
+            Side::Lower => tril(x, -1),
+            Side::Upper => triu(x, 0),
+        }
+    }
+
+    /// L⁻ᴴ x or x U⁻ᴴ, where the triangle is a square.
+    fn undone(self, triangle: &Tensor, x: &Tensor) -> Result<Tensor> {
+        let lower = matches!(self, Side::Lower);
+        solve_triangular(&adjoint(triangle)?, x, lower, lower, lower)
+    }
+}
+
 impl Factors {
     pub(super) fn sides(&self) -> (usize, usize) {
         (sides(&self.lower).0, sides(&self.upper).1)
     }
 
-    /// x U⁻ᴴ, where U is a square.
-    fn over_upper(u: &Tensor, x: &Tensor) -> Result<Tensor> {
-        solve_triangular(&adjoint(u)?, x, false, false, false)
+    fn triangle(&self, side: Side) -> &Tensor {
+        match side {
+            Side::Lower => &self.lower,
+            Side::Upper => &self.upper,
+        }
     }
 
-    /// L⁻ᴴ x, where L is a square.
-    fn under_lower(l: &Tensor, x: &Tensor) -> Result<Tensor> {
-        solve_triangular(&adjoint(l)?, x, true, true, true)
-    }
-
-    /// Lᴴ L̄
-    fn of_lower(&self, gl: &Tensor) -> Result<Tensor> {
-        matmul(&adjoint(&self.lower)?, gl)
-    }
-
-    /// Ū Uᴴ
-    fn of_upper(&self, gu: &Tensor) -> Result<Tensor> {
-        matmul(gu, &adjoint(&self.upper)?)
+    /// Lᴴ L̄ or Ū Uᴴ
+    fn product(&self, side: Side, g: &Tensor) -> Result<Tensor> {
+        match side {
+            Side::Lower => matmul(&adjoint(&self.lower)?, g),
+            Side::Upper => matmul(g, &adjoint(&self.upper)?),
+        }
     }
 
     /// The gradient with respect to the matrices from those with respect to the triangles, one of which is
     /// there.
     pub(super) fn back(&self, gl: Option<&Tensor>, gu: Option<&Tensor>) -> Result<Tensor> {
-        let (lower, upper) = (&self.lower, &self.upper);
         let (rows, columns) = self.sides();
-        let join =
-            |a: Option<Tensor>, b: Option<Tensor>, both: fn(&Tensor, &Tensor) -> Result<Tensor>| match (a, b)
-            {
-                (Some(a), Some(b)) => both(&a, &b),
-                (Some(a), None) => Ok(a),
-                (None, Some(b)) => both(&create::zeros_like(&b.detach())?, &b),
-                (None, None) => unreachable!("rules run with a gradient"),
-            };
         let whole = match rows.cmp(&columns) {
-            Ordering::Equal => {
-                let below = gl.map(|gl| tril(&self.of_lower(gl)?, -1)).transpose()?;
-                let above = gu.map(|gu| triu(&self.of_upper(gu)?, 0)).transpose()?;
-                let middle = match (below, above) {
-                    (None, Some(above)) => above,
-                    (below, above) => join(below, above, |a, b| add(a, b))?,
-                };
-                Factors::under_lower(lower, &Factors::over_upper(upper, &middle)?)?
-            }
-            Ordering::Less => {
-                let (square, _) = parted(upper, (rows, columns))?;
-                let below = gl.map(|gl| self.of_lower(gl)).transpose()?;
-                let above = gu.map(|gu| self.of_upper(&triu(gu, 0)?)).transpose()?;
-                let middle = tril(&join(below, above, |a, b| sub(a, b))?, -1)?;
-                let mut inner = Factors::over_upper(&square, &middle)?;
-                let beside = match gu {
-                    Some(gu) => {
-                        let (first, others) = parted(gu, (rows, columns))?;
-                        inner = add(&inner, &triu(&first, 0)?)?;
-                        others
-                    }
-                    None => create::zeros_like(&parted(&upper.detach(), (rows, columns))?.1)?,
-                };
-                Factors::under_lower(lower, &join::cat(&[&inner, &beside], -1)?)?
-            }
-            Ordering::Greater => {
-                let (square, _) = parted(lower, (rows, columns))?;
-                let above = gu.map(|gu| self.of_upper(gu)).transpose()?;
-                let below = gl.map(|gl| self.of_lower(&tril(gl, -1)?)).transpose()?;
-                let middle = triu(&join(above, below, |a, b| sub(a, b))?, 0)?;
-                let mut inner = Factors::under_lower(&square, &middle)?;
-                let beneath = match gl {
-                    Some(gl) => {
-                        let (first, others) = parted(gl, (rows, columns))?;
-                        inner = add(&inner, &tril(&first, -1)?)?;
-                        others
-                    }
-                    None => create::zeros_like(&parted(&lower.detach(), (rows, columns))?.1)?,
-                };
-                Factors::over_upper(upper, &join::cat(&[&inner, &beneath], -2)?)?
-            }
+            Ordering::Equal => self.of_squares(gl, gu)?,
+            Ordering::Greater => self.of_longer(Side::Lower, gl, gu)?,
+            Ordering::Less => self.of_longer(Side::Upper, gu, gl)?,
         };
         matmul(&self.exchange, &whole)
+    }
+
+    /// What both gradients come to before rows are exchanged, where both triangles are squares.
+    fn of_squares(&self, gl: Option<&Tensor>, gu: Option<&Tensor>) -> Result<Tensor> {
+        let part = |side: Side, g: &Tensor| side.of(&self.product(side, g)?);
+        let below = gl.map(|gl| part(Side::Lower, gl)).transpose()?;
+        let above = gu.map(|gu| part(Side::Upper, gu)).transpose()?;
+        let middle = match (below, above) {
+            (Some(below), Some(above)) => add(&below, &above)?,
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => unreachable!("rules run with a gradient"),
+        };
+        Side::Lower.undone(&self.lower, &Side::Upper.undone(&self.upper, &middle)?)
+    }
+
+    /// What both gradients come to before rows are exchanged, where the triangle of one side goes beyond a
+    /// square, and so does the matrix.
+    fn of_longer(&self, long: Side, longer: Option<&Tensor>, shorter: Option<&Tensor>) -> Result<Tensor> {
+        let (short, triangle) = (long.other(), self.triangle(long));
+        let (square, _) = parted(triangle, self.sides())?;
+        let own = shorter.map(|g| self.product(short, g)).transpose()?;
+        let taken = longer.map(|g| self.product(long, &long.of(g)?)).transpose()?;
+        let middle = match (own, taken) {
+            (Some(own), Some(taken)) => sub(&own, &taken)?,
+            (Some(own), None) => own,
+            (None, Some(taken)) => neg(&taken)?,
+            (None, None) => unreachable!("rules run with a gradient"),
+        };
+        let inner = long.undone(&square, &short.of(&middle)?)?;
+        let across = |x: &Tensor| short.undone(self.triangle(short), x);
+        let joined = |square: &Tensor, others: &Tensor| join::cat(&[square, others], long.dim());
+        match longer {
+            Some(g) => {
+                let (first, others) = parted(g, self.sides())?;
+                across(&joined(&add(&inner, &long.of(&first)?)?, &others)?)
+            }
+            None => {
+                let zeros = create::zeros_like(&parted(&triangle.detach(), self.sides())?.1)?;
+                joined(&across(&inner)?, &zeros)
+            }
+        }
     }
 
     /// The tangents of both triangles, in one matrix.

@@ -10,6 +10,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply, two};
 use crate::ops::batch::{Answer, Call};
+use crate::ops::conjugate::conj;
 use crate::ops::matmul::matmul;
 use crate::ops::{add, cast, memory_order, neg, sub, triangle};
 use crate::tensor::Tensor;
@@ -71,8 +72,7 @@ impl Op for TriangularSolve {
         let (a, x) = (at.load(a)?, at.load(x)?);
         let copied = gradients.get(1).cloned().flatten();
         let Some(g) = gradients.first().cloned().flatten() else { return Ok(smallvec![None, copied]) };
-        let matrix = adjoint(&self.seen(&a)?)?;
-        let right = solve_triangular(&matrix, &g, self.upper == self.transposed, true, self.unit)?;
+        let (right, _) = triangular_solve(&g, &conj(a)?, self.upper, !self.transposed, self.unit)?;
         let left = || -> Result<Tensor> {
             let whole = self.seen(&neg(&matmul(&right, &adjoint(&x)?)?)?)?;
             let left = self.on_triangle(&whole)?;

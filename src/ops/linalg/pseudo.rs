@@ -1,18 +1,19 @@
-//! Inverses of matrices that have none.
+//! Inverses of matrices that have none, and what comes nearest to solutions.
 
 use std::cmp::Ordering;
 
 use smallvec::smallvec;
 
 use super::{Matrices, adjoint, check_square, place, sides};
-use crate::dtype::Ring;
+use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor};
+use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::kernels::factor::{Field, rotations};
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::ops::batch::{Answer, Call};
+use crate::ops::conjugate::{conj, real};
 use crate::ops::matmul::matmul;
-use crate::ops::{add, neg, sub};
+use crate::ops::{add, create, memory_order, mul, neg, reduce, squeeze, sub};
 use crate::tensor::{Array, Tensor};
 
 /// Y = A⁺, in which singular values up to a bound count as zero
@@ -83,42 +84,50 @@ impl Op for Pinv {
     }
 
     fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let (a, y) = (at.load(a)?, at.load(y)?);
-        let (yt, gt) = (adjoint(&y)?, adjoint(single(gradients))?);
-        // The smaller products first.
-        let (rows, columns) = sides(&a);
-        one(match rows <= columns {
-            true => {
-                let k = matmul(&gt, &y)?;
-                let across = matmul(&k, &yt)?;
-                let sum = add(&neg(&adjoint(&matmul(&y, &k)?)?)?, &across)?;
-                let sum = sub(&sum, &matmul(&matmul(&a, &y)?, &across)?)?;
-                add(&sum, &matmul(&matmul(&yt, &y)?, &sub(&gt, &matmul(&k, &a)?)?)?)?
-            }
-            false => {
-                let k = matmul(&y, &gt)?;
-                let across = matmul(&yt, &k)?;
-                let beyond = matmul(&matmul(&sub(&gt, &matmul(&a, &k)?)?, &y)?, &yt)?;
-                let sum = add(&add(&neg(&adjoint(&matmul(&k, &y)?)?)?, &beyond)?, &across)?;
-                sub(&sum, &matmul(&matmul(&across, &y)?, &a)?)?
-            }
-        })
+        one(inverse_back(&at.load(a)?, &at.load(y)?, single(gradients))?)
     }
 
     fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let (a, y) = (at.load(a)?, at.load(y)?);
-        let (yt, tt) = (adjoint(&y)?, adjoint(tangent(tangents))?);
-        let plain = neg(&matmul(&matmul(&y, tangent(tangents))?, &y)?)?;
-        let left = matmul(&matmul(&y, &yt)?, &tt)?;
-        let right = matmul(&tt, &matmul(&yt, &y)?)?;
-        let left = sub(&left, &matmul(&matmul(&left, &a)?, &y)?)?;
-        let right = sub(&right, &matmul(&y, &matmul(&a, &right)?)?)?;
-        one(add(&plain, &add(&left, &right)?)?)
+        one(inverse_forth(&at.load(a)?, &at.load(y)?, tangent(tangents))?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(self.clone())
     }
+}
+
+/// Ā from A, its inverse and the gradient of that.
+fn inverse_back(a: &Tensor, y: &Tensor, g: &Tensor) -> Result<Tensor> {
+    let (yt, gt) = (adjoint(y)?, adjoint(g)?);
+    // The smaller products first.
+    let (rows, columns) = sides(a);
+    match rows <= columns {
+        true => {
+            let k = matmul(&gt, y)?;
+            let across = matmul(&k, &yt)?;
+            let sum = add(&neg(&adjoint(&matmul(y, &k)?)?)?, &across)?;
+            let sum = sub(&sum, &matmul(&matmul(a, y)?, &across)?)?;
+            add(&sum, &matmul(&matmul(&yt, y)?, &sub(&gt, &matmul(&k, a)?)?)?)
+        }
+        false => {
+            let k = matmul(y, &gt)?;
+            let across = matmul(&yt, &k)?;
+            let beyond = matmul(&matmul(&sub(&gt, &matmul(a, &k)?)?, y)?, &yt)?;
+            let sum = add(&add(&neg(&adjoint(&matmul(&k, y)?)?)?, &beyond)?, &across)?;
+            sub(&sum, &matmul(&matmul(&across, y)?, a)?)
+        }
+    }
+}
+
+/// dY from A, its inverse and dA.
+fn inverse_forth(a: &Tensor, y: &Tensor, t: &Tensor) -> Result<Tensor> {
+    let (yt, tt) = (adjoint(y)?, adjoint(t)?);
+    let plain = neg(&matmul(&matmul(y, t)?, y)?)?;
+    let left = matmul(&matmul(y, &yt)?, &tt)?;
+    let right = matmul(&tt, &matmul(&yt, y)?)?;
+    let left = sub(&left, &matmul(&matmul(&left, a)?, y)?)?;
+    let right = sub(&right, &matmul(y, &matmul(a, &right)?)?)?;
+    add(&plain, &add(&left, &right)?)
 }
 
 /// The matrices nearest to inverses. Singular values up to `absolute`, or up to `relative` times the
@@ -141,4 +150,128 @@ pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor, symmetric: bool) -
         Ok(array.view::<f64>().iter().copied().collect())
     };
     apply_one(Pinv { bounds: [bounds(absolute)?, bounds(relative)?], symmetric }, &[a])
+}
+
+/// X = A⁺ B, and the sums over columns of |R|² with R = A X - B, if they are measured
+///
+/// Through X those of A⁺ and of a product. Through the sums r: dr = 2 Re Σ conj(R) dR, so that
+/// Ā = 2 (r̄ R) Xᴴ and B̄ = -2 r̄ R, since R is at right angles to what A reaches
+#[derive(Clone)]
+struct LeastSquares {
+    /// Up to which share of the greatest singular value others count as zero.
+    relative: f64,
+    measured: bool,
+}
+
+impl LeastSquares {
+    fn inverse(a: &Tensor, relative: f64) -> Result<Tensor> {
+        apply_one(Pinv { bounds: [vec![0.0], vec![relative]], symmetric: false }, &[a])
+    }
+
+    /// What the derivatives take for zero, whatever the solution did.
+    fn inverse_again(a: &Tensor) -> Result<Tensor> {
+        let (rows, columns) = sides(a);
+        let eps = if a.dtype().to_real() == DType::Float64 { f64::EPSILON } else { f32::EPSILON.into() };
+        LeastSquares::inverse(a, rows.max(columns) as f64 * eps)
+    }
+}
+
+impl Op for LeastSquares {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["self", "b", "solution"];
+
+    fn name(&self) -> &'static str {
+        "LinalgLstsqBackward0"
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let (a, b) = (inputs[0].detach(), inputs[1].detach());
+        let x = matmul(&LeastSquares::inverse(&a, self.relative)?, &b)?;
+        let sums = match self.measured {
+            true => {
+                let missing = sub(&matmul(&a, &x)?, &b)?;
+                reduce::sum(&real(&mul(&missing, &conj(missing.clone())?)?)?, Some(&[-2]), false, None)?
+            }
+            false => create::zeros(&[0], a.dtype().to_real())?,
+        };
+        let x = Tensor::from_array(memory_order::by_columns(x.array())?);
+        Ok(smallvec![x, Tensor::from_array(sums.array())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(1), keep.output(0)]
+    }
+
+    fn vjp(&self, [a, b, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (a, b, x) = (at.load(a)?, at.load(b)?, at.load(x)?);
+        let mut found: Gradients = smallvec![None, None];
+        if let Some(g) = &gradients[0] {
+            let inverse = LeastSquares::inverse_again(&a)?;
+            let of_inverse = || inverse_back(&a, &inverse, &matmul(g, &adjoint(&b)?)?);
+            found[0] = at.needs(0).then(of_inverse).transpose()?;
+            found[1] = at.needs(1).then(|| matmul(&adjoint(&inverse)?, g)).transpose()?;
+        }
+        let of_sums = gradients.get(1).and_then(Option::as_ref).filter(|_| self.measured);
+        if let Some(g) = of_sums {
+            let (missing, g) = (sub(&matmul(&a, &x)?, &b)?, squeeze::unsqueeze(g, -2)?);
+            let plus = |sum: &Option<Tensor>, term: Tensor| {
+                sum.as_ref().map_or(Ok(term.clone()), |sum| add(sum, &term))
+            };
+            if at.needs(0) {
+                let term = mul(&matmul(&mul(&g, &missing)?, &adjoint(&x)?)?, 2.0)?;
+                found[0] = Some(plus(&found[0], term)?);
+            }
+            if at.needs(1) {
+                found[1] = Some(plus(&found[1], mul(&mul(&g, -2.0)?, &missing)?)?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn jvp(&self, [a, b, x]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (a, b, x) = (at.load(a)?, at.load(b)?, at.load(x)?);
+        let inverse = LeastSquares::inverse_again(&a)?;
+        let through_a = |t: &Tensor| matmul(&inverse_forth(&a, &inverse, t)?, &b);
+        let through_a = tangents[0].as_ref().map(through_a).transpose()?;
+        let through_b = tangents[1].as_ref().map(|t| matmul(&inverse, t)).transpose()?;
+        let dx = match (through_a, through_b) {
+            (Some(first), Some(second)) => add(&first, &second)?,
+            (first, second) => match first.or(second) {
+                Some(only) => only,
+                None => return Ok(smallvec![None, None]),
+            },
+        };
+        if !self.measured {
+            return Ok(smallvec![Some(dx), None]);
+        }
+        let mut moved = matmul(&a, &dx)?;
+        if let Some(t) = &tangents[0] {
+            moved = add(&moved, &matmul(t, &x)?)?;
+        }
+        if let Some(t) = &tangents[1] {
+            moved = sub(&moved, t)?;
+        }
+        let missing = conj(sub(&matmul(&a, &x)?, &b)?)?;
+        let sums = reduce::sum(&real(&mul(&mul(&missing, 2.0)?, &moved)?)?, Some(&[-2]), false, None)?;
+        Ok(smallvec![Some(dx), Some(sums)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+/// What comes nearest to the solutions of `a x = b`, where singular values up to a share of the greatest count
+/// as zero, and by how much its squares are missed, if that is measured.
+pub fn lstsq(a: &Tensor, b: &Tensor, relative: f64, measured: bool) -> Result<(Tensor, Tensor)> {
+    apply(LeastSquares { relative, measured }, &[a, b]).map(two)
 }

@@ -5,16 +5,15 @@ use smallvec::smallvec;
 use super::{
     Matrices, adjoint, as_column, as_row, check_matrix, check_phase, diagonal, imaginary_diagonal, place,
 };
-use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::factor::{Field, rotations};
-use crate::ops::apply::{Keep, Op, Outputs, apply, tangent};
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::real;
 use crate::ops::matmul::matmul;
-use crate::ops::{add, cast, create, div, join, mul, part, select, sub};
+use crate::ops::{add, cast, create, div, join, mul, part, sub};
 use crate::tensor::Tensor;
 
 /// U S Vᴴ = A
@@ -30,45 +29,54 @@ struct Svd {
     full: bool,
 }
 
-/// What the derivatives are made of: the vectors that go with values, as columns.
+/// What the derivatives are made of: the vectors that go with values, on the left as columns, on the right as
+/// rows.
 struct Factors {
     u: Tensor,
     s: Tensor,
-    v: Tensor,
+    vh: Tensor,
 }
 
-impl Factors {
-    fn load([u, s, vh]: &[SavedTensor; 3], at: &At<'_>) -> Result<Factors> {
+impl Svd {
+    fn load(&self, [u, s, vh]: &[SavedTensor; 3], at: &At<'_>) -> Result<Factors> {
         let (u, s, vh) = (at.load(u)?, at.load(s)?, at.load(vh)?);
         let count = s.layout().shape().last().copied().unwrap_or(0) as i64;
-        let first = |x: &Tensor| part::narrow(x, -1, 0, count);
-        Ok(Factors { u: first(&u)?, v: first(&adjoint(&vh)?)?, s })
+        Ok(match self.full {
+            true => Factors { u: part::narrow(&u, -1, 0, count)?, vh: part::narrow(&vh, -2, 0, count)?, s },
+            false => Factors { u, s, vh },
+        })
     }
+}
 
-    /// A matrix over the differences of squares, with zeros on the diagonal.
-    fn over_differences(&self, x: &Tensor) -> Result<Tensor> {
-        let (row, column) = (as_row(&self.s)?, as_column(&self.s)?);
-        // As a product, because values that are close lose less.
-        let apart = mul(&sub(&row, &column)?, &add(&row, &column)?)?;
-        let unit = super::unit(super::sides(x).0, x)?;
-        let diagonal = cast::to_dtype(&unit, DType::Bool)?;
-        select::masked_fill(&div(x, &select::masked_fill(&apart, &diagonal, 1.0)?)?, &diagonal, 0.0)
-    }
+/// s[j]² - s[i]², and one on the diagonal.
+fn differences(s: &Tensor) -> Result<Tensor> {
+    let squares = mul(s, s)?;
+    let apart = sub(&as_row(&squares)?, &as_column(&squares)?)?;
+    cast::fill_(&part::diagonal(&apart, 0, -2, -1)?, 1.0)?;
+    Ok(apart)
+}
+
+/// X - Xᴴ
+fn skew(x: &Tensor) -> Result<Tensor> {
+    sub(x, &adjoint(x)?)
+}
+
+/// Refuses gradients that would turn pairs of vectors together.
+fn check_turns(left: Option<&Tensor>, right: Option<&Tensor>) -> Result<()> {
+    let turn = |x: &Tensor| part::diagonal(x, 0, -2, -1);
+    let sum = match (left, right) {
+        (Some(left), Some(right)) if left.dtype().is_complex() => add(&turn(left)?, &turn(right)?)?,
+        (Some(only), None) | (None, Some(only)) if only.dtype().is_complex() => turn(only)?,
+        _ => return Ok(()),
+    };
+    check_phase(&sum.detach(), Error::SingularVectorPhase {})
 }
 
 /// Ā if only values have a gradient: U S̄ Vᴴ, as the smaller product.
-fn of_values([u, _, vh]: &[SavedTensor; 3], at: &At<'_>, g: &Tensor) -> Result<Tensor> {
-    let (u, vh) = (at.load(u)?, at.load(vh)?);
-    let ((rows, high), (wide, columns)) = (super::sides(&u), super::sides(&vh));
-    let count = rows.min(columns);
-    let first = |x: Tensor, dim: i64, size: usize| match size == count {
-        true => Ok(x),
-        false => part::narrow(&x, dim, 0, count as i64),
-    };
-    let (u, vh) = (first(u, -1, high)?, first(vh, -2, wide)?);
-    match rows >= columns {
-        true => matmul(&u, &mul(&as_column(g)?, &vh)?),
-        false => matmul(&mul(&u, &as_row(g)?)?, &vh),
+fn of_values(Factors { u, vh, .. }: &Factors, g: &Tensor) -> Result<Tensor> {
+    match super::sides(u).0 >= super::sides(vh).1 {
+        true => matmul(u, &mul(&as_column(g)?, vh)?),
+        false => matmul(&mul(u, &as_row(g)?)?, vh),
     }
 }
 
@@ -145,67 +153,76 @@ impl Op for Svd {
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         if let [None, Some(g), None] = &gradients[..] {
-            return Ok(smallvec![Some(of_values(saved, at, g)?)]);
+            return one(of_values(&self.load(saved, at)?, g)?);
         }
-        let factors = Factors::load(saved, at)?;
-        let Factors { u, s, v } = &factors;
+        let Factors { u, s, vh } = &self.load(saved, at)?;
         let count = s.layout().shape().last().copied().unwrap_or(0) as i64;
-        let along = |g: &Tensor| cast::to_dtype(&diagonal(g)?, u.dtype());
-        let mut middle = gradients[1].as_ref().map(along).transpose()?;
-        let mut around: Option<Tensor> = None;
-        let plus = |sum: &mut Option<Tensor>, term: Tensor| -> Result<()> {
-            *sum = Some(match sum.take() {
+        // Vectors that go with no value could be any.
+        let first =
+            |g: &Tensor, dim: i64| if self.full { part::narrow(g, dim, 0, count) } else { Ok(g.clone()) };
+        let gu = gradients[0].as_ref().map(|g| first(g, -1)).transpose()?;
+        let gvh = gradients[2].as_ref().map(|g| first(g, -2)).transpose()?;
+        let left = gu.as_ref().map(|g| skew(&matmul(&adjoint(u)?, g)?)).transpose()?;
+        let right = gvh.as_ref().map(|g| skew(&matmul(vh, &adjoint(g)?)?)).transpose()?;
+        check_turns(left.as_ref(), right.as_ref())?;
+        let (row, column) = (|| as_row(s), || as_column(s));
+        let mut middle = match (&left, &right) {
+            (Some(left), Some(right)) => {
+                let both = add(&mul(left, &row()?)?, &mul(&column()?, right)?)?;
+                Some(div(&both, &differences(s)?)?)
+            }
+            (Some(left), None) => Some(mul(&div(left, &differences(s)?)?, &row()?)?),
+            (None, Some(right)) => Some(mul(&column()?, &div(right, &differences(s)?)?)?),
+            (None, None) => None,
+        };
+        let mut plus = |term: Tensor| -> Result<()> {
+            middle = Some(match middle.take() {
                 Some(sum) => add(&sum, &term)?,
                 None => term,
             });
             Ok(())
         };
-        let mut turn: Option<Tensor> = None;
-        let mut turning = |basis: &Tensor, g: &Tensor| {
-            let m = matmul(&adjoint(basis)?, g)?;
-            if m.dtype().is_complex() {
-                plus(&mut turn, part::diagonal(&m, 0, -2, -1)?)?;
-            }
-            factors.over_differences(&sub(&m, &adjoint(&m)?)?)
-        };
-        if let Some(g) = &gradients[0] {
-            let g = part::narrow(g, -1, 0, count)?;
-            plus(&mut middle, mul(&turning(u, &g)?, &as_row(s)?)?)?;
-            if g.dtype().is_complex() {
-                let turn = imaginary_diagonal(&matmul(&adjoint(u)?, &g)?)?;
-                plus(&mut middle, div(&turn, &as_row(s)?)?)?;
-            }
-            if narrow(u) {
-                plus(&mut around, matmul(&div(&beside(&g, u)?, &as_row(s)?)?, &adjoint(v)?)?)?;
-            }
+        if let Some(g) = &gradients[1] {
+            plus(cast::to_dtype(&diagonal(g)?, u.dtype())?)?;
         }
-        if let Some(g) = &gradients[2] {
-            let g = part::narrow(&adjoint(g)?, -1, 0, count)?;
-            plus(&mut middle, mul(&turning(v, &g)?, &as_column(s)?)?)?;
-            if narrow(v) {
-                plus(&mut around, matmul(u, &adjoint(&div(&beside(&g, v)?, &as_row(s)?)?)?)?)?;
+        if let Some(left) = left.as_ref().filter(|left| left.dtype().is_complex()) {
+            plus(diagonal(&div(&part::diagonal(left, 0, -2, -1)?, &mul(s, 2.0)?)?)?)?;
+        }
+        let Some(middle) = middle else { return Ok(smallvec![None]) };
+        let (rows, columns) = (super::sides(u).0, super::sides(vh).1);
+        one(match (gu, gvh) {
+            (Some(g), _) if rows as i64 > count => {
+                let over = div(&g, &row()?)?;
+                let sum = add(&matmul(u, &middle)?, &over)?;
+                let sum = sub(&sum, &matmul(u, &matmul(&adjoint(u)?, &over)?)?)?;
+                matmul(&sum, vh)?
             }
-        }
-        if let Some(turn) = &turn {
-            check_phase(turn, Error::SingularVectorPhase {})?;
-        }
-        if let Some(middle) = middle {
-            plus(&mut around, matmul(&matmul(u, &middle)?, &adjoint(v)?)?)?;
-        }
-        Ok(smallvec![around])
+            (_, Some(g)) if columns as i64 > count => {
+                let over = div(&g, &column()?)?;
+                let sum = add(&matmul(&middle, vh)?, &over)?;
+                let sum = sub(&sum, &matmul(&matmul(&over, &adjoint(vh)?)?, vh)?)?;
+                matmul(u, &sum)?
+            }
+            _ if rows >= columns => matmul(u, &matmul(&middle, vh)?)?,
+            _ => matmul(&matmul(u, &middle)?, vh)?,
+        })
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let factors = Factors::load(saved, at)?;
-        let (Factors { u, s, v }, t) = (&factors, tangent(tangents));
+        let (Factors { u, s, vh }, t) = (&self.load(saved, at)?, tangent(tangents));
+        let v = &adjoint(vh)?;
         let p = matmul(&matmul(&adjoint(u)?, t)?, v)?;
-        let (row, column, pt) = (as_row(s)?, as_column(s)?, adjoint(&p)?);
-        let turning = |a: Tensor, b: Tensor| factors.over_differences(&add(&a, &b)?);
-        let mut du = matmul(u, &turning(mul(&p, &row)?, mul(&column, &pt)?)?)?;
+        let ds = real(&part::diagonal(&p, 0, -2, -1)?)?;
+        // What moves values turns nothing.
+        let turning_part = sub(&p, &cast::to_dtype(&diagonal(&ds)?, p.dtype())?)?;
+        let (row, column, apart) = (as_row(s)?, as_column(s)?, differences(s)?);
+        let turned_part = adjoint(&turning_part)?;
+        let turning = |a: Tensor, b: Tensor| div(&add(&a, &b)?, &apart);
+        let mut du = matmul(u, &turning(mul(&turning_part, &row)?, mul(&column, &turned_part)?)?)?;
         if p.dtype().is_complex() {
             du = add(&du, &matmul(u, &div(&imaginary_diagonal(&p)?, &row)?)?)?;
         }
-        let mut dv = matmul(v, &turning(mul(&column, &p)?, mul(&pt, &row)?)?)?;
+        let mut dv = matmul(v, &turning(mul(&column, &turning_part)?, mul(&turned_part, &row)?)?)?;
         if narrow(u) {
             du = add(&du, &div(&beside(&matmul(t, v)?, u)?, &row)?)?;
         }
@@ -215,7 +232,7 @@ impl Op for Svd {
         if self.full {
             (du, dv) = (widened(&du)?, widened(&dv)?);
         }
-        Ok(smallvec![Some(du), Some(real(&part::diagonal(&p, 0, -2, -1)?)?), Some(adjoint(&dv)?)])
+        Ok(smallvec![Some(du), Some(ds), Some(adjoint(&dv)?)])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

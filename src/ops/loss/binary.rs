@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::{Reduction, common_type};
-use crate::dtype::{Real, Ring, Scalar};
+use crate::dtype::{Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
@@ -13,7 +13,7 @@ use crate::ops::batch::{Answer, Call};
 use crate::ops::operand::Numbers;
 use crate::ops::smooth_units::LogSigmoid;
 use crate::ops::tangents::innermost;
-use crate::ops::{add, binary, create, mul, neg, sigmoid, sub, unary};
+use crate::ops::{add, binary, mul, neg, sigmoid, sub, unary};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -33,12 +33,6 @@ struct Operands {
     target: Tensor,
     weight: Option<Tensor>,
     positive: Option<Tensor>,
-}
-
-/// ln σ(x), which is the loss of a target that is 1
-fn log_sigmoid(x: &Tensor) -> Result<Tensor> {
-    let ones = create::full_like(&x.detach(), Scalar::Int(1), x.dtype())?;
-    neg(&binary_cross_entropy_with_logits(x, &ones, None, None, Reduction::None)?)
 }
 
 impl Operands {
@@ -65,8 +59,8 @@ impl Operands {
         let probability = sigmoid(&self.x)?;
         let slope = match &self.positive {
             Some(positive) => {
-                let yes = mul(&self.target, positive)?;
-                let either = add(&yes, &sub(1.0, &self.target)?)?;
+                let yes = mul(positive, &self.target)?;
+                let either = sub(&add(&yes, 1)?, &self.target)?;
                 sub(&mul(&either, &probability)?, &yes)?
             }
             None => sub(&probability, &self.target)?,
@@ -77,7 +71,10 @@ impl Operands {
     /// ∂y/∂t times `t`
     fn toward_target(&self, t: &Tensor) -> Result<Tensor> {
         let slope = match &self.positive {
-            Some(positive) => sub(&mul(&sub(1.0, positive)?, &log_sigmoid(&self.x)?)?, &self.x)?,
+            Some(positive) => {
+                let log_sigmoid = |x: &Tensor| unary::apply(LogSigmoid, x);
+                sub(&log_sigmoid(&neg(&self.x)?)?, &mul(&log_sigmoid(&self.x)?, positive)?)?
+            }
             None => neg(&self.x)?,
         };
         self.weighted(mul(&slope, t)?)

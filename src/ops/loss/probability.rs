@@ -8,7 +8,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{add, clamp, div, log, mul, neg, sub, whole};
+use crate::ops::{add, clamp, div, log, mul, neg, special, sub, unary, whole};
 use crate::tensor::Tensor;
 
 /// y = -Σ w (t ln x + (1 - t) ln(1 - x)), or the mean, or each; logarithms go down to -100
@@ -94,8 +94,9 @@ impl Op for BinaryCrossEntropy {
         let name = ("BinaryCrossEntropyBackwardBackward0", names);
         let to_x = at.needs(0).then(|| whole::backward(at, name, (3, 0, told), &inputs, to_x));
         let to_target = || {
-            let share = self.reduction.share(single(gradients), count)?;
-            self.toward(1, &x, &target, &share)
+            let slope = neg(&unary::apply(special::Logit { eps: None }, &x)?)?;
+            let found = self.weighted(mul(&slope, single(gradients))?)?;
+            self.reduction.share(&found, count)
         };
         Ok(smallvec![to_x.transpose()?, at.needs(1).then(to_target).transpose()?])
     }

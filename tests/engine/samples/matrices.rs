@@ -65,6 +65,18 @@ fn factors() -> Vec<Sample> {
             elimination::lu_factor(&x[0], true, "").map(|(lu, _)| lu)
         }));
     }
+    for shape in [&[2, 3][..], &[3, 3], &[2, 4, 3]] {
+        let (rows, lead) = (shape[shape.len() - 2], &shape[..shape.len() - 2]);
+        let inputs = || vec![signed(shape), signed(&[lead, &[rows, 2]].concat())];
+        samples.push(sample2("lstsq", inputs(), |x| pseudo::lstsq(&x[0], &x[1], 1e-12, true)));
+    }
+    for (left, adjoined) in [(true, false), (true, true), (false, false), (false, true)] {
+        let inputs = vec![regular(&[2, 3, 3]), signed(&[2, 3, 3])];
+        samples.push(sample("lu_solve", inputs, move |x| {
+            let (lu, pivots) = elimination::lu_factor(&x[0], true, "")?;
+            elimination::lu_solve(&lu, &pivots, &x[1], left, adjoined)
+        }));
+    }
     for shape in [&[3, 3][..], &[2, 2, 2], &[0, 0]] {
         samples.push(sample("matrix_exp", vec![signed(shape)], |x| exponential::matrix_exp(&x[0])));
         let symmetric = |x: &Tensor| ops::add(x, &permute::transpose(x, -2, -1)?);

@@ -1,0 +1,82 @@
+//! Probabilities of normal numbers: their logarithms, and the numbers that have them.
+
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+use crate::error::Result;
+use crate::graph::Attributes;
+use crate::ops::composed::{self, Composed};
+use crate::ops::kept::Kept;
+use crate::ops::power::square;
+use crate::ops::special::Erfcx;
+use crate::ops::{add, clamp, compare, div, erfc, erfinv, exp, log, log1p, mul, neg, select, sub, unary};
+use crate::tensor::Tensor;
+
+/// A function of the distribution Φ of normal numbers, whose density is exp(-x²/2)/√(2π).
+#[derive(Clone, Copy)]
+pub enum Normal {
+    /// y = ln Φ(x),  dy/dx = exp(-(y + x²/2))/√(2π)
+    LogProbability,
+    /// Φ(y) = x,  dy/dx = √(2π) exp(y²/2)
+    Quantile,
+}
+
+impl Composed for Normal {
+    const KEEPS: &'static [&'static str] = &["self"];
+    const CURVED: bool = true;
+    const KEEPS_RESULT: bool = true;
+
+    fn name(&self) -> &'static str {
+        match self {
+            Normal::LogProbability => "SpecialLogNdtrBackward0",
+            Normal::Quantile => "SpecialNdtriBackward0",
+        }
+    }
+
+    fn names(&self) -> &'static [&'static str] {
+        match self {
+            Normal::LogProbability => &["self", "result"],
+            Normal::Quantile => &["", "result"],
+        }
+    }
+
+    fn shown(&self) -> Attributes {
+        Attributes::new()
+    }
+
+    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
+        let x = inputs[0];
+        match self {
+            Normal::Quantile => div(&erfinv(&sub(&mul(x, 2.0)?, 1.0)?)?, FRAC_1_SQRT_2),
+            Normal::LogProbability => {
+                let t = mul(x, FRAC_1_SQRT_2)?;
+                let low = clamp::clamp_max(&t, 0.0)?;
+                let far = sub(&log(&div(&unary::apply(Erfcx, &neg(&low)?)?, 2.0)?)?, &square(&low)?)?;
+                // Where the probability is near to one, what is missing from one says more.
+                let missing = div(&erfc(&clamp::clamp_min(&t, -1.0)?)?, 2.0)?;
+                select::where_(&compare::lt(&t, -FRAC_1_SQRT_2)?, &far, &log1p(&neg(&missing)?)?)
+            }
+        }
+    }
+
+    fn back(&self, _index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+        let (x, y, root) = (kept.input(0), kept.result(), (2.0 * PI).sqrt());
+        match self {
+            Normal::LogProbability => {
+                let exponent = add(y, &div(&square(x)?, 2.0)?)?;
+                mul(&div(gradient, root)?, &exp(&neg(&exponent)?)?)
+            }
+            Normal::Quantile => mul(&mul(gradient, root)?, &exp(&div(&square(y)?, 2.0)?)?),
+        }
+    }
+
+    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+        self.back(index, kept, tangent)
+    }
+}
+
+impl Normal {
+    /// The function of every element.
+    pub fn of(self, x: &Tensor) -> Result<Tensor> {
+        composed::apply(self, &[x])
+    }
+}
