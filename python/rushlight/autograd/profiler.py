@@ -319,6 +319,14 @@ class profile:
         return self._ensure_function_events().self_cpu_time_total
 
 
+def _no_text(place: int, role: str, kind: str, found: object) -> RuntimeError:
+    """Return the error for a label, or what goes with it, that is no text."""
+    return RuntimeError(
+        f"profiler::_record_function_enter_new() Expected a value of type '{kind}' for argument '{role}' but "
+        f"instead found type '{type(found).__name__}'.\nPosition: {place}\nValue: {found!r}"
+    )
+
+
 class record_function(ContextDecorator):
     """Label a block of code, or every call of a function, in profiles.
 
@@ -339,15 +347,10 @@ class record_function(ContextDecorator):
 
     def __enter__(self) -> Self:
         """Begin."""
-        for place, (role, kind, value) in enumerate(
-            (("name", "str", self.name), ("args", "Optional[str]", self.args))
-        ):
-            if not isinstance(value, str) and (value is not None or place == 0):
-                found = type(value).__name__
-                raise RuntimeError(
-                    f"profiler::_record_function_enter_new() Expected a value of type '{kind}' for argument "
-                    f"'{role}' but instead found type '{found}'.\nPosition: {place}\nValue: {value!r}"
-                )
+        if not isinstance(self.name, str):
+            raise _no_text(0, "name", "str", self.name)
+        if not isinstance(self.args, str | None):
+            raise _no_text(1, "args", "Optional[str]", self.args)
         self.record = _rushlight._Passage(self.name)
         return self
 
