@@ -7,7 +7,7 @@ use crate::body::Body;
 use crate::error::raise;
 use crate::intercept;
 use crate::mapped;
-use crate::outputs;
+use crate::outputs::{self, Way};
 use crate::overrides;
 use crate::profile;
 use crate::signature::errors::explain;
@@ -50,6 +50,15 @@ pub(crate) struct Function {
     pub(crate) body: Body,
     /// From where it is reached: `FUNCTION`, `METHOD`, `NN`, or several with `|`.
     pub(crate) kind: u8,
+    /// How it writes to tensors that it is given.
+    pub(crate) way: &'static Way,
+}
+
+impl Function {
+    /// The entry, with its way to write to tensors that it is given.
+    pub(crate) const fn written(self, way: &'static Way) -> Function {
+        Function { way, ..self }
+    }
 }
 
 /// One Python object made from an entry: an entry that is function and method makes two.
@@ -310,7 +319,7 @@ fn dispatch<'py>(
                     None => run(),
                     Some(out) => {
                         let _profiled = profile::called(&arguments);
-                        outputs::write(&arguments, out, run)
+                        outputs::write(&arguments, callable.function.way, out, run)
                     }
                 };
                 return answer.or_else(|error| callable.offer_late(py, receiver, call, error));

@@ -10,19 +10,23 @@ use rushlight::dtype::DType;
 use rushlight::ops::{cast, reshape, resize};
 use rushlight::shape;
 use rushlight::{Error, Tensor};
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
+mod composed;
 mod history;
 mod memory;
-mod types;
+pub(crate) mod types;
+mod way;
 
-use history::History;
+use way::Conversion;
+pub(crate) use way::{Placed, Shape, Way};
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
-/// if there are several.
+/// if there are several. `way` is how the operation writes.
 #[cold]
 pub(crate) fn write<'py>(
     arguments: &Arguments<'_, 'py>,
+    way: &Way,
     out: &Bound<'py, PyAny>,
     calculate: impl FnOnce() -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
@@ -33,11 +37,6 @@ pub(crate) fn write<'py>(
     let of_tensors = |object: &Bound<'_, PyAny>| {
         lists(object) && object.get_item(0).is_ok_and(|first| as_tensor(&first).is_some())
     };
-    let mut read = given().filter(|input| as_tensor(out).is_none_or(|out| !out.is(input)));
-    let source = match (read.next(), read.next()) {
-        (Some(only), None) => Some(only.dtype()),
-        _ => None,
-    };
     let inputs: Vec<Tensor> = arguments
         .slots
         .iter()
@@ -45,23 +44,26 @@ pub(crate) fn write<'py>(
         .filter(|(slot, _)| Some(*slot) != arguments.signature.out)
         .flat_map(|(_, object)| object.map(tensors_in).unwrap_or_default())
         .collect();
-    let history = History::of(arguments.name);
+    let source = match &inputs[..] {
+        [only] => Some(only.dtype()),
+        _ => None,
+    };
+    if let Some(words) = way.deprecated {
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), words, 1)?;
+    }
+    let history = way.history;
     history.check(arguments.name, source.is_some(), &inputs, &tensors_in(out))?;
     writes::check_out(arguments, out)?;
-    if arguments.name == "ger" {
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), GER, 1)?;
-    }
-    memory::check(arguments, out)?;
+    memory::check(way, &inputs, out)?;
     // A tensor made from nothing but its size takes the place of the old one without a word.
     let made = given().count() <= 1 && !arguments.slots.iter().flatten().any(|one| of_tensors(one));
-    let silent = made && arguments.name != "arange" || SILENT.contains(&arguments.name);
     let named = arguments.named()?;
     let is_given = |wanted: &str| named.iter().any(|(name, value)| *name == wanted && !value.is_none());
-    let exact = SUMS.contains(&arguments.name) && is_given("dtype");
-    let into = Into { name: arguments.name, source, exact, silent, history };
+    let exact = way.exact && is_given("dtype");
+    let into = Into { name: arguments.name, way, source, exact, silent: made };
     let written = history.while_calculating(|| into.deliver(out, calculate()?.bind(py)))?;
     history.record(&inputs, &tensors_in(out))?;
-    if MADE.contains(&arguments.name) && as_tensor(out).is_some_and(|out| matches!(out.is_leaf(), Ok(true))) {
+    if way.made && as_tensor(out).is_some_and(|out| matches!(out.is_leaf(), Ok(true))) {
         // What is made requires a gradient if that is asked for.
         let asked = |(name, value): &(&str, Bound<'_, PyAny>)| {
             *name == "requires_grad" && value.is_truthy().unwrap_or(false)
@@ -71,22 +73,6 @@ pub(crate) fn write<'py>(
     }
     Ok(written)
 }
-
-/// What is said of `ger` only here.
-const GER: &CStr =
-    c"torch.ger is deprecated and will be removed in a future PyTorch release. Use torch.outer instead.";
-
-/// Operations that convert what they find unless they are told to what.
-const SUMS: &[&str] = &["cumprod", "cumsum", "prod", "sum"];
-
-/// Operations that give tensors another shape without a word.
-const SILENT: &[&str] = &["addbmm", "bernoulli", "multinomial"];
-
-/// Operations that make tensors from nothing but numbers and have something to say of gradients.
-const MADE: &[&str] = &["arange", "eye", "full", "linspace", "logspace", "ones", "rand", "range", "zeros"];
-
-/// Operations whose results have as many elements as the tensor, whatever its shape is.
-const IN_LINE: &[&str] = &["arange", "linspace", "logspace", "range"];
 
 /// What `write` does, for operations that are written in Python: `found` is what they have calculated, and
 /// `name` the operation as torch's kernels know it. Without `out`, what was found is the answer.
@@ -104,22 +90,25 @@ pub(crate) fn written<'py>(
         let text = format!("{name}(): argument 'out' must be {wanted}, not {}", type_name(&out));
         return Err(PyTypeError::new_err(text));
     }
-    let history = History::of(name);
-    history.check(name, true, &tensors_in(&found), &tensors_in(&out))?;
-    let into = Into { name, source: None, exact: false, silent: name == "range", history };
-    history.while_calculating(|| into.deliver(&out, &found)).map(|written| written.into_bound(out.py()))
+    let way = composed::way(name);
+    let inputs = tensors_in(&found);
+    way.history.check(name, true, &inputs, &tensors_in(&out))?;
+    let into = Into { name, way, source: None, exact: false, silent: way.made };
+    let written = way.history.while_calculating(|| into.deliver(&out, &found))?;
+    way.history.record(&inputs, &tensors_in(&out))?;
+    Ok(written.into_bound(out.py()))
 }
 
 /// How a result comes into the tensors that it is written to.
 struct Into<'a> {
     name: &'a str,
+    way: &'a Way,
     /// The element type of what the result was made of, if that is one tensor.
     source: Option<DType>,
     /// Whether the caller has named the element type, from which nothing is converted then.
     exact: bool,
-    /// Whether other shapes are not worth a warning.
+    /// Whether nothing was given from which another shape could be a mistake.
     silent: bool,
-    history: History,
 }
 
 impl Into<'_> {
@@ -131,14 +120,13 @@ impl Into<'_> {
                 let (expected, got) = (result.dtype(), out.dtype());
                 return Err(raise(Error::GatherOutput { expected, got }.into()));
             }
-            types::check(self.name, result.dtype(), out.dtype(), self.source)?;
-            // Older operations copy element by element what newer ones find in the tensor itself.
-            let copies = match self.name {
-                "cholesky" | "cholesky_solve" => true,
-                "cholesky_inverse" => out.numel() > 0 || out.dtype() != result.dtype(),
-                _ => false,
+            self.check_type(None, result, out)?;
+            let in_order = match self.way.placed {
+                Placed::AsItLies => false,
+                Placed::InOrder => true,
+                Placed::InOrderUnlessEmpty => out.numel() > 0 || out.dtype() != result.dtype(),
             };
-            match copies {
+            match in_order {
                 true => self.store(py, out, &cast::contiguous(result).map_err(raise)?)?,
                 false => self.store(py, out, result)?,
             }
@@ -155,7 +143,7 @@ impl Into<'_> {
                     || PyTypeError::new_err(format!("expected Tensor, but got {}", type_name(out)));
                 let (out, result) =
                     (as_tensor(out).ok_or_else(expected)?, as_tensor(&result).ok_or_else(single)?);
-                types::check_one(self.name, place, result.dtype(), out.dtype())?;
+                self.check_type(Some(place), result, out)?;
                 self.store(py, out, result)?;
             }
             let class = format!("{}_out", named.name()?);
@@ -175,28 +163,48 @@ impl Into<'_> {
         if old == new {
             return cast::copy_(out, result).map_err(raise);
         }
-        if IN_LINE.contains(&self.name) && out.numel() == result.numel() {
+        let in_line = matches!(self.way.shape, Shape::InLine | Shape::Counted);
+        if in_line && out.numel() == result.numel() {
             return cast::copy_(out, &reshape::reshape(result, &shape::signed(old)).map_err(raise)?)
                 .map_err(raise);
         }
-        if out.numel() > 0 && self.name == "arange" {
-            let count = result.numel();
-            self.warn(py, format!(
-                "The number of elements in the out tensor of shape {old:?} is {} which does not match the computed \
-                 number of elements {count}. Note that this may occur as a result of rounding error. The out tensor \
-                 will be resized to a tensor of shape ({count},).",
-                out.numel()
-            ))?;
-        } else if out.numel() > 0 && !self.silent {
-            let text = format!(
-                "An output with one or more elements was resized since it had shape {old:?}, which does not match \
-                 the required output shape {new:?}. This behavior is deprecated, and in a future PyTorch release \
-                 outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor \
-                 t by resizing it, inplace, to zero elements with t.resize_(0)."
-            );
-            self.warn(py, text)?;
+        if out.numel() > 0 {
+            match self.way.shape {
+                Shape::Counted => self.warn(py, counted(old, out.numel(), result.numel()))?,
+                Shape::Told if !self.silent => self.warn(py, resized(old, new))?,
+                Shape::Told | Shape::Silent | Shape::InLine => {}
+            }
         }
-        self.history.check_resized(out)?;
+        self.way.history.check_resized(out)?;
         resize::replace(out, result).map_err(raise)
     }
+
+    fn check_type(&self, place: Option<usize>, result: &Tensor, out: &Tensor) -> PyResult<()> {
+        let modules = ["linalg_", "special_", "fft_"];
+        let bare = modules.iter().find_map(|module| self.name.strip_prefix(module)).unwrap_or(self.name);
+        let (from, to) = (result.dtype(), out.dtype());
+        if from == to {
+            return Ok(());
+        }
+        (self.way.types)(&Conversion { name: self.name, bare, from, to, source: self.source, place })
+    }
+}
+
+/// That a tensor has another number of elements than what is counted out.
+fn counted(old: &[usize], given: usize, count: usize) -> String {
+    format!(
+        "The number of elements in the out tensor of shape {old:?} is {given} which does not match the computed number \
+         of elements {count}. Note that this may occur as a result of rounding error. The out tensor will be resized to \
+         a tensor of shape ({count},)."
+    )
+}
+
+/// That a tensor had another shape than the result.
+fn resized(old: &[usize], new: &[usize]) -> String {
+    format!(
+        "An output with one or more elements was resized since it had shape {old:?}, which does not match the required \
+         output shape {new:?}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized \
+         unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero \
+         elements with t.resize_(0)."
+    )
 }

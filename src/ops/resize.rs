@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use super::record::{form, gradient_edges, records};
 use super::tangents::innermost;
-use super::{batch, cast, copy, create, in_place};
+use super::{batch, cast, copy, create, in_place, strided};
 use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, Rule, mode, packing};
 use crate::shape::{self, Layout, SharedLayout};
@@ -115,7 +115,7 @@ impl Rule for Shown {
 }
 
 /// Refuses to show elements of another type.
-pub fn check_source(x: &Tensor, source: &Tensor) -> Result<()> {
+fn check_source(x: &Tensor, source: &Tensor) -> Result<()> {
     let (got, expected) = (source.dtype(), x.dtype());
     if got == expected { Ok(()) } else { Err(Error::SetDType { got, expected }.into()) }
 }
@@ -123,6 +123,14 @@ pub fn check_source(x: &Tensor, source: &Tensor) -> Result<()> {
 /// Has the tensor itself show what `source` shows, in the same memory.
 pub fn set_(x: &Tensor, source: &Tensor) -> Result<()> {
     show(x, source, &[x, source])
+}
+
+/// `set_` to a window of the memory of `source`.
+pub fn set_window_(x: &Tensor, source: &Tensor, size: &[i64], stride: &[i64], offset: i64) -> Result<()> {
+    check_source(x, source)?;
+    in_place::check_filled(x, records(&[x, source]))?;
+    let window = strided::as_strided(&source.detach(), size, stride, Some(offset))?;
+    show(x, &window, &[x, &window])
 }
 
 /// Has the tensor itself show nothing, in memory of its own.

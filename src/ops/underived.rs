@@ -2,6 +2,7 @@
 //! refused. Here is their rule, which gradients cannot be differentiated in turn, and which operations
 //! have no forward direction.
 
+use super::in_place::Write;
 use super::record::trace;
 use super::tangents::innermost;
 use crate::error::{Error, Result};
@@ -39,6 +40,18 @@ impl Rule for Underived {
 /// Records outputs as those of an operation that torch's formulas do not know.
 pub fn unknown(inputs: &[&Tensor], outputs: &[Tensor], operation: &'static str) -> Result<()> {
     underived(inputs, outputs, UNKNOWN, operation)
+}
+
+/// Records what such an operation has written to `x`, which may be a view.
+pub fn written(x: &Tensor, inputs: &[&Tensor], operation: &'static str) -> Result<()> {
+    if !x.is_view() {
+        let mut inputs = inputs.to_vec();
+        inputs.push(x);
+        return unknown(&inputs, std::slice::from_ref(x), operation);
+    }
+    let mut all = vec![x];
+    all.extend(inputs);
+    Write::begin(&all)?.finish(|_| Underived { name: UNKNOWN, operation })
 }
 
 /// Records outputs under a node that refuses.

@@ -3,6 +3,7 @@ use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{FUNCTION, Function, METHOD};
 use crate::error::raise;
+use crate::outputs::Way;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
@@ -20,6 +21,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The sum of `input` and `alpha * other`.",
         body: Body::Any(add),
         kind: FUNCTION | METHOD,
+        way: &Way::ALIGNED,
     },
     Function {
         name: "sub",
@@ -30,6 +32,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The difference of `input` and `alpha * other`.",
         body: Body::Any(sub),
         kind: FUNCTION | METHOD,
+        way: &Way::ALIGNED,
     },
     Function {
         name: "subtract",
@@ -37,6 +40,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The difference of `input` and `alpha * other`.",
         body: Body::Any(sub),
         kind: FUNCTION | METHOD,
+        way: &Way::ALIGNED.refused_as("sub"),
     },
     Function {
         name: "add_",
@@ -47,6 +51,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "Adds `alpha * other` in place.",
         body: Body::Any(add_),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "sub_",
@@ -57,6 +62,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "Subtracts `alpha * other` in place.",
         body: Body::Any(sub_),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "subtract_",
@@ -64,6 +70,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "Subtracts `alpha * other` in place.",
         body: Body::Any(sub_),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
 ];
 

@@ -5,6 +5,7 @@ use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{FUNCTION, Function, METHOD};
 use crate::error::raise;
+use crate::outputs::Way;
 use crate::returns::ToPython;
 use crate::size::wrap_size;
 use crate::tensor::history::{detached, forget};
@@ -26,7 +27,7 @@ const fn question(
     doc: &'static str,
     body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
 ) -> Function {
-    Function { name, signatures, doc, body: Body::Any(body), kind: FUNCTION }
+    Function { name, signatures, doc, body: Body::Any(body), kind: FUNCTION, way: &Way::PLAIN }
 }
 
 const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
@@ -64,6 +65,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The size of every dimension, or of one.",
         body: Body::Any(size),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "stride",
@@ -71,6 +73,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The number of elements to step over in memory, for every dimension or for one.",
         body: Body::Any(stride),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "is_contiguous",
@@ -78,6 +81,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "Whether the elements lie in memory in row-major order, or in another, without gaps.",
         body: Body::Any(is_contiguous),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "get_device",
@@ -85,6 +89,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The number of the device; minus one for the CPU.",
         body: Body::Any(get_device),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "requires_grad_",
@@ -92,6 +97,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "Makes operations on this leaf be recorded, or not.",
         body: Body::Any(set_requires_grad),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "as_subclass",
@@ -99,6 +105,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The tensor as an instance of another tensor class, on the same memory.",
         body: Body::Any(as_subclass),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
 ];
 

@@ -5,6 +5,7 @@ use super::factory::entry;
 use crate::arguments::Arguments;
 use crate::callable::{Function, NN};
 use crate::error::raise;
+use crate::outputs::{Way, types};
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
@@ -55,9 +56,10 @@ const fn special(name: &'static str, doc: &'static str, call: super::entries::Ca
 pub(super) const PAIRS: &[Function] = FORMS.as_flattened();
 
 macro_rules! forms {
-    ($signatures:ident $in_place:expr, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal) => {
+    ($signatures:ident $in_place:expr, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr) => {
         [
-            both($name, $signatures, $doc, |a| $call(a.operand(0)?, a.operand(1)?).answer(a.py())),
+            both($name, $signatures, $doc, |a| $call(a.operand(0)?, a.operand(1)?).answer(a.py()))
+                .written($way),
             method($underscored, $in_place, concat!($doc, " In place."), |a| {
                 in_place(a, $change(a.tensor(0)?, a.operand(1)?))
             }),
@@ -72,58 +74,68 @@ const STEP: &[&str] = &["(Tensor input, Tensor values, *, Tensor out=None)"];
 const STEP_IN_PLACE: &[&str] = &["(Tensor input, Tensor values)"];
 
 const FORMS: &[[Function; 2]] = &[
-    forms!(TWO TWO_IN_PLACE, "hypot", "hypot_", ops::hypot, ops::hypot_, "The hypotenuse of two legs."),
-    forms!(TWO TWO_IN_PLACE, "gcd", "gcd_", representation::gcd, representation::gcd_, "The greatest common divisor."),
-    forms!(TWO TWO_IN_PLACE, "lcm", "lcm_", representation::lcm, representation::lcm_, "The least common multiple."),
-    forms!(TWO TWO_IN_PLACE, "ldexp", "ldexp_", ops::ldexp, ops::ldexp_, "The elements times powers of two."),
-    forms!(TWO TWO_IN_PLACE, "nextafter", "nextafter_", ops::nextafter, ops::nextafter_, "The numbers next to others."),
-    forms!(STEP STEP_IN_PLACE, "heaviside", "heaviside_", representation::heaviside, representation::heaviside_, "Zero below zero, one above, and a value there."),
-    forms!(MIXED MIXED_IN_PLACE, "xlogy", "xlogy_", ops::xlogy, ops::xlogy_, "The first operand times the logarithm of the second."),
-    forms!(SIGNED MIXED_IN_PLACE, "copysign", "copysign_", ops::copysign, ops::copysign_, "The magnitude of the first operand with the sign of the second."),
+    forms!(TWO TWO_IN_PLACE, "hypot", "hypot_", ops::hypot, ops::hypot_, "The hypotenuse of two legs.", &Way::ALIGNED),
+    forms!(TWO TWO_IN_PLACE, "gcd", "gcd_", representation::gcd, representation::gcd_, "The greatest common divisor.", &Way::ALIGNED),
+    forms!(TWO TWO_IN_PLACE, "lcm", "lcm_", representation::lcm, representation::lcm_, "The least common multiple.", &Way::ALIGNED),
+    forms!(TWO TWO_IN_PLACE, "ldexp", "ldexp_", ops::ldexp, ops::ldexp_, "The elements times powers of two.", &Way::ALIGNED.typed(types::ldexp)),
+    forms!(TWO TWO_IN_PLACE, "nextafter", "nextafter_", ops::nextafter, ops::nextafter_, "The numbers next to others.", &Way::ALIGNED),
+    forms!(STEP STEP_IN_PLACE, "heaviside", "heaviside_", representation::heaviside, representation::heaviside_, "Zero below zero, one above, and a value there.", &Way::ALIGNED.unknown("heaviside").typed(types::heaviside)),
+    forms!(MIXED MIXED_IN_PLACE, "xlogy", "xlogy_", ops::xlogy, ops::xlogy_, "The first operand times the logarithm of the second.", &Way::ALIGNED),
+    forms!(SIGNED MIXED_IN_PLACE, "copysign", "copysign_", ops::copysign, ops::copysign_, "The magnitude of the first operand with the sign of the second.", &Way::ALIGNED),
 ];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    both("addcmul", ADDED, "`input + value * tensor1 * tensor2`.", |a| added(a, blend::addcmul)),
+    both("addcmul", ADDED, "`input + value * tensor1 * tensor2`.", |a| added(a, blend::addcmul))
+        .written(&Way::ALIGNED),
     method("addcmul_", ADDED_IN_PLACE, "`addcmul` in place.", |a| added_in_place(a, blend::addcmul_)),
-    both("addcdiv", ADDED, "`input + value * tensor1 / tensor2`.", |a| added(a, blend::addcdiv)),
+    both("addcdiv", ADDED, "`input + value * tensor1 / tensor2`.", |a| added(a, blend::addcdiv))
+        .written(&Way::ALIGNED),
     method("addcdiv_", ADDED_IN_PLACE, "`addcdiv` in place.", |a| added_in_place(a, blend::addcdiv_)),
     both("lerp", LERP, "The way from `input` to `end`, as much of it as `weight` says.", |a| {
         blend::lerp(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED),
     method("lerp_", LERP_IN_PLACE, "`lerp` in place.", |a| {
         in_place(a, blend::lerp_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
     }),
     both("nan_to_num", CLEANED, "The elements, and numbers in place of what is none.", |a| {
         unary::apply(cleaned(a)?, a.tensor(0)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED.typed(types::cleaned)),
     both("nan_to_num_", CLEANED_IN_PLACE, "`nan_to_num` in place.", |a| {
         in_place(a, unary::apply_in_place(cleaned(a)?, a.tensor(0)?))
     }),
     both("logit", LOGIT, "The logarithm of the odds of every element.", |a| {
         unary::apply(Logit { eps: a.optional_float(1)? }, a.tensor(0)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED),
     both("logit_", &["(Tensor input, float? eps=None)"], "`logit` in place.", |a| {
         in_place(a, unary::apply_in_place(Logit { eps: a.optional_float(1)? }, a.tensor(0)?))
     }),
     both("logaddexp", TWO, "The logarithm of the sum of the exponentials.", |a| {
         ops::logaddexp(a.operand(0)?, a.operand(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED),
     both("logaddexp2", TWO, "The logarithm to base two of the sum of powers of two.", |a| {
         ops::logaddexp2(a.operand(0)?, a.operand(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED),
     both("signbit", ONE, "Whether elements have a minus sign; zeros may have one.", |a| {
         representation::signbit(a.tensor(0)?).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.once().unrecorded().typed(types::truth)),
     both("mvlgamma", GAMMA, "The logarithm of the gamma function of `p` dimensions.", |a| {
         mvlgamma(a.tensor(0)?, a.int(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.typed(types::mvlgamma)),
     method("mvlgamma_", &["(Tensor input, int p)"], "`mvlgamma` in place.", |a| {
         in_place(a, mvlgamma_(a.tensor(0)?, a.int(1)?))
     }),
     entry("special_multigammaln", NN, GAMMA, "The logarithm of the gamma function of `p` dimensions.", |a| {
         mvlgamma(a.tensor(0)?, a.int(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.refused_as("mvlgamma").typed(types::mvlgamma)),
     both(
         "frexp",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.frexp"],
@@ -132,13 +144,15 @@ pub(super) const TABLE: &[Function] = &[
             let elements = representation::frexp(a.tensor(0)?).map_err(raise)?;
             Named { class: "frexp", elements }.answer(a.py())
         },
-    ),
+    )
+    .written(&Way::PLAIN.once().typed(types::mantissa)),
     function(
         "polygamma",
         &["(int n, Tensor input, *, Tensor out=None)"],
         "A derivative of the digamma function.",
         |a| polygamma(a.int(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::ALIGNED),
     method("polygamma", &["(Tensor input, int n)"], "A derivative of the digamma function.", |a| {
         polygamma(a.int(1)?, a.tensor(0)?).answer(a.py())
     }),
@@ -147,22 +161,28 @@ pub(super) const TABLE: &[Function] = &[
     }),
     special("special_entr", "The entropy of every element.", |a| {
         unary::apply(Entr, a.tensor(0)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED),
     special("special_erfcx", "The complementary error function, scaled.", |a| {
         unary::apply(Erfcx, a.tensor(0)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED),
     special("special_i0e", "The modified Bessel function of order zero, scaled.", |a| {
         unary::apply(I0e, a.tensor(0)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED),
     special("special_i1", "The modified Bessel function of order one.", |a| {
         unary::apply(I1, a.tensor(0)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED),
     special("special_i1e", "The modified Bessel function of order one, scaled.", |a| {
         unary::apply(I1e, a.tensor(0)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED),
     entry("special_xlog1py", NN, MIXED, "The first operand times `log1p` of the second.", |a| {
         binary::apply(Xlogy::<true>, a.operand(0)?, a.operand(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED),
 ];
 
 /// The two tensors and the factor. The deprecated overload has the factor first.

@@ -4,6 +4,7 @@ use super::factory::entry;
 use crate::arguments::Arguments;
 use crate::callable::{Function, NN};
 use crate::error::raise;
+use crate::outputs::{Shape, Way, types};
 use crate::returns::ToPython;
 use crate::warnings::Once;
 use pyo3::exceptions::PyUserWarning;
@@ -77,16 +78,16 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, Tensor other, int[] dims_self, int[] dims_other, *, Tensor out=None)"],
         "Sums of products over pairs of dimensions.",
         |a| tensordot(a.tensor(0)?, a.tensor(1)?, &a.ints(2)?, &a.ints(3)?).answer(a.py()),
-    ),
+    ).written(&Way::PLAIN.copied().typed(types::contracted)),
     both(
         "kron",
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
         "Every element times the whole of another tensor.",
         |a| kron(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    ).written(&Way::APART.refused_as("mul")),
     both("addbmm", ADDBMM, "`beta * input + alpha * sum(batch1 @ batch2)`.", |a| {
         addbmm(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).answer(a.py())
-    }),
+    }).written(&Way::OF_FIRST.shaped(Shape::Silent).typed(types::batched)),
     method("addbmm_", ADDBMM, "`addbmm` in place.", |a| {
         let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
         let (beta, alpha) = (a.number(3)?, a.number(4)?);
@@ -94,7 +95,7 @@ pub(super) const TABLE: &[Function] = &[
     }),
     both("addr", ADDR, "`beta * input + alpha * outer(vec1, vec2)`.", |a| {
         addr(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).answer(a.py())
-    }),
+    }).written(&Way::ALIGNED),
     method("addr_", ADDR, "`addr` in place.", |a| {
         let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
         let (beta, alpha) = (a.number(3)?, a.number(4)?);
@@ -102,7 +103,7 @@ pub(super) const TABLE: &[Function] = &[
     }),
     both("float_power", POWERS, "Powers in double precision.", |a| {
         float_power(a.operand(0)?, a.operand(1)?).answer(a.py())
-    }),
+    }).written(&Way::ALIGNED.refused_as("pow").typed(types::float_power)),
     method(
         "float_power_",
         &["(Tensor input, Tensor exponent)", "(Tensor input, Number exponent)"],
@@ -124,10 +125,10 @@ pub(super) const TABLE: &[Function] = &[
     entry("atleast_3d", NN, &["(Tensor input)"], "The tensor with at least three dimensions.", |a| {
         atleast_3d(a.tensor(0)?).answer(a.py())
     }),
-    function("dstack", JOIN, "Tensors behind each other in the third dimension.", |a| joined(a, dstack)),
+    function("dstack", JOIN, "Tensors behind each other in the third dimension.", |a| joined(a, dstack)).written(&Way::JOINED.refused_as("cat")),
     function("column_stack", JOIN, "Vectors and matrices beside each other as columns.", |a| {
         joined(a, column_stack)
-    }),
+    }).written(&Way::JOINED.refused_as("cat")),
     both("rot90", &["(Tensor input, int k=1, int[] dims=[0,1])"], "The tensor turned by quarters.", |a| {
         rot90(a.tensor(0)?, a.int(1)?, &a.ints(2)?).answer(a.py())
     }),
@@ -176,7 +177,7 @@ pub(super) const TABLE: &[Function] = &[
             diff(a.tensor(0)?, a.int(1)?, a.int(2)?, a.optional_tensor(3), a.optional_tensor(4))
                 .answer(a.py())
         },
-    ),
+    ).written(&Way::APART.once().refused_as("sub")),
     function("trapezoid", AREA, "The area under points that are joined by lines.", |a| area(a, trapezoid)),
     function("trapz", AREA, "The area under points that are joined by lines.", |a| area(a, trapezoid)),
     function("cumulative_trapezoid", AREA, "The areas up to each point.", |a| area(a, cumulative_trapezoid)),
@@ -212,7 +213,7 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, float p, int dim, bool keepdim)"],
         "The norms along a dimension.",
         |a| norm_along(a.tensor(0)?, a.float(1)?, a.int(2)?, a.boolean(3)).answer(a.py()),
-    ),
+    ).written(&Way::PLAIN.refused_as("linalg_vector_norm").typed(types::same)),
     both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The norm of a difference.", |a| {
         dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).answer(a.py())
     }),
@@ -221,7 +222,7 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, Number p, int dim, Number maxnorm, *, Tensor out=None)"],
         "Parts scaled down to a norm.",
         |a| renorm(a.tensor(0)?, a.number(1)?, a.int(2)?, a.number(3)?).answer(a.py()),
-    ),
+    ).written(&Way::OF_FIRST.typed(types::same)),
     method(
         "renorm_",
         &["(Tensor input, Number p, int dim, Number maxnorm)"],
@@ -249,14 +250,14 @@ pub(super) const TABLE: &[Function] = &[
                 None => Err(raise(Error::CrossNone {}.into())),
             }
         },
-    ),
+    ).written(&Way::APART.refused_as("linalg_cross").typed(types::same)),
     entry(
         "linalg_cross",
         NN,
         &["(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)"],
         "Vectors crossed with others.",
         |a| cross(a.tensor(0)?, a.tensor(1)?, a.int(2)?).answer(a.py()),
-    ),
+    ).written(&Way::APART.typed(types::same)),
     both(
         "bincount",
         &["(Tensor input, Tensor? weights=None, int minlength=0)"],
@@ -272,7 +273,7 @@ pub(super) const TABLE: &[Function] = &[
             }
         };
         isin(&made(0)?, &made(1)?, a.boolean(3)).answer(a.py())
-    }),
+    }).written(&Way::PLAIN.unrecorded().typed(types::same)),
     method("tril_", &["(Tensor input, int diagonal=0)"], "Zeros above a diagonal, in place.", |a| {
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
         in_place(a, writing::through(x, &[], |x| triangle::tril(x, diagonal)))

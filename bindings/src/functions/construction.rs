@@ -6,6 +6,7 @@ use crate::border;
 use crate::callable::{FUNCTION, Function};
 use crate::device::Device;
 use crate::error::raise;
+use crate::outputs::Way;
 use crate::returns::ToPython;
 use crate::tensor::{construct, numpy};
 use crate::warnings::Once;
@@ -24,6 +25,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "A tensor of a copy of the data, without history.",
         body: Body::Any(tensor),
         kind: FUNCTION,
+        way: &Way::PLAIN,
     },
     Function {
         name: "as_tensor",
@@ -31,6 +33,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The data as a tensor, without a copy and with its history where that is possible.",
         body: Body::Any(as_tensor),
         kind: FUNCTION,
+        way: &Way::PLAIN,
     },
     Function {
         name: "asarray",
@@ -40,6 +43,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The object as a tensor, copied always, never or where it must be.",
         body: Body::Any(asarray),
         kind: FUNCTION,
+        way: &Way::PLAIN,
     },
     Function {
         name: "from_numpy",
@@ -47,6 +51,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "A tensor on the memory of a numpy array.",
         body: Body::Any(from_numpy),
         kind: FUNCTION,
+        way: &Way::PLAIN,
     },
 ];
 
@@ -89,10 +94,10 @@ fn asarray(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     check_device(arguments, 2)?;
     let (data, dtype) = (object(arguments, 0)?, arguments.dtype(1));
     let (copy, requires_grad) = (arguments.optional_boolean(3), arguments.optional_boolean(4));
-    if copy == Some(false) {
-        check_shared(data, dtype)?;
-    }
-    let mut made = construct::as_is(data, dtype)?;
+    let mut made = match copy {
+        Some(false) => shared(data, dtype)?,
+        _ => construct::as_is(data, dtype)?,
+    };
     if copy == Some(true) {
         made = ops::cast::clone(&made).map_err(raise)?;
     }
@@ -104,19 +109,19 @@ fn asarray(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     finished(arguments, made, requires_grad == Some(true))
 }
 
-/// Refuses what cannot become a tensor without a copy.
-fn check_shared(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<()> {
+/// The tensor that shows the memory of the object; refused where that takes a copy.
+fn shared(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
     if border::as_tensor(data).is_none() && !numpy::is_array(data) {
         return Err(PyValueError::new_err("can't alias arbitrary sequence into a tensor."));
     }
-    let (from, to) = (construct::as_is(data, None)?.dtype(), dtype);
-    match to.filter(|to| *to != from) {
+    let shown = construct::as_is(data, None)?;
+    match dtype.filter(|&to| to != shown.dtype()) {
         Some(to) => Err(PyValueError::new_err(format!(
             "can't alias tensor with dtype '{}' into dtype '{}'.",
-            from.title(),
+            shown.dtype().title(),
             to.title()
         ))),
-        None => Ok(()),
+        None => Ok(shown),
     }
 }
 

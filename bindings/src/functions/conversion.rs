@@ -5,6 +5,7 @@ use crate::callable::{Function, METHOD};
 use crate::device::{Device, MemoryFormat};
 use crate::dtype::{as_dtype, tensor_type_name};
 use crate::error::raise;
+use crate::outputs::Way;
 use crate::returns::ToPython;
 use crate::tensor::numpy::to_numpy;
 use crate::tensor::object::tensor_class;
@@ -27,7 +28,7 @@ const fn named(
     doc: &'static str,
     body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
 ) -> Function {
-    Function { name, signatures: NAMED, doc, body: Body::Any(body), kind: METHOD }
+    Function { name, signatures: NAMED, doc, body: Body::Any(body), kind: METHOD, way: &Way::PLAIN }
 }
 
 /// The entries.
@@ -55,6 +56,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "Fails: there is no such device.",
         body: Body::Any(cuda),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "numpy",
@@ -62,6 +64,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The tensor as a numpy array on the same memory.",
         body: Body::Any(|a| to_numpy(a.py(), a.tensor(0)?, a.boolean(1)).map(Bound::unbind)),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "to",
@@ -73,6 +76,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The tensor in another element type, on a device, or like another tensor.",
         body: Body::Any(to),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
     Function {
         name: "type",
@@ -80,6 +84,7 @@ pub(super) const TABLE: &[Function] = &[
         doc: "The name of the tensor's type, or the tensor in the type of that name.",
         body: Body::Any(r#type),
         kind: METHOD,
+        way: &Way::PLAIN,
     },
 ];
 

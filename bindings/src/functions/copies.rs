@@ -3,6 +3,7 @@ use super::entries::{both, function};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
+use crate::outputs::{Shape, Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -25,13 +26,15 @@ const PLAIN: &[&str] = &["(Tensor input, *, Tensor out=None)"];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    function("alias_copy", PLAIN, "The tensor, copied.", |a| alias_copy(a.tensor(0)?).answer(a.py())),
+    function("alias_copy", PLAIN, "The tensor, copied.", |a| alias_copy(a.tensor(0)?).answer(a.py()))
+        .written(&Way::PLAIN.unknown("alias_copy").typed(types::same)),
     function("detach_copy", PLAIN, "The tensor without its history, copied.", |a| {
         let x = a.tensor(0)?;
         let y = cast::clone_contiguous(&x.detach()).map_err(raise)?;
         underived::unknown(&[x], std::slice::from_ref(&y), "detach_copy").map_err(raise)?;
         y.to_python(a.py()).map(Bound::unbind)
-    }),
+    })
+    .written(&Way::PLAIN.unknown("detach_copy").typed(types::same)),
     function(
         "as_strided_copy",
         &["(Tensor input, int[] size, int[] stride, int? storage_offset=None, *, Tensor out=None)"],
@@ -40,11 +43,13 @@ pub(super) const TABLE: &[Function] = &[
             let (size, stride, offset) = (a.ints(1)?.to_vec(), a.ints(2)?.to_vec(), a.optional_int(3)?);
             copy(a, "AsStridedBackward0_copy", move |x| strided::as_strided(x, &size, &stride, offset))
         },
-    ),
+    )
+    .written(&Way::PLAIN.unknown("as_strided_copy").typed(types::same)),
     function("diagonal_copy", DIAGONAL, "`diagonal`, copied.", |a| {
         let (offset, first, second) = (a.int(1)?, a.int(2)?, a.int(3)?);
         copy(a, "DiagonalBackward0_copy", move |x| part::diagonal(x, offset, first, second))
-    }),
+    })
+    .written(&Way::PLAIN.unknown("diagonal_copy").typed(types::same)),
     function(
         "expand_copy",
         &["(Tensor input, int[] size, *, bool implicit=False, Tensor out=None)"],
@@ -53,7 +58,8 @@ pub(super) const TABLE: &[Function] = &[
             let size = a.ints(1)?.to_vec();
             copy(a, "ExpandBackward0_copy", move |x| expand::expand(x, &size))
         },
-    ),
+    )
+    .written(&Way::PLAIN.unknown("expand_copy").typed(types::same)),
     function(
         "permute_copy",
         &["(Tensor input, int[] dims, *, Tensor out=None)"],
@@ -62,7 +68,8 @@ pub(super) const TABLE: &[Function] = &[
             let dims = a.ints(1)?.to_vec();
             copy(a, "PermuteBackward0_copy", move |x| permute::permute(x, &dims))
         },
-    ),
+    )
+    .written(&Way::PLAIN.unknown("permute_copy").typed(types::same)),
     function(
         "select_copy",
         &["(Tensor input, int dim, int index, *, Tensor out=None)"],
@@ -72,7 +79,8 @@ pub(super) const TABLE: &[Function] = &[
             refuse_complex(&[a.tensor(0)?], "select_copy").map_err(raise)?;
             copy(a, "SelectBackward0_copy", move |x| part::select(x, dim, index))
         },
-    ),
+    )
+    .written(&Way::PLAIN.unknown("select_copy").typed(types::same)),
     function(
         "slice_copy",
         &["(Tensor input, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor out=None)"],
@@ -82,13 +90,15 @@ pub(super) const TABLE: &[Function] = &[
             refuse_complex(&[a.tensor(0)?], "slice_copy").map_err(raise)?;
             copy(a, "SliceBackward0_copy", move |x| part::slice(x, dim, start, end, step))
         },
-    ),
+    )
+    .written(&Way::PLAIN.unknown("slice_copy").typed(types::same)),
     both(
         "narrow_copy",
         &["(Tensor input, int dim, int start, int length, *, Tensor out=None)"],
         "`narrow`, copied.",
         |a| narrow_copy(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.shaped(Shape::Silent).typed(types::narrowed)),
     function("squeeze_copy", SQUEEZE, "`squeeze`, copied.", |a| match a.overload() {
         0 => copy(a, "SqueezeBackward0_copy", |x| squeeze::squeeze(x, Squeezed::All)),
         1 => {
@@ -99,8 +109,10 @@ pub(super) const TABLE: &[Function] = &[
             let dims = a.ints(1)?.to_vec();
             copy(a, "SqueezeBackward2_copy", move |x| squeeze::squeeze(x, Squeezed::Several(&dims)))
         }
-    }),
-    function("t_copy", PLAIN, "`t`, copied.", |a| copy(a, "TBackward0_copy", permute::t)),
+    })
+    .written(&Way::PLAIN.unknown("squeeze_copy").typed(types::same)),
+    function("t_copy", PLAIN, "`t`, copied.", |a| copy(a, "TBackward0_copy", permute::t))
+        .written(&Way::PLAIN.unknown("t_copy").typed(types::same)),
     function(
         "transpose_copy",
         &["(Tensor input, int dim0, int dim1, *, Tensor out=None)"],
@@ -109,7 +121,8 @@ pub(super) const TABLE: &[Function] = &[
             let (first, second) = (a.int(1)?, a.int(2)?);
             copy(a, "TransposeBackward0_copy", move |x| permute::transpose(x, first, second))
         },
-    ),
+    )
+    .written(&Way::PLAIN.unknown("transpose_copy").typed(types::same)),
     function(
         "unfold_copy",
         &["(Tensor input, int dimension, int size, int step, *, Tensor out=None)"],
@@ -118,7 +131,8 @@ pub(super) const TABLE: &[Function] = &[
             let (dim, size, step) = (a.int(1)?, a.int(2)?, a.int(3)?);
             copy(a, "UnfoldBackward0_copy", move |x| part::windows(x, dim, size, step))
         },
-    ),
+    )
+    .written(&Way::PLAIN.unknown("unfold_copy").typed(types::same)),
     function(
         "unsqueeze_copy",
         &["(Tensor input, int dim, *, Tensor out=None)"],
@@ -127,7 +141,8 @@ pub(super) const TABLE: &[Function] = &[
             let dim = a.int(1)?;
             copy(a, "UnsqueezeBackward0_copy", move |x| squeeze::unsqueeze(x, dim))
         },
-    ),
+    )
+    .written(&Way::PLAIN.unknown("unsqueeze_copy").typed(types::same)),
     function(
         "view_copy",
         &[
@@ -146,13 +161,16 @@ pub(super) const TABLE: &[Function] = &[
                 read_otherwise(a, |x| reinterpret::view_dtype(x, dtype))
             }
         },
-    ),
+    )
+    .written(&Way::PLAIN.unknown("view_copy").typed(types::same)),
     function("view_as_real_copy", PLAIN, "`view_as_real`, copied.", |a| {
         read_otherwise(a, conjugate::view_as_real)
-    }),
+    })
+    .written(&Way::PLAIN.unknown("view_as_real_copy").typed(types::same)),
     function("view_as_complex_copy", PLAIN, "`view_as_complex`, copied.", |a| {
         read_otherwise(a, conjugate::view_as_complex)
-    }),
+    })
+    .written(&Way::PLAIN.unknown("view_as_complex_copy").typed(types::same)),
     function("unbind_copy", &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"], "`unbind`, copied.", |a| {
         let dim = a.int(1)?;
         copies(a, "UnbindBackward0_copy", move |x| split::unbind(x, dim))

@@ -5,6 +5,7 @@ use super::factory::{entry, made, made_like, options};
 use crate::arguments::Arguments;
 use crate::callable::{FUNCTION, Function, METHOD};
 use crate::error::raise;
+use crate::outputs::{Shape, Way, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -26,11 +27,13 @@ pub(super) const TABLE: &[Function] = &[
     entry("zeros", FUNCTION, SIZED, "A tensor of zeros.", |a| {
         let size = a.ints(0)?;
         made(a, 2, default_dtype::get(), |dtype| create::zeros(&size, dtype))
-    }),
+    })
+    .written(&Way::MADE.unknown("zeros")),
     entry("ones", FUNCTION, SIZED, "A tensor of ones.", |a| {
         let size = a.ints(0)?;
         made(a, 2, default_dtype::get(), |dtype| create::full(&size, ONE, dtype))
-    }),
+    })
+    .written(&Way::MADE.unknown("ones")),
     entry(
         "empty",
         FUNCTION,
@@ -44,7 +47,8 @@ pub(super) const TABLE: &[Function] = &[
             let order = conversion::order(format);
             made(a, 3, default_dtype::get(), |dtype| create::empty_in(&size, order, dtype))
         },
-    ),
+    )
+    .written(&Way::PLAIN.resizing().typed(types::any)),
     entry(
         "empty_strided",
         FUNCTION,
@@ -74,7 +78,8 @@ pub(super) const TABLE: &[Function] = &[
             let (size, value) = (a.ints(0)?, a.number(1)?);
             made(a, 3, scalar_type(value), |dtype| create::full(&size, value, dtype))
         },
-    ),
+    )
+    .written(&Way::MADE.unknown("full")),
     entry(
         "scalar_tensor",
         FUNCTION,
@@ -138,7 +143,8 @@ pub(super) const TABLE: &[Function] = &[
             let (rows, columns) = (a.int(0)?, a.int(last)?);
             made(a, last + 2, default_dtype::get(), |dtype| create::eye(rows, columns, dtype))
         },
-    ),
+    )
+    .written(&Way::MADE.unknown("eye")),
     entry(
         "arange",
         FUNCTION,
@@ -149,7 +155,8 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "The numbers from `start` to before `end`, `step` apart.",
         arange,
-    ),
+    )
+    .written(&Way::MADE.unknown("arange").shaped(Shape::Counted).typed(types::cast)),
     entry(
         "linspace",
         FUNCTION,
@@ -168,7 +175,8 @@ pub(super) const TABLE: &[Function] = &[
             let ([start, end], steps) = (ends(a)?, a.int(2)?);
             made(a, 4, spaced_type(&[start, end]), |dtype| ranges::linspace(start, end, steps, dtype))
         },
-    ),
+    )
+    .written(&Way::MADE.unknown("linspace").shaped(Shape::InLine)),
     inner(
         "linspaces",
         &["(Tensor start, Tensor end, int steps)"],
@@ -195,7 +203,8 @@ pub(super) const TABLE: &[Function] = &[
             let ([start, end], steps, base) = (ends(a)?, a.int(2)?, a.float(3)?);
             made(a, 5, spaced_type(&[start, end]), |dtype| ranges::logspace(start, end, steps, base, dtype))
         },
-    ),
+    )
+    .written(&Way::MADE.unknown("logspace").shaped(Shape::InLine)),
 ];
 
 fn new(arguments: &Arguments<'_, '_>, first: usize, value: Scalar) -> PyResult<Py<PyAny>> {

@@ -3,17 +3,15 @@
 use super::entries::{both, function, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::error::raise;
+use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use crate::warnings::Once;
 use crate::writes::warn_repeated;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
-use rushlight::graph::mode::is_grad_enabled;
 use rushlight::ops::arithmetic::Rsub;
 use rushlight::ops::compare::{self, Tolerance};
 use rushlight::ops::division::{self, Rounding};
-use rushlight::ops::in_place::check_history;
 use rushlight::ops::logical::{self, BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
 use rushlight::ops::{Operand, binary, clamp, masked, operand, power, rounding, select, unary};
 use rushlight::{Result, Tensor};
@@ -83,9 +81,10 @@ fn target<'a>(a: &Arguments<'a, '_>) -> PyResult<(&'a Tensor, Operand<'a>)> {
 /// Entries of an operation of two operands under one or two names, and of its in-place form:
 /// `two!(both OPERANDS OPERANDS_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "…")`.
 macro_rules! two {
-    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal) => {
+    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr) => {
         [
-            both($name, $signatures, $doc, |a| pair(a).and_then(|(p, q)| $call(p, q).answer(a.py()))),
+            both($name, $signatures, $doc, |a| pair(a).and_then(|(p, q)| $call(p, q).answer(a.py())))
+                .written($way),
             method($underscored, $in_place, concat!($doc, " In place."), |a| {
                 let (x, q) = target(a)?;
                 in_place(a, $change(x, q))
@@ -96,9 +95,9 @@ macro_rules! two {
 
 /// The same for an operation of one tensor.
 macro_rules! one {
-    ($name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal) => {
+    ($name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr) => {
         [
-            both($name, ONE, $doc, |a| $call(a.tensor(0)?).answer(a.py())),
+            both($name, ONE, $doc, |a| $call(a.tensor(0)?).answer(a.py())).written($way),
             both($underscored, ONE_IN_PLACE, concat!($doc, " In place."), |a| {
                 in_place(a, $change(a.tensor(0)?))
             }),
@@ -108,28 +107,26 @@ macro_rules! one {
 
 fn divided(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (p, q) = pair(a)?;
-    match rounding_mode(a)? {
+    let quotient = rounding(a)?.and_then(|rounding| match rounding {
         None => rushlight::ops::div(p, q),
         Some(rounding) => division::div_rounded(p, q, rounding),
-    }
-    .answer(a.py())
+    });
+    quotient.answer(a.py())
 }
 
 fn divided_in_place(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (x, q) = target(a)?;
-    if is_grad_enabled() {
-        check_history(x).map_err(raise)?;
-    }
-    let result = match rounding_mode(a)? {
+    let written = rounding(a)?.and_then(|rounding| match rounding {
         None => rushlight::ops::div_(x, q),
         Some(rounding) => division::div_rounded_(x, q, rounding),
-    };
-    in_place(a, result)
+    });
+    in_place(a, written)
 }
 
-fn rounding_mode(a: &Arguments<'_, '_>) -> PyResult<Option<Rounding>> {
+/// How quotients are rounded. An unknown way is refused as the operation is, which torch does after others.
+fn rounding(a: &Arguments<'_, '_>) -> PyResult<Result<Option<Rounding>>> {
     let name = if a.overload() == 1 { a.optional_text(2)? } else { None };
-    name.map(|name| Rounding::named(&name).map_err(raise)).transpose()
+    Ok(name.map(|name| Rounding::named(&name)).transpose())
 }
 
 /// The bounds of `clamp`, numbers or tensors.
@@ -195,27 +192,33 @@ fn bit_not(x: &Tensor) -> Result<Tensor> {
 
 /// Entries with arguments of their own.
 pub(super) const CHOICES: &[Function] = &[
-    both("div", DIVIDED, "The quotient of two operands, rounded if wanted.", divided),
+    both("div", DIVIDED, "The quotient of two operands, rounded if wanted.", divided).written(&Way::ALIGNED),
     method("div_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place),
-    both("divide", DIVIDED, "The quotient of two operands, rounded if wanted.", divided),
+    both("divide", DIVIDED, "The quotient of two operands, rounded if wanted.", divided)
+        .written(&Way::ALIGNED.refused_as("div")),
     method("divide_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place),
-    both("clamp", CLAMPED, "Every element, or the bound that it lies beyond.", clamped),
+    both("clamp", CLAMPED, "Every element, or the bound that it lies beyond.", clamped)
+        .written(&Way::ALIGNED.typed(types::found_of_one)),
     both("clamp_", CLAMPED_IN_PLACE, "Moves elements beyond a bound to it.", clamped_in_place),
-    both("clip", CLAMPED, "Every element, or the bound that it lies beyond.", clamped),
+    both("clip", CLAMPED, "Every element, or the bound that it lies beyond.", clamped)
+        .written(&Way::ALIGNED.refused_as("clamp").typed(types::found_of_one)),
     both("clip_", CLAMPED_IN_PLACE, "Moves elements beyond a bound to it.", clamped_in_place),
     both("clamp_min", BOUND_BELOW, "Every element, or the bound that it lies below.", |a| {
         clamp::clamp_min(a.tensor(0)?, a.operand(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED.typed(types::found_of_one)),
     both("clamp_min_", BOUND_BELOW_IN_PLACE, "Moves elements below a bound to it.", |a| {
         in_place(a, clamp::clamp_min_(a.tensor(0)?, a.operand(1)?))
     }),
     both("clamp_max", BOUND_ABOVE, "Every element, or the bound that it lies above.", |a| {
         clamp::clamp_max(a.tensor(0)?, a.operand(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::ALIGNED.typed(types::found_of_one)),
     both("clamp_max_", BOUND_ABOVE_IN_PLACE, "Moves elements above a bound to it.", |a| {
         in_place(a, clamp::clamp_max_(a.tensor(0)?, a.operand(1)?))
     }),
-    both("round", ROUNDED, "Every element rounded, halves to even ones.", rounded),
+    both("round", ROUNDED, "Every element rounded, halves to even ones.", rounded)
+        .written(&Way::ALIGNED.typed(types::found)),
     both("round_", ROUNDED_IN_PLACE, "Rounds every element, halves to even ones.", rounded_in_place),
     both("masked_fill", MASKED, "The elements, and a value where the mask holds.", |a| {
         select::masked_fill(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).answer(a.py())
@@ -235,7 +238,8 @@ pub(super) const CHOICES: &[Function] = &[
         ],
         "Elements of one operand where the condition holds, of the other elsewhere.",
         chosen,
-    ),
+    )
+    .written(&Way::ALIGNED.typed(types::chosen)),
     method(
         "where",
         &["(Tensor input, Tensor condition, Tensor other)", "(Tensor input, Tensor condition, Number other)"],
@@ -269,16 +273,20 @@ pub(super) const CHOICES: &[Function] = &[
 pub(super) const STRICT: &[Function] = &[
     both("maximum", TENSORS, "The greater of two elements.", |a| {
         pair(a).and_then(|(p, q)| rushlight::ops::maximum(p, q).answer(a.py()))
-    }),
+    })
+    .written(&Way::ALIGNED),
     both("minimum", TENSORS, "The lesser of two elements.", |a| {
         pair(a).and_then(|(p, q)| rushlight::ops::minimum(p, q).answer(a.py()))
-    }),
+    })
+    .written(&Way::ALIGNED),
     both("fmax", TENSORS, "The greater of two elements, of which one may not be a number.", |a| {
         pair(a).and_then(|(p, q)| rushlight::ops::fmax(p, q).answer(a.py()))
-    }),
+    })
+    .written(&Way::ALIGNED),
     both("fmin", TENSORS, "The lesser of two elements, of which one may not be a number.", |a| {
         pair(a).and_then(|(p, q)| rushlight::ops::fmin(p, q).answer(a.py()))
-    }),
+    })
+    .written(&Way::ALIGNED),
     function("rsub", REVERSED, "The difference of `other` and `alpha * input`.", |a| {
         let (p, q) = pair(a)?;
         binary::apply(Rsub { alpha: a.number(2)? }, p, q).answer(a.py())
@@ -298,113 +306,139 @@ pub(super) const TESTS: &[Function] = &[
     }),
     both("isposinf", ONE, "Whether elements are infinitely great.", |a| {
         compare::isposinf(a.tensor(0)?).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.once().unrecorded().typed(types::truth)),
     both("isneginf", ONE, "Whether elements are infinitely little.", |a| {
         compare::isneginf(a.tensor(0)?).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.once().unrecorded().typed(types::truth)),
 ];
 
 /// Operations and their in-place forms.
 pub(super) const PAIRS: &[Function] = FORMS.as_flattened();
 
 const FORMS: &[[Function; 2]] = &[
-    two!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "Whether elements are equal."),
-    two!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", compare::ne, compare::ne_, "Whether elements differ."),
-    two!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", compare::ne, compare::ne_, "Whether elements differ."),
-    two!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", compare::lt, compare::lt_, "Whether elements are less."),
-    two!(COMPARED COMPARED_IN_PLACE, "less", "less_", compare::lt, compare::lt_, "Whether elements are less."),
-    two!(COMPARED COMPARED_IN_PLACE, "le", "le_", compare::le, compare::le_, "Whether elements are not greater."),
-    two!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", compare::le, compare::le_, "Whether elements are not greater."),
-    two!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", compare::gt, compare::gt_, "Whether elements are greater."),
-    two!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", compare::gt, compare::gt_, "Whether elements are greater."),
-    two!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", compare::ge, compare::ge_, "Whether elements are not less."),
-    two!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", compare::ge, compare::ge_, "Whether elements are not less."),
-    two!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", logical::and, logical::and_, "Whether both elements hold."),
-    two!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", logical::or, logical::or_, "Whether either element holds."),
-    two!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", logical::xor, logical::xor_, "Whether one of two elements holds."),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have."),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has."),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has."),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up."),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down."),
-    two!(OPERANDS OPERANDS_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down."),
-    two!(OPERANDS OPERANDS_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient."),
-    two!(OPERANDS OPERANDS_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product."),
-    two!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`."),
-    two!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`."),
-    two!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", rushlight::ops::fmod, rushlight::ops::fmod_, "What a division rounded towards zero leaves over."),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", rushlight::ops::remainder, rushlight::ops::remainder_, "What a division rounded down leaves over."),
-    two!(RAISED RAISED_IN_PLACE, "pow", "pow_", rushlight::ops::pow, rushlight::ops::pow_, "The first operand to the power of the second."),
+    two!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "Whether elements are equal.", &Way::COMPARED),
+    two!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED),
+    two!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED),
+    two!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED),
+    two!(COMPARED COMPARED_IN_PLACE, "less", "less_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED),
+    two!(COMPARED COMPARED_IN_PLACE, "le", "le_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED),
+    two!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED),
+    two!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED),
+    two!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED),
+    two!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED),
+    two!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED),
+    two!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", logical::and, logical::and_, "Whether both elements hold.", &Way::COMPARED),
+    two!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", logical::or, logical::or_, "Whether either element holds.", &Way::COMPARED),
+    two!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", logical::xor, logical::xor_, "Whether one of two elements holds.", &Way::COMPARED),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have.", &Way::ALIGNED),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has.", &Way::ALIGNED),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has.", &Way::ALIGNED),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up.", &Way::ALIGNED),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down.", &Way::ALIGNED),
+    two!(OPERANDS OPERANDS_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down.", &Way::ALIGNED.unknown("floor_divide")),
+    two!(OPERANDS OPERANDS_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient.", &Way::ALIGNED.refused_as("div")),
+    two!(OPERANDS OPERANDS_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product.", &Way::ALIGNED.refused_as("mul")),
+    two!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED),
+    two!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED.refused_as("atan2")),
+    two!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", rushlight::ops::fmod, rushlight::ops::fmod_, "What a division rounded towards zero leaves over.", &Way::ALIGNED),
+    two!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", rushlight::ops::remainder, rushlight::ops::remainder_, "What a division rounded down leaves over.", &Way::ALIGNED),
+    two!(RAISED RAISED_IN_PLACE, "pow", "pow_", rushlight::ops::pow, rushlight::ops::pow_, "The first operand to the power of the second.", &Way::ALIGNED),
     one!(
         "arcsin",
         "arcsin_",
         rushlight::ops::asin,
         rushlight::ops::asin_,
-        "The angle whose sine every element is."
+        "The angle whose sine every element is.",
+        &Way::ALIGNED.refused_as("asin")
     ),
     one!(
         "arccos",
         "arccos_",
         rushlight::ops::acos,
         rushlight::ops::acos_,
-        "The angle whose cosine every element is."
+        "The angle whose cosine every element is.",
+        &Way::ALIGNED.refused_as("acos")
     ),
     one!(
         "arctan",
         "arctan_",
         rushlight::ops::atan,
         rushlight::ops::atan_,
-        "The angle whose tangent every element is."
+        "The angle whose tangent every element is.",
+        &Way::ALIGNED.refused_as("atan")
     ),
     one!(
         "arcsinh",
         "arcsinh_",
         rushlight::ops::asinh,
         rushlight::ops::asinh_,
-        "The number whose hyperbolic sine every element is."
+        "The number whose hyperbolic sine every element is.",
+        &Way::ALIGNED.refused_as("asinh")
     ),
     one!(
         "arccosh",
         "arccosh_",
         rushlight::ops::acosh,
         rushlight::ops::acosh_,
-        "The number whose hyperbolic cosine every element is."
+        "The number whose hyperbolic cosine every element is.",
+        &Way::ALIGNED.refused_as("acosh")
     ),
     one!(
         "arctanh",
         "arctanh_",
         rushlight::ops::atanh,
         rushlight::ops::atanh_,
-        "The number whose hyperbolic tangent every element is."
+        "The number whose hyperbolic tangent every element is.",
+        &Way::ALIGNED.refused_as("atanh")
     ),
-    one!("logical_not", "logical_not_", logical::not, logical::not_, "Whether elements do not hold."),
+    one!(
+        "logical_not",
+        "logical_not_",
+        logical::not,
+        logical::not_,
+        "Whether elements do not hold.",
+        &Way::COMPARED
+    ),
     one!(
         "bitwise_not",
         "bitwise_not_",
         bit_not,
         |x| unary::apply_in_place(BitNot, x),
-        "The bits turned round."
+        "The bits turned round.",
+        &Way::ALIGNED.typed(types::found)
     ),
-    one!("square", "square_", power::square, power::square_, "The square of every element."),
+    one!(
+        "square",
+        "square_",
+        power::square,
+        power::square_,
+        "The square of every element.",
+        &Way::ALIGNED.refused_as("pow")
+    ),
     one!(
         "absolute",
         "absolute_",
         rushlight::ops::abs,
         rushlight::ops::abs_,
-        "The magnitude of every element."
+        "The magnitude of every element.",
+        &Way::ALIGNED.refused_as("abs").typed(types::found_of_same)
     ),
     one!(
         "negative",
         "negative_",
         rushlight::ops::neg,
         rushlight::ops::neg_,
-        "Every element with its sign turned round."
+        "Every element with its sign turned round.",
+        &Way::ALIGNED.refused_as("neg").typed(types::found)
     ),
     one!(
         "fix",
         "fix_",
         rushlight::ops::trunc,
         rushlight::ops::trunc_,
-        "Every element without what is behind the point."
+        "Every element without what is behind the point.",
+        &Way::ALIGNED.refused_as("trunc").typed(types::found)
     ),
 ];

@@ -4,6 +4,7 @@ use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::callable::{FUNCTION, Function, METHOD, NN};
 use crate::error::raise;
+use crate::outputs::Way;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::graph::mode::is_grad_enabled;
@@ -20,7 +21,7 @@ const fn entry(
     call: Call,
     kind: u8,
 ) -> Function {
-    Function { name, signatures, doc, body: Body::Any(call), kind }
+    Function { name, signatures, doc, body: Body::Any(call), kind, way: &Way::PLAIN }
 }
 
 /// An entry that is a function and a method.
@@ -77,7 +78,7 @@ fn first_refusal(arguments: &Arguments<'_, '_>) -> Option<Box<Error>> {
     let target = arguments.optional_tensor(0)?;
     let tensors = (0..arguments.slots.len()).filter_map(|slot| arguments.optional_tensor(slot));
     let recorded = is_grad_enabled() && { tensors }.any(Tensor::requires_grad);
-    // The one kind is not recorded, the other refused in words of its own.
-    let apart = ["logical_", "resize_"].iter().any(|name| arguments.name.starts_with(name));
+    // The first kind is not recorded, the others are refused in words or in an order of their own.
+    let apart = ["logical_", "resize_", "set_"].iter().any(|name| arguments.name.starts_with(name));
     if recorded && !apart { check_history(target).err() } else { None }
 }

@@ -2,6 +2,7 @@
 use super::entries::both;
 use crate::arguments::Arguments;
 use crate::callable::Function;
+use crate::outputs::{Way, types};
 use crate::returns::{ToPython, named};
 use pyo3::prelude::*;
 use rushlight::ops::{self, extremes_along, extremes_over};
@@ -21,20 +22,26 @@ const PLACE: &[&str] = &["(Tensor input, int? dim=None, bool keepdim=False, *, T
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    both("max", GREATEST, "The greatest element, or those along a dimension.", max),
-    both("min", LEAST, "The least element, or those along a dimension.", min),
+    both("max", GREATEST, "The greatest element, or those along a dimension.", max)
+        .written(&Way::ALIGNED.refused_of_two_as("maximum").typed(types::extreme_of_all)),
+    both("min", LEAST, "The least element, or those along a dimension.", min)
+        .written(&Way::ALIGNED.refused_of_two_as("minimum").typed(types::extreme_of_all)),
     both("amax", OVER, "The greatest elements along some dimensions.", |a| {
         extremes_over::amax(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.typed(types::extreme)),
     both("amin", OVER, "The least elements along some dimensions.", |a| {
         extremes_over::amin(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.typed(types::extreme)),
     both("argmax", PLACE, "The index of the greatest element.", |a| {
         extremes_along::argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.unrecorded().typed(types::same)),
     both("argmin", PLACE, "The index of the least element.", |a| {
         extremes_along::argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.unrecorded().typed(types::same)),
 ];
 
 fn max(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

@@ -7,6 +7,7 @@ use crate::callable::Function;
 use crate::device::Device;
 use crate::error::raise;
 use crate::generator::Generator;
+use crate::outputs::Way;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -34,7 +35,7 @@ pub(super) const fn entry(
     doc: &'static str,
     body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
 ) -> Function {
-    Function { name, signatures, doc, body: Body::Any(body), kind }
+    Function { name, signatures, doc, body: Body::Any(body), kind, way: &Way::PLAIN }
 }
 
 /// Makes a tensor with the options, of which the first stands at position `first`. `dtype` is the

@@ -2,6 +2,7 @@
 use super::entries::{both, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
+use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use crate::warnings::Once;
 use crate::writes::warn_repeated;
@@ -57,14 +58,16 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor out=None)"],
         "The elements that an index names one by one along a dimension.",
         |a| gather::gather(a.tensor(0)?, a.int(1)?, a.tensor(2)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::APART.typed(types::same)),
     both("scatter", SCATTERED, "Values where an index says along a dimension.", |a| {
         let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
         match combination(a)? {
             None => gather::scatter(x, dim, index, values).answer(a.py()),
             Some(combine) => scatter_combined(x, dim, index, values, combine).answer(a.py()),
         }
-    }),
+    })
+    .written(&Way::ALIGNED.typed(types::same)),
     method("scatter_", SCATTER, "Writes values where an index says along a dimension.", |a| {
         let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
         match combination(a)? {
@@ -74,7 +77,8 @@ pub(super) const TABLE: &[Function] = &[
     }),
     both("scatter_add", ADDED_ALONG, "Values added where an index says along a dimension.", |a| {
         gather::scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).answer(a.py())
-    }),
+    })
+    .written(&Way::OF_FIRST.typed(types::same)),
     method("scatter_add_", SCATTER_ADD, "Adds values where an index says along a dimension.", |a| {
         in_place(a, gather::scatter_add_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?))
     }),
@@ -83,11 +87,13 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, int dim, Tensor index, *, Tensor out=None)"],
         "The slices of a dimension that an index names.",
         |a| along::index_select(a.tensor(0)?, a.int(1)?, a.tensor(2)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::APART.once().typed(types::picked)),
     both("index_add", ADDED, "Slices added to those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         along::index_add(x, dim, index, source, a.number(4)?).answer(a.py())
-    }),
+    })
+    .written(&Way::OF_FIRST.typed(types::same)),
     method("index_add_", ADD, "Adds slices to those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         in_place(a, along::index_add_(x, dim, index, source, a.number(4)?))
@@ -95,7 +101,8 @@ pub(super) const TABLE: &[Function] = &[
     both("index_copy", COPIED, "Slices in place of those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         along::index_copy(x, dim, index, source).answer(a.py())
-    }),
+    })
+    .written(&Way::OF_FIRST.typed(types::same)),
     method("index_copy_", COPY, "Overwrites the slices that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         in_place(a, along::index_copy_(x, dim, index, source))
@@ -123,7 +130,8 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, Tensor mask, *, Tensor out=None)"],
         "The elements that a mask names, in one dimension.",
         |a| masked::masked_select(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::APART.once().typed(types::picked)),
     both("masked_scatter", MASKED_SCATTER, "Elements of a tensor where a mask says so.", |a| {
         masked::masked_scatter(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?).answer(a.py())
     }),
@@ -135,11 +143,13 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, Tensor index, *, Tensor out=None)"],
         "The elements of these numbers in row-major order.",
         |a| masked::take(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::APART.once().typed(types::taken)),
     both("scatter_reduce", COMBINED_ALONG, "Elements combined where an index says.", |a| {
         let (x, dim, index, source) = slices(a)?;
         scatter_reduce(x, dim, index, source, fold(a)?, a.boolean(5)).answer(a.py())
-    }),
+    })
+    .written(&Way::OF_FIRST.typed(types::same)),
     method("scatter_reduce_", SCATTER_REDUCE, "Combines elements where an index says.", |a| {
         let (x, dim, index, source) = slices(a)?;
         in_place(a, scatter_reduce_(x, dim, index, source, fold(a)?, a.boolean(5)))
@@ -148,7 +158,8 @@ pub(super) const TABLE: &[Function] = &[
         let (x, dim, index, source) = slices(a)?;
         warn_of_beta(a.py())?;
         index_reduce(x, dim, index, source, slice_fold(a)?, a.boolean(5)).answer(a.py())
-    }),
+    })
+    .written(&Way::OF_FIRST.typed(types::same)),
     method("index_reduce_", INDEX_REDUCE, "Combines slices with those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         warn_of_beta(a.py())?;
@@ -187,7 +198,8 @@ pub(super) const TABLE: &[Function] = &[
             true => masked::nonzero_by_dimension(a.tensor(0)?).answer(a.py()),
             false => masked::nonzero(a.tensor(0)?).answer(a.py()),
         },
-    ),
+    )
+    .written(&Way::PLAIN.once().unrecorded().typed(types::nonzero)),
     both("argwhere", &["(Tensor input)"], "The coordinates of the elements that are not zero.", |a| {
         masked::argwhere(a.tensor(0)?).answer(a.py())
     }),

@@ -2,6 +2,7 @@
 use super::entries::{both, inner};
 use crate::arguments::Arguments;
 use crate::callable::Function;
+use crate::outputs::{Way, types};
 use crate::returns::{ToPython, named};
 use pyo3::prelude::*;
 use rushlight::ops::linalg::cholesky::cholesky;
@@ -15,9 +16,12 @@ const PLAIN: &[&str] = &["(Tensor input)"];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    inner("linalg_inv", A, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py())),
-    both("inverse", INPUT, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py())),
-    inner("linalg_det", A, "The determinants.", |a| det(a.tensor(0)?).answer(a.py())),
+    inner("linalg_inv", A, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py()))
+        .written(&Way::PLAIN.refused_as("linalg_inv_ex").typed(types::same)),
+    both("inverse", INPUT, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py()))
+        .written(&Way::PLAIN.refused_as("linalg_inv_ex").typed(types::same)),
+    inner("linalg_det", A, "The determinants.", |a| det(a.tensor(0)?).answer(a.py()))
+        .written(&Way::PLAIN.refused_as("_linalg_det").typed(types::same)),
     both("det", PLAIN, "The determinants.", |a| det(a.tensor(0)?).answer(a.py())),
     both("logdet", PLAIN, "The logarithms of the determinants.", |a| logdet(a.tensor(0)?).answer(a.py())),
     inner(
@@ -25,37 +29,43 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor A, *, Tensor[] out=None) -> return_types.linalg_slogdet"],
         "Signs and logarithms of the determinants.",
         |a| named("linalg_slogdet", slogdet(a.tensor(0)?)).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.refused_as("_linalg_slogdet").typed(types::same)),
     both(
         "slogdet",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.slogdet"],
         "Signs and logarithms of the determinants.",
         |a| named("slogdet", slogdet(a.tensor(0)?)).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.refused_as("_linalg_slogdet").typed(types::same)),
     inner(
         "linalg_solve",
         &["(Tensor A, Tensor B, *, bool left=True, Tensor out=None)"],
         "The solutions of linear equations.",
         |a| solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.refused_as("_linalg_solve_ex").typed(types::same)),
     inner(
         "linalg_cholesky",
         &["(Tensor input, *, bool upper=False, Tensor out=None)"],
         "Triangles whose products with their transposes the matrices are.",
         |a| cholesky(a.tensor(0)?, a.boolean(1), false).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.refused_as("linalg_cholesky_ex").typed(types::same)),
     inner(
         "linalg_matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],
         "Products of matrices with themselves.",
         power,
-    ),
+    )
+    .written(&Way::PLAIN.refused_as("matmul").typed(types::safe_and_same)),
     both(
         "matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],
         "Products of matrices with themselves.",
         power,
-    ),
+    )
+    .written(&Way::PLAIN.refused_as("matmul").typed(types::safe_and_same)),
     inner(
         "linalg_sums_norm",
         &["(Tensor A, float ord, int dim0, int dim1, bool keepdim, dtype? dtype=None)"],

@@ -3,6 +3,7 @@ use super::entries::{both, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
+use crate::outputs::{Way, types};
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::kernels::polynomials::Family;
@@ -32,6 +33,7 @@ macro_rules! function {
         inner(concat!("special_", $name), ONE, $doc, |a| {
             each(a.tensor(0)?, concat!($name, "_cpu"), $function).answer(a.py())
         })
+        .written(&Way::COMPARED)
     };
 }
 
@@ -42,6 +44,7 @@ macro_rules! polynomials {
             let (x, n) = (a.operand(0)?, a.operand(1)?);
             polynomial(Family::$family, $shifted, x, n, concat!($name, "_cpu")).answer(a.py())
         })
+        .written(&Way::COMPARED)
     };
 }
 
@@ -106,14 +109,19 @@ pub(super) const TABLE: &[Function] = &[
     polynomials!("legendre_polynomial_p", P, false, "Legendre's polynomials."),
     inner("special_zeta", MIXED, "The sum of powers of all numbers from `other` on.", |a| {
         binary::apply(Zeta, a.operand(0)?, a.operand(1)?).answer(a.py())
-    }),
-    inner("special_gammainc", TWO, "The gamma function's integral up to `other`, as a fraction.", lower),
-    inner("special_gammaincc", TWO, "The gamma function's integral from `other` on, as a fraction.", upper),
-    both("igamma", TWO, "The gamma function's integral up to `other`, as a fraction.", lower),
+    })
+    .written(&Way::ALIGNED),
+    inner("special_gammainc", TWO, "The gamma function's integral up to `other`, as a fraction.", lower)
+        .written(&Way::ALIGNED.refused_as("igamma")),
+    inner("special_gammaincc", TWO, "The gamma function's integral from `other` on, as a fraction.", upper)
+        .written(&Way::ALIGNED.refused_as("igammac")),
+    both("igamma", TWO, "The gamma function's integral up to `other`, as a fraction.", lower)
+        .written(&Way::ALIGNED),
     method("igamma_", &["(Tensor input, Tensor other)"], "`igamma` in place.", |a| {
         in_place(a, binary::apply_in_place(Incomplete::<false>, a.tensor(0)?, a.operand(1)?))
     }),
-    both("igammac", TWO, "The gamma function's integral from `other` on, as a fraction.", upper),
+    both("igammac", TWO, "The gamma function's integral from `other` on, as a fraction.", upper)
+        .written(&Way::ALIGNED),
     method("igammac_", &["(Tensor input, Tensor other)"], "`igammac` in place.", |a| {
         in_place(a, binary::apply_in_place(Incomplete::<true>, a.tensor(0)?, a.operand(1)?))
     }),
@@ -143,8 +151,10 @@ pub(super) const TABLE: &[Function] = &[
             let elements = eig(a.tensor(0)?, "linalg.eig").map_err(raise)?;
             Named { class: "linalg_eig", elements }.answer(a.py())
         },
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::eigenvectors)),
     inner("linalg_eigvals", &["(Tensor input, *, Tensor out=None)"], "The eigenvalues of matrices.", |a| {
         eig(a.tensor(0)?, "linalg.eigvals").map(|(values, _)| values).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.unknown("linalg_eigvals").typed(types::eigenvalues)),
 ];

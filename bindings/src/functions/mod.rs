@@ -36,6 +36,7 @@ mod views;
 
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
+use crate::outputs::{Way, types};
 use crate::tensor::object::TensorBase;
 use crate::tensor::shown;
 pub(crate) use complexes::{is_conj, is_neg};
@@ -110,13 +111,14 @@ fn unary() -> impl Iterator<Item = Function> {
         let in_place = Body::UnaryInPlace(entry.in_place);
         let signatures = &["(Tensor input, *, Tensor out=None)"];
         [
-            Function { name, signatures, doc, body: plain, kind: FUNCTION | METHOD },
+            Function { name, signatures, doc, body: plain, kind: FUNCTION | METHOD, way: way_of(name) },
             Function {
                 name: underscored(name),
                 signatures: &["(Tensor input)"],
                 doc,
                 body: in_place,
                 kind: FUNCTION | METHOD,
+                way: &Way::PLAIN,
             },
         ]
     })
@@ -129,16 +131,28 @@ fn binary() -> impl Iterator<Item = Function> {
         let in_place = Body::BinaryInPlace(entry.in_place);
         let signatures = &["(Tensor|Number input, Tensor|Number other, *, Tensor out=None)"];
         [
-            Function { name, signatures, doc, body: function, kind: FUNCTION | METHOD },
+            Function { name, signatures, doc, body: function, kind: FUNCTION | METHOD, way: &Way::ALIGNED },
             Function {
                 name: underscored(name),
                 signatures: &["(Tensor input, Tensor|Number other)"],
                 doc,
                 body: in_place,
                 kind: METHOD,
+                way: &Way::PLAIN,
             },
         ]
     })
+}
+
+/// How an operation of the engine's list writes: those that leave integers as they are convert nothing.
+fn way_of(name: &str) -> &'static Way {
+    match name {
+        "abs" => &const { Way::ALIGNED.typed(types::found_of_same) },
+        "ceil" | "floor" | "frac" | "neg" | "round" | "sgn" | "sign" | "trunc" => {
+            &const { Way::ALIGNED.typed(types::found) }
+        }
+        _ => &Way::ALIGNED,
+    }
 }
 
 /// The name of the operation in place. It lives as long as the process, like the entry.

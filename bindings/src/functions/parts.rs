@@ -3,6 +3,7 @@ use super::entries::{both, function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
+use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -137,13 +138,16 @@ pub(super) const TABLE: &[Function] = &[
     ),
     both("tril", TRIANGLE, "Matrices with zeros above a diagonal.", |a| {
         triangle::tril(a.tensor(0)?, a.int(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.typed(types::same)),
     both("triu", TRIANGLE, "Matrices with zeros below a diagonal.", |a| {
         triangle::triu(a.tensor(0)?, a.int(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.typed(types::same)),
     both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix of a diagonal.", |a| {
         triangle::diag(a.tensor(0)?, a.int(1)?).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.unknown("diag_embed").typed(types::same)),
     both(
         "diag_embed",
         &["(Tensor input, int offset=0, int dim1=-2, int dim2=-1)"],
@@ -155,19 +159,22 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
         "Tensors one after the other.",
         cat,
-    ),
+    )
+    .written(&Way::JOINED),
     function(
         "concat",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
         "Tensors one after the other.",
         cat,
-    ),
+    )
+    .written(&Way::JOINED.refused_as("cat")),
     function(
         "concatenate",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
         "Tensors one after the other.",
         cat,
-    ),
+    )
+    .written(&Way::JOINED.refused_as("cat")),
     function(
         "stack",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
@@ -176,10 +183,14 @@ pub(super) const TABLE: &[Function] = &[
             let dim = a.int(1)?;
             joined(a, |tensors| join::stack(tensors, dim))
         },
-    ),
-    function("hstack", JOIN, "Tensors side by side.", |a| joined(a, join::hstack)),
-    function("vstack", JOIN, "Tensors one upon the other.", |a| joined(a, join::vstack)),
-    function("row_stack", JOIN, "Tensors one upon the other.", |a| joined(a, join::vstack)),
+    )
+    .written(&Way::JOINED),
+    function("hstack", JOIN, "Tensors side by side.", |a| joined(a, join::hstack))
+        .written(&Way::JOINED.refused_as("cat")),
+    function("vstack", JOIN, "Tensors one upon the other.", |a| joined(a, join::vstack))
+        .written(&Way::JOINED.refused_as("cat")),
+    function("row_stack", JOIN, "Tensors one upon the other.", |a| joined(a, join::vstack))
+        .written(&Way::JOINED.refused_as("cat")),
     function(
         "meshgrid",
         &[

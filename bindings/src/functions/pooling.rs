@@ -5,6 +5,7 @@ use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::convert;
 use crate::error::raise;
+use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -83,7 +84,8 @@ pub(super) const TABLE: &[Function] = &[
         averaged!("2", ", int? divisor_override=None, *, Tensor out=None)"),
         "The averages over windows.",
         |a| averaged(a, 2),
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::same)),
     inner(
         "avg_pool3d",
         averaged!("3", ", int? divisor_override=None, *, Tensor out=None)"),

@@ -3,6 +3,7 @@ use super::factory::entry;
 use crate::arguments::Arguments;
 use crate::callable::{FUNCTION, Function, METHOD, NN};
 use crate::error::raise;
+use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::add_products::{Weights, addmm, addmm_, addmv, baddbmm, baddbmm_};
@@ -10,6 +11,7 @@ use rushlight::ops::matmul::{inner, matmul, outer};
 use rushlight::ops::products::{bmm, dot, mm, mv, vdot};
 use rushlight::ops::{in_place, linear};
 use rushlight::{Result, Tensor};
+use std::ffi::CStr;
 
 const ADDMM: &[&str] = &[
     "(Tensor input, Number beta, Tensor mat1, Tensor mat2)|deprecated",
@@ -20,6 +22,10 @@ const ADDMV: &[&str] =
 const BADDBMM: &[&str] =
     &["(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)"];
 
+/// What is said of `ger` only where it writes.
+const GER: &CStr =
+    c"torch.ger is deprecated and will be removed in a future PyTorch release. Use torch.outer instead.";
+
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
     entry(
@@ -28,63 +34,72 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
         "The product of two tensors of any rank.",
         |a| matmul(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::same)),
     entry(
         "mm",
         FUNCTION | METHOD,
         &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
         "The product of two matrices.",
         |a| mm(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::same)),
     entry(
         "bmm",
         FUNCTION | METHOD,
         &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
         "The products of the matrices of two batches, pair by pair.",
         |a| bmm(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::same)),
     entry(
         "mv",
         FUNCTION | METHOD,
         &["(Tensor input, Tensor vec, *, Tensor out=None)"],
         "The product of a matrix and a vector.",
         |a| mv(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::vector)),
     entry(
         "dot",
         FUNCTION | METHOD,
         &["(Tensor input, Tensor tensor, *, Tensor out=None)"],
         "The inner product of two vectors.",
         |a| dot(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::dot)),
     entry(
         "vdot",
         FUNCTION | METHOD,
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
         "The inner product of two vectors, the first conjugated.",
         |a| vdot(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::dot)),
     entry(
         "outer",
         FUNCTION | METHOD,
         &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
         "The products of every element of one vector with every element of another.",
         |a| outer(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::APART.once().refused_as("mul")),
     entry(
         "ger",
         FUNCTION | METHOD,
         &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
         "The same as `outer`.",
         |a| outer(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::APART.once().refused_as("mul").deprecated(GER)),
     entry(
         "inner",
         FUNCTION | METHOD,
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
         "The sums of products along the last dimensions of both.",
         |a| inner(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.copied().typed(types::contracted)),
     entry(
         "linear",
         NN,
@@ -92,15 +107,18 @@ pub(super) const TABLE: &[Function] = &[
         "`input @ weight.T + bias`, for inputs of any rank.",
         |a| linear::linear(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).answer(a.py()),
     ),
-    entry("addmm", FUNCTION | METHOD, ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm)),
-    entry("addmv", FUNCTION | METHOD, ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv)),
+    entry("addmm", FUNCTION | METHOD, ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm))
+        .written(&Way::OF_FIRST.typed(types::same)),
+    entry("addmv", FUNCTION | METHOD, ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv))
+        .written(&Way::OF_FIRST.typed(types::same)),
     entry(
         "baddbmm",
         FUNCTION | METHOD,
         BADDBMM,
         "`beta * input + alpha * (batch1 @ batch2)` for the matrices of two batches, pair by pair.",
         |a| added(a, baddbmm),
-    ),
+    )
+    .written(&Way::OF_FIRST.typed(types::same)),
     entry("addmm_", METHOD, ADDMM, "`addmm` in place.", |a| added_in_place(a, addmm_)),
     entry("addmv_", FUNCTION | METHOD, ADDMV, "`addmv` in place.", |a| {
         added_in_place(a, |x, mat, vec, weights| {

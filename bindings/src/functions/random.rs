@@ -4,6 +4,7 @@ use crate::arguments::Arguments;
 use crate::callable::{FUNCTION, Function, METHOD};
 use crate::error::raise;
 use crate::generator::{self, Generator};
+use crate::outputs::{Shape, Way, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -27,14 +28,14 @@ pub(super) const TABLE: &[Function] = &[
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
         "Uniform numbers of [0, 1).",
         |a| fresh(a, &STANDARD_UNIFORM),
-    ),
+    ).written(&Way::MADE.unknown("rand").typed(types::cast)),
     entry(
         "randn",
         FUNCTION,
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
         "Normally distributed numbers around zero with a standard deviation of one.",
         |a| fresh(a, &STANDARD_NORMAL),
-    ),
+    ).written(&Way::PLAIN.resizing()),
     entry("rand_like", FUNCTION, LIKE, "Uniform numbers of [0, 1) in the shape of another tensor.", |a| {
         like(a, &STANDARD_UNIFORM)
     }),
@@ -56,7 +57,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Integers from `low`, or zero, to before `high`.",
         randint,
-    ),
+    ).written(&Way::PLAIN.unknown("randint").typed(types::any)),
     entry(
         "randint_like",
         FUNCTION,
@@ -80,7 +81,7 @@ pub(super) const TABLE: &[Function] = &[
             let (n, generator) = (a.int(0)?, generator(a, 1));
             made(a, 3, DType::Int64, |dtype| random::randperm(n, dtype, generator.as_ref()))
         },
-    ),
+    ).written(&Way::PLAIN.unknown("randperm")),
     entry(
         "normal",
         FUNCTION,
@@ -92,7 +93,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Normally distributed numbers with these means and standard deviations.",
         normal,
-    ),
+    ).written(&Way::OF_FIRST),
     entry(
         "bernoulli",
         FUNCTION | METHOD,
@@ -102,7 +103,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Ones with the probabilities that the tensor holds, or with one for all, else zeros.",
         bernoulli,
-    ),
+    ).written(&Way::OF_FIRST.shaped(Shape::Silent).typed(types::any)),
     entry(
         "poisson",
         FUNCTION,
@@ -128,7 +129,7 @@ pub(super) const TABLE: &[Function] = &[
             let generator = generator(a, 3);
             choose::multinomial(a.tensor(0)?, a.int(1)?, a.boolean(2), generator.as_ref()).answer(a.py())
         },
-    ),
+    ).written(&Way::PLAIN.unrecorded().shaped(Shape::Silent).typed(types::drawn)),
     entry(
         "uniform_",
         METHOD,

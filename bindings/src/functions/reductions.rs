@@ -3,6 +3,7 @@ use super::entries::{self, both, function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::convert::Ints;
+use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
@@ -28,11 +29,13 @@ pub(super) const TABLE: &[Function] = &[
     both("sum", OVER, "The sum of all elements, or of those along some dimensions.", |a| {
         let (dims, keepdim, dtype) = over(a)?;
         reduce::sum(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.exact().typed(types::any)),
     both("mean", MEAN, "The mean of all elements, or of those along some dimensions.", |a| {
         let (dims, keepdim, dtype) = over(a)?;
         reduce::mean(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.exact()),
     both(
         "prod",
         &[
@@ -44,9 +47,12 @@ pub(super) const TABLE: &[Function] = &[
             0 => product::prod(a.tensor(0)?, None, false, a.dtype(1)).answer(a.py()),
             _ => product::prod(a.tensor(0)?, Some(a.int(1)?), a.boolean(2), a.dtype(3)).answer(a.py()),
         },
-    ),
-    both("any", TRUTH, "Whether any element is not zero.", |a| truths(a, truth::any)),
-    both("all", TRUTH, "Whether no element is zero.", |a| truths(a, truth::all)),
+    )
+    .written(&Way::PLAIN.exact().typed(types::any)),
+    both("any", TRUTH, "Whether any element is not zero.", |a| truths(a, truth::any))
+        .written(&Way::PLAIN.unrecorded().typed(types::truth_of_all)),
+    both("all", TRUTH, "Whether no element is zero.", |a| truths(a, truth::all))
+        .written(&Way::PLAIN.unrecorded().typed(types::truth_of_all)),
     both(
         "count_nonzero",
         &["(Tensor input, int? dim=None)", "(Tensor input, int[] dim)"],
@@ -58,15 +64,18 @@ pub(super) const TABLE: &[Function] = &[
     ),
     both("cumsum", SCAN, "The sums of the elements up to each along a dimension.", |a| {
         scan::cumsum(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
-    }),
+    })
+    .written(&Way::OF_FIRST.exact().typed(types::any)),
     method("cumsum_", SCAN_IN_PLACE, "`cumsum` in place.", |a| scan_in_place(a, scan::cumsum_)),
     both("cumprod", SCAN, "The products of the elements up to each along a dimension.", |a| {
         scan::cumprod(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
-    }),
+    })
+    .written(&Way::OF_FIRST.exact().typed(types::any)),
     method("cumprod_", SCAN_IN_PLACE, "`cumprod` in place.", |a| scan_in_place(a, scan::cumprod_)),
     both("softmax", SOFTMAX, "Exponentials that add up to one along a dimension.", |a| {
         softmax::softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.unknown("softmax").typed(types::same)),
     function(
         "_safe_softmax",
         SOFTMAX,
@@ -75,13 +84,15 @@ pub(super) const TABLE: &[Function] = &[
     ),
     both("log_softmax", SOFTMAX, "The logarithm of `softmax`.", |a| {
         softmax::log_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
-    }),
+    })
+    .written(&Way::PLAIN.unknown("log_softmax").typed(types::same)),
     both(
         "logsumexp",
         &["(Tensor input, int[1] dim, bool keepdim=False, *, Tensor out=None)"],
         "The logarithm of the sum of exponentials along some dimensions.",
         |a| softmax::logsumexp(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::logsumexp)),
 ];
 
 /// Dimensions, `keepdim` and the element type of a sum or mean. `None` as dimensions names all.

@@ -4,6 +4,7 @@ use super::factory::entry;
 use crate::arguments::Arguments;
 use crate::callable::{Function, NN};
 use crate::convert::Ints;
+use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -59,7 +60,7 @@ pub(super) const TABLE: &[Function] = &[
             }
             norm::vector_norm(x, order(a)?, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
         },
-    ),
+    ).written(&Way::PLAIN.refused_as("linalg_vector_norm").typed(types::same)),
     entry(
         "linalg_vector_norm",
         NN,
@@ -71,7 +72,7 @@ pub(super) const TABLE: &[Function] = &[
             let (order, dims) = (a.number(1)?, a.dims(2)?);
             norm::vector_norm(a.tensor(0)?, order, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
         },
-    ),
+    ).written(&Way::PLAIN.typed(types::same)),
 ];
 
 /// Dimensions, correction and `keepdim`, after a warning if the divisor is not above zero.

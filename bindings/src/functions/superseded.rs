@@ -1,6 +1,7 @@
 //! Linear algebra under its former names, which warn once.
 use super::entries::both;
 use crate::callable::Function;
+use crate::outputs::{Placed, Way, types};
 use crate::returns::{ToPython, named};
 use crate::warnings::Once;
 use rushlight::ops::linalg::cholesky::cholesky;
@@ -20,7 +21,8 @@ pub(super) const TABLE: &[Function] = &[
             TOLD.warn(a.py(), CHOLESKY)?;
             cholesky(a.tensor(0)?, a.boolean(1), true).answer(a.py())
         },
-    ),
+    )
+    .written(&Way::PLAIN.placed(Placed::InOrder).typed(types::safe_result)),
     both(
         "qr",
         &["(Tensor input, bool some=True, *, Tensor[] out=None) -> return_types.qr"],
@@ -31,7 +33,8 @@ pub(super) const TABLE: &[Function] = &[
             let mode = if a.boolean(1) { Mode::Reduced } else { Mode::Complete };
             named("qr", qr(a.tensor(0)?, mode)).answer(a.py())
         },
-    ),
+    )
+    .written(&Way::PLAIN.refused_as("linalg_qr").typed(types::same)),
     both(
         "lu_solve",
         &["(Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor out=None)"],
@@ -41,7 +44,8 @@ pub(super) const TABLE: &[Function] = &[
             TOLD.warn(a.py(), LU_SOLVE)?;
             lu_solve(a.tensor(1)?, a.tensor(2)?, a.tensor(0)?, true, false).answer(a.py())
         },
-    ),
+    )
+    .written(&Way::PLAIN.refused_as("linalg_lu_solve").typed(types::same)),
     both(
         "triangular_solve",
         &[
@@ -55,7 +59,8 @@ pub(super) const TABLE: &[Function] = &[
                 triangular_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4));
             named("triangular_solve", solved).answer(a.py())
         },
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::same)),
 ];
 
 const CHOLESKY: &CStr = c"torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch release.

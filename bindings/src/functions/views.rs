@@ -10,8 +10,6 @@ use crate::returns::ToPython;
 use crate::warnings::Once;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rushlight::graph::mode::is_grad_enabled;
-use rushlight::ops::in_place::check_history;
 use rushlight::ops::squeeze::Squeezed;
 use rushlight::ops::{
     Operand, cast, conjugate, expand, permute, reinterpret, reshape, resize, squeeze, strided,
@@ -150,26 +148,17 @@ pub(super) const TABLE: &[Function] = &[
         "Has the tensor show what another shows, in the same memory, or memory, or nothing.",
         |a| {
             let x = a.tensor(0)?;
-            if let Some(source) = a.optional_tensor(1).filter(|_| a.overload() > 2) {
-                resize::check_source(x, source).map_err(raise)?;
-            }
-            if is_grad_enabled() {
-                check_history(x).map_err(raise)?;
-            }
             let source = match a.overload() {
                 0 => return in_place(a, resize::set_empty_(x)),
                 1 | 2 => elements_of(a.needed(1)?, x.dtype())?,
                 _ => a.tensor(1)?.clone(),
             };
-            let source = match a.overload() {
-                2 | 4 => {
-                    let (size, stride) = (a.ints(3)?, a.dims(4)?);
-                    let stride = stride.map_or_else(|| in_order(&size), |stride| stride.to_vec());
-                    strided::as_strided(&source.detach(), &size, &stride, Some(a.int(2)?)).map_err(raise)?
-                }
-                _ => source,
-            };
-            in_place(a, resize::set_(x, &source))
+            if !matches!(a.overload(), 2 | 4) {
+                return in_place(a, resize::set_(x, &source));
+            }
+            let (size, stride) = (a.ints(3)?, a.dims(4)?);
+            let stride = stride.map_or_else(|| in_order(&size), |stride| stride.to_vec());
+            in_place(a, resize::set_window_(x, &source, &size, &stride, a.int(2)?))
         },
     ),
     method(

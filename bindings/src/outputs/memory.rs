@@ -1,184 +1,38 @@
 //! Which memory a result may be written to, given what the operation reads: not to what it reads in
 //! another order, nor to elements that are shown several times.
 
-use crate::arguments::{Arguments, tensors_in};
+use super::way::{Memory, Way};
 use crate::border::{as_tensor, raise};
 use pyo3::prelude::*;
 use rushlight::shape::broadcast;
-use rushlight::{Error, Tensor, ops};
+use rushlight::{Error, Tensor};
 
-/// Operations whose result may show none of the memory of what they read.
-const APART: &[&str] = &[
-    "cat",
-    "column_stack",
-    "concat",
-    "concatenate",
-    "cross",
-    "diff",
-    "dstack",
-    "gather",
-    "ger",
-    "hstack",
-    "index_select",
-    "kron",
-    "linalg_cross",
-    "masked_select",
-    "outer",
-    "row_stack",
-    "stack",
-    "take",
-    "take_along_dim",
-    "vstack",
-];
-
-/// Operations beside those of the engine's lists that read and write element by element.
-const ALIGNED: &[&str] = &[
-    "absolute",
-    "addcdiv",
-    "addcmul",
-    "addr",
-    "angle",
-    "arccos",
-    "arccosh",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctan2",
-    "arctanh",
-    "bitwise_and",
-    "bitwise_left_shift",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "clamp",
-    "clamp_max",
-    "clamp_min",
-    "clip",
-    "conj_physical",
-    "divide",
-    "eq",
-    "fix",
-    "float_power",
-    "floor_divide",
-    "gcd",
-    "ge",
-    "greater",
-    "greater_equal",
-    "gt",
-    "heaviside",
-    "igamma",
-    "igammac",
-    "lcm",
-    "le",
-    "lerp",
-    "less",
-    "less_equal",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "logit",
-    "lt",
-    "max",
-    "min",
-    "multiply",
-    "nan_to_num",
-    "ne",
-    "negative",
-    "not_equal",
-    "polygamma",
-    "scatter",
-    "special_entr",
-    "special_erfcx",
-    "special_gammainc",
-    "special_gammaincc",
-    "special_i0e",
-    "special_i1",
-    "special_i1e",
-    "special_log_ndtr",
-    "special_ndtri",
-    "special_polygamma",
-    "special_xlog1py",
-    "special_zeta",
-    "square",
-    "subtract",
-    "true_divide",
-    "where",
-];
-
-/// Operations that go on from their first tensor, element by element.
-const OF_FIRST: &[&str] = &[
-    "addbmm",
-    "addmm",
-    "addmv",
-    "baddbmm",
-    "bernoulli",
-    "cumprod",
-    "cumsum",
-    "index_add",
-    "index_copy",
-    "index_reduce",
-    "logcumsumexp",
-    "msort",
-    "normal",
-    "renorm",
-    "scatter_add",
-    "scatter_reduce",
-];
-
-/// Operations that write no element twice, also where they would give the tensor another shape.
-const ONCE: &[&str] = &[
-    "complex",
-    "diff",
-    "frexp",
-    "ger",
-    "index_select",
-    "isneginf",
-    "isposinf",
-    "masked_select",
-    "nonzero",
-    "outer",
-    "polar",
-    "signbit",
-    "take",
-];
-
-/// Refuses memory that cannot be written to by this operation.
-pub(super) fn check(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
-    let name = arguments.name;
-    let listed = || {
-        ops::ELEMENTWISE.iter().any(|entry| entry.name == name)
-            || ops::ELEMENTWISE2.iter().any(|entry| entry.name == name)
-    };
+/// Refuses memory that cannot be written to by an operation that reads these tensors.
+pub(super) fn check(way: &Way, read: &[Tensor], out: &Bound<'_, PyAny>) -> PyResult<()> {
     let Some(written) = as_tensor(out) else { return Ok(()) };
-    let aligned = ALIGNED.contains(&name) || listed();
+    let aligned = way.memory == Memory::Aligned;
     let memory = written.array();
-    if (aligned || ONCE.contains(&name)) && !memory.layout.is_non_overlapping() {
+    if (aligned || way.once) && is_expanded(memory.layout.shape(), memory.layout.strides()) {
         return Err(raise(Error::OverlapModified {}.into()));
     }
-    let apart = APART.contains(&name);
-    let read: Vec<Tensor> = arguments
-        .slots
-        .iter()
-        .enumerate()
-        .filter(|(slot, _)| Some(*slot) != arguments.signature.out)
-        .flat_map(|(_, object)| object.map(tensors_in).unwrap_or_default())
-        .collect();
     if aligned {
-        check_same_shape(&read, written)?;
+        check_same_shape(read, written)?;
     }
-    let check = |read: &Tensor| match apart {
-        true => memory.check_apart(&read.array()),
-        false => memory.check_read(&read.array()),
-    };
-    let first = read.first().filter(|first| first.layout().shape() == memory.layout.shape());
-    match apart || aligned {
-        true => read.iter().try_for_each(check),
-        false if OF_FIRST.contains(&name) => first.map_or(Ok(()), check),
-        false => Ok(()),
+    match way.memory {
+        Memory::Any => Ok(()),
+        Memory::Apart => read.iter().try_for_each(|read| memory.check_apart(&read.array())),
+        Memory::Aligned => read.iter().try_for_each(|read| memory.check_read(&read.array())),
+        Memory::OfFirst => read
+            .first()
+            .filter(|first| first.layout().shape() == memory.layout.shape())
+            .map_or(Ok(()), |first| memory.check_read(&first.array())),
     }
     .map_err(raise)
+}
+
+/// Whether elements are shown several times, as far as torch looks: windows that overlap pass.
+fn is_expanded(shape: &[usize], strides: &[usize]) -> bool {
+    !shape.contains(&0) && shape.iter().zip(strides).any(|(&size, &stride)| size > 1 && stride == 0)
 }
 
 /// Refuses to give a tensor that is read another shape.

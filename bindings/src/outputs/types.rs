@@ -1,6 +1,7 @@
-//! Which element types a tensor may have that a result is written to, where torch converts less than
-//! promotion would; and by which name torch refuses to record such a write.
+//! Which element types a tensor may have that a result is written to. Each function is one way to convert:
+//! entries say which is theirs, where it is less than `cast`.
 
+use super::way::Conversion;
 use crate::border::raise;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -8,228 +9,391 @@ use rushlight::Error;
 use rushlight::dtype::DType;
 use rushlight::ops::create::name_in_c;
 
-/// Refuses a result of another element type than that of the tensor that it is written to, where torch
-/// converts nothing, or not that. `source` is the type of what the result was made of, if that is one tensor.
-pub(super) fn check(name: &str, from: DType, to: DType, source: Option<DType>) -> PyResult<()> {
-    if from == to {
-        return Ok(());
+impl Conversion<'_> {
+    fn same(&self) -> bool {
+        self.from == self.to
     }
-    let (is, wanted) = (to.title(), from.title());
-    if let Some(transform) = name.strip_prefix("fft_") {
-        if to.is_complex() == from.is_complex() {
-            return Ok(());
-        }
-        let kind = if from.is_complex() { "complex" } else { "floating point" };
-        // In two dimensions it is that in any number.
-        let shown = transform.replace('2', "n");
-        let text = format!("{shown} expects a {kind} output tensor, but got {is}");
-        return Err(PyRuntimeError::new_err(text));
+
+    fn safe(&self) -> bool {
+        self.from.can_cast(self.to)
     }
-    let text = match bare(name) {
-        "bitwise_not" | "ceil" | "conj_physical" | "fix" | "floor" | "frac" | "neg" | "negative"
-        | "round" | "sgn" | "sign" | "trunc" => format!("Found dtype {is} but expected {wanted}"),
-        "clamp" | "clamp_max" | "clamp_min" | "clip" if source.is_some() => {
-            format!("Found dtype {is} but expected {wanted}")
-        }
-        "abs" | "absolute" if source == Some(from) => format!("Found dtype {is} but expected {wanted}"),
-        "addmm" | "addmv" | "argmax" | "argmin" | "baddbmm" | "bmm" | "cross" | "det" | "diag"
-        | "diagonal_copy" | "eigvalsh" | "expand_copy" | "lu_solve" | "permute_copy" | "select_copy"
-        | "squeeze_copy" | "t_copy" | "view_as_real_copy" | "gather" | "index_add" | "index_copy"
-        | "index_reduce" | "inv" | "inverse" | "isin" | "log_softmax" | "matmul" | "mm" | "msort"
-        | "norm" | "renorm" | "scatter" | "scatter_add" | "scatter_reduce" | "softmax" | "solve"
-        | "svdvals" | "take_along_dim" | "tril" | "triu" | "vector_norm" => {
-            return Err(raise(Error::GatherOutput { expected: from, got: to }.into()));
-        }
-        "cholesky" if name != "cholesky" => {
-            return Err(raise(Error::GatherOutput { expected: from, got: to }.into()));
-        }
-        "cond" | "pinv" if !from.can_cast(to) => {
-            format!("linalg.{}: {}", bare(name), unsafe_cast("result", from, to))
-        }
-        "matrix_power" | "tensorinv" | "tensorsolve" if !from.can_cast(to) => {
-            format!("{}: {}", bare(name), unsafe_cast("result", from, to))
-        }
-        "matrix_power" => return Err(raise(Error::GatherOutput { expected: from, got: to }.into())),
-        "eigvals" if !from.can_cast(to) => {
-            format!("torch.linalg.eigvals: {}", unsafe_cast("eigenvalues", from, to))
-        }
-        "histc" => format!(
-            "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {} and hist {}",
-            name_in_c(from),
-            name_in_c(to)
-        ),
-        "ldexp" if !from.can_cast(to) => format!("ldexp can't be cast to the desired output type {is}"),
-        "mvlgamma" | "multigammaln" if !from.can_cast(to) => {
-            format!("mvlgamma: result type {wanted} can't be cast to the desired output type {wanted}")
-        }
-        "nonzero" => format!("nonzero: Expected out tensor to have scalar type Long but got scalar type{is}"),
-        "searchsorted" => format!(
-            "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending \
-             on whether out_int32 flag is True, but we got output tensor's dtype {is} and out_int32 flag is {}",
-            if from == DType::Int32 { "True" } else { "False" }
-        ),
-        "where" => format!("Expected out type to be {wanted} but got {is}"),
-        "amax" | "amin" => format!(
-            "Expected the dtype for input and out to match, but got {wanted} for input's dtype and {is} for \
-             out's dtype."
-        ),
-        "index_select" => "index_select(): self and result must have the same scalar type".to_owned(),
-        "masked_select" => "masked_select(): self and result must have the same scalar type".to_owned(),
-        "quantile" | "nanquantile" => {
-            "quantile() out tensor must be same dtype as the input tensor".to_owned()
-        }
-        "multinomial" => format!("multinomial expects Long tensor out, got: {is}"),
-        "float_power" => format!(
-            "the output given to float_power has dtype {is} but the operation's result requires dtype {wanted}"
-        ),
-        "heaviside" => "heaviside is not yet implemented for tensors with different dtypes.".to_owned(),
-        "signbit" | "isposinf" | "isneginf" => format!("{name} does not support non-boolean outputs."),
-        "all" | "any" if to != DType::UInt8 => {
-            format!("{name} only supports bool tensor for result, got: {is}")
-        }
-        "complex" | "polar" => {
-            format!("Expected object of scalar type {wanted} but got scalar type {is} for argument 'out'")
-        }
-        "tensordot" | "inner" => format!(
-            "tensordot: Expected the output tensor to have dtype {wanted}, but got an output tensor with dtype {is}"
-        ),
-        "logcumsumexp" => format!("expected scalar_type {wanted} but found {is}"),
-        "solve_triangular" => format!("expected scalar type {wanted} but found {is}"),
-        "householder_product" if !from.can_cast(to) => format!(
-            "torch.linalg.householder_product: Expected result to be safely castable from {wanted} dtype, but got \
-             result with dtype {is}"
-        ),
-        "max" | "min" if source == Some(from) && !from.can_cast(to) => CAN_CAST.to_owned(),
-        "cumprod" | "cumsum" | "empty" | "linspace" | "logspace" | "prod" | "randint" | "sum" => {
-            return Ok(());
-        }
-        "dot" | "vdot" => format!("result dtype {is} does not match input dtype {wanted}"),
-        "mv" => {
-            format!("addmv input tensors must have the same dtype, but got {is}, {wanted}, and {wanted}")
-        }
-        "addbmm" => format!("self and mat2 must have the same dtype, but got {is} and {wanted}"),
-        "nan_to_num" => format!("nan_to_num: dtype of out: {is} should be same as input: {wanted}"),
-        "take" => format!(
-            "take(): self and out expected to have the same dtype, but got self.dtype = {wanted} and out.dtype = {is}"
-        ),
-        "cholesky" | "cholesky_inverse" | "cholesky_solve" if !from.can_cast(to) => {
-            format!(
-                "{}: Expected result to be safely castable from {wanted} dtype, but got result with dtype {is}",
-                bare(name)
-            )
-        }
-        "logsumexp" if !from.can_cast(to) => {
-            format!("logsumexp(): Expected floating point type for result tensor, but got: {is}")
-        }
-        "cat" | "column_stack" | "concat" | "concatenate" | "dstack" | "hstack" | "row_stack" | "stack"
-        | "vstack"
-            if !from.can_cast(to) =>
-        {
-            let text = format!("torch.cat(): input types can't be cast to the desired output type {is}");
-            return Err(PyTypeError::new_err(text));
-        }
-        "bernoulli" | "eye" | "full" | "ones" | "zeros" => return Ok(()),
-        _ if !from.can_cast(to) => {
-            format!("result type {wanted} can't be cast to the desired output type {is}")
-        }
-        _ => return Ok(()),
-    };
-    Err(PyRuntimeError::new_err(text))
+
+    fn is(&self) -> &'static str {
+        self.to.title()
+    }
+
+    fn wanted(&self) -> &'static str {
+        self.from.title()
+    }
+
+    /// What torch says of a result that it does not convert.
+    fn unsafe_cast(&self, part: &str) -> String {
+        format!(
+            "Expected {part} to be safely castable from {} dtype, but got {part} with dtype {}",
+            self.wanted(),
+            self.is()
+        )
+    }
 }
 
-/// What torch says of an extreme of all elements.
+/// Refuses with these words unless the types go together.
+fn refuse_unless(fine: bool, words: impl FnOnce() -> String) -> PyResult<()> {
+    if fine { Ok(()) } else { Err(PyRuntimeError::new_err(words())) }
+}
+
+/// What promotion converts.
+pub(crate) fn cast(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.safe(), || {
+        format!("result type {} can't be cast to the desired output type {}", c.wanted(), c.is())
+    })
+}
+
+/// Anything.
+pub(crate) fn any(_: &Conversion<'_>) -> PyResult<()> {
+    Ok(())
+}
+
+/// No other type.
+pub(crate) fn same(c: &Conversion<'_>) -> PyResult<()> {
+    match c.same() {
+        true => Ok(()),
+        false => Err(raise(Error::GatherOutput { expected: c.from, got: c.to }.into())),
+    }
+}
+
+/// No other type, in the words of elementwise operations that do not promote.
+pub(crate) fn found(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || format!("Found dtype {} but expected {}", c.is(), c.wanted()))
+}
+
+/// `found` of an operation of one tensor, `cast` of several.
+pub(crate) fn found_of_one(c: &Conversion<'_>) -> PyResult<()> {
+    if c.source.is_some() { found(c) } else { cast(c) }
+}
+
+/// `found` of a result of the same type as the tensor, `cast` of another.
+pub(crate) fn found_of_same(c: &Conversion<'_>) -> PyResult<()> {
+    if c.source == Some(c.from) { found(c) } else { cast(c) }
+}
+
+/// Fourier transforms: what is complex stays that, and integers take none.
+pub(crate) fn transform(c: &Conversion<'_>) -> PyResult<()> {
+    // In two dimensions it is that in any number.
+    transformed(c, &c.bare.replace('2', "n"))
+}
+
+/// The same of transforms back, which torch names after those forth.
+pub(crate) fn transform_back(c: &Conversion<'_>) -> PyResult<()> {
+    transformed(c, "fftn")
+}
+
+fn transformed(c: &Conversion<'_>, shown: &str) -> PyResult<()> {
+    let (fine, kind) = match c.from.is_complex() {
+        true => (c.to.is_complex(), "complex"),
+        false => (c.to.is_float(), "floating point"),
+    };
+    refuse_unless(fine, || format!("{shown} expects a {kind} output tensor, but got {}", c.is()))
+}
+
+/// Matrices that are checked before they are found in the tensor itself.
+pub(crate) fn safe_matrix(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.safe(), || format!("{}: {}", c.bare, c.unsafe_cast("result")))
+}
+
+/// `safe_matrix` of an operation that torch names by its module.
+pub(crate) fn safe_linalg(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.safe(), || format!("linalg.{}: {}", c.bare, c.unsafe_cast("result")))
+}
+
+/// `safe_matrix`, then `same`.
+pub(crate) fn safe_and_same(c: &Conversion<'_>) -> PyResult<()> {
+    safe_matrix(c)?;
+    same(c)
+}
+
+/// Older factorisations.
+pub(crate) fn safe_result(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.safe(), || {
+        let (name, wanted, is) = (c.bare, c.wanted(), c.is());
+        format!(
+            "{name}: Expected result to be safely castable from {wanted} dtype, but got result with dtype {is}"
+        )
+    })
+}
+
+/// `safe_result`, by the name of its module.
+pub(crate) fn reflected(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.safe(), || {
+        let (name, wanted, is) = (c.bare, c.wanted(), c.is());
+        format!(
+            "torch.linalg.{name}: Expected result to be safely castable from {wanted} dtype, but got result with dtype {is}"
+        )
+    })
+}
+
+/// Eigenvalues.
+pub(crate) fn eigenvalues(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.safe(), || format!("torch.linalg.eigvals: {}", c.unsafe_cast("eigenvalues")))
+}
+
+/// Eigenvalues and eigenvectors.
+pub(crate) fn eigenvectors(c: &Conversion<'_>) -> PyResult<()> {
+    let part = if c.place == Some(0) { "eigenvalues" } else { "eigenvectors" };
+    refuse_unless(c.safe(), || format!("torch.linalg.eig: {}", c.unsafe_cast(part)))
+}
+
+/// Reflections of matrices: what may be converted has to be of the type all the same.
+pub(crate) fn reflections(c: &Conversion<'_>) -> PyResult<()> {
+    let part = if c.place == Some(0) { "a" } else { "tau" };
+    refuse_unless(c.safe(), || format!("torch.geqrf: {}", c.unsafe_cast(part)))?;
+    same(c)
+}
+
+/// Numbers of elements between bounds.
+pub(crate) fn counted(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!(
+            "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {} and hist {}",
+            name_in_c(c.from),
+            name_in_c(c.to)
+        )
+    })
+}
+
+/// Products with powers of two.
+pub(crate) fn ldexp(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.safe(), || format!("ldexp can't be cast to the desired output type {}", c.is()))
+}
+
+/// The gamma function of several dimensions.
+pub(crate) fn mvlgamma(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.safe(), || {
+        let wanted = c.wanted();
+        format!("mvlgamma: result type {wanted} can't be cast to the desired output type {wanted}")
+    })
+}
+
+/// Places of what is not zero.
+pub(crate) fn nonzero(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!("nonzero: Expected out tensor to have scalar type Long but got scalar type{}", c.is())
+    })
+}
+
+/// Places in a sorted row.
+pub(crate) fn searched(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!(
+            "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending \
+             on whether out_int32 flag is True, but we got output tensor's dtype {} and out_int32 flag is {}",
+            c.is(),
+            if c.from == DType::Int32 { "True" } else { "False" }
+        )
+    })
+}
+
+/// Choices between two tensors.
+pub(crate) fn chosen(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || format!("Expected out type to be {} but got {}", c.wanted(), c.is()))
+}
+
+/// Extremes along dimensions.
+pub(crate) fn extreme(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!(
+            "Expected the dtype for input and out to match, but got {} for input's dtype and {} for out's dtype.",
+            c.wanted(),
+            c.is()
+        )
+    })
+}
+
+/// The extreme of all elements; of two tensors, what promotion converts.
+pub(crate) fn extreme_of_all(c: &Conversion<'_>) -> PyResult<()> {
+    match c.place {
+        Some(_) => same(c),
+        None if c.source != Some(c.from) => cast(c),
+        None => refuse_unless(c.safe(), || CAN_CAST.to_owned()),
+    }
+}
+
 const CAN_CAST: &str = "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be \
                         true, but got false.  (Could this error message be improved?  If so, please report an \
                         enhancement request to PyTorch.)";
 
-/// What torch says of a result that it does not convert.
-fn unsafe_cast(part: &str, from: DType, to: DType) -> String {
-    format!(
-        "Expected {part} to be safely castable from {} dtype, but got {part} with dtype {}",
-        from.title(),
-        to.title()
-    )
+/// Elements that are picked.
+pub(crate) fn picked(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || format!("{}(): self and result must have the same scalar type", c.name))
 }
 
-/// `check` for one of several results: none is converted.
-pub(super) fn check_one(name: &str, place: usize, from: DType, to: DType) -> PyResult<()> {
-    let (is, wanted) = (to.title(), from.title());
-    let text = match bare(name) {
-        _ if from == to => return Ok(()),
-        "eig" if from.can_cast(to) => return Ok(()),
-        "eig" | "geqrf" if !from.can_cast(to) => {
-            let part = match (bare(name), place) {
-                ("eig", 0) => "eigenvalues",
-                ("eig", _) => "eigenvectors",
-                (_, 0) => "a",
-                _ => "tau",
-            };
-            format!("torch.{}: {}", name.replace("linalg_", "linalg."), unsafe_cast(part, from, to))
+/// Elements that are picked by their places in memory.
+pub(crate) fn taken(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!(
+            "take(): self and out expected to have the same dtype, but got self.dtype = {} and out.dtype = {}",
+            c.wanted(),
+            c.is()
+        )
+    })
+}
+
+/// Quantiles.
+pub(crate) fn quantile(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || "quantile() out tensor must be same dtype as the input tensor".to_owned())
+}
+
+/// Places that are drawn.
+pub(crate) fn drawn(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || format!("multinomial expects Long tensor out, got: {}", c.is()))
+}
+
+/// Powers in double precision.
+pub(crate) fn float_power(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!(
+            "the output given to float_power has dtype {} but the operation's result requires dtype {}",
+            c.is(),
+            c.wanted()
+        )
+    })
+}
+
+/// Steps.
+pub(crate) fn heaviside(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        "heaviside is not yet implemented for tensors with different dtypes.".to_owned()
+    })
+}
+
+/// Questions about signs.
+pub(crate) fn truth(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || format!("{} does not support non-boolean outputs.", c.name))
+}
+
+/// Whether all or any elements hold: once that was told in bytes.
+pub(crate) fn truth_of_all(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same() || c.to == DType::UInt8, || {
+        format!("{} only supports bool tensor for result, got: {}", c.name, c.is())
+    })
+}
+
+/// Complex numbers of two parts.
+pub(crate) fn combined(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!(
+            "Expected object of scalar type {} but got scalar type {} for argument 'out'",
+            c.wanted(),
+            c.is()
+        )
+    })
+}
+
+/// Products over dimensions.
+pub(crate) fn contracted(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!(
+            "tensordot: Expected the output tensor to have dtype {}, but got an output tensor with dtype {}",
+            c.wanted(),
+            c.is()
+        )
+    })
+}
+
+/// Extremes up to each element, and logarithms of sums.
+pub(crate) fn running(c: &Conversion<'_>) -> PyResult<()> {
+    if c.place.is_some_and(|place| place > 0) {
+        return same(c);
+    }
+    refuse_unless(c.same(), || format!("expected scalar_type {} but found {}", c.wanted(), c.is()))
+}
+
+/// Solutions by triangular matrices.
+pub(crate) fn triangular(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || format!("expected scalar type {} but found {}", c.wanted(), c.is()))
+}
+
+/// Products of vectors.
+pub(crate) fn dot(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || format!("result dtype {} does not match input dtype {}", c.is(), c.wanted()))
+}
+
+/// Products of a matrix and a vector.
+pub(crate) fn vector(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        let wanted = c.wanted();
+        format!("addmv input tensors must have the same dtype, but got {}, {wanted}, and {wanted}", c.is())
+    })
+}
+
+/// Sums of products of matrices.
+pub(crate) fn batched(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!("self and mat2 must have the same dtype, but got {} and {}", c.is(), c.wanted())
+    })
+}
+
+/// Numbers in place of what is none.
+pub(crate) fn cleaned(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!("nan_to_num: dtype of out: {} should be same as input: {}", c.is(), c.wanted())
+    })
+}
+
+/// Logarithms of sums.
+pub(crate) fn logsumexp(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.safe(), || {
+        format!("logsumexp(): Expected floating point type for result tensor, but got: {}", c.is())
+    })
+}
+
+/// Joined tensors.
+pub(crate) fn joined(c: &Conversion<'_>) -> PyResult<()> {
+    match c.safe() {
+        true => Ok(()),
+        false => {
+            let text =
+                format!("torch.cat(): input types can't be cast to the desired output type {}", c.is());
+            Err(PyTypeError::new_err(text))
         }
-        "frexp" if place == 0 => format!(
-            "torch.frexp() expects mantissa to have dtype {} but got {}",
-            name_in_c(from),
-            name_in_c(to)
-        ),
-        "cummax" | "cummin" if place == 0 => format!("expected scalar_type {wanted} but found {is}"),
-        "kthvalue" if place == 0 => "output values must be of same type as input".to_owned(),
-        "mode" if place == 0 => format!("expected scalar type '{wanted}' but got '{is}' for values output"),
-        _ => return Err(raise(Error::GatherOutput { expected: from, got: to }.into())),
-    };
-    Err(PyRuntimeError::new_err(text))
-}
-
-/// The name without that of its module.
-fn bare(name: &str) -> &str {
-    let stripped = name.strip_prefix("linalg_").or_else(|| name.strip_prefix("special_"));
-    stripped.unwrap_or(name)
-}
-
-/// What torch calls the operation that refuses to be recorded with an `out=`: that which is written last.
-/// `alone` says that the operation was given one tensor.
-pub(super) fn refusing(name: &str, alone: bool) -> &str {
-    match name {
-        "absolute" => "abs",
-        "arccos" => "acos",
-        "arccosh" => "acosh",
-        "arcsin" => "asin",
-        "arcsinh" => "asinh",
-        "arctan" => "atan",
-        "arctan2" => "atan2",
-        "arctanh" => "atanh",
-        "chain_matmul" => "mm",
-        "clip" => "clamp",
-        "column_stack" | "concat" | "concatenate" | "dstack" | "hstack" | "row_stack" | "vstack" => "cat",
-        "cross" => "linalg_cross",
-        "diff" | "subtract" => "sub",
-        "divide" | "true_divide" => "div",
-        "fft_fft" | "fft_rfft" | "fft_rfftn" => "_fft_r2c",
-        "fft_fft2" | "fft_fftn" | "fft_ifft2" | "fft_ifftn" => "_fft_c2c",
-        "fft_hfft" | "fft_irfft" | "fft_irfft2" | "fft_irfftn" => "_fft_c2r",
-        "fix" => "trunc",
-        "float_power" | "square" => "pow",
-        "ger" | "kron" | "multiply" | "outer" => "mul",
-        "inverse" | "linalg_inv" => "linalg_inv_ex",
-        "linalg_cholesky" => "linalg_cholesky_ex",
-        "linalg_det" => "_linalg_det",
-        "linalg_eigh" | "linalg_eigvalsh" => "_linalg_eigh",
-        "linalg_lu_factor" => "linalg_lu_factor_ex",
-        "linalg_matrix_power" => "matmul",
-        "linalg_slogdet" | "slogdet" => "_linalg_slogdet",
-        "linalg_solve" => "_linalg_solve_ex",
-        "linalg_svd" | "linalg_svdvals" | "svd" => "_linalg_svd",
-        "lu_solve" => "linalg_lu_solve",
-        "max" if !alone => "maximum",
-        "min" if !alone => "minimum",
-        "msort" => "sort",
-        "nanmean" => "nansum",
-        "negative" => "neg",
-        "norm" => "linalg_vector_norm",
-        "qr" => "linalg_qr",
-        "special_gammainc" => "igamma",
-        "special_gammaincc" => "igammac",
-        "special_multigammaln" => "mvlgamma",
-        "take_along_dim" => "gather",
-        name => name,
     }
 }
+
+/// Mantissas and exponents.
+pub(crate) fn mantissa(c: &Conversion<'_>) -> PyResult<()> {
+    if c.place == Some(1) {
+        return same(c);
+    }
+    refuse_unless(c.same(), || {
+        format!(
+            "torch.frexp() expects mantissa to have dtype {} but got {}",
+            name_in_c(c.from),
+            name_in_c(c.to)
+        )
+    })
+}
+
+/// The element of a rank, and its place.
+pub(crate) fn ranked(c: &Conversion<'_>) -> PyResult<()> {
+    if c.place == Some(1) {
+        return same(c);
+    }
+    refuse_unless(c.same(), || "output values must be of same type as input".to_owned())
+}
+
+/// The most frequent element, and its place.
+pub(crate) fn frequent(c: &Conversion<'_>) -> PyResult<()> {
+    if c.place == Some(1) {
+        return same(c);
+    }
+    refuse_unless(c.same(), || {
+        format!("expected scalar type '{}' but got '{}' for values output", c.wanted(), c.is())
+    })
+}
+
+/// Parts of a dimension, copied.
+pub(crate) fn narrowed(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || NARROWED.to_owned())
+}
+
+const NARROWED: &str = "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be \
+                        improved?  If so, please report an enhancement request to PyTorch.)";

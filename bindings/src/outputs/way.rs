@@ -1,0 +1,181 @@
+//! How an operation writes to tensors that it is given: what its entry says of `out=`.
+use super::types;
+use pyo3::prelude::*;
+use rushlight::dtype::DType;
+use std::ffi::CStr;
+
+/// What an entry says of `out=`. Entries that say nothing have `PLAIN`.
+#[derive(Clone, Copy)]
+pub(crate) struct Way {
+    pub(super) history: History,
+    pub(super) memory: Memory,
+    /// Whether no element may be written twice, also where the tensor would get another shape.
+    pub(super) once: bool,
+    /// Refuses element types that torch does not convert the result to.
+    pub(super) types: fn(&Conversion<'_>) -> PyResult<()>,
+    pub(super) shape: Shape,
+    /// Whether tensors are made from nothing but numbers, and may be asked to require a gradient.
+    pub(super) made: bool,
+    /// Whether a named element type is that of the tensor, from which nothing is converted.
+    pub(super) exact: bool,
+    /// How the result gets into a tensor of another shape.
+    pub(super) placed: Placed,
+    /// What is told of the operation only here.
+    pub(super) deprecated: Option<&'static CStr>,
+}
+
+/// What autograd makes of the write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum History {
+    /// Nothing is written that would have to be recorded. The name is that which torch refuses by: that of
+    /// the operation that writes last, if it is not this one.
+    Refused(Option<&'static str>),
+    /// The same of an operation that is another one when it is given two tensors.
+    RefusedOfTwo(&'static str),
+    /// Tensors with a history are not even looked at.
+    NotResized,
+    /// There is nothing to record.
+    None,
+    /// The write is recorded, and whoever asks for its derivative is refused. This is the operation.
+    Unknown(&'static str),
+    /// The copy is recorded, as if it had been asked for.
+    Copied,
+}
+
+/// Which memory may be written to, given what is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Any.
+    Any,
+    /// None of what is read.
+    Apart,
+    /// What is read, in the same order: it is read and written element by element.
+    Aligned,
+    /// The same of the first tensor, from which the operation goes on.
+    OfFirst,
+}
+
+/// What is said of a tensor of another shape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// That it should not have been given, unless there is nothing in it or the result is made of nothing
+    /// but numbers.
+    Told,
+    /// Nothing.
+    Silent,
+    /// Nothing if it has as many elements as the result.
+    InLine,
+    /// The same, and how many elements there are if not.
+    Counted,
+}
+
+/// How a result gets into a tensor of another shape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placed {
+    /// As the operation has laid it out.
+    AsItLies,
+    /// In order: older operations copy element by element what newer ones find in the tensor itself.
+    InOrder,
+    /// In order, if there is anything in the tensor or it is converted.
+    InOrderUnlessEmpty,
+}
+
+/// A result and the tensor that it is to be written to.
+pub(crate) struct Conversion<'a> {
+    /// The operation's name, and what it is called without that of its module.
+    pub(super) name: &'a str,
+    pub(super) bare: &'a str,
+    pub(super) from: DType,
+    pub(super) to: DType,
+    /// The element type of what the result was made of, if that is one tensor.
+    pub(super) source: Option<DType>,
+    /// Which of several results it is; none if there is one.
+    pub(super) place: Option<usize>,
+}
+
+impl Way {
+    /// That of most operations.
+    pub(crate) const PLAIN: Way = Way {
+        history: History::Refused(None),
+        memory: Memory::Any,
+        once: false,
+        types: types::cast,
+        shape: Shape::Told,
+        made: false,
+        exact: false,
+        placed: Placed::AsItLies,
+        deprecated: None,
+    };
+    /// That of operations that read and write element by element.
+    pub(crate) const ALIGNED: Way = Way { memory: Memory::Aligned, ..Way::PLAIN };
+    /// That of operations whose result may show none of the memory of what they read.
+    pub(crate) const APART: Way = Way { memory: Memory::Apart, ..Way::PLAIN };
+    /// That of operations that go on from their first tensor, element by element.
+    pub(crate) const OF_FIRST: Way = Way { memory: Memory::OfFirst, ..Way::PLAIN };
+    /// The same of operations that have no gradients.
+    pub(crate) const COMPARED: Way = Way::ALIGNED.unrecorded();
+    /// That of operations that make tensors of nothing but numbers.
+    pub(crate) const MADE: Way = Way { made: true, types: types::any, ..Way::PLAIN };
+    /// That of what torch writes with its one way for joined tensors.
+    pub(crate) const JOINED: Way = Way::APART.typed(types::joined);
+
+    /// Refuses to be recorded by the name of another operation.
+    pub(crate) const fn refused_as(self, name: &'static str) -> Way {
+        Way { history: History::Refused(Some(name)), ..self }
+    }
+
+    /// Is another operation when it is given two tensors.
+    pub(crate) const fn refused_of_two_as(self, name: &'static str) -> Way {
+        Way { history: History::RefusedOfTwo(name), ..self }
+    }
+
+    /// Has no gradients.
+    pub(crate) const fn unrecorded(self) -> Way {
+        Way { history: History::None, ..self }
+    }
+
+    /// Is not known to torch's formulas when it is given an `out`, under this name of theirs.
+    pub(crate) const fn unknown(self, name: &'static str) -> Way {
+        Way { history: History::Unknown(name), ..self }
+    }
+
+    /// Calculates first and then copies what it found.
+    pub(crate) const fn copied(self) -> Way {
+        Way { history: History::Copied, ..self }
+    }
+
+    /// Resizes what it is given, without looking at more.
+    pub(crate) const fn resizing(self) -> Way {
+        Way { history: History::NotResized, ..self }
+    }
+
+    /// Writes no element twice, also where it would give the tensor another shape.
+    pub(crate) const fn once(self) -> Way {
+        Way { once: true, ..self }
+    }
+
+    /// Converts as this says.
+    pub(crate) const fn typed(self, types: fn(&Conversion<'_>) -> PyResult<()>) -> Way {
+        Way { types, ..self }
+    }
+
+    /// Says this of other shapes.
+    pub(crate) const fn shaped(self, shape: Shape) -> Way {
+        Way { shape, ..self }
+    }
+
+    /// Converts nothing to what the caller has named.
+    pub(crate) const fn exact(self) -> Way {
+        Way { exact: true, ..self }
+    }
+
+    /// Gets into tensors of another shape like this.
+    pub(crate) const fn placed(self, placed: Placed) -> Way {
+        Way { placed, ..self }
+    }
+
+    /// Is told to be used no more.
+    pub(crate) const fn deprecated(self, words: &'static CStr) -> Way {
+        Way { deprecated: Some(words), ..self }
+    }
+}
