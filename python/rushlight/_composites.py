@@ -116,9 +116,10 @@ def broadcast_shapes(*shapes: Any) -> Size:
             if sizes[place] in (1, result[place]):
                 continue
             if result[place] != 1:
+                shown = shape if isinstance(shape, tuple) else tuple(sizes)
                 raise RuntimeError(
                     f"Attempting to broadcast a dimension of length {sizes[place]} at {place}! Mismatching "
-                    f"argument at index {number} had {tuple(sizes)}; but expected shape should be "
+                    f"argument at index {number} had {shown}; but expected shape should be "
                     f"broadcastable to {result}"
                 )
             result[place] = sizes[place]

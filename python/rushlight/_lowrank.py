@@ -60,7 +60,15 @@ def pca_lowrank(
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
 
 
-def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+def ormqr(
+    input: Tensor,
+    tau: Tensor,
+    other: Tensor,
+    left: bool = True,
+    transpose: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Return the product of a matrix with reflections as `geqrf` gives them, or with their adjoint.
 
     >>> import rushlight as torch
@@ -97,4 +105,4 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     names = ("ormqr", "OrmqrBackward0", "self input2 input3 result")
     parameters = {"left": left, "transpose": transpose}
     (result,) = native._as_one(product, names, (3, 0, 0), parameters, input, tau, other)
-    return result
+    return native._written("ormqr", result, out)

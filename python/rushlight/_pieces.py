@@ -66,11 +66,7 @@ def gradient(
     else:
         spaces = [spacing] if isinstance(spacing, Tensor) else list(spacing)
         if len(spaces) != len(dims):
-            raise RuntimeError(
-                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
-                f"arguments to have the same length, but got a spacing argument of length "
-                f"{len(spaces)} and a dim argument of length {len(dims)}."
-            )
+            raise RuntimeError(_unmatched(len(spaces), None if dim is None else len(dims), input.dim()))
     numbers = []
     for place in dims:
         input.size(place)  # says so if there is no such dimension
@@ -82,6 +78,20 @@ def gradient(
     if not (input.is_floating_point() or input.is_complex()):
         input = input.to(native.get_default_dtype())
     return tuple(_slope(input, dim, space, edge_order) for dim, space in zip(numbers, spaces, strict=True))
+
+
+def _unmatched(spaces: int, dims: int | None, ndim: int) -> str:
+    """Return what is wrong with more or fewer distances than dimensions."""
+    if dims is None:
+        return (
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "
+            f"'self.dim() = {ndim}', since dim argument was not given, but got a list of length {spaces}"
+        )
+    return (
+        "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to "
+        f"have the same length, but got a spacing argument of length {spaces} and a dim argument of length "
+        f"{dims}."
+    )
 
 
 def _slope(x: Tensor, dim: int, space: Any, edge_order: int) -> Tensor:

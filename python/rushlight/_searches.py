@@ -208,6 +208,7 @@ def histogram(
     range: Sequence[float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
+    out: Any = None,
 ) -> Any:
     """Return how many elements lie between edges, or in so many ranges of one width, and the edges.
 
@@ -229,7 +230,8 @@ def histogram(
         counts, found = _counts(points, [bins if edges is None else edges], range, weights, density)
         return [counts, *found]
 
-    return return_types.histogram(of_all_samples("histogram", compute, samples))
+    found = return_types.histogram(of_all_samples("histogram", compute, samples))
+    return native._written("histogram", found, out)
 
 
 def histogramdd(
@@ -323,7 +325,7 @@ def _edges(lines: Tensor, dim: int, count: Any, range: Sequence[float] | None) -
     return native._nn.linspaces(low - half, high + half, count + 1)
 
 
-def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
     """Return so many places of elements that are not zero, filled up if there are less.
 
     >>> import rushlight as torch
@@ -342,7 +344,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
         filled = native.full((len(samples), size, samples.dim() - 1), fill_value, dtype=found.dtype)
         return [filled.index_put((owners[kept], numbers[kept]), found[kept, 1:])]
 
-    return of_all_samples("nonzero_static", places, [input])[0]
+    return native._written("nonzero_static", of_all_samples("nonzero_static", places, [input])[0], out)
 
 
 METHODS = (histc, histogram, nonzero_static, unique, unique_consecutive)

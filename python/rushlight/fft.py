@@ -336,6 +336,8 @@ def ihfftn(
     if not dims:
         raise RuntimeError("ihfftn must transform at least one axis")
     input = _resized(_of_real(input, "ihfftn"), dims, sizes)
+    if any(input.shape[place] == 0 for place in dims):
+        raise RuntimeError("Invalid number of data points (0) specified")
     found = _nn.fft_r2c(input, dims[-1:], _scale(norm, False), True)
     if not dims[:-1]:
         return native._written("fft_ihfftn", found.conj(), out)

@@ -60,6 +60,8 @@ macro_rules! composites {
     TensordotDTypes {},
     /// A dimension summed over twice.
     TensordotTwice { dim: usize },
+    /// A search for complex numbers among others.
+    AmongDType { dtype: DType },
     /// Distances of what is not floating-point.
     CdistDType { name: &'static str, dtype: DType },
     /// Distances of rows of different element types.

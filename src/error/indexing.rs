@@ -161,6 +161,8 @@ macro_rules! indexing {
     MeshgridDimensions { ndim: usize },
     /// A grid of vectors of different types.
     MeshgridDTypes {},
+    /// An order of dimensions that no grid has.
+    MeshgridIndexing { indexing: String },
     }} };
 }
 pub(super) use indexing;

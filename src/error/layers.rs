@@ -66,16 +66,22 @@ macro_rules! layers {
     UpsampleSizes { input: Vec<i64>, output: Vec<i64> },
     /// Resampling of a line from nothing or to nothing.
     UpsampleLine { input: usize, output: i64 },
+    /// Resampling of images without channels.
+    UpsampleNothing { shape: Vec<usize>, ndim: usize },
     /// Targets of another element type.
     LikelihoodDType { expected: DType, got: DType },
     /// Sliding windows with a number of the wrong sign.
-    FoldSign { what: &'static str, values: Vec<i64> },
+    FoldSign { what: &'static str, wanted: &'static str, name: &'static str, height: i64, width: i64 },
     /// An image that holds no window.
     FoldEmpty { size: Vec<i64>, kernel: Vec<i64>, dilation: Vec<i64>, padding: Vec<i64>, counts: Vec<i64> },
     /// Windows of what is no image.
     UnfoldRank { shape: Vec<usize> },
     /// Columns that are no matrix.
     FoldRank { shape: Vec<usize> },
+    /// Means over windows of images without channels or elements.
+    PoolNothing { shape: Vec<usize> },
+    /// The same of bodies.
+    PoolNothing3 { shape: Vec<usize> },
     /// Columns that are no windows.
     FoldChannels { got: usize, kernel: Vec<i64> },
     /// More or fewer columns than windows.

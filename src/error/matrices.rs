@@ -101,6 +101,8 @@ macro_rules! matrices {
     FourierDType { kinds: &'static str, dtype: DType },
     /// A Fourier transform of so many elements.
     FourierPoints { points: i64 },
+    /// A Fourier transform of no line.
+    FourierNothing {},
     /// Complex results of numbers of a type that no complex type belongs to.
     NoComplexType { dtype: DType },
     /// Eigenvalues of what is not a number.

@@ -3,12 +3,12 @@
 use super::binary::{self, Elementwise2, Needs};
 use super::numbers::WithNumber;
 use super::operand::{Kept, Operand, Value};
-use super::{memory_order, mul};
+use super::{batch, memory_order, mul};
 use crate::dtype::{Complex, DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::shape::Layout;
+use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// t · factor, without a multiplication by one
@@ -16,14 +16,19 @@ pub(super) fn times(t: &Tensor, factor: Scalar) -> Result<Tensor> {
     if factor.real() == Some(1.0) { Ok(t.clone()) } else { mul(t, factor) }
 }
 
-/// Whether α can scale an operand of this type.
-fn check_alpha(alpha: Scalar, common: DType) -> Result<()> {
-    match alpha {
-        Scalar::Bool(_) if common != DType::Bool => Err(Error::AlphaBool {}.into()),
-        Scalar::Float(_) if !common.is_differentiable() => Err(Error::AlphaFloat {}.into()),
-        Scalar::Complex(_) if !common.is_complex() => Err(Error::AlphaComplex {}.into()),
-        _ => Ok(()),
+/// Whether α can scale an operand of this type. Shapes that do not go together are told first.
+fn check_alpha(a: Operand<'_>, b: Operand<'_>, alpha: Scalar, common: DType) -> Result<()> {
+    let error = match alpha {
+        Scalar::Bool(_) if common != DType::Bool => Error::AlphaBool {},
+        Scalar::Float(_) | Scalar::Complex(_) if !common.is_differentiable() => Error::AlphaFloat {},
+        Scalar::Complex(_) if !common.is_complex() => Error::AlphaComplex {},
+        _ => return Ok(()),
+    };
+    if let (Operand::Tensor(a), Operand::Tensor(b)) = (a, b) {
+        shape::broadcast(a.layout().shape(), b.layout().shape())
+            .map_err(|error| batch::told_of_all(error, &[a, b]))?;
     }
+    Err(error.into())
 }
 
 /// αx, where a factor of one leaves zeros and infinities as they are
@@ -57,7 +62,7 @@ fn check_difference(a: Operand<'_>, b: Operand<'_>, alpha: Scalar, common: DType
     if a.dtype() == DType::Bool || b.dtype() == DType::Bool {
         return Err(Error::SubtractWithBool {}.into());
     }
-    check_alpha(alpha, common)
+    check_alpha(a, b, alpha, common)
 }
 
 /// y = a + b,  ∂y/∂a = 1,  ∂y/∂b = 1
@@ -124,8 +129,8 @@ impl Elementwise2 for Add {
         shown! { alpha: self.alpha }
     }
 
-    fn check(&self, _a: Operand<'_>, _b: Operand<'_>, common: DType) -> Result<()> {
-        check_alpha(self.alpha, common)
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        check_alpha(a, b, self.alpha, common)
     }
 
     fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {

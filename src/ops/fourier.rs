@@ -40,7 +40,10 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(x: &Tensor) -> Result<Numbers> {
+    fn of(x: &Tensor, dims: &[usize]) -> Result<Numbers> {
+        if x.numel() == 0 && !dims.is_empty() {
+            return Err(Error::FourierNothing {}.into());
+        }
         let array = x.array();
         let array = copy::as_type(&array, DType::Complex128)?;
         let array = copy::in_order(&array)?;
@@ -152,7 +155,7 @@ impl Op for Fourier {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let mut x = Numbers::of(inputs[0])?;
+        let mut x = Numbers::of(inputs[0], &self.plan.dims)?;
         x.transform(&self.plan.dims, self.forward);
         let shape = x.shape.clone();
         let layout = memory_order::transformed(&shape, &inputs[0].layout(), &self.plan.dims, 0);
@@ -198,7 +201,7 @@ impl Op for RealFourier {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let mut x = Numbers::of(inputs[0])?;
+        let mut x = Numbers::of(inputs[0], &self.plan.dims)?;
         x.transform(&self.plan.dims, true);
         let shape = x.shape.clone();
         let mut y = self.plan.scaled(x, &shape);
@@ -265,7 +268,7 @@ impl Op for HalfFourier {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let mut x = Numbers::of(inputs[0])?;
+        let mut x = Numbers::of(inputs[0], &self.plan.dims)?;
         let (last, size) = (self.plan.last(), self.size);
         // The other dimensions first: then each line is the half of a mirrored one.
         x.transform(&self.plan.dims[..self.plan.dims.len() - 1], false);

@@ -101,14 +101,10 @@ fn checked(
     index: &Tensor,
     fits: impl Fn(&[usize], &[usize], usize) -> Result<()>,
 ) -> Result<usize> {
-    let layout = x.layout();
-    let dim = shape::normalize_dim(dim, layout.ndim())?;
-    let indices = index.layout();
+    let dim = check_index(operation, x, dim, index)?;
+    let (layout, indices) = (x.layout(), index.layout());
     if indices.numel() == 0 {
         return Ok(dim);
-    }
-    if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
-        return Err(Error::IndexDTypeOf { operation, expected: "int32/int64" }.into());
     }
     fits(counted(layout.shape()), counted(indices.shape()), dim)?;
     let size = counted(layout.shape())[dim];
@@ -116,6 +112,15 @@ fn checked(
         in_range(index, dim, size)?;
     }
     Ok(dim)
+}
+
+/// Checks the dimension, which is the answer, and the type of an index that says anything.
+fn check_index(operation: &'static str, x: &Tensor, dim: i64, index: &Tensor) -> Result<usize> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    match index.numel() == 0 || matches!(index.dtype(), DType::Int32 | DType::Int64) {
+        true => Ok(dim),
+        false => Err(Error::IndexDTypeOf { operation, expected: "int32/int64" }.into()),
+    }
 }
 
 /// Whether there is what an index names.

@@ -213,17 +213,22 @@ pub fn atleast_2d(x: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// Vectors as the coordinates of a grid: one tensor of the grid's shape for each. With `swapped` the
-/// first two dimensions are exchanged (torch's `indexing='xy'`).
-pub fn meshgrid(tensors: &[&Tensor], swapped: bool) -> Result<Vec<Tensor>> {
+/// Vectors as the coordinates of a grid: one tensor of the grid's shape for each. With an
+/// `indexing` of `xy` the first two dimensions are exchanged, which those of `ij` are not.
+pub fn meshgrid(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tensor>> {
     let Some(first) = tensors.first() else {
         return Err(Error::StackEmpty { operation: "meshgrid" }.into());
     };
-    if let Some(tensor) = tensors.iter().find(|tensor| tensor.ndim() > 1) {
-        return Err(Error::MeshgridDimensions { ndim: tensor.ndim() }.into());
-    }
     if tensors.iter().any(|tensor| tensor.dtype() != first.dtype()) {
         return Err(Error::MeshgridDTypes {}.into());
+    }
+    let swapped = match indexing {
+        "ij" => false,
+        "xy" => true,
+        _ => return Err(Error::MeshgridIndexing { indexing: indexing.to_owned() }.into()),
+    };
+    if let Some(tensor) = tensors.iter().find(|tensor| tensor.ndim() > 1) {
+        return Err(Error::MeshgridDimensions { ndim: tensor.ndim() }.into());
     }
     let place = |index: usize| match index {
         0 | 1 if swapped && tensors.len() > 1 => 1 - index,

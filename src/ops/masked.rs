@@ -256,11 +256,11 @@ pub fn masked_select(x: &Tensor, mask: &Tensor) -> Result<Tensor> {
 
 /// Checks the arguments of `masked_scatter` into a tensor of that shape.
 fn placing(x: &Tensor, mask: &Tensor, source: &Tensor, shape: &[usize]) -> Result<Place> {
-    if mask.dtype() != DType::Bool {
-        return Err(Error::MaskedScatterMask { dtype: mask.dtype() }.into());
-    }
     if x.dtype() != source.dtype() {
         return Err(Error::MaskedScatterDTypes { dtype1: x.dtype(), dtype2: source.dtype() }.into());
+    }
+    if mask.dtype() != DType::Bool {
+        return Err(Error::MaskedScatterMask { dtype: mask.dtype() }.into());
     }
     let numbers = Numbers::of_mask(mask, shape);
     if source.numel() < numbers.places.len() {

@@ -127,8 +127,8 @@ pub fn set_(x: &Tensor, source: &Tensor) -> Result<()> {
 
 /// `set_` to a window of the memory of `source`.
 pub fn set_window_(x: &Tensor, source: &Tensor, size: &[i64], stride: &[i64], offset: i64) -> Result<()> {
-    check_source(x, source)?;
     in_place::check_filled(x, records(&[x, source]))?;
+    check_source(x, source)?;
     let window = strided::as_strided(&source.detach(), size, stride, Some(offset))?;
     show(x, &window, &[x, &window])
 }

@@ -181,22 +181,28 @@ impl Op for Fill {
 pub fn masked_fill<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>) -> Result<Tensor> {
     // Sizes that do not go together are told first.
     let fits = || shape::broadcast(mask.layout().shape(), x.layout().shape());
+    let value = value.into();
+    if let Operand::Tensor(value) = value
+        && value.ndim() > 0
+    {
+        return fits().and(Err(Error::MaskedFillValue { ndim: value.ndim() }.into()));
+    }
     if mask.dtype() != DType::Bool {
         fits()?;
         return Err(Error::MaskedFillMask { dtype: mask.dtype() }.into());
     }
     let (kept, dtype) = (mask.clone(), x.dtype());
-    match value.into() {
+    match value {
         Operand::Scalar(scalar) => {
-            apply_one(Fill { mask: kept, value: create::full(&[], scalar, dtype)? }, &[x])
+            let value = create::full(&[], scalar, dtype).or_else(|error| fits().and(Err(error)))?;
+            apply_one(Fill { mask: kept, value }, &[x])
         }
-        Operand::Tensor(value) if value.ndim() == 0 => {
+        Operand::Tensor(value) => {
             if !batch::is_batched(value) {
                 create::check_value(value.item()?, dtype)?;
             }
             apply_one(Select::<true> { condition: kept, dtype }, &[x, value])
         }
-        Operand::Tensor(value) => fits().and(Err(Error::MaskedFillValue { ndim: value.ndim() }.into())),
     }
 }
 

@@ -27,14 +27,14 @@ const PLAIN: &[&str] = &["(Tensor input, *, Tensor out=None)"];
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
     function("alias_copy", PLAIN, "The tensor, copied.", |a| alias_copy(a.tensor(0)?).answer(a.py()))
-        .written(&Way::PLAIN.unknown("alias_copy").typed(types::same)),
+        .written(&Way::VIEWED.unknown("alias_copy")),
     function("detach_copy", PLAIN, "The tensor without its history, copied.", |a| {
         let x = a.tensor(0)?;
         let y = cast::clone_contiguous(&x.detach()).map_err(raise)?;
         underived::unknown(&[x], std::slice::from_ref(&y), "detach_copy").map_err(raise)?;
         y.to_python(a.py()).map(Bound::unbind)
     })
-    .written(&Way::PLAIN.unknown("detach_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("detach_copy")),
     function(
         "as_strided_copy",
         &["(Tensor input, int[] size, int[] stride, int? storage_offset=None, *, Tensor out=None)"],
@@ -44,12 +44,12 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "AsStridedBackward0_copy", move |x| strided::as_strided(x, &size, &stride, offset))
         },
     )
-    .written(&Way::PLAIN.unknown("as_strided_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("as_strided_copy")),
     function("diagonal_copy", DIAGONAL, "`diagonal`, copied.", |a| {
         let (offset, first, second) = (a.int(1)?, a.int(2)?, a.int(3)?);
         copy(a, "DiagonalBackward0_copy", move |x| part::diagonal(x, offset, first, second))
     })
-    .written(&Way::PLAIN.unknown("diagonal_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("diagonal_copy")),
     function(
         "expand_copy",
         &["(Tensor input, int[] size, *, bool implicit=False, Tensor out=None)"],
@@ -59,7 +59,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "ExpandBackward0_copy", move |x| expand::expand(x, &size))
         },
     )
-    .written(&Way::PLAIN.unknown("expand_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("expand_copy")),
     function(
         "permute_copy",
         &["(Tensor input, int[] dims, *, Tensor out=None)"],
@@ -69,7 +69,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "PermuteBackward0_copy", move |x| permute::permute(x, &dims))
         },
     )
-    .written(&Way::PLAIN.unknown("permute_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("permute_copy")),
     function(
         "select_copy",
         &["(Tensor input, int dim, int index, *, Tensor out=None)"],
@@ -80,7 +80,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "SelectBackward0_copy", move |x| part::select(x, dim, index))
         },
     )
-    .written(&Way::PLAIN.unknown("select_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("select_copy")),
     function(
         "slice_copy",
         &["(Tensor input, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor out=None)"],
@@ -91,7 +91,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "SliceBackward0_copy", move |x| part::slice(x, dim, start, end, step))
         },
     )
-    .written(&Way::PLAIN.unknown("slice_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("slice_copy")),
     both(
         "narrow_copy",
         &["(Tensor input, int dim, int start, int length, *, Tensor out=None)"],
@@ -110,9 +110,9 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "SqueezeBackward2_copy", move |x| squeeze::squeeze(x, Squeezed::Several(&dims)))
         }
     })
-    .written(&Way::PLAIN.unknown("squeeze_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("squeeze_copy")),
     function("t_copy", PLAIN, "`t`, copied.", |a| copy(a, "TBackward0_copy", permute::t))
-        .written(&Way::PLAIN.unknown("t_copy").typed(types::same)),
+        .written(&Way::VIEWED.unknown("t_copy")),
     function(
         "transpose_copy",
         &["(Tensor input, int dim0, int dim1, *, Tensor out=None)"],
@@ -122,7 +122,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "TransposeBackward0_copy", move |x| permute::transpose(x, first, second))
         },
     )
-    .written(&Way::PLAIN.unknown("transpose_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("transpose_copy")),
     function(
         "unfold_copy",
         &["(Tensor input, int dimension, int size, int step, *, Tensor out=None)"],
@@ -132,7 +132,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "UnfoldBackward0_copy", move |x| part::windows(x, dim, size, step))
         },
     )
-    .written(&Way::PLAIN.unknown("unfold_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("unfold_copy")),
     function(
         "unsqueeze_copy",
         &["(Tensor input, int dim, *, Tensor out=None)"],
@@ -142,7 +142,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "UnsqueezeBackward0_copy", move |x| squeeze::unsqueeze(x, dim))
         },
     )
-    .written(&Way::PLAIN.unknown("unsqueeze_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("unsqueeze_copy")),
     function(
         "view_copy",
         &[
@@ -162,15 +162,15 @@ pub(super) const TABLE: &[Function] = &[
             }
         },
     )
-    .written(&Way::PLAIN.unknown("view_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("view_copy")),
     function("view_as_real_copy", PLAIN, "`view_as_real`, copied.", |a| {
         read_otherwise(a, conjugate::view_as_real)
     })
-    .written(&Way::PLAIN.unknown("view_as_real_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("view_as_real_copy")),
     function("view_as_complex_copy", PLAIN, "`view_as_complex`, copied.", |a| {
         read_otherwise(a, conjugate::view_as_complex)
     })
-    .written(&Way::PLAIN.unknown("view_as_complex_copy").typed(types::same)),
+    .written(&Way::VIEWED.unknown("view_as_complex_copy")),
     function("unbind_copy", &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"], "`unbind`, copied.", |a| {
         let dim = a.int(1)?;
         copies(a, "UnbindBackward0_copy", move |x| split::unbind(x, dim))

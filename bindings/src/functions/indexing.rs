@@ -2,6 +2,7 @@
 use super::entries::{both, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
+use crate::error::raise;
 use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use crate::warnings::Once;
@@ -219,7 +220,10 @@ fn combination(arguments: &Arguments<'_, '_>) -> PyResult<Option<Combination>> {
     match arguments.text(4)?.as_str() {
         "add" => Ok(Some(Combination::Sum)),
         "multiply" => Ok(Some(Combination::Product)),
-        _ => Err(PyRuntimeError::new_err("reduce argument must be either add or multiply.")),
+        _ => {
+            check_scattered(arguments)?;
+            Err(PyRuntimeError::new_err("reduce argument must be either add or multiply."))
+        }
     }
 }
 
@@ -228,13 +232,22 @@ fn warn_of_beta(py: Python<'_>) -> PyResult<()> {
     TOLD.warn(py, c"index_reduce() is in beta and the API may change at any time.")
 }
 
+/// Refuses what a scatter refuses before it looks at how elements are combined.
+#[cold]
+fn check_scattered(arguments: &Arguments<'_, '_>) -> PyResult<()> {
+    let (x, dim, index) = (arguments.tensor(0)?.detach(), arguments.int(1)?, arguments.tensor(2)?);
+    gather::scatter(&x, dim, index, arguments.operand(3)?).map_err(raise).map(drop)
+}
+
 /// How a scatter combines elements.
 fn fold(arguments: &Arguments<'_, '_>) -> PyResult<Fold> {
     let name = arguments.text(4)?;
-    Fold::named(&name).ok_or_else(|| {
-        let wanted = "reduce argument must be either sum, prod, mean, amax or amin";
-        PyRuntimeError::new_err(format!("{wanted}, got {name}"))
-    })
+    if let Some(fold) = Fold::named(&name) {
+        return Ok(fold);
+    }
+    check_scattered(arguments)?;
+    let wanted = "reduce argument must be either sum, prod, mean, amax or amin";
+    Err(PyRuntimeError::new_err(format!("{wanted}, got {name}")))
 }
 
 /// How slices are combined.

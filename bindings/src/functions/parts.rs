@@ -5,7 +5,6 @@ use crate::callable::Function;
 use crate::error::raise;
 use crate::outputs::{Way, types};
 use crate::returns::ToPython;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
 use rushlight::ops::split::Sections;
@@ -147,7 +146,7 @@ pub(super) const TABLE: &[Function] = &[
     both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix of a diagonal.", |a| {
         triangle::diag(a.tensor(0)?, a.int(1)?).answer(a.py())
     })
-    .written(&Way::PLAIN.unknown("diag_embed").typed(types::same)),
+    .written(&Way::VIEWED.unknown("diag_embed")),
     both(
         "diag_embed",
         &["(Tensor input, int offset=0, int dim1=-2, int dim2=-1)"],
@@ -306,14 +305,5 @@ fn joined<T: ToPython>(
 
 fn meshgrid(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let indexing = if arguments.overload() == 0 { None } else { Some(arguments.text(1)?) };
-    let swapped = match indexing.as_deref() {
-        None | Some("ij") => false,
-        Some("xy") => true,
-        Some(other) => {
-            return Err(PyRuntimeError::new_err(format!(
-                "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {other}"
-            )));
-        }
-    };
-    joined(arguments, |tensors| join::meshgrid(tensors, swapped))
+    joined(arguments, |tensors| join::meshgrid(tensors, indexing.as_deref().unwrap_or("ij")))
 }

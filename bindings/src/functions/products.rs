@@ -67,7 +67,7 @@ pub(super) const TABLE: &[Function] = &[
         "The inner product of two vectors.",
         |a| dot(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.typed(types::dot)),
+    .written(&Way::PLAIN.typed(types::dot).resizing_first()),
     entry(
         "vdot",
         FUNCTION | METHOD,
@@ -75,7 +75,7 @@ pub(super) const TABLE: &[Function] = &[
         "The inner product of two vectors, the first conjugated.",
         |a| vdot(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.typed(types::dot)),
+    .written(&Way::PLAIN.typed(types::dot).resizing_first()),
     entry(
         "outer",
         FUNCTION | METHOD,
@@ -103,10 +103,11 @@ pub(super) const TABLE: &[Function] = &[
     entry(
         "linear",
         NN,
-        &["(Tensor input, Tensor weight, Tensor? bias=None)"],
+        &["(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor out=None)"],
         "`input @ weight.T + bias`, for inputs of any rank.",
         |a| linear::linear(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).answer(a.py()),
-    ),
+    )
+    .written(&Way::PLAIN.typed(types::same)),
     entry("addmm", FUNCTION | METHOD, ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm))
         .written(&Way::OF_FIRST.typed(types::same)),
     entry("addmv", FUNCTION | METHOD, ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv))

@@ -28,14 +28,14 @@ pub(super) const TABLE: &[Function] = &[
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
         "Uniform numbers of [0, 1).",
         |a| fresh(a, &STANDARD_UNIFORM),
-    ).written(&Way::MADE.unknown("rand").typed(types::cast)),
+    ).written(&Way::MADE.unknown("rand").typed(types::uniform)),
     entry(
         "randn",
         FUNCTION,
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
         "Normally distributed numbers around zero with a standard deviation of one.",
         |a| fresh(a, &STANDARD_NORMAL),
-    ).written(&Way::PLAIN.resizing()),
+    ).written(&Way::PLAIN.resizing().typed(types::normal)),
     entry("rand_like", FUNCTION, LIKE, "Uniform numbers of [0, 1) in the shape of another tensor.", |a| {
         like(a, &STANDARD_UNIFORM)
     }),
@@ -93,7 +93,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Normally distributed numbers with these means and standard deviations.",
         normal,
-    ).written(&Way::OF_FIRST),
+    ).written(&Way::OF_FIRST.typed(types::normal)),
     entry(
         "bernoulli",
         FUNCTION | METHOD,

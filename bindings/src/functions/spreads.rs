@@ -9,6 +9,7 @@ use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use rushlight::Tensor;
 use rushlight::dtype::Scalar;
 use rushlight::ops::linalg::norms::nuclear;
 use rushlight::ops::{moments, norm};
@@ -52,11 +53,7 @@ pub(super) const TABLE: &[Function] = &[
         |a| {
             let (x, dims) = (a.tensor(0)?, a.dims(2)?);
             if a.optional_text(1).is_ok_and(|order| order.as_deref() == Some("nuc")) {
-                let dims = match dims.as_deref() {
-                    Some(&[first, second]) => [first, second],
-                    _ => [-2, -1],
-                };
-                return nuclear(x, dims, a.boolean(3), a.dtype(4)).answer(a.py());
+                return nuclear(x, matrix(x, dims.as_deref())?, a.boolean(3), a.dtype(4)).answer(a.py());
             }
             norm::vector_norm(x, order(a)?, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
         },
@@ -96,9 +93,10 @@ fn warn(arguments: &Arguments<'_, '_>, dims: &[i64], correction: f64) -> PyResul
         return Ok(()); // The operation will say so.
     };
     let count: usize = dims.iter().map(|&dim| layout.shape()[dim]).product();
-    let results = layout.numel() > 0 || count == 0;
+    // Where there are no elements torch finds none for a result either.
+    let count = if layout.numel() == 0 { 0 } else { count };
     let dtype = arguments.tensor(0)?.dtype();
-    if !results || count as f64 > correction || !dtype.is_differentiable() {
+    if count as f64 > correction || !dtype.is_differentiable() {
         return Ok(());
     }
     let text = format!(
@@ -112,6 +110,22 @@ fn warn(arguments: &Arguments<'_, '_>, dims: &[i64], correction: f64) -> PyResul
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
     }
     Ok(())
+}
+
+/// The two dimensions of matrices.
+fn matrix(x: &Tensor, dims: Option<&[i64]>) -> PyResult<[i64; 2]> {
+    let all: Vec<i64> = (0..x.ndim() as i64).collect();
+    match dims.filter(|dims| !dims.is_empty()).unwrap_or(&all) {
+        &[first, second] => Ok([first, second]),
+        _ if x.ndim() < 2 => Err(PyRuntimeError::new_err(
+            "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.",
+        )),
+        dims => {
+            let dims: Vec<String> = dims.iter().map(i64::to_string).collect();
+            let text = format!("linalg.matrix_norm: dim must be a 2-tuple. Got {}", dims.join(" "));
+            Err(PyRuntimeError::new_err(text))
+        }
+    }
 }
 
 /// The order of a norm: a number, or a word for one.

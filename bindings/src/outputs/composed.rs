@@ -26,16 +26,20 @@ const WAYS: &[(&str, &Way)] = &[
     ("fft_rfftfreq", &FREQUENCIES.unknown("fft_rfftfreq")),
     ("fft_rfftn", &Way::PLAIN.refused_as("_fft_r2c").typed(types::transform)),
     ("histc", &Way::PLAIN.unrecorded().typed(types::counted)),
+    ("histogram", &Way::PLAIN.unknown("histogram").typed(types::counted)),
     ("linalg_cholesky_ex", &Way::PLAIN.typed(types::same)),
     ("linalg_householder_product", &Way::PLAIN.typed(types::reflected)),
     ("linalg_inv_ex", &Way::PLAIN.typed(types::same)),
     ("linalg_ldl_factor", &Way::PLAIN.unknown("linalg_ldl_factor_ex").typed(types::same)),
     ("linalg_ldl_factor_ex", &Way::PLAIN.unknown("linalg_ldl_factor_ex").typed(types::same)),
     ("linalg_ldl_solve", &Way::PLAIN.unknown("linalg_ldl_solve").typed(types::same)),
+    ("linalg_lstsq", &Way::PLAIN.typed(types::nearest)),
     ("linalg_pinv", &Way::PLAIN.typed(types::safe_linalg)),
     ("linalg_solve_ex", &Way::PLAIN.refused_as("_linalg_solve_ex").typed(types::same)),
     ("matrix_rank", &Way::PLAIN.unrecorded()),
     ("ndtr", &Way::PLAIN.copied()),
+    ("nonzero_static", &Way::PLAIN.unknown("nonzero_static").typed(types::nonzero)),
+    ("ormqr", &Way::PLAIN.typed(types::reflected_product)),
     ("range", &Way::MADE.unknown("range").shaped(Shape::InLine)),
     ("searchsorted", &Way::PLAIN.unrecorded().typed(types::searched)),
     ("tensorinv", &Way::PLAIN.copied().typed(types::safe_matrix)),
@@ -44,7 +48,7 @@ const WAYS: &[(&str, &Way)] = &[
 
 const COMPLEX: Way = Way::PLAIN.refused_as("_fft_c2c").typed(types::transform);
 const REAL: Way = Way::PLAIN.refused_as("_fft_c2r").typed(types::transform);
-const FREQUENCIES: Way = Way::MADE.shaped(Shape::Counted);
+const FREQUENCIES: Way = Way::MADE.shaped(Shape::Counted).typed(types::frequencies);
 
 /// How the operation of a name writes.
 pub(super) fn way(name: &str) -> &'static Way {

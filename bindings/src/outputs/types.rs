@@ -36,6 +36,17 @@ impl Conversion<'_> {
     }
 }
 
+/// What torch's own table of types calls one.
+fn name_of_meta(dtype: DType) -> &'static str {
+    match dtype {
+        DType::UInt8 => "unsigned char",
+        DType::Int8 => "signed char",
+        DType::Int16 => "short int",
+        DType::Int64 => "long int",
+        other => name_in_c(other),
+    }
+}
+
 /// Refuses with these words unless the types go together.
 fn refuse_unless(fine: bool, words: impl FnOnce() -> String) -> PyResult<()> {
     if fine { Ok(()) } else { Err(PyRuntimeError::new_err(words())) }
@@ -154,8 +165,8 @@ pub(crate) fn counted(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!(
             "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {} and hist {}",
-            name_in_c(c.from),
-            name_in_c(c.to)
+            name_of_meta(c.from),
+            name_of_meta(c.to)
         )
     })
 }
@@ -176,7 +187,7 @@ pub(crate) fn mvlgamma(c: &Conversion<'_>) -> PyResult<()> {
 /// Places of what is not zero.
 pub(crate) fn nonzero(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
-        format!("nonzero: Expected out tensor to have scalar type Long but got scalar type{}", c.is())
+        format!("{}: Expected out tensor to have scalar type Long but got scalar type{}", c.name, c.is())
     })
 }
 
@@ -245,6 +256,54 @@ pub(crate) fn quantile(c: &Conversion<'_>) -> PyResult<()> {
 /// Places that are drawn.
 pub(crate) fn drawn(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || format!("multinomial expects Long tensor out, got: {}", c.is()))
+}
+
+/// Random numbers between two others.
+pub(crate) fn uniform(c: &Conversion<'_>) -> PyResult<()> {
+    implemented("check_uniform_bounds", c)
+}
+
+/// Random numbers about one.
+pub(crate) fn normal(c: &Conversion<'_>) -> PyResult<()> {
+    implemented("normal_kernel_cpu", c)
+}
+
+/// Whether there are numbers of that type where it would take integers.
+fn implemented(operation: &'static str, c: &Conversion<'_>) -> PyResult<()> {
+    match c.to.is_differentiable() {
+        true => Ok(()),
+        false => Err(raise(Error::NotImplementedFor { operation, dtype: c.to }.into())),
+    }
+}
+
+/// Frequencies, which are no integers and made of none.
+pub(crate) fn frequencies(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.to.is_differentiable(), || {
+        format!("{} requires a floating point or complex dtype", c.bare)
+    })?;
+    match c.to.is_complex() {
+        true => Err(raise(Error::NotImplementedFor { operation: "arange_cpu", dtype: c.to }.into())),
+        false => Ok(()),
+    }
+}
+
+/// Products with reflections.
+pub(crate) fn reflected_product(c: &Conversion<'_>) -> PyResult<()> {
+    refuse_unless(c.same(), || {
+        format!(
+            "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{} and result has \
+             dtype {}",
+            c.wanted(),
+            c.is()
+        )
+    })
+}
+
+/// What comes nearest to solutions.
+pub(crate) fn nearest(c: &Conversion<'_>) -> PyResult<()> {
+    let parts = ["solution", "residuals", "rank", "singular_values"];
+    let part = c.place.and_then(|place| parts.get(place)).copied().unwrap_or("solution");
+    refuse_unless(c.safe(), || format!("torch.linalg.lstsq: {}", c.unsafe_cast(part)))
 }
 
 /// Powers in double precision.
@@ -366,8 +425,8 @@ pub(crate) fn mantissa(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!(
             "torch.frexp() expects mantissa to have dtype {} but got {}",
-            name_in_c(c.from),
-            name_in_c(c.to)
+            name_of_meta(c.from),
+            name_of_meta(c.to)
         )
     })
 }

@@ -20,6 +20,8 @@ pub(crate) struct Way {
     pub(super) exact: bool,
     /// How the result gets into a tensor of another shape.
     pub(super) placed: Placed,
+    /// Whether a tensor of another shape gets that of the result before its element type is looked at.
+    pub(super) resizes_first: bool,
     /// What is told of the operation only here.
     pub(super) deprecated: Option<&'static CStr>,
 }
@@ -104,6 +106,7 @@ impl Way {
         made: false,
         exact: false,
         placed: Placed::AsItLies,
+        resizes_first: false,
         deprecated: None,
     };
     /// That of operations that read and write element by element.
@@ -116,6 +119,8 @@ impl Way {
     pub(crate) const COMPARED: Way = Way::ALIGNED.unrecorded();
     /// That of operations that make tensors of nothing but numbers.
     pub(crate) const MADE: Way = Way { made: true, types: types::any, ..Way::PLAIN };
+    /// That of views that are copied.
+    pub(crate) const VIEWED: Way = Way::PLAIN.typed(types::same).resizing_first();
     /// That of what torch writes with its one way for joined tensors.
     pub(crate) const JOINED: Way = Way::APART.typed(types::joined);
 
@@ -172,6 +177,11 @@ impl Way {
     /// Gets into tensors of another shape like this.
     pub(crate) const fn placed(self, placed: Placed) -> Way {
         Way { placed, ..self }
+    }
+
+    /// Gives a tensor the shape of the result before it looks at the element type.
+    pub(crate) const fn resizing_first(self) -> Way {
+        Way { resizes_first: true, ..self }
     }
 
     /// Is told to be used no more.

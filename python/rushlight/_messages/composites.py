@@ -66,6 +66,7 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     "FormatRank": (RuntimeError, "required rank {ndim} tensor to use {format} format"),
     "TensordotDTypes": (RuntimeError, "both inputs should have same dtype"),
     "TensordotTwice": (RuntimeError, "dim {dim} appears multiple times in the list of dims"),
+    "AmongDType": (RuntimeError, "Unsupported input type encountered for isin(): {dtype:Float}"),
     "CdistDType": (RuntimeError, "cdist only supports floating-point dtypes, {name} got: {dtype:Float}"),
     "CdistDTypes": (RuntimeError, "expected scalar type {first:Float} but found {second:Float}"),
     "CdistOrder": (RuntimeError, "cdist only supports non-negative p values"),

@@ -42,6 +42,10 @@ INDEXING: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got a tensor with {ndim} dimensions",
     ),
+    "MeshgridIndexing": (
+        RuntimeError,
+        'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}',
+    ),
     "MeshgridDTypes": (RuntimeError, "meshgrid expects all tensors to have the same dtype"),
     "ChunkCount": (RuntimeError, "chunk expects `chunks` to be greater than 0, got: {chunks}"),
     # -- indexing --------------------------------------------------------------------------------------

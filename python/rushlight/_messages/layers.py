@@ -138,7 +138,23 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "output (W: {output})",
     ),
     "LikelihoodDType": (RuntimeError, "Found dtype {got:Float} but expected {expected:Float}"),
-    "FoldSign": (RuntimeError, "{what} should be greater than zero, but got {values:listed}"),
+    "FoldSign": (
+        RuntimeError,
+        "{what} should be {wanted}, but got {name}_height: {height} {name}_width: {width}",
+    ),
+    "UpsampleNothing": (
+        RuntimeError,
+        "Non-empty {ndim}D data tensor expected but got a tensor with sizes {shape}",
+    ),
+    "PoolNothing": (
+        RuntimeError,
+        "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{shape}",
+    ),
+    "PoolNothing3": (
+        RuntimeError,
+        "avg_pool3d(): Expected input's non-batch dimensions to have positive length, but input has a "
+        "shape of {shape} and non-batch dimension 0 has length zero!",
+    ),
     "FoldEmpty": (
         RuntimeError,
         "Given input with spatial size ({size:listed}), kernel_size=({kernel:listed}), "

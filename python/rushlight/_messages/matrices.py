@@ -177,6 +177,10 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
     ),
     "FourierDType": (RuntimeError, "Only supports {kinds} dtypes, but found: {dtype:Float}"),
     "FourierPoints": (RuntimeError, "Invalid number of data points ({points}) specified"),
+    "FourierNothing": (
+        RuntimeError,
+        "MKL FFT error: Intel oneMKL DFTI ERROR: Inconsistent configuration parameters",
+    ),
     "NoComplexType": (RuntimeError, "Unknown Complex ScalarType for {dtype:Float}"),
     "EigenvaluesNotFinite": (RuntimeError, "{operation}: input tensor should not contain infs or NaNs."),
     "SvdNotFinite": (

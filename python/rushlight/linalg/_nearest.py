@@ -8,6 +8,7 @@ from .. import _rushlight as native
 from .. import return_types
 from .._rushlight import Tensor
 from .._samples import any_of_all
+from .._typename import scalar_name
 from ._results import by_columns
 
 
@@ -80,7 +81,9 @@ def matrix_rank(
     return native._written("matrix_rank", (values > bound.unsqueeze(-1)).sum(-1), out)
 
 
-def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
+def lstsq(
+    A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None, out: Any = None
+) -> Any:
     """Return what comes nearest to the solutions of linear equations.
 
     >>> import rushlight as torch
@@ -92,7 +95,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     if B.dim() < 1:
         raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
     if A.dtype != B.dtype:
-        raise RuntimeError("torch.linalg.lstsq: Expected input and other to have the same dtype")
+        raise RuntimeError(
+            "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
+            f"{scalar_name(A)} and other's dtype {scalar_name(B)}"
+        )
     vector = B.dim() == A.dim() - 1
     if vector and A.shape[:-1] != B.shape:
         raise RuntimeError("torch.linalg.lstsq: input.shape[:-1] should match other.shape")
@@ -121,4 +127,6 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     names = ("linalg_lstsq", "LinalgLstsqBackward0", "self b solution -")
     found, residuals = native._as_one(nearest, names, (2, 0, 0), {}, A, right)
     solution = found.squeeze(-1) if vector else found
-    return return_types.linalg_lstsq((solution, residuals, ranks, values))
+    return native._written(
+        "linalg_lstsq", return_types.linalg_lstsq((solution, residuals, ranks, values)), out
+    )

@@ -56,6 +56,8 @@ def matrix_norm(
 
 
 def _matrix_norm(A: Tensor, ord: Any, dim: Sequence[int], keepdim: bool, dtype: dtype | None) -> Tensor:
+    if ord not in ("fro", "nuc") and (isinstance(ord, str) or abs(ord) not in (1, 2, inf)):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     first, second = dim
@@ -69,8 +71,6 @@ def _matrix_norm(A: Tensor, ord: Any, dim: Sequence[int], keepdim: bool, dtype: 
         else:
             found = (native.amax if ord == 2 else native.amin)(values, -1, keepdim=keepdim)
         return _moved_back(found.unsqueeze(-1), (first, second)) if keepdim else found
-    if isinstance(ord, str) or abs(ord) not in (1, inf):
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     return native._nn.linalg_sums_norm(A, float(ord), first, second, keepdim, dtype)
 
 
@@ -113,7 +113,7 @@ def _norm(A: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: dtype | None) -> 
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) == 1 and not isinstance(ord, str):
         return native._nn.linalg_vector_norm(A, ord, dims, keepdim, dtype=dtype)
-    if len(dims) != 2:
+    if len(dims) not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     return _matrix_norm(A, ord, dims, keepdim, dtype)
 

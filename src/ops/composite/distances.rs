@@ -41,6 +41,10 @@ pub fn cdist(a: &Tensor, b: &Tensor, order: f64, products: ByProducts) -> Result
             return Err(Error::CdistRank { name, ndim: x.ndim() }.into());
         }
     }
+    let columns = |x: &Tensor| x.layout().shape()[x.ndim() - 1];
+    if columns(a) != columns(b) {
+        return Err(Error::CdistColumns { first: columns(a), second: columns(b) }.into());
+    }
     for (name, x) in [("X1", a), ("X2", b)] {
         if !x.dtype().is_float() {
             return Err(Error::CdistDType { name, dtype: x.dtype() }.into());
@@ -51,10 +55,6 @@ pub fn cdist(a: &Tensor, b: &Tensor, order: f64, products: ByProducts) -> Result
     }
     if a.dtype() != b.dtype() {
         return Err(Error::CdistDTypes { first: a.dtype(), second: b.dtype() }.into());
-    }
-    let columns = |x: &Tensor| x.layout().shape()[x.ndim() - 1];
-    if columns(a) != columns(b) {
-        return Err(Error::CdistColumns { first: columns(a), second: columns(b) }.into());
     }
     let rows = |x: &Tensor| x.layout().shape()[x.ndim() - 2];
     let many = match products {

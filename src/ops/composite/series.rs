@@ -301,6 +301,9 @@ fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize)
 
 /// Whether every element is one of those of another tensor.
 pub fn isin(x: &Tensor, among: &Tensor, invert: bool) -> Result<Tensor> {
+    if let Some(dtype) = [x.dtype(), among.dtype()].into_iter().find(|dtype| dtype.is_complex()) {
+        return Err(Error::AmongDType { dtype }.into());
+    }
     let flat = reshape::reshape(among, &[-1])?;
     let hits = compare::eq(&squeeze::unsqueeze(x, -1)?, &flat)?;
     let found = crate::ops::truth::any(&hits, Some(&[-1]), false)?;

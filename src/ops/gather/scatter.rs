@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Gather, checked, counted, lines, write_lines};
+use super::{Gather, check_index, checked, counted, lines, write_lines};
 use crate::dtype::{Bool, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -195,6 +195,7 @@ fn corner(array: &Array, shape: &[usize]) -> Array {
 
 /// The operation of a scatter, with its arguments checked.
 fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mode) -> Result<Scatter> {
+    check_index("scatter", x, dim, index)?;
     if let Operand::Tensor(values) = values
         && values.dtype() != x.dtype()
     {

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{adjoint, check_square, elements, in_order, settled_by_columns, turned};
+use super::{adjoint, check_float, check_square, elements, in_order, settled_by_columns, turned};
 use crate::dtype::Complex;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
@@ -152,6 +152,7 @@ impl Op for Solve {
 
 /// The solutions of `a x = b`, or of `x a = b` if not `left`.
 pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
+    check_float(a.dtype(), "linalg.solve")?;
     let n = check_square(a, "linalg.solve")?;
     if a.dtype() != b.dtype() {
         return Err(Error::SolveDTypes { left: a.dtype(), right: b.dtype() }.into());

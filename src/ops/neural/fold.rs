@@ -129,17 +129,24 @@ impl Sliding {
         }
     }
 
-    fn over(&self, size: [i64; 2]) -> Result<Windows> {
-        for (what, values, least) in [
-            ("kernel size", self.kernel, 1),
-            ("dilation", self.dilation, 1),
-            ("padding", self.padding, 0),
-            ("stride", self.stride, 1),
+    /// Refuses numbers of the wrong sign.
+    fn check_signs(&self) -> Result<()> {
+        let (positive, other) = ("greater than zero", "non-negative");
+        for (what, name, values, least, wanted) in [
+            ("kernel size", "kernel", self.kernel, 1, positive),
+            ("dilation", "dilation", self.dilation, 1, positive),
+            ("padding", "pad", self.padding, 0, other),
+            ("stride", "stride", self.stride, 1, positive),
         ] {
             if values.iter().any(|&value| value < least) {
-                return Err(Error::FoldSign { what, values: values.to_vec() }.into());
+                let [height, width] = values;
+                return Err(Error::FoldSign { what, wanted, name, height, width }.into());
             }
         }
+        Ok(())
+    }
+
+    fn over(&self, size: [i64; 2]) -> Result<Windows> {
         let count = |dim: usize| {
             let reach = self.dilation[dim] * (self.kernel[dim] - 1) + 1;
             (size[dim] + 2 * self.padding[dim] - reach).div_euclid(self.stride[dim]) + 1
@@ -167,8 +174,9 @@ impl Sliding {
 pub fn unfold(x: &Tensor, sliding: &Sliding) -> Result<Tensor> {
     let layout = x.layout();
     let shape = layout.shape();
+    sliding.check_signs()?;
     match *shape {
-        [_, high, wide] | [_, _, high, wide] => {
+        [channels, high, wide] | [_, channels, high, wide] if ![channels, high, wide].contains(&0) => {
             let windows = sliding.over([high as i64, wide as i64])?;
             let mut given = sliding.shown();
             given.extend(shown! { self_sym_argsize_minus_1: wide, self_sym_argsize_minus_2: high });
@@ -181,9 +189,13 @@ pub fn unfold(x: &Tensor, sliding: &Sliding) -> Result<Tensor> {
 /// Columns added to where they came from in an image of that height and width.
 pub fn fold(x: &Tensor, size: [i64; 2], sliding: &Sliding) -> Result<Tensor> {
     let layout = x.layout();
+    sliding.check_signs()?;
     let (&[rows, columns] | &[_, rows, columns]) = layout.shape() else {
         return Err(Error::FoldRank { shape: layout.shape().to_vec() }.into());
     };
+    if rows == 0 || columns == 0 {
+        return Err(Error::FoldRank { shape: layout.shape().to_vec() }.into());
+    }
     let windows = sliding.over(size)?;
     let (kernel, elements) = (sliding.kernel.to_vec(), windows.elements());
     if !rows.is_multiple_of(elements) {

@@ -71,6 +71,14 @@ impl Pool {
             }
         }
         let lead = shape.len() - self.kernel.len();
+        if shape[lead - 1..].contains(&0) {
+            let (shape, bodies) = (shape.to_vec(), self.kernel.len() == 3);
+            return Err(match bodies {
+                true => Error::PoolNothing3 { shape },
+                false => Error::PoolNothing { shape },
+            }
+            .into());
+        }
         let sizes = &shape[lead..];
         let counts: Vec<i64> =
             sizes.iter().enumerate().map(|(dim, &size)| self.count(dim, size as i64)).collect();

@@ -201,6 +201,9 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
         }
         return Err(Error::UpsampleSizes { input, output: sizes.to_vec() }.into());
     }
+    if lead > 1 && layout.shape()[1] == 0 {
+        return Err(Error::UpsampleNothing { shape: layout.shape().to_vec(), ndim: layout.ndim() }.into());
+    }
     let axes = sizes.iter().zip(inputs).enumerate().map(|(dim, (&count, &size))| {
         let given = scales.get(dim).copied().flatten().filter(|&scale| scale > 0.0);
         let scale = given.map_or(size as f64 / count as f64, f64::recip);

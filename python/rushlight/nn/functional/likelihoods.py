@@ -7,10 +7,11 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._composites import broadcast_shapes
 from ..._precision import exact
 from ..._samples import check_mapped
 from ...autograd.grad_mode import no_grad
-from .reductions import chosen_reduction, reduced, reduction_number
+from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
@@ -91,7 +92,8 @@ def binary_cross_entropy(
             "deprecated. Please ensure they have the same size."
         )
     if weight is not None:
-        weight = weight.expand(native.broadcast_tensors([weight, target])[0].shape)
+        shape = broadcast_shapes(target.shape, weight.shape)
+        weight = weight.expand(shape)
     return _nn.binary_cross_entropy(input, target, weight, number)
 
 
@@ -142,6 +144,12 @@ def kl_div(
             stacklevel=2,
         )
     reduction = chosen_reduction(reduction, size_average, reduce)
+    if reduction != "batchmean":
+        reduction = checked_reduction(reduction, None, None)
+    if not (input.is_floating_point() or input.is_complex()) or not (
+        target.is_floating_point() or target.is_complex()
+    ):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         difference = target - input
         losses = target.exp() * difference

@@ -9,7 +9,7 @@ from ..._precision import exact
 from ..._samples import check_mapped
 from ..._typename import scalar_name
 from .distances import pairwise_distance
-from .reductions import chosen_reduction, reduced, reduction_number
+from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def hinge_embedding_loss(
     tensor(0.5000)
     """
     input, target = exact(input, target)
-    reduction = chosen_reduction(reduction, size_average, reduce)
+    reduction = checked_reduction(reduction, size_average, reduce)
     zeros = native.zeros_like(input)
     far = native.where(target != 1, (native.full_like(input, margin) - input).clamp_min_(0), zeros)
     near = native.where(target != -1, input, zeros)
@@ -70,7 +70,7 @@ def margin_ranking_loss(
     """
     input1, input2, target = exact(input1, input2, target)
     check_mapped("margin_ranking_loss", input1, input2, target)
-    reduction = chosen_reduction(reduction, size_average, reduce)
+    reduction = checked_reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -148,7 +148,9 @@ def cosine_embedding_loss(
     tensor(1.)
     """
     input1, input2, target = exact(input1, input2, target)
-    reduction = chosen_reduction(reduction, size_average, reduce)
+    reduction = checked_reduction(reduction, size_average, reduce)
+    if target.dim() > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.dim() + 1 != input1.dim() or target.dim() + 1 != input2.dim():
         raise RuntimeError(
             f"{target.dim()}D target tensor expects {target.dim() + 1}D input tensors, but found inputs with "
@@ -185,7 +187,7 @@ def triplet_margin_loss(
     """
     anchor, positive, negative = exact(anchor, positive, negative)
     check_mapped("triplet_margin_loss", anchor, positive, negative)
-    reduction = chosen_reduction(reduction, size_average, reduce)
+    reduction = checked_reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     _check_ranks(anchor, positive, negative)

@@ -25,6 +25,14 @@ def reduction_number(name: str) -> int:
     raise ValueError(f"{name} is not a valid value for reduction")
 
 
+def checked_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
+    """Return `chosen_reduction`, which is refused before anything else is looked at."""
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if reduction not in (*_REDUCTIONS, "elementwise_mean"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return reduction
+
+
 def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
     """Return `reduction`, or what the two flags that it has replaced say if one of them is given."""
     if size_average is None and reduce is None:

@@ -74,7 +74,8 @@ def interpolate(
     if mode == "area":
         return {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}[spatial](input, sizes)
     known = [*_MODES[3], *_MODES[4], *_MODES[5]]
-    if not 3 <= input.dim() <= 5 or mode not in ("nearest", "nearest-exact", *known):
+    unfit = mode == "bicubic" and input.dim() != 4
+    if unfit or not 3 <= input.dim() <= 5 or mode not in ("nearest", "nearest-exact", *known):
         raise NotImplementedError(
             "Input Error: Only 3D, 4D and 5D input Tensors supported "
             f"(got {input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos"
@@ -94,11 +95,12 @@ def _checked(argument: str, value: Any, input: Tensor, spatial: int) -> list[Any
         return [value] * spatial
     if len(value) != spatial:
         what = "output size" if argument == "size" else "scale_factor"
+        sides = "Input and output" if argument == "size" else "Input and scale_factor"
         shape = (
             "output size in (o1, o2, ...,oK)" if argument == "size" else "scale_factor in (s1, s2, ...,sK)"
         )
         raise ValueError(
-            f"Input and {what} must have the same number of spatial dimensions, but got "
+            f"{sides} must have the same number of spatial dimensions, but got "
             f"input with spatial dimensions of {list(input.shape[2:])} and {what} of "
             f"{'' if argument == 'size' else 'shape '}{value}. "
             f"Please provide input tensor in (N, C, d1, d2, ...,dK) format and {shape} format."

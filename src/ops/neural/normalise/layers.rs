@@ -1,6 +1,6 @@
 //! What each layer normalises over, and what it asks of its arguments.
 
-use super::{Affine, Normalise, run};
+use super::{Affine, Normalise, check_types, run};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode;
@@ -106,6 +106,7 @@ fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
 /// The last dimensions normalised, element by element weighed.
 pub fn layer_norm(x: &Tensor, normalized: &[i64], affine: Affine<'_>, eps: f64) -> Result<Tensor> {
     let layout = x.layout();
+    check_types(x.dtype(), [affine.weight, affine.bias, None, None])?;
     check_normalized(layout.shape(), normalized, affine, ", ")
         .map_err(|error| batch::told_of_all(error, &[x]))?;
     let dims: Vec<i64> = (-(normalized.len() as i64)..0).collect();
@@ -168,7 +169,9 @@ pub fn group_norm(x: &Tensor, groups: i64, affine: Affine<'_>, eps: f64) -> Resu
         if let Some(tensor) = tensor
             && tensor.layout().shape() != [channels]
         {
-            let (got, shape) = (tensor.layout().shape().to_vec(), shape.to_vec());
+            // torch shows the shape of the weight of both, and that of nothing.
+            let got = affine.weight.map_or(vec![0], |weight| weight.layout().shape().to_vec());
+            let shape = shape.to_vec();
             return Err(Error::GroupNormAffine { argument, got, shape }.into());
         }
     }
