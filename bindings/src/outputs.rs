@@ -199,8 +199,9 @@ impl Into<'_> {
             History::None => self.first.unwrap_or(result.dtype()),
             _ => result.dtype(),
         };
-        let converted =
-            self.way.memory == Memory::Aligned && out.dtype() != calculated && !out.dtype().is_pending();
+        let converted = self.way.memory == Memory::Aligned
+            && ![result.dtype(), calculated].contains(&out.dtype())
+            && !out.dtype().is_pending();
         let (old, new) = (out.layout(), result.layout());
         for _ in 0..=usize::from(converted) {
             self.warn(py, resized(old.shape(), new.shape()))?;
