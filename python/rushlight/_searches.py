@@ -294,7 +294,7 @@ def _counts(
     inside = native.ones(flat.shape[:2], dtype=native.bool)
     for dim, edge in enumerate(edges):
         line, last = flat[..., dim].contiguous(), edge.shape[1] - 2
-        found = searchsorted(edge, line, right=True) - 1
+        found = native._nn.places_among(edge, line, True, None, False) - 1
         found = native.where(line == edge[:, -1:], last, found)
         inside = inside & (found >= 0) & (found <= last)
         place = place * (last + 1) + found.clamp(0, max(last, 0))
