@@ -18,7 +18,7 @@ mod memory;
 pub(crate) mod types;
 mod way;
 
-use way::{Conversion, Memory};
+use way::{Conversion, History, Memory};
 pub(crate) use way::{Placed, Shape, Way};
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
@@ -48,6 +48,7 @@ pub(crate) fn write<'py>(
         [only] => Some(only.dtype()),
         _ => None,
     };
+    let first = inputs.first().map(Tensor::dtype);
     if let Some(words) = way.deprecated {
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), words, 1)?;
     }
@@ -60,7 +61,7 @@ pub(crate) fn write<'py>(
     let named = arguments.named()?;
     let is_given = |wanted: &str| named.iter().any(|(name, value)| *name == wanted && !value.is_none());
     let exact = way.exact && is_given("dtype");
-    let into = Into { name: arguments.name, way, source, exact, silent: made };
+    let into = Into { name: arguments.name, way, source, first, exact, silent: made };
     let written = history.while_calculating(|| into.deliver(out, calculate()?.bind(py)))?;
     history.record(&inputs, &tensors_in(out))?;
     if way.made && as_tensor(out).is_some_and(|out| matches!(out.is_leaf(), Ok(true))) {
@@ -93,7 +94,7 @@ pub(crate) fn written<'py>(
     let way = composed::way(name);
     let inputs = tensors_in(&found);
     way.history.check(name, true, &inputs, &tensors_in(&out))?;
-    let into = Into { name, way, source: None, exact: false, silent: way.made };
+    let into = Into { name, way, source: None, first: None, exact: false, silent: way.made };
     let written = way.history.while_calculating(|| into.deliver(&out, &found))?;
     way.history.record(&inputs, &tensors_in(&out))?;
     Ok(written.into_bound(out.py()))
@@ -105,6 +106,8 @@ struct Into<'a> {
     way: &'a Way,
     /// The element type of what the result was made of, if that is one tensor.
     source: Option<DType>,
+    /// That of the first tensor that is read.
+    first: Option<DType>,
     /// Whether the caller has named the element type, from which nothing is converted then.
     exact: bool,
     /// Whether nothing was given from which another shape could be a mistake.
@@ -191,8 +194,14 @@ impl Into<'_> {
     /// Tells of another shape, as often as torch gives it to a tensor: to what it calculates in, to what that is
     /// converted to, and to what is conjugated on the way back.
     fn tell_resized(&self, py: Python<'_>, out: &Tensor, result: &Tensor) -> PyResult<()> {
-        let converted =
-            self.way.memory == Memory::Aligned && out.dtype() != result.dtype() && !out.dtype().is_pending();
+        // What has no gradients answers in truths, but calculates in the type that it reads.
+        let calculated = match self.way.history {
+            History::None => self.first.unwrap_or(result.dtype()),
+            _ => result.dtype(),
+        };
+        let converted = self.way.memory == Memory::Aligned
+            && ![result.dtype(), calculated].contains(&out.dtype())
+            && !out.dtype().is_pending();
         let (old, new) = (out.layout(), result.layout());
         for _ in 0..=usize::from(converted) {
             self.warn(py, resized(old.shape(), new.shape()))?;

@@ -15,6 +15,7 @@ ONCE = (
     "The reduce argument",
     "Using torch.cross",
     "torch.meshgrid:",
+    "index_reduce() is in beta",
 )
 
 
