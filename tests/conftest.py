@@ -50,3 +50,13 @@ def _settings_are_put_back():
     torch.set_default_dtype(torch.float32)
     torch.set_printoptions(profile="default")
     torch.set_grad_enabled(True)
+
+
+@pytest.fixture
+def every_warning():
+    """Warnings that are given once in the life of a process are given every time."""
+    import rushlight as torch
+
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(False)

@@ -37,15 +37,8 @@ def warnings_of(call) -> list[str]:
     return [str(warning.message) for warning in caught]
 
 
-@pytest.fixture
-def always():
-    torch.set_warn_always(True)
-    yield
-    torch.set_warn_always(False)
-
-
 @pytest.mark.parametrize("text", SUPERSEDED)
-@pytest.mark.usefixtures("always")
+@pytest.mark.usefixtures("every_warning")
 def test_a_program_that_wants_it_is_warned_every_time(text):
     for _ in range(2):
         (given,) = warnings_of(SUPERSEDED[text])

@@ -20,6 +20,7 @@ def test_a_number_has_no_dimension_to_unflatten():
     assert str(caught.value).startswith(text)
 
 
+@pytest.mark.usefixtures("every_warning")
 def test_what_adjoint_takes():
     with raises(
         RuntimeError,
@@ -39,6 +40,7 @@ def test_what_adjoint_takes():
         ("mH", r"Consider using x.conj\(\)."),
     ],
 )
+@pytest.mark.usefixtures("every_warning")
 def test_numbers_are_transposed_with_a_warning(name, hint):
     with pytest.warns(UserWarning, match=f"Tensor.{name} is deprecated on 0-D tensors. {hint}"):
         assert getattr(torch.ones(()), name).item() == 1.0
