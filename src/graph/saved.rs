@@ -1,8 +1,12 @@
 //! A tensor kept for backward: its memory, and the version that the memory had.
 
+mod plain;
+
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use plain::{Facts, Mark, Plain};
 
 use super::boundary;
 use super::node::{Edge, NodeRef, any_detached};
@@ -12,8 +16,7 @@ use super::tangents::Tangents;
 use super::writes;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::shape::{self, Layout, SharedLayout};
-use crate::storage::Storage;
+use crate::shape::SharedLayout;
 use crate::tensor::{Array, Batch, Tensor};
 
 /// torch's name of the node of a write to a view, which belongs to the base.
@@ -49,17 +52,6 @@ pub fn check_kept(rule: &dyn Rule) -> Result<()> {
     Ok(())
 }
 
-/// What is to be said of a saved tensor when it is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
-    /// It is the tensor of its source.
-    Original,
-    /// A copy of what an input was before the operation overwrote it.
-    Former,
-    /// torch does not keep it.
-    Hidden,
-}
-
 /// 24 bytes of a node.
 pub struct SavedTensor(Form);
 
@@ -70,46 +62,6 @@ enum Form {
     Special(Box<Special>),
     /// Backward has freed it.
     Freed(Facts),
-}
-
-/// What is known of a saved tensor, whatever became of its memory.
-#[derive(Clone)]
-struct Facts {
-    layout: SharedLayout,
-    /// The version that the memory had.
-    version: u32,
-    dtype: DType,
-    source: Source,
-    mark: Mark,
-}
-
-impl Facts {
-    /// What stands for the tensor now, as rules expect it: in the shape and type of what was kept.
-    fn fitting(&self, array: Array) -> Result<Array> {
-        let (expected, like) = (self.layout.shape(), self.dtype.resolved());
-        let array = match array.dtype.resolved() {
-            dtype if dtype == like || like.is_half() => array,
-            _ => array.converted(like)?,
-        };
-        let (layout, dtype) = (array.layout.clone(), array.dtype.resolved());
-        if dtype == like && layout.shape() == expected {
-            return Ok(array);
-        }
-        if dtype != like || !shape::is_expandable(layout.shape(), expected) {
-            shape::broadcast(expected, layout.shape())?;
-            let (got, expected) = (layout.shape().to_vec(), expected.to_vec());
-            return Err(Error::UnpackedOtherwise { got, dtype, expected, like }.into());
-        }
-        let strides = shape::expanded_strides(layout.shape(), layout.strides(), expected);
-        Ok(array.with_layout(Layout::strided(expected.into(), strides, layout.offset())))
-    }
-}
-
-/// Memory as it was.
-#[derive(Clone)]
-struct Plain {
-    storage: Storage,
-    facts: Facts,
 }
 
 /// What few saved tensors are.
@@ -480,67 +432,6 @@ impl Source {
             Source::Input(index) => node.edges().get(usize::from(index)).cloned().flatten(),
             Source::Output(output) => Some(Edge { node: node.clone(), output: u32::from(output) }),
             Source::Constant => None,
-        }
-    }
-}
-
-impl Plain {
-    fn array(&self) -> Array {
-        let Facts { layout, dtype, .. } = &self.facts;
-        Array { storage: self.storage.clone(), layout: layout.clone(), dtype: *dtype }
-    }
-
-    fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
-        Ok(Tensor::continuing(self.checked(node)?, self.edge(node, tracking)))
-    }
-
-    /// The numbers, unless they were overwritten since.
-    fn checked(&self, node: &NodeRef) -> Result<Array> {
-        self.check_history(node)?;
-        let version = self.facts.version;
-        if self.storage.version() != version {
-            let source = self.present_source(node);
-            return Err(writes::modified(node, &self.array(), version, source));
-        }
-        Ok(self.array())
-    }
-
-    fn check_history(&self, node: &NodeRef) -> Result<()> {
-        if any_detached() && self.is_detached(node) {
-            return Err(Error::SavedDetached {}.into());
-        }
-        Ok(())
-    }
-
-    /// Whether this is an input, no leaf, that has forgotten its history since.
-    #[cold]
-    fn is_detached(&self, node: &NodeRef) -> bool {
-        let Facts { source, mark, .. } = &self.facts;
-        matches!(source, Source::Input(_))
-            && *mark == Mark::Original
-            && source.edge(node).is_some_and(|edge| edge.node.is_detached(edge.output))
-    }
-
-    fn edge(&self, node: &NodeRef, tracking: bool) -> Option<Edge> {
-        let Facts { dtype, source, .. } = &self.facts;
-        if tracking && dtype.resolved().is_differentiable() { source.edge(node) } else { None }
-    }
-
-    /// The name of the node that the tensor comes from as of now, and which of its outputs it is. An
-    /// input has a new history if the write was recorded.
-    #[cold]
-    fn present_source(&self, node: &NodeRef) -> (String, u32) {
-        let edge = self.facts.source.edge(node);
-        if let Source::Output(_) = self.facts.source {
-            return edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
-        }
-        let write = writes::last(&self.storage).and_then(|write| write.node);
-        match (write, edge) {
-            // Whatever was written, to the base or through it: a view finds its own way from there.
-            (_, Some(edge)) if edge.node.rule().is_view() => ("AsStridedBackward0".to_owned(), 0),
-            (Some(write), _) => (write, 0),
-            (None, Some(edge)) if edge.node.leaf().is_none() => (edge.node.name(), edge.output),
-            _ => Default::default(),
         }
     }
 }
