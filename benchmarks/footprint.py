@@ -32,6 +32,7 @@ def chain(count):
     return y
 
 chain(count // 100)
+resident()  # What it takes to ask is there from now on.
 before = resident()
 last = chain(count)
 print((resident() - before) / count)
@@ -54,6 +55,7 @@ def run():
 code = compile({code!r}, "<code>", "exec")
 for _ in range(300):
     run()
+resident()  # What it takes to ask is there from now on.
 before = resident()
 for _ in range({runs}):
     run()
