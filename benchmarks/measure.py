@@ -34,10 +34,10 @@ class Library:
             raise SystemExit(f"the process that times {self.name} ended: {self.process.wait()}")
         return json.loads(line)
 
-    def seconds(self, index: int, threads: int) -> float | None:
-        """The time of one run, or None where the library cannot run the case."""
+    def seconds(self, index: int, threads: int, turn: int) -> float | None:
+        """The time of one run in the round of that number, or None where the library cannot run the case."""
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"case": index, "threads": threads}) + "\n")
+        self.process.stdin.write(json.dumps({"case": index, "threads": threads, "turn": turn}) + "\n")
         self.process.stdin.flush()
         answer = self.answer()
         if "error" in answer:
@@ -79,10 +79,10 @@ def ratio(slower: Timing, faster: Timing) -> float | None:
 def timings(runs: list[tuple[Case, Library, int]], rounds: int) -> list[Timing]:
     """Time each (case, library, number of threads) in turn, round after round."""
     results = [Timing() for _ in runs]
-    for _ in range(rounds):
+    for turn in range(rounds):
         for (case, library, threads), timing in zip(runs, results, strict=True):
-            seconds = library.seconds(EVERY_CASE.index(case), threads)
-            empty = library.seconds(EMPTY_INDEX, threads)
+            seconds = library.seconds(EVERY_CASE.index(case), threads, turn)
+            empty = library.seconds(EMPTY_INDEX, threads, turn)
             if seconds is not None and empty is not None:
                 timing.rounds.append(seconds)
                 timing.empty.append(empty)

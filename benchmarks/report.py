@@ -14,6 +14,7 @@ Written by `make bench PY=/path/to/a/python-with-torch`; `make bench` alone meas
 
 - Each library runs in a process of its own. What is compared takes turns, round by round. Times are the
   least of all rounds; a ratio is the median of what each round says: how many times longer the other took.
+  A single thread is kept on one processor in a round, and all that is compared on the same.
 - Times are of a call of a Python function that holds the code. *Net* is without what calling an empty
   function takes. Ratios are of the full times.
 - One thread, unless the table says otherwise. Tensors are float32.

@@ -108,7 +108,7 @@ def progress(text: str) -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reference", metavar="PYTHON", help="a Python that has torch")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument(
         "--subject", nargs=2, metavar=("PYTHON", "LIBRARY"), default=(sys.executable, "rushlight")

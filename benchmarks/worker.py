@@ -1,13 +1,14 @@
 """One process that times cases for one library: `worker.py LIBRARY`.
 
-Reads a request a line ({"case": ..., "threads": ...}) and answers each with the seconds of one run
-of the code, or with the error that it raised.
+Reads a request a line ({"case": ..., "threads": ..., "turn": ...}) and answers each with the seconds of one
+run of the code, or with the error that it raised.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 import textwrap
 import timeit
@@ -18,6 +19,17 @@ from cases import EMPTY, EVERY_CASE, Case
 
 REPEATS = 3
 SECONDS_A_REPEAT = 0.006
+PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def settle(threads: int, turn: int) -> None:
+    """Have a single thread run on one processor: another in every round, the same for all that is compared.
+
+    Processors of one machine differ by what else they do, and the system leaves processes where they are.
+    """
+    if PROCESSORS:
+        one = PROCESSORS[turn % len(PROCESSORS)]
+        os.sched_setaffinity(0, [one] if threads == 1 else PROCESSORS)
 
 
 class Worker:
@@ -58,6 +70,7 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         try:
+            settle(request["threads"], request["turn"])
             answer = {"seconds": worker.seconds(request["case"], request["threads"])}
         except Exception as error:  # an operation may not be there (yet); the table says so
             answer = {"error": f"{type(error).__name__}: {error}"}

@@ -76,7 +76,14 @@ pub fn set_counting(counting: bool) {
 
 /// What the count of a new block starts with.
 fn first_version() -> u32 {
-    if NOT_COUNTING.load(Ordering::Relaxed) == 0 || COUNTING.get() { 0 } else { UNCOUNTED }
+    if NOT_COUNTING.load(Ordering::Relaxed) == 0 { 0 } else { first_version_of_thread() }
+}
+
+// Apart: the compiler takes finding a thread's own data for free, and does it before the question.
+#[cold]
+#[inline(never)]
+fn first_version_of_thread() -> u32 {
+    if COUNTING.get() { 0 } else { UNCOUNTED }
 }
 
 /// A strong handle to shared memory.
