@@ -153,6 +153,11 @@ struct Logcumsumexp {
 }
 
 impl Logcumsumexp {
+    /// Whether every element is its own sum: there are none, or no dimension to go along.
+    fn is_still(&self, x: &Tensor) -> bool {
+        x.numel() == 0 || self.dim >= x.ndim()
+    }
+
     /// exp(x) Σ exp(h - y) from behind, where this counts.
     fn back(&self, counts: &Tensor, h: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         // What does not count is as little as can be, but a number: -∞ less itself is none.
@@ -179,7 +184,7 @@ impl Op for Logcumsumexp {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        if inputs[0].ndim() == 0 || inputs[0].numel() == 0 {
+        if self.is_still(inputs[0]) {
             return Ok(smallvec![Tensor::from_array(copy::dense(&x)?)]);
         }
         if x.dtype.is_complex() {
@@ -214,7 +219,7 @@ impl Op for Logcumsumexp {
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, y, g) = (at.load(x)?, at.load(y)?, single(gradients));
-        if x.ndim() == 0 || x.numel() == 0 {
+        if self.is_still(&x) {
             return one(g.clone());
         }
         if x.dtype().is_complex() {
@@ -231,6 +236,9 @@ impl Op for Logcumsumexp {
 
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (x, y) = (at.load(x)?, at.load(y)?);
+        if self.is_still(&x) {
+            return one(tangent(tangents).clone());
+        }
         let most = {
             let _off = mode::GradModeGuard::off();
             expand::expand(

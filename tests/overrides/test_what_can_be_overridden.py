@@ -92,7 +92,7 @@ def test_a_mode_that_calls_a_function_as_it_is_sees_what_that_calls():
             return overrides.handle_torch_function(scaled, (a, b), a, b)
         return torch.add(a * b, 1)
 
-    x = torch.tensor([3.0])
+    x = torch.tensor([[3.0]])
     with Noted() as noted:
         y = scaled(x, x).T
-    assert (noted.log, y.tolist()) == (["scaled", "mul", "add", "__get__"], [10.0])
+    assert (noted.log, y.tolist()) == (["scaled", "mul", "add", "__get__"], [[10.0]])

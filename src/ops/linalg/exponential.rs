@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::exponential::exponential;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::ops::batch::{Answer, Call};
+use crate::ops::batch::{self, Answer, Call};
 use crate::ops::{cast, create, part};
 use crate::tensor::Tensor;
 
@@ -23,7 +23,7 @@ fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
     let side = sides(a).0 as i64;
     let mut shape = crate::shape::signed(a.layout().shape());
     shape.iter_mut().rev().take(2).for_each(|size| *size *= 2);
-    let blocks = create::zeros(&shape, a.dtype())?;
+    let blocks = batch::with_room(create::zeros(&shape, a.dtype())?, &[a, t])?;
     let block =
         |x: &Tensor, row: i64, column: i64| part::narrow(&part::narrow(x, -2, row, side)?, -1, column, side);
     for (row, column, x) in [(0, 0, a), (side, side, a), (0, side, t)] {
