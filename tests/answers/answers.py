@@ -11,6 +11,7 @@ INDENT = "    "
 # Warnings that come once in the life of a process: whether they come here depends on what ran before.
 ONCE = (
     "Casting complex values",
+    "torch.chain_matmul is",
     "torch.triangular_solve is",
     "The reduce argument",
     "Using torch.cross",
