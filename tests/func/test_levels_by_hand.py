@@ -93,8 +93,8 @@ def test_a_transform_forward_knows_whether_tangents_passed_outside():
         assert found.prevFwdGradMode() and state() == ("Jvp", 1, True)
 
 
-class Single(torch.autograd.function._SingleLevelFunction):
-    """Doubles, and knows nothing of transforms."""
+class Doubling:
+    """What functions do that double."""
 
     @staticmethod
     def forward(x):
@@ -107,6 +107,14 @@ class Single(torch.autograd.function._SingleLevelFunction):
     @staticmethod
     def backward(ctx, gradient):
         return gradient * 2
+
+
+class Double(Doubling, torch.autograd.Function):
+    """Doubles."""
+
+
+class Single(Doubling, torch.autograd.function._SingleLevelFunction):
+    """Doubles, and knows nothing of transforms."""
 
 
 def test_functions_of_a_single_level_are_called_within_transforms_where_that_is_allowed():
@@ -258,19 +266,6 @@ def test_a_transformed_function_may_be_allowed_to_ask_for_gradients():
 
 
 def test_a_function_with_its_own_rule_is_called_inside_of_transforms():
-    class Double(torch.autograd.Function):
-        @staticmethod
-        def forward(x):
-            return x * 2
-
-        @staticmethod
-        def setup_context(ctx, inputs, output):
-            pass
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return gradient * 2
-
     def call(x):
         return functions.custom_function_call(Double, x)
 

@@ -42,7 +42,7 @@ def __dlpack__(
     check_exported(self)
     if stream not in (-1, None):
         raise AssertionError("stream should be None on cpu.")
-    if dl_device is not None and int(dl_device[0]) != 1:
+    if dl_device is not None and int(dl_device[0]) != DLDeviceType.kDLCPU:
         raise RuntimeError("Found no device but the CPU")
     return to_dlpack(self.clone() if copy else self)
 
