@@ -3,9 +3,9 @@
 //!
 //! Note [Arena]
 //! ----
-//! - A slot has a fixed place: chunks double in size and never move, so a shared reference stays
-//!   valid for as long as a handle is held. An address is a `u32` index; with the generation it
-//!   makes an `Id`, which tells a slot's present tenant from its earlier ones.
+//! - A slot has a fixed place: chunks double in size, never move and are never freed. A handle is the
+//!   address of a slot, so that an item is one load away; with the generation the address makes an
+//!   `Id`, which tells a slot's present tenant from its earlier ones.
 //! - Handles count themselves. When the last one goes, the item is dropped at once and the slot
 //!   goes to a free list: nothing waits for a collector or for a reset.
 //! - Items hold handles to other items, so dropping one can drop a chain. `Strong::drop` therefore
@@ -21,7 +21,7 @@ use std::cell::{RefCell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
 use std::ops::Deref;
-use std::ptr::null_mut;
+use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
@@ -36,12 +36,17 @@ const BATCH: usize = 128;
 /// The bit of a count that says that the item has an owner outside of the arena.
 const OWNED: u32 = 1 << 31;
 
-/// A slot and the generation of its tenant.
+/// A slot and the generation of its tenant. The order of ids is one to find them by, and says nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
-    index: u32,
+    slot: NonNull<()>,
     generation: NonZeroU32,
 }
+
+// SAFETY: an id is a name. Whoever makes a handle of it asks the slot, which is there for ever.
+unsafe impl Send for Id {}
+// SAFETY: as above.
+unsafe impl Sync for Id {}
 
 struct Slot<T> {
     /// Odd while the slot has a tenant. It grows with every arrival and departure.
@@ -50,17 +55,20 @@ struct Slot<T> {
     item: UnsafeCell<MaybeUninit<T>>,
 }
 
-struct Shared {
+/// Where a slot is, as long as the process lasts.
+type Place<T> = NonNull<Slot<T>>;
+
+struct Shared<T> {
     /// Slots that were tenanted before.
-    free: Vec<u32>,
-    /// The first slot that never was.
+    free: Vec<Place<T>>,
+    /// The number of the first slot that never was.
     fresh: u32,
 }
 
 /// The slots of one kind of item.
 pub struct Arena<T> {
     chunks: [AtomicPtr<Slot<T>>; CHUNKS],
-    shared: Mutex<Shared>,
+    shared: Mutex<Shared<T>>,
 }
 
 // SAFETY: slots are handed out to one tenant at a time (free lists under a mutex or owned by one
@@ -84,11 +92,10 @@ pub trait Home: Sized + Send + Sync + 'static {
 
 /// What a thread keeps for one arena.
 pub struct Local<T: Home> {
-    free: RefCell<Vec<u32>>,
+    free: RefCell<Vec<Place<T>>>,
     /// Slots whose last handle has gone, waiting for the loop that drops their items.
-    dying: RefCell<Vec<u32>>,
+    dying: RefCell<Vec<Place<T>>>,
     draining: std::cell::Cell<bool>,
-    home: std::marker::PhantomData<T>,
 }
 
 impl<T: Home> Local<T> {
@@ -98,7 +105,6 @@ impl<T: Home> Local<T> {
             free: RefCell::new(Vec::new()),
             dying: RefCell::new(Vec::new()),
             draining: std::cell::Cell::new(false),
-            home: std::marker::PhantomData,
         }
     }
 }
@@ -137,36 +143,40 @@ impl<T> Arena<T> {
 
     /// The items that are there now. Others may come and go meanwhile: ids are to be upgraded.
     pub fn ids(&self) -> Vec<Id> {
-        let tenant = |index| {
-            let generation = self.slot(index).generation.load(Ordering::Acquire);
+        let tenant = |number| {
+            let place = self.place(number);
+            // SAFETY: slots stay for ever.
+            let generation = unsafe { place.as_ref() }.generation.load(Ordering::Acquire);
             let generation = NonZeroU32::new(generation).filter(|generation| generation.get() % 2 == 1)?;
-            Some(Id { index, generation })
+            Some(Id { slot: place.cast(), generation })
         };
         (0..self.capacity() as u32).filter_map(tenant).collect()
     }
 
-    #[inline]
-    fn slot(&self, index: u32) -> &Slot<T> {
-        let (chunk, place) = locate(index);
-        // SAFETY: indices come from `refill`, which made the chunk and published it with Release
-        // before any index in it; chunks are never freed, and `place` is below the chunk's length.
-        unsafe { &*self.chunks[chunk].load(Ordering::Acquire).add(place) }
+    /// Where the slot with this number is, which is below `fresh`.
+    fn place(&self, number: u32) -> Place<T> {
+        let (chunk, place) = locate(number);
+        let first = NonNull::new(self.chunks[chunk].load(Ordering::Acquire));
+        let first =
+            first.unwrap_or_else(|| unreachable!("`refill` makes a chunk before it counts its slots"));
+        // SAFETY: `place` is below the chunk's length.
+        unsafe { first.add(place) }
     }
 
     /// Moves a batch of free slots to `free`, making new ones where none are left.
-    fn refill(&self, free: &mut Vec<u32>) {
+    fn refill(&self, free: &mut Vec<Place<T>>) {
         let mut shared = self.shared.lock();
         if shared.free.is_empty() {
             let start = shared.fresh;
             let end = start + BATCH as u32;
-            for index in [start, end - 1] {
-                let (chunk, _) = locate(index);
+            for number in [start, end - 1] {
+                let (chunk, _) = locate(number);
                 if self.chunks[chunk].load(Ordering::Relaxed).is_null() {
                     self.chunks[chunk].store(new_chunk(FIRST << chunk), Ordering::Release);
                 }
             }
             shared.fresh = end;
-            free.extend((start..end).rev());
+            free.extend((start..end).rev().map(|number| self.place(number)));
         } else {
             let keep = shared.free.len().saturating_sub(BATCH);
             free.extend(shared.free.drain(keep..));
@@ -174,10 +184,9 @@ impl<T> Arena<T> {
     }
 }
 
-/// The chunk of a slot and its place in it.
-#[inline]
-fn locate(index: u32) -> (usize, usize) {
-    let position = index + FIRST;
+/// The chunk of the slot with this number and its place in it.
+fn locate(number: u32) -> (usize, usize) {
+    let position = number + FIRST;
     let chunk = position.ilog2() - FIRST.ilog2();
     (chunk as usize, (position - (FIRST << chunk)) as usize)
 }
@@ -189,11 +198,17 @@ fn new_chunk<T>(slots: u32) -> *mut Slot<T> {
     Box::leak(chunk).as_mut_ptr()
 }
 
-/// A counted handle to an item in its arena, eight bytes small.
+/// A counted handle to an item in its arena: the address of its slot, packed so that what holds a handle and a
+/// small number has twelve bytes.
+#[repr(packed(4))]
 pub struct Strong<T: Home> {
-    id: Id,
-    home: std::marker::PhantomData<T>,
+    place: Place<T>,
 }
+
+// SAFETY: a handle shares its item, as `Arc` does, and `Home` wants items that may be shared and sent.
+unsafe impl<T: Home> Send for Strong<T> {}
+// SAFETY: as above.
+unsafe impl<T: Home> Sync for Strong<T> {}
 
 impl<T: Home> Strong<T> {
     /// Puts an item into a free slot.
@@ -205,56 +220,64 @@ impl<T: Home> Strong<T> {
     /// of what was just made in pieces waits for these.
     #[inline(always)]
     pub fn new_with(make: impl FnOnce() -> T) -> Self {
-        Strong::place(make, 1)
+        Strong::settle(make, 1)
     }
 
     /// Puts an item into a free slot and gives its owner the handle that he keeps. It must be the last
     /// to go: the owner drops it when he goes himself, or by `disown`.
     pub fn new_owned(item: T) -> Self {
-        Strong::place(|| item, OWNED | 1)
+        Strong::settle(|| item, OWNED | 1)
     }
 
     #[inline(always)]
-    fn place(make: impl FnOnce() -> T, count: u32) -> Self {
-        let take = |free: &mut Vec<u32>| {
+    fn settle(make: impl FnOnce() -> T, count: u32) -> Self {
+        let take = |free: &mut Vec<Place<T>>| {
             if free.is_empty() {
                 T::arena().refill(free);
             }
             free.pop()
         };
         // A thread that is ending has no lists; what it takes beyond one slot goes straight back.
-        let index = T::local(|local| take(&mut local.free.borrow_mut())).flatten().unwrap_or_else(|| {
+        let place = T::local(|local| take(&mut local.free.borrow_mut())).flatten().unwrap_or_else(|| {
             let mut spare = Vec::new();
-            let index = take(&mut spare);
+            let place = take(&mut spare);
             T::arena().shared.lock().free.append(&mut spare);
-            index.unwrap_or_else(|| unreachable!("refill adds slots"))
+            place.unwrap_or_else(|| unreachable!("refill adds slots"))
         });
-        let slot = T::arena().slot(index);
+        // SAFETY: as in `slot`.
+        let slot = unsafe { place.as_ref() };
         // SAFETY: the slot is empty and off the free lists, so this thread alone reaches it.
         unsafe { (*slot.item.get()).write(make()) };
         slot.strong.set(count);
         // Only the owner of an empty slot writes its generation, so this needs no atomic addition.
-        let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
-        slot.generation.store(generation, Ordering::Release);
-        let generation =
-            NonZeroU32::new(generation).unwrap_or_else(|| unreachable!("arrivals make generations odd"));
-        Strong { id: Id { index, generation }, home: std::marker::PhantomData }
+        slot.generation.store(slot.generation.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+        Strong { place }
+    }
+
+    #[inline(always)]
+    fn slot(&self) -> &Slot<T> {
+        // SAFETY: places come from `Arena::place`, and slots stay for ever.
+        unsafe { { self.place }.as_ref() }
     }
 
     /// Which item this is. Ids of live items differ; an id is never reused by a later tenant
     /// until its slot has seen two thousand million of them.
     pub fn id(&self) -> Id {
-        self.id
+        let generation = NonZeroU32::new(self.slot().generation.load(Ordering::Relaxed));
+        let generation = generation.unwrap_or_else(|| unreachable!("arrivals make generations odd"));
+        Id { slot: { self.place }.cast(), generation }
     }
 
     /// A handle to the item with this id, unless its last handle has gone, or all but its owner's, who may
     /// be going himself: nobody can tell from here.
     pub fn upgrade(id: Id) -> Option<Self> {
-        let slot = T::arena().slot(id.index);
+        let place: Place<T> = id.slot.cast();
+        // SAFETY: as in `slot`; ids of this kind of item are made of places in its arena.
+        let slot = unsafe { place.as_ref() };
         if !slot.strong.add_unless(|count| count & !OWNED == 0 || count == OWNED | 1) {
             return None;
         }
-        let handle = Strong { id, home: std::marker::PhantomData };
+        let handle = Strong { place };
         if slot.generation.load(Ordering::Acquire) == id.generation.get() {
             return Some(handle);
         }
@@ -264,42 +287,50 @@ impl<T: Home> Strong<T> {
 
     /// Number of handles, for decisions that a wrong answer only makes slower.
     pub fn count(&self) -> u32 {
-        T::arena().slot(self.id.index).strong.get() & !OWNED
+        self.slot().strong.get() & !OWNED
     }
 
     /// Drops the handle of an owner who stays, unless others hold the item: then he gets it back.
     pub fn disown(self) -> Option<Self> {
-        let slot = T::arena().slot(self.id.index);
-        if !slot.strong.replace(OWNED | 1, 0) {
+        if !self.slot().strong.replace(OWNED | 1, 0) {
             return Some(self);
         }
-        Self::retire_all_from(self.id.index);
+        Self::retire_all_from(self.place);
         std::mem::forget(self);
         None
     }
 
+    /// Tells an item that its owner alone has it now.
+    fn leave_to_owner(&self) {
+        let slot = self.slot();
+        let is_alone = || slot.strong.get() == OWNED | 1;
+        // SAFETY: the owner is alive: what `wake` did for him is undone only here. So is the item.
+        unsafe { (*slot.item.get()).assume_init_ref() }.rest(&is_alone);
+    }
+
     /// Retires a slot, and then those whose last handle went with its item.
-    fn retire_all_from(index: u32) {
+    fn retire_all_from(place: Place<T>) {
         let queued = T::local(|local| {
             if local.draining.replace(true) {
-                local.dying.borrow_mut().push(index);
+                local.dying.borrow_mut().push(place);
                 return;
             }
-            let mut next = Some(index);
-            while let Some(index) = next {
-                Self::retire(index, Some(local));
+            let mut next = Some(place);
+            while let Some(place) = next {
+                Self::retire(place, Some(local));
                 next = local.dying.borrow_mut().pop();
             }
             local.draining.set(false);
         });
         if queued.is_none() {
-            Self::retire(index, None);
+            Self::retire(place, None);
         }
     }
 
     /// Drops the item of a slot whose last handle has gone and frees the slot.
-    fn retire(index: u32, local: Option<&Local<T>>) {
-        let slot = T::arena().slot(index);
+    fn retire(place: Place<T>, local: Option<&Local<T>>) {
+        // SAFETY: as in `slot`.
+        let slot = unsafe { place.as_ref() };
         // SAFETY: the count reached zero and `upgrade` refuses a count of zero, so nobody else
         // reaches the item, and each slot is retired once per tenant.
         unsafe { (*slot.item.get()).assume_init_drop() };
@@ -307,13 +338,13 @@ impl<T: Home> Strong<T> {
         match local {
             Some(local) => {
                 let mut free = local.free.borrow_mut();
-                free.push(index);
+                free.push(place);
                 if free.len() > 4 * BATCH {
                     let keep = free.len() - 2 * BATCH;
                     T::arena().shared.lock().free.extend(free.drain(keep..));
                 }
             }
-            None => T::arena().shared.lock().free.push(index),
+            None => T::arena().shared.lock().free.push(place),
         }
     }
 }
@@ -321,10 +352,10 @@ impl<T: Home> Strong<T> {
 impl<T: Home> Clone for Strong<T> {
     #[inline]
     fn clone(&self) -> Self {
-        if T::arena().slot(self.id.index).strong.add() == OWNED | 1 {
+        if self.slot().strong.add() == OWNED | 1 {
             self.wake();
         }
-        Strong { id: self.id, home: std::marker::PhantomData }
+        Strong { place: self.place }
     }
 }
 
@@ -334,24 +365,20 @@ impl<T: Home> Deref for Strong<T> {
     #[inline]
     fn deref(&self) -> &T {
         // SAFETY: this handle keeps the item alive, and items are only shared, never lent mutably.
-        unsafe { (*T::arena().slot(self.id.index).item.get()).assume_init_ref() }
+        unsafe { (*self.slot().item.get()).assume_init_ref() }
     }
 }
 
 impl<T: Home> Drop for Strong<T> {
+    #[inline]
     fn drop(&mut self) {
-        let index = self.id.index;
-        let slot = T::arena().slot(index);
+        let slot = self.slot();
         let count = slot.strong.subtract();
-        if count & !OWNED != 1 {
-            if count == OWNED | 2 {
-                let is_alone = || slot.strong.get() == OWNED | 1;
-                // SAFETY: the owner is alive: what `wake` did for him is undone only here. So is the item.
-                unsafe { (*slot.item.get()).assume_init_ref() }.rest(&is_alone);
-            }
-            return;
+        match count & !OWNED {
+            1 => Self::retire_all_from(self.place),
+            2 if count & OWNED != 0 => self.leave_to_owner(),
+            _ => {}
         }
-        Self::retire_all_from(index);
     }
 }
 

@@ -79,7 +79,7 @@ fn a_reused_slot_has_another_generation_and_the_old_id_finds_nothing() {
     drop(first);
     assert!(Strong::<Plain>::upgrade(id).is_none());
     let second = Strong::new(Plain(drops.clone()));
-    assert_eq!(second.id().index, id.index, "the free list gives back the slot freed last");
+    assert_eq!(second.id().slot, id.slot, "the free list gives back the slot freed last");
     assert_ne!(second.id(), id);
     assert!(Strong::<Plain>::upgrade(id).is_none());
     assert_eq!(second.count(), 1, "a stale id leaves the count of the tenant alone");
