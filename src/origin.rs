@@ -2,6 +2,7 @@
 //! backward. The engine keeps the number that the host gave it and never looks inside.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A place in the host's program, eight bytes small.
@@ -51,18 +52,29 @@ pub fn register_locator(locate: fn() -> Origin) {
 
 thread_local!(static INSIDE: Cell<Origin> = const { Cell::new(Origin::UNKNOWN) });
 
+/// On how many threads `here` answers something else than where the program is, each as often as it was told.
+static WITHIN: AtomicUsize = AtomicUsize::new(0);
+
 /// Where the program is now; while a rule runs, where its node was recorded.
 pub fn here() -> Origin {
-    let inside = INSIDE.get();
+    let inside = if WITHIN.load(Ordering::Relaxed) == 0 { Origin::UNKNOWN } else { inside() };
     if inside != Origin::UNKNOWN {
         return inside;
     }
     LOCATE.get().map_or(Origin::UNKNOWN, |locate| locate())
 }
 
+// Apart: the compiler takes finding a thread's own data for free, and does it before the question.
+#[cold]
+#[inline(never)]
+fn inside() -> Origin {
+    INSIDE.get()
+}
+
 /// Makes `here` answer `origin` on this thread until the guard goes: what a rule does belongs to the
 /// line that recorded it, and the host need not be asked.
 pub fn within(origin: Origin) -> Within {
+    WITHIN.fetch_add(1, Ordering::Relaxed);
     Within { before: INSIDE.replace(origin) }
 }
 
@@ -75,6 +87,7 @@ pub struct Within {
 impl Drop for Within {
     fn drop(&mut self) {
         INSIDE.set(self.before);
+        WITHIN.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

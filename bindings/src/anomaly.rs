@@ -1,14 +1,12 @@
 //! Anomaly mode as Python asks for it and is told of failures: the tracebacks of the nodes that
 //! failed are shown as warnings, in torch's words, and added to the exception.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rushlight::Error;
-use rushlight::graph::anomaly::{self, Observer, Trace, register_observer};
-use rushlight::graph::arena::Strong;
-use rushlight::graph::{Node, NodeRef};
+use rushlight::graph::NodeRef;
+use rushlight::graph::anomaly::{self, Observer, register_observer};
+use rushlight::origin::Stack;
 
 use crate::error::{carry, raise};
 use crate::node::wrap_node;
@@ -46,28 +44,23 @@ fn failed(node: &NodeRef, error: Box<Error>) -> Box<Error> {
 }
 
 fn tell(py: Python<'_>, node: &NodeRef, exception: &PyErr) -> PyResult<()> {
-    let generations = PyList::empty(py);
-    let mut next = trace(node);
-    for _ in 0..GENERATIONS {
-        let Some(trace) = next else { break };
-        generations.append((trace.name.as_str(), lines(py, trace)?))?;
-        next = trace.parent.as_ref();
-    }
-    if generations.is_empty() {
-        generations.append((node.name(), py.None()))?;
+    let trace = node.trace();
+    let own = lines(py, trace.map(|trace| &trace.stack))?;
+    let generations = PyList::new(py, [(node.name(), own)])?;
+    let mut next = trace.and_then(|trace| trace.parent.as_deref());
+    for _ in 1..GENERATIONS {
+        let Some(parent) = next else { break };
+        generations.append((parent.name.as_str(), lines(py, parent.stack.as_ref())?))?;
+        next = parent.parent.as_deref();
     }
     let arguments = (exception.value(py), generations);
     py.import("rushlight._origins")?.call_method1("tell_of_anomaly", arguments)?;
     Ok(())
 }
 
-fn trace(node: &NodeRef) -> Option<&Arc<Trace>> {
-    node.extras().and_then(|extras| extras.trace.get())
-}
-
 /// The lines of a traceback, outermost first; `None` if there is none.
-fn lines<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyAny>> {
-    let Some(stack) = &trace.stack else { return Ok(py.None().into_bound(py)) };
+fn lines<'py>(py: Python<'py>, stack: Option<&Stack>) -> PyResult<Bound<'py, PyAny>> {
+    let Some(stack) = stack else { return Ok(py.None().into_bound(py)) };
     let origins = stack.places().rev().map(|origin| origin::describe(py, origin));
     let origins = PyList::new(py, origins.collect::<PyResult<Vec<_>>>()?)?;
     py.import("rushlight._origins")?.call_method1("format_stack", (origins,))
@@ -75,10 +68,10 @@ fn lines<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyAny>> {
 
 /// Puts into a node's metadata what anomaly mode keeps of it, under torch's names.
 pub(crate) fn fill(metadata: &Bound<'_, PyDict>, node: &NodeRef) -> PyResult<()> {
-    let Some(trace) = trace(node) else { return Ok(()) };
+    let Some(trace) = node.trace() else { return Ok(()) };
     let py = metadata.py();
-    metadata.set_item("traceback_", lines(py, trace)?)?;
-    if let Some(parent) = trace.parent_node.and_then(Strong::<Node>::upgrade) {
+    metadata.set_item("traceback_", lines(py, Some(&trace.stack))?)?;
+    if let Some(parent) = trace.parent.as_ref().and_then(|parent| NodeRef::upgrade(parent.node)) {
         metadata.set_item("parent_", wrap_node(py, &parent)?)?;
     }
     Ok(())

@@ -104,7 +104,7 @@ pub(crate) fn run_backward<'py>(
     let wanted = wanted(inputs, accumulate_grad)?;
     let options = Options { retain_graph: retain_graph.0, create_graph: create_graph.0 };
     let run = Run::begin();
-    let outcome = engine::run(starts, &wanted, options, &Interpreter)
+    let outcome = engine::run(&starts, &wanted, options, &Interpreter)
         .map_err(raise)
         .and_then(|found| run.finish(py, options.create_graph).map(|()| found));
     if accumulate_grad && options.create_graph {
@@ -152,7 +152,7 @@ pub(crate) fn accumulate(root: &Bound<'_, TensorBase>, retain_graph: Option<Swit
     let options = Options { retain_graph: retain_graph.is_some_and(|it| it.0), create_graph: false };
     let start = engine::root(root.get().tensor(), None, 0).map_err(raise)?;
     let run = Run::begin();
-    engine::run(vec![start], &Wanted::AllLeaves, options, &Interpreter).map_err(raise)?;
+    engine::run(&[start], &Wanted::AllLeaves, options, &Interpreter).map_err(raise)?;
     run.finish(root.py(), options.create_graph)?;
     Ok(true)
 }

@@ -36,8 +36,10 @@ pub(crate) struct Run {
 impl Run {
     /// A run begins.
     pub(crate) fn begin() -> Run {
-        let depth = DEPTH.get() + 1;
-        DEPTH.set(depth);
+        let depth = DEPTH.with(|depth| {
+            depth.set(depth.get() + 1);
+            depth.get()
+        });
         Run { depth }
     }
 

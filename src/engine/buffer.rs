@@ -15,23 +15,24 @@ impl Buffer {
     /// Adds a gradient. A sum that nobody else holds is added to in place, unless it is recorded.
     pub(super) fn add(&mut self, output: u32, gradient: Tensor) -> Result<()> {
         let output = output as usize;
-        if self.gradients.len() <= output {
-            self.gradients.resize(output, None);
-            self.gradients.push(Some(gradient));
+        if let Some(slot) = self.gradients.get_mut(output) {
+            *slot = Some(match slot.take() {
+                Some(sum) => accumulate::add_owned(sum, &gradient)?,
+                None => gradient,
+            });
             return Ok(());
         }
-        let sum = match self.gradients[output].take() {
-            Some(sum) => accumulate::add_owned(sum, &gradient)?,
-            None => gradient,
-        };
-        self.gradients[output] = Some(sum);
+        while self.gradients.len() < output {
+            self.gradients.push(None);
+        }
+        self.gradients.push(Some(gradient));
         Ok(())
     }
 
     /// Everything that arrived, as many as the node has outputs.
     pub(super) fn take(&mut self, outputs: usize) -> Gradients {
-        if self.gradients.len() < outputs {
-            self.gradients.resize(outputs, None);
+        while self.gradients.len() < outputs {
+            self.gradients.push(None);
         }
         std::mem::take(&mut self.gradients)
     }

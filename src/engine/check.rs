@@ -14,29 +14,30 @@ pub(super) fn arrived(node: &NodeRef, gradients: &mut Gradients) -> Result<()> {
         return Ok(());
     }
     for (output, gradient) in gradients.iter_mut().enumerate().take(node.outputs()) {
-        let Some(found) = gradient.take() else { continue };
-        *gradient = Some(fit(found, node, output as u32, node, output)?);
+        fit(gradient, node, output as u32, node, output)?;
     }
     Ok(())
 }
 
-/// The gradient in the form of the tensor that it belongs to, which is an output of `target`.
+/// Brings a gradient into the form of the tensor that it belongs to, which is an output of `target`.
 #[inline]
 pub(super) fn fit(
-    gradient: Tensor,
+    slot: &mut Option<Tensor>,
     target: &NodeRef,
     output: u32,
     node: &NodeRef,
     index: usize,
-) -> Result<Tensor> {
-    match gradient.is_of_form(target.form(output)) {
-        true => Ok(gradient),
-        false => made_to_fit(gradient, target, output, node, index),
+) -> Result<()> {
+    if let Some(gradient) = slot
+        && !gradient.is_of_form(target.form(output))
+    {
+        *slot = Some(made_to_fit(gradient, target, output, node, index)?);
     }
+    Ok(())
 }
 
 fn made_to_fit(
-    gradient: Tensor,
+    gradient: &Tensor,
     target: &NodeRef,
     output: u32,
     node: &NodeRef,
@@ -45,9 +46,9 @@ fn made_to_fit(
     let form = target.form(output);
     let layout = gradient.layout();
     let gradient = if layout.is_alike(form.layout) {
-        gradient
+        gradient.clone()
     } else if shape::is_expandable(form.layout.shape(), layout.shape()) {
-        accumulate::sum_to(&gradient, form.layout.shape())?
+        accumulate::sum_to(gradient, form.layout.shape())?
     } else {
         let (got, expected) = (layout.shape().to_vec(), form.layout.shape().to_vec());
         return Err(Error::GradientShape { function: node.name(), index, got, expected }.into());

@@ -75,7 +75,7 @@ fn order(plan: &Plan<'_>) -> Vec<NodeRef> {
         let task = &plan.tasks[task as usize];
         order.push(task.node.clone());
         if task.needed {
-            plan.targets(task).iter().flatten().for_each(|target| arrive(target.task, &mut order));
+            task.targets(&plan.targets).iter().flatten().for_each(|target| arrive(target.task, &mut order));
         }
     }
     order
@@ -108,6 +108,11 @@ impl Drop for NodeGuard {
 
 fn replace_node(node: Option<NodeRef>) -> Option<NodeRef> {
     CURRENT.with_borrow_mut(|runs| runs.last_mut().and_then(|run| std::mem::replace(&mut run.node, node)))
+}
+
+/// How many runs are under way on this thread, one inside the other.
+pub(super) fn depth() -> usize {
+    CURRENT.with_borrow(Vec::len)
 }
 
 /// The node whose hooks or rule the host runs now on this thread.

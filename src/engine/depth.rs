@@ -1,40 +1,21 @@
 //! Runs inside of runs: a rule or hook of the host may run backward again, and so on. Every so many
 //! levels the next one gets a thread of its own, with a stack of its own, and the one before waits.
 
-use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::thread;
 
-use super::Host;
+use super::{Host, current};
 use crate::graph::mode;
 use crate::graph::packing::Inherited;
 
 /// How many runs may be under way on one thread, one inside the other.
-const DEEPEST: u32 = 60;
+const DEEPEST: usize = 60;
 /// The stack of a further thread. What is not used of it costs nothing.
 const STACK: usize = 32 << 20;
 
-thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
-
-/// One more run on this thread until it is dropped.
-pub(super) struct DepthGuard(());
-
-impl DepthGuard {
-    pub(super) fn enter() -> DepthGuard {
-        DEPTH.with(|depth| depth.set(depth.get() + 1));
-        DepthGuard(())
-    }
-}
-
-impl Drop for DepthGuard {
-    fn drop(&mut self) {
-        DEPTH.with(|depth| depth.set(depth.get() - 1));
-    }
-}
-
 /// Whether the next run belongs on a further thread.
 pub(super) fn is_deep() -> bool {
-    DEPTH.get() >= DEEPEST
+    current::depth() >= DEEPEST
 }
 
 /// Runs `body` on a further thread and waits for it, without the host's lock. Where no thread can be

@@ -3,11 +3,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use smallvec::SmallVec;
+
 use crate::error::{Error, Result};
 use crate::graph::host::host;
 use crate::ops::accumulate;
 use crate::shape::Layout;
 use crate::tensor::Tensor;
+
+/// What a run has for `.grad` of all leaves.
+pub(super) type Deposits = SmallVec<[Deposit; 4]>;
 
 /// A gradient on its way to `.grad`.
 pub(super) struct Deposit {
@@ -46,8 +51,10 @@ impl Deposit {
                 true => Some(accumulate::add(before, &gradient)?),
                 false => accumulate::add_in_place(before, &gradient).map(|()| None)?,
             };
-            let found = sum.as_ref().unwrap_or(before).layout();
-            astray = (!retained && !lies_alike(&found, &layout)).then_some(found);
+            let found = sum.as_ref().unwrap_or(before);
+            if !retained && !lies_alike(&found.read().array().layout, &layout) {
+                astray = Some(found.layout());
+            }
             Ok(sum)
         });
         if recording {

@@ -17,12 +17,10 @@ pub use current::{
     current_node, current_order, current_run, is_handing_back, is_retaining, is_unrestricted, will_reach,
 };
 
-use smallvec::SmallVec;
-
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
-use crate::graph::{At, Edge, FormRef, Gradients, NodeRef, anomaly, mode, profile};
+use crate::graph::{At, Edge, FormRef, Freeing, Gradients, NodeRef, anomaly, mode, profile};
 use crate::ops::accumulate;
 use crate::ops::watch::{LockKept, Watch};
 use crate::origin;
@@ -100,14 +98,20 @@ fn check_implicit(form: FormRef<'_>) -> Result<()> {
 /// that fails or a hook that raises leaves every leaf as it was. Only leaves that somebody watches
 /// (hooks after accumulation) are written to during the run, when torch would.
 pub fn run(
-    roots: Vec<(Edge, Tensor)>,
+    roots: &[(Edge, Tensor)],
     wanted: &Wanted,
     options: Options,
     host: &'static dyn Host,
 ) -> Result<Vec<Option<Tensor>>> {
     let start = origin::here();
-    let plan = plan::Plan::new(&roots, wanted, start);
-    let gradients: SmallVec<[Tensor; 1]> = roots.iter().map(|(_, gradient)| gradient.clone()).collect();
+    let mut plan = plan::Plan::new(roots, wanted);
+    let terms = run::Terms {
+        options,
+        freeing: Freeing::by(start),
+        hosted: plan.hosted,
+        // Whether the host may see gradients: its functions run on the way, or it is handed some.
+        seen: plan.hosted || matches!(wanted, Wanted::Captured(_)),
+    };
     let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
     // A run that lies deep in others goes on on a further thread, in the same modes.
     let flags = mode::Flags { grad: options.create_graph, ..mode::flags() };
@@ -116,7 +120,6 @@ pub fn run(
     let mut body = || {
         let _mode = mode::FlagsGuard::new(flags);
         let _lock = LockKept::new();
-        let _depth = depth::DepthGuard::enter();
         let _current = current::CurrentGuard::enter(&plan, options, unrestricted);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
@@ -124,11 +127,11 @@ pub fn run(
         let alone =
             || options.create_graph || mode::special() || anomaly::is_enabled() || !flags.multithreading;
         outcome = match &watch {
-            None => run::run(&plan, &gradients, options),
+            None => run::run(&mut plan, roots, &terms),
             Some(watch) if plan.is_worth_threads() && !alone() => {
-                watch.over(|| parallel::run(&plan, &gradients, options, watch))
+                watch.over(|| parallel::run(&plan, roots, terms, watch))
             }
-            Some(watch) => watch.over(|| run::run(&plan, &gradients, options)),
+            Some(watch) => watch.over(|| run::run(&mut plan, roots, &terms)),
         };
     };
     match &watch {
@@ -153,7 +156,7 @@ pub fn call(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
     if node.is_released() {
         return Err(node.freed());
     }
-    let (needed, tracking) = (run::wanted(node.edges()), mode::is_grad_enabled());
+    let (needed, tracking) = (plan::bits(node.edges()), mode::is_grad_enabled());
     let at = At { node, needed, tracking, seen: true };
     node.rule().vjp(&at, gradients)
 }
@@ -161,7 +164,7 @@ pub fn call(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
 /// Accumulates the gradients of `roots` into the leaves.
 pub fn backward(roots: &[Tensor], gradients: &[Option<Tensor>], options: Options) -> Result<()> {
     let roots = with_gradients(roots, gradients)?;
-    run(roots, &Wanted::AllLeaves, options, &NoHost).map(drop)
+    run(&roots, &Wanted::AllLeaves, options, &NoHost).map(drop)
 }
 
 /// The gradients of `roots` with respect to `inputs`; `None` where an input was not used.
@@ -173,7 +176,7 @@ pub fn grad(
 ) -> Result<Vec<Option<Tensor>>> {
     let roots = with_gradients(roots, gradients)?;
     let edges: Result<Vec<_>> = inputs.iter().map(Tensor::gradient_edge).collect();
-    run(roots, &Wanted::Captured(edges?), options, &NoHost)
+    run(&roots, &Wanted::Captured(edges?), options, &NoHost)
 }
 
 fn with_gradients(roots: &[Tensor], gradients: &[Option<Tensor>]) -> Result<Vec<(Edge, Tensor)>> {

@@ -20,18 +20,16 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 use smallvec::SmallVec;
 
-use super::Options;
 use super::buffer::Buffer;
 use super::check;
-use super::leaf::Deposit;
+use super::leaf::{Deposit, Deposits};
 use super::plan::{Plan, Target, has_hooks};
-use super::run::{Step, finish_leaf, tensor_hooks, wanted};
+use super::run::{Step, Terms, finish_leaf, tensor_hooks};
 use crate::error::{Error, Result};
-use crate::graph::{Gradients, NodeRef, mode};
+use crate::graph::{Edge, Gradients, NodeRef, mode};
 use crate::kernels::interrupt::{self, Asking, Interrupted};
 use crate::kernels::parallel;
 use crate::ops::watch::Watch;
-use crate::origin::Origin;
 use crate::sharing::Company;
 use crate::tensor::Tensor;
 
@@ -43,6 +41,8 @@ struct Job {
     /// Answers that are still to come.
     waiting: AtomicU32,
     slots: Mutex<Vec<Option<(u32, Tensor)>>>,
+    /// Along which edges a gradient is wanted, a bit each.
+    wanted: u64,
     captures: SmallVec<[(u32, u32); 1]>,
     needed: bool,
     is_leaf: bool,
@@ -54,12 +54,7 @@ struct Job {
 /// What the threads of one run share.
 struct Run {
     jobs: Vec<Job>,
-    options: Options,
-    start: Origin,
-    /// Whether functions of the host run on the way.
-    hosted: bool,
-    /// Whether the host may see gradients.
-    seen: bool,
+    terms: Terms,
     /// Every thread computes in the mode of the caller.
     flags: mode::Flags,
     watch: Arc<Watch>,
@@ -93,16 +88,13 @@ const WAIT: Duration = Duration::from_millis(10);
 /// Runs the plan. Answers the captured gradients.
 pub(super) fn run(
     plan: &Plan<'_>,
-    roots: &[Tensor],
-    options: Options,
+    roots: &[(Edge, Tensor)],
+    terms: Terms,
     watch: &Arc<Watch>,
 ) -> Result<Vec<Option<Tensor>>> {
     let run = Arc::new(Run {
         jobs: jobs(plan),
-        options,
-        start: plan.start,
-        hosted: plan.hosted,
-        seen: plan.is_seen(),
+        terms,
         flags: mode::flags(),
         watch: watch.clone(),
         state: Mutex::new(State {
@@ -112,11 +104,12 @@ pub(super) fn run(
         }),
         changed: Condvar::new(),
     });
-    for ((slot, target), gradient) in plan.roots.iter().enumerate().zip(roots) {
+    for ((slot, target), (_, gradient)) in plan.roots.iter().enumerate().zip(roots) {
         let slot = plan.roots[..slot].iter().filter(|earlier| earlier.task == target.task).count() as u32;
         let node = &run.jobs[target.task as usize].node;
-        let gradient = check::fit(gradient.clone(), node, target.output, node, 0)?;
-        if let Some(job) = run.answer((*target, slot), Some(gradient)) {
+        let mut gradient = Some(gradient.clone());
+        check::fit(&mut gradient, node, target.output, node, 0)?;
+        if let Some(job) = run.answer((*target, slot), gradient) {
             run.offer(job);
         }
     }
@@ -136,10 +129,10 @@ pub(super) fn run(
     let mut deposits = std::mem::take(&mut state.deposits);
     let captured = std::mem::take(&mut state.captured);
     drop(state);
-    let _uninterrupted = Asking::new(None);
+    let _uninterrupted = Asking::nothing();
     deposits.sort_by_key(|(rank, _)| *rank);
     for (_, deposit) in deposits {
-        deposit.put(options.create_graph)?;
+        deposit.put(terms.options.create_graph)?;
     }
     Ok(captured)
 }
@@ -154,7 +147,7 @@ fn jobs(plan: &Plan<'_>) -> Vec<Job> {
     let mut targets: Vec<SmallVec<[_; 2]>> = vec![SmallVec::new(); plan.tasks.len()];
     for (position, &task) in (0..).zip(&plan.order) {
         rank[task as usize] = position;
-        targets[task as usize] = (plan.targets(&plan.tasks[task as usize]).iter())
+        targets[task as usize] = (plan.tasks[task as usize].targets(&plan.targets).iter())
             .map(|target| {
                 target.map(|target| {
                     let slot = &mut next_slot[target.task as usize];
@@ -169,6 +162,7 @@ fn jobs(plan: &Plan<'_>) -> Vec<Job> {
         targets,
         waiting: AtomicU32::new(task.arrivals),
         slots: Mutex::new(vec![None; task.arrivals as usize]),
+        wanted: task.wanted,
         captures: task.captures.clone(),
         needed: task.needed,
         is_leaf: task.is_leaf,
@@ -222,7 +216,7 @@ impl Run {
     /// Takes tasks until there are none, or for the caller until the run is over.
     fn work(self: &Arc<Self>, is_caller: bool) {
         let _mode = mode::FlagsGuard::new(self.flags);
-        let _asking = Asking::new(Some(self.watch.question(is_caller)));
+        let _asking = Asking::new(self.watch.question(is_caller));
         let mut state = self.state.lock();
         loop {
             let over = state.left == 0 || state.failure.is_some();
@@ -267,7 +261,7 @@ impl Run {
             self.offer(task);
             return None;
         }
-        let mut deposits = Vec::new();
+        let mut deposits = Deposits::new();
         let results = catch_unwind(AssertUnwindSafe(|| {
             interrupt::unwind_if_due();
             self.results(job, is_caller, &mut deposits)
@@ -309,7 +303,7 @@ impl Run {
         follow
     }
 
-    fn results(&self, job: &Job, is_caller: bool, deposits: &mut Vec<Deposit>) -> Result<Gradients> {
+    fn results(&self, job: &Job, is_caller: bool, deposits: &mut Deposits) -> Result<Gradients> {
         let mut buffer = Buffer::default();
         for (output, gradient) in std::mem::take(&mut *job.slots.lock()).into_iter().flatten() {
             buffer.add(output, gradient)?;
@@ -325,12 +319,10 @@ impl Run {
             return Ok(Gradients::new());
         }
         if job.is_leaf {
-            finish_leaf(&job.node, gradients, self.options, deposits)?;
+            finish_leaf(&job.node, gradients, self.terms.options, deposits)?;
             return Ok(Gradients::new());
         }
-        let (wanted, options) = (wanted(&job.targets), self.options);
-        let (start, hosted, seen) = (self.start, self.hosted, self.seen);
-        let step = Step { node: &job.node, wanted, options, start, hosted, seen };
+        let step = Step { node: &job.node, wanted: job.wanted, terms: &self.terms };
         step.run(gradients, is_caller, deposits)
     }
 }

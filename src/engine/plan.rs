@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 
 use super::Wanted;
+use super::buffer::Buffer;
 use crate::graph::{Edge, Node, NodeId, NodeRef, Traits, packing};
 use crate::kernels::parallel;
-use crate::origin::Origin;
 use crate::tensor::Tensor;
 
 /// Where a gradient goes: a task, and which of its outputs it belongs to.
@@ -26,8 +26,12 @@ pub(super) struct Task<'a> {
     seq: u64,
     /// Where its edges lead, among those of the plan: from which on, and how many.
     targets: (u32, u32),
-    /// How many gradients will arrive, roots included.
+    /// Along which edges a gradient is wanted, a bit each.
+    pub(super) wanted: u64,
+    /// How many gradients are still to arrive, roots included.
     pub(super) arrivals: u32,
+    /// What has arrived.
+    pub(super) buffer: Buffer,
     /// Whether the rule is run: it leads to something that is wanted.
     pub(super) needed: bool,
     /// Whether the node accumulates into a leaf.
@@ -41,27 +45,26 @@ pub(super) struct Task<'a> {
 
 /// A run, planned.
 pub(super) struct Plan<'a> {
-    pub(super) tasks: SmallVec<[Task<'a>; 8]>,
+    pub(super) tasks: Vec<Task<'a>>,
     /// Where the edges of all tasks lead; `None` where no gradient is wanted.
-    targets: SmallVec<[Option<Target>; 16]>,
+    pub(super) targets: Vec<Option<Target>>,
     /// The tasks that are not leaves, outputs before inputs: torch's order, by position on the tape.
-    pub(super) order: SmallVec<[u32; 8]>,
+    pub(super) order: Vec<u32>,
     /// Where the gradients of the roots go.
     pub(super) roots: SmallVec<[Target; 1]>,
     /// Number of gradients to hand back.
     pub(super) results: usize,
-    /// Where the run was started.
-    pub(super) start: Origin,
     /// Whether functions of the host run on the way, as far as is known now.
     pub(super) hosted: bool,
-    /// Whether gradients are handed back.
-    captured: bool,
     work: u64,
     longest: u64,
 }
 
 /// Below this estimate threads cost more than they bring: waking one takes 30 to 60 microseconds.
 const WORTH_THREADS: u64 = 150_000;
+
+/// How many tasks there is room for to begin with: allocators have blocks of that size at hand.
+const FEW: usize = 8;
 
 /// Whether some thread is planning with claims on nodes.
 static CLAIMING: AtomicBool = AtomicBool::new(false);
@@ -116,17 +119,15 @@ impl Claims {
 
 impl<'a> Plan<'a> {
     /// Plans a run from the roots to what is wanted.
-    pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted, start: Origin) -> Plan<'a> {
+    pub(super) fn new(roots: &'a [(Edge, Tensor)], wanted: &Wanted) -> Plan<'a> {
         let mut claims = Claims::new();
         let mut plan = Plan {
-            tasks: SmallVec::new(),
-            targets: SmallVec::new(),
-            order: SmallVec::new(),
+            tasks: Vec::with_capacity(FEW),
+            targets: Vec::with_capacity(2 * FEW),
+            order: Vec::with_capacity(FEW),
             roots: SmallVec::new(),
             results: 0,
-            start,
             hosted: false,
-            captured: false,
             work: 0,
             longest: 0,
         };
@@ -138,10 +139,17 @@ impl<'a> Plan<'a> {
         let mut visited = 0;
         while visited < plan.tasks.len() {
             let edges = plan.tasks[visited].node.edges();
-            plan.tasks[visited].targets = (plan.targets.len() as u32, edges.len() as u32);
-            for edge in edges {
+            let (first, mut wanted) = (plan.targets.len() as u32, 0);
+            for (index, edge) in edges.iter().enumerate() {
                 let target = edge.as_ref().map(|edge| plan.arrive(edge, &mut claims));
                 plan.targets.push(target);
+                wanted |= bit(index, target.is_some());
+            }
+            let task = &mut plan.tasks[visited];
+            task.targets = (first, edges.len() as u32);
+            task.wanted = wanted;
+            if !task.is_leaf {
+                plan.order.push(visited as u32);
             }
             visited += 1;
         }
@@ -150,17 +158,6 @@ impl<'a> Plan<'a> {
         claims.give_up(&plan.tasks);
         plan.estimate();
         plan
-    }
-
-    /// Whether the host may see gradients.
-    pub(super) fn is_seen(&self) -> bool {
-        self.hosted || self.captured
-    }
-
-    /// By edge, where a task's gradients go; `None` where none is wanted.
-    pub(super) fn targets(&self, task: &Task<'_>) -> &[Option<Target>] {
-        let (start, count) = task.targets;
-        &self.targets[start as usize..][..count as usize]
     }
 
     fn arrive(&mut self, edge: &'a Edge, claims: &mut Claims) -> Target {
@@ -176,12 +173,7 @@ impl<'a> Plan<'a> {
     }
 
     fn sort(&mut self) {
-        let tasks = &self.tasks;
-        for (task, number) in tasks.iter().zip(0..) {
-            if !task.is_leaf {
-                self.order.push(number);
-            }
-        }
+        let tasks = &*self.tasks;
         // Nodes of one thread never tie; among threads the order of discovery decides.
         let key = |task: &u32| std::cmp::Reverse(tasks[*task as usize].seq);
         if !self.order.is_sorted_by_key(key) {
@@ -203,7 +195,6 @@ impl<'a> Plan<'a> {
             }
         };
         let captured = matches!(wanted, Wanted::Captured(_));
-        self.captured = captured;
         let mut on_the_way = vec![false; self.tasks.len()];
         for (result, edge) in (0..).zip(edges) {
             let Some((edge, task)) = edge.and_then(|edge| Some((edge, claims.find(&edge.node)?))) else {
@@ -224,6 +215,7 @@ impl<'a> Plan<'a> {
             for target in targets.iter_mut() {
                 target.take_if(|target| !on_the_way[target.task as usize]);
             }
+            self.tasks[task].wanted = bits(targets);
             if targets.iter().any(Option::is_some) {
                 self.tasks[task].needed = true;
                 on_the_way[task] = true;
@@ -240,8 +232,7 @@ impl<'a> Plan<'a> {
             self.tasks[root.task as usize].arrivals += 1;
         }
         for &task in &self.order {
-            let (start, count) = self.tasks[task as usize].targets;
-            for target in self.targets[start as usize..][..count as usize].iter().flatten() {
+            for target in self.tasks[task as usize].targets(&self.targets).iter().flatten() {
                 self.tasks[target.task as usize].arrivals += 1;
             }
         }
@@ -258,7 +249,7 @@ impl<'a> Plan<'a> {
             let task = task as usize;
             path[task] += self.tasks[task].work;
             self.longest = self.longest.max(path[task]);
-            for target in self.targets(&self.tasks[task]).iter().flatten() {
+            for target in self.tasks[task].targets(&self.targets).iter().flatten() {
                 let so_far = path[task];
                 let reached = &mut path[target.task as usize];
                 *reached = so_far.max(*reached);
@@ -280,6 +271,12 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Task<'a> {
+    /// By edge, where its gradients go; `None` where none is wanted. `all` are the targets of the plan.
+    pub(super) fn targets<'t>(&self, all: &'t [Option<Target>]) -> &'t [Option<Target>] {
+        let (start, count) = self.targets;
+        &all[start as usize..][..count as usize]
+    }
+
     fn new(node: &'a NodeRef) -> Task<'a> {
         // The record, so that it is looked up once.
         let record: &Node = node;
@@ -289,7 +286,9 @@ impl<'a> Task<'a> {
             node,
             seq: record.seq(),
             targets: (0, 0),
+            wanted: 0,
             arrivals: 0,
+            buffer: Buffer::default(),
             needed: false,
             is_leaf: leaf.is_some(),
             caller_only: is_hooked(record, leaf)
@@ -299,6 +298,16 @@ impl<'a> Task<'a> {
             work: weight.unwrap_or_else(|| 100 + record.form(0).layout.numel() as u64),
         }
     }
+}
+
+/// The bit of an edge along which a gradient is wanted. Beyond the bits there is none.
+fn bit(index: usize, wanted: bool) -> u64 {
+    if index < 64 { u64::from(wanted) << index } else { 0 }
+}
+
+/// The bits of the edges along which a gradient is wanted.
+pub(super) fn bits<T>(targets: &[Option<T>]) -> u64 {
+    targets.iter().enumerate().fold(0, |bits, (index, target)| bits | bit(index, target.is_some()))
 }
 
 /// Whether a node, or the leaf that it accumulates into, has hooks by now: hooks may add some.

@@ -6,113 +6,114 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::Options;
-use super::buffer::Buffer;
 use super::check;
 use super::current::NodeGuard;
-use super::leaf::Deposit;
-use super::plan::{Plan, Task};
+use super::leaf::{Deposit, Deposits};
+use super::plan::{Plan, Target, Task};
 use super::tie;
 use crate::error::{Error, Result};
 use crate::graph::packing::{self, UnpackedOnce};
 use crate::graph::profile::{self, Extent};
-use crate::graph::{At, Call, Gradients, Hook, Hooks, Node, NodeRef, Place, Traits, anomaly, mode};
+use crate::graph::{
+    At, Call, Edge, Freeing, Gradients, Hook, Hooks, Node, NodeRef, Place, Traits, anomaly, mode,
+};
 use crate::kernels::interrupt::{self, Asking};
 use crate::ops::accumulate;
-use crate::origin::{self, Origin};
+use crate::origin;
 use crate::tensor::Tensor;
 
-/// What one node is run with: what a `Task` says, however it is stored.
-pub(super) struct Step<'a> {
-    pub(super) node: &'a NodeRef,
-    /// Which edges lead to something wanted, a bit each.
-    pub(super) wanted: u64,
+/// What all steps of a run have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Terms {
     pub(super) options: Options,
-    /// Where the run was started.
-    pub(super) start: Origin,
+    /// The run as those nodes remember it that it frees.
+    pub(super) freeing: Freeing,
     /// Whether functions of the host run on the way.
     pub(super) hosted: bool,
     /// Whether the host may see gradients.
     pub(super) seen: bool,
 }
 
+/// What one node is run with: what a `Task` says, however it is stored.
+pub(super) struct Step<'a> {
+    pub(super) node: &'a NodeRef,
+    /// Along which edges a gradient is wanted, a bit each.
+    pub(super) wanted: u64,
+    pub(super) terms: &'a Terms,
+}
+
 /// After so many tasks a run asks whether to go on.
 const STRETCH: usize = 64;
 
 /// Runs the plan. Answers the captured gradients.
-pub(super) fn run(plan: &Plan<'_>, roots: &[Tensor], options: Options) -> Result<Vec<Option<Tensor>>> {
+pub(super) fn run(
+    plan: &mut Plan<'_>,
+    roots: &[(Edge, Tensor)],
+    terms: &Terms,
+) -> Result<Vec<Option<Tensor>>> {
     let mut sweep = Sweep {
-        plan,
-        options,
-        arrivals: SmallVec::with_capacity(plan.tasks.len()),
-        captured: vec![None; plan.results],
-        deposits: Vec::new(),
+        tasks: &mut plan.tasks,
+        targets: &plan.targets,
+        terms,
+        captured: (0..plan.results).map(|_| None).collect(),
+        deposits: Deposits::new(),
     };
-    for task in &plan.tasks {
-        sweep.arrivals.push(Arrivals { buffer: Buffer::default(), waiting: task.arrivals });
-    }
-    for (target, gradient) in plan.roots.iter().zip(roots) {
-        let node = plan.tasks[target.task as usize].node;
-        let gradient = check::fit(gradient.clone(), node, target.output, node, 0)?;
-        let task = &plan.tasks[target.task as usize];
+    for (&start, (_, gradient)) in plan.roots.iter().zip(roots) {
+        let task = &sweep.tasks[start.task as usize];
+        let mut gradient = Some(gradient.clone());
+        check::fit(&mut gradient, task.node, start.output, task.node, 0)?;
         if plan.roots.len() == 1 && !task.needed && task.captures.is_empty() {
             // Hooks see what arrives at a root that stands alone, even if nothing is wanted behind it.
-            let mut shown = Gradients::from_elem(None, node.outputs());
-            shown[target.output as usize] = Some(gradient.clone());
-            tensor_hooks(node, &mut shown, &mut sweep.deposits)?;
+            let mut shown = Gradients::from_elem(None, task.node.outputs());
+            shown[start.output as usize] = gradient.clone();
+            tensor_hooks(task.node, &mut shown, &mut sweep.deposits)?;
         }
-        sweep.arrive(target.task, target.output, Some(gradient))?;
+        sweep.arrive(start, gradient)?;
     }
-    for (position, &task) in plan.order.iter().enumerate() {
+    for (position, &task) in (1..).zip(&plan.order) {
+        sweep.step(task)?;
         if position % STRETCH == 0 {
             interrupt::unwind_if_due();
         }
-        sweep.step(task)?;
     }
-    let _uninterrupted = Asking::new(None);
-    for deposit in sweep.deposits {
-        deposit.put(options.create_graph)?;
+    let _uninterrupted = interrupt::is_asking().then(Asking::nothing);
+    for deposit in sweep.deposits.drain(..) {
+        deposit.put(terms.options.create_graph)?;
     }
     Ok(sweep.captured)
 }
 
 struct Sweep<'p, 'a> {
-    plan: &'p Plan<'a>,
-    options: Options,
-    /// By task.
-    arrivals: SmallVec<[Arrivals; 8]>,
+    tasks: &'p mut [Task<'a>],
+    targets: &'p [Option<Target>],
+    terms: &'p Terms,
     captured: Vec<Option<Tensor>>,
-    deposits: Vec<Deposit>,
-}
-
-/// What has arrived at a task.
-struct Arrivals {
-    buffer: Buffer,
-    /// How much is still to come; leaves run when there is nothing.
-    waiting: u32,
+    deposits: Deposits,
 }
 
 impl Sweep<'_, '_> {
-    /// A gradient arrives, or it turns out that there is none along that edge.
-    fn arrive(&mut self, task: u32, output: u32, gradient: Option<Tensor>) -> Result<()> {
-        let index = task as usize;
+    /// A gradient arrives, or it turns out that there is none along that edge. Leaves run when there is nothing
+    /// more to come.
+    fn arrive(&mut self, target: Target, gradient: Option<Tensor>) -> Result<()> {
+        let task = &mut self.tasks[target.task as usize];
         if let Some(gradient) = gradient {
-            self.arrivals[index].buffer.add(output, gradient)?;
+            task.buffer.add(target.output, gradient)?;
         }
-        self.arrivals[index].waiting -= 1;
-        let task: &Task<'_> = &self.plan.tasks[index];
-        if task.is_leaf && self.arrivals[index].waiting == 0 {
-            let gradients = self.gather(index)?;
+        task.arrivals -= 1;
+        if task.arrivals == 0 && task.is_leaf {
+            let gradients = self.gather(target.task)?;
+            let task = &self.tasks[target.task as usize];
             if task.needed {
-                finish_leaf(task.node, gradients, self.options, &mut self.deposits)?;
+                finish_leaf(task.node, gradients, self.terms.options, &mut self.deposits)?;
             }
         }
         Ok(())
     }
 
     /// What arrived at a task, captured on the way if that is wanted.
-    fn gather(&mut self, index: usize) -> Result<Gradients> {
-        let task = &self.plan.tasks[index];
-        let mut gradients = self.arrivals[index].buffer.take(task.node.outputs());
+    fn gather(&mut self, task: u32) -> Result<Gradients> {
+        let task = &mut self.tasks[task as usize];
+        let mut gradients = task.buffer.take(task.node.outputs());
         if !task.captures.is_empty() {
             if !task.needed {
                 tensor_hooks(task.node, &mut gradients, &mut self.deposits)?;
@@ -125,41 +126,21 @@ impl Sweep<'_, '_> {
     }
 
     fn step(&mut self, task: u32) -> Result<()> {
-        let index = task as usize;
-        let plan = self.plan;
-        let task = &plan.tasks[index];
-        let gradients = self.gather(index)?;
+        let gradients = self.gather(task)?;
+        let task = &self.tasks[task as usize];
         if !task.needed {
             return Ok(());
         }
-        let targets = plan.targets(task);
-        let step = Step {
-            node: task.node,
-            wanted: wanted(targets),
-            options: self.options,
-            start: plan.start,
-            hosted: plan.hosted,
-            seen: plan.is_seen(),
-        };
-        let results = step.run(gradients, true, &mut self.deposits)?;
-        let mut results = results.into_iter();
-        for target in targets {
-            let gradient = results.next().flatten();
+        let targets = task.targets(self.targets);
+        let step = Step { node: task.node, wanted: task.wanted, terms: self.terms };
+        let mut results = step.run(gradients, true, &mut self.deposits)?;
+        for (index, &target) in targets.iter().enumerate() {
             if let Some(target) = target {
-                self.arrive(target.task, target.output, gradient)?;
+                self.arrive(target, results.get_mut(index).and_then(Option::take))?;
             }
         }
         Ok(())
     }
-}
-
-/// A bit for each edge along which a gradient is wanted.
-pub(super) fn wanted<T>(targets: &[Option<T>]) -> u64 {
-    targets
-        .iter()
-        .take(64)
-        .enumerate()
-        .fold(0, |bits, (index, target)| bits | u64::from(target.is_some()) << index)
 }
 
 impl Step<'_> {
@@ -169,10 +150,19 @@ impl Step<'_> {
         &self,
         gradients: Gradients,
         is_caller: bool,
-        deposits: &mut Vec<Deposit>,
+        deposits: &mut Deposits,
     ) -> Result<Gradients> {
+        match self.terms.hosted || is_observed() {
+            false => self.plainly(gradients, is_caller, deposits),
+            true => self.observed(gradients, is_caller, deposits),
+        }
+    }
+
+    /// The same where somebody may ask which node is running.
+    #[cold]
+    fn observed(&self, gradients: Gradients, is_caller: bool, deposits: &mut Deposits) -> Result<Gradients> {
         let _profiled = profile::node(self.node, Extent::Whole, &[]);
-        let shown = is_caller && (self.hosted || mode::special());
+        let shown = is_caller && (self.terms.hosted || mode::special());
         let _current = shown.then(|| NodeGuard::enter(self.node));
         if !anomaly::is_enabled() {
             return self.plainly(gradients, is_caller, deposits);
@@ -195,7 +185,7 @@ impl Step<'_> {
         &self,
         mut gradients: Gradients,
         is_caller: bool,
-        deposits: &mut Vec<Deposit>,
+        deposits: &mut Deposits,
     ) -> Result<Gradients> {
         // The record, so that it is looked up once.
         let node: &Node = self.node;
@@ -204,33 +194,23 @@ impl Step<'_> {
         if let Some(hooks) = hooks() {
             before(hooks, &mut gradients, deposits)?;
         }
-        if self.hosted {
+        if self.terms.hosted {
             check::arrived(self.node, &mut gradients)?;
         }
         let nothing = gradients.iter().all(Option::is_none) && node.rule().host().is_none();
         if node.is_released() {
             return Err(node.freed());
         }
-        let mut results = if nothing {
-            Gradients::from_elem(None, node.edges().len())
-        } else {
-            let tracking = self.options.create_graph;
-            let at = At { node: self.node, needed: self.wanted, tracking, seen: self.seen };
-            let rule = node.rule();
-            // The host's own rules have lines of their own.
-            let _line =
-                (tracking && !node.traits().has(Traits::CALLER_ONLY)).then(|| origin::within(node.origin()));
-            let _profiled = profile::node(self.node, Extent::Rule, &gradients);
-            let _once = packing::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
-            rule.vjp(&at, &gradients)?
+        let mut results = match nothing {
+            true => Gradients::from_elem(None, node.edges().len()),
+            false => self.differentiate(&gradients)?,
         };
         for (index, (result, edge)) in results.iter_mut().zip(node.edges()).enumerate() {
-            let Some(edge) = edge else { continue };
-            if let Some(gradient) = result.take() {
-                *result = Some(check::fit(gradient, &edge.node, edge.output, self.node, index)?);
+            if let Some(edge) = edge {
+                check::fit(result, &edge.node, edge.output, self.node, index)?;
             }
         }
-        if self.options.create_graph {
+        if self.terms.options.create_graph {
             tie::tie(self.node, &mut results);
         }
         if let Some(hooks) = hooks() {
@@ -238,20 +218,38 @@ impl Step<'_> {
                 hook.call(Call::After(&mut results, &gradients))?;
             }
         }
-        if !self.options.retain_graph {
-            node.release(self.start);
+        if !self.terms.options.retain_graph {
+            node.release(self.terms.freeing);
         }
         Ok(results)
     }
+
+    /// Runs the rule, with what is to be around it.
+    fn differentiate(&self, gradients: &Gradients) -> Result<Gradients> {
+        let node: &Node = self.node;
+        let tracking = self.terms.options.create_graph;
+        let at = At { node: self.node, needed: self.wanted, tracking, seen: self.terms.seen };
+        let rule = node.rule();
+        if !(tracking || mode::special() || packing::ever()) {
+            return rule.vjp(&at, gradients);
+        }
+        // The host's own rules have lines of their own.
+        let _line =
+            (tracking && !node.traits().has(Traits::CALLER_ONLY)).then(|| origin::within(node.origin()));
+        let _profiled = profile::node(self.node, Extent::Rule, gradients);
+        let _once = packing::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
+        rule.vjp(&at, gradients)
+    }
+}
+
+/// Whether somebody may ask what is running, or be told of it.
+fn is_observed() -> bool {
+    mode::special() || anomaly::is_enabled()
 }
 
 /// Runs the hooks of the tensors that a node stands for, where nothing else of the node is run
 /// because the gradient is only handed back.
-pub(super) fn tensor_hooks(
-    node: &NodeRef,
-    gradients: &mut Gradients,
-    deposits: &mut Vec<Deposit>,
-) -> Result<()> {
+pub(super) fn tensor_hooks(node: &NodeRef, gradients: &mut Gradients, deposits: &mut Deposits) -> Result<()> {
     let leaf = node.leaf().and_then(Tensor::hooks_if_any);
     let own = node.extras().map(|extras| &extras.hooks);
     let _current = leaf.or(own).map(|_| NodeGuard::enter(node));
@@ -262,7 +260,7 @@ pub(super) fn tensor_hooks(
     Ok(())
 }
 
-fn retain(hooks: &Hooks, gradients: &Gradients, deposits: &mut Vec<Deposit>) {
+fn retain(hooks: &Hooks, gradients: &Gradients, deposits: &mut Deposits) {
     for (output, tensor) in hooks.retained() {
         if let (Some(tensor), Some(gradient)) = (tensor.upgrade(), &gradients[output as usize]) {
             deposits.push(Deposit::retained(tensor, gradient.clone()));
@@ -282,7 +280,7 @@ fn at_outputs(hooks: &Hooks, gradients: &mut Gradients) -> Result<()> {
 }
 
 /// Hooks of the tensors that a node made, then gradients that are retained, then hooks of the node.
-fn before(hooks: &Hooks, gradients: &mut Gradients, deposits: &mut Vec<Deposit>) -> Result<()> {
+fn before(hooks: &Hooks, gradients: &mut Gradients, deposits: &mut Deposits) -> Result<()> {
     at_outputs(hooks, gradients)?;
     retain(hooks, gradients, deposits);
     for hook in hooks.at(Place::Before) {
@@ -296,8 +294,11 @@ pub(super) fn finish_leaf(
     node: &NodeRef,
     gradients: Gradients,
     options: Options,
-    deposits: &mut Vec<Deposit>,
+    deposits: &mut Deposits,
 ) -> Result<()> {
+    if !is_observed() {
+        return accumulate_leaf(node, gradients, options, deposits);
+    }
     let _profiled = profile::node(node, Extent::Whole, &[]);
     if !anomaly::is_enabled() {
         return accumulate_leaf(node, gradients, options, deposits);
@@ -310,24 +311,25 @@ fn accumulate_leaf(
     node: &NodeRef,
     mut gradients: Gradients,
     options: Options,
-    deposits: &mut Vec<Deposit>,
+    deposits: &mut Deposits,
 ) -> Result<()> {
     // The record, so that it is looked up once.
     let record: &Node = node;
     let Some(leaf) = record.leaf() else { return Ok(()) };
     let own = record.extras().map(|extras| &extras.hooks).filter(|hooks| !hooks.is_empty());
     let hooks = leaf.hooks_if_any().filter(|hooks| !hooks.is_empty());
+    if own.is_none() && hooks.is_none() && !mode::special() {
+        if let Some(gradient) = taken_by(leaf, &mut gradients)? {
+            deposits.push(Deposit::leaf(leaf.clone(), gradient));
+        }
+        return Ok(());
+    }
     let _current = hooks.or(own).map(|_| NodeGuard::enter(node));
     for hooks in [hooks, own].into_iter().flatten() {
         before(hooks, &mut gradients, deposits)?;
     }
     let _profiled = profile::node(node, Extent::Rule, &gradients);
-    let gradient = gradients.first_mut().and_then(Option::take);
-    if gradient.is_some() {
-        check_leaf(leaf)?;
-    }
-    // A leaf may have been told since then that it wants none.
-    let gradient = gradient.filter(|_| leaf.requires_grad());
+    let gradient = taken_by(leaf, &mut gradients)?;
     let watchers = hooks.map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
     let after: SmallVec<[_; 1]> = own.map(|hooks| hooks.at(Place::After).into()).unwrap_or_default();
     if watchers.is_empty() && after.is_empty() {
@@ -340,6 +342,14 @@ fn accumulate_leaf(
         hook.call(Call::After(&mut Gradients::new(), &incoming))?;
     }
     Ok(())
+}
+
+/// The gradient that a leaf is to accumulate, if there is one.
+fn taken_by(leaf: &Tensor, gradients: &mut Gradients) -> Result<Option<Tensor>> {
+    let Some(gradient) = gradients.first_mut().and_then(Option::take) else { return Ok(None) };
+    check_leaf(leaf)?;
+    // It may have been told since then that it wants none.
+    Ok(leaf.requires_grad().then_some(gradient))
 }
 
 /// Refuses a leaf that an operation has written to since.
@@ -362,8 +372,9 @@ fn watched(
 
 /// Does at once what the node of a leaf does in a run, apart from its hooks.
 pub(super) fn accumulate_now(node: &NodeRef, leaf: &Tensor, gradient: Tensor) -> Result<()> {
-    let gradient = check::fit(gradient, node, 0, node, 0)?;
+    let mut gradient = Some(gradient);
+    check::fit(&mut gradient, node, 0, node, 0)?;
     check_leaf(leaf)?;
     let watchers = leaf.hooks_if_any().map(|hooks| hooks.at(Place::Accumulated)).unwrap_or_default();
-    watched(leaf, Some(gradient), mode::is_grad_enabled(), &watchers)
+    watched(leaf, gradient, mode::is_grad_enabled(), &watchers)
 }

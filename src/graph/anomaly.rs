@@ -55,49 +55,74 @@ pub(super) fn stack() -> Option<Stack> {
 
 /// Where a node was recorded, and during which other node's rule.
 pub struct Trace {
-    /// The node's name.
-    pub name: String,
-    /// Where that was, if it was in anomaly mode.
-    pub stack: Option<Stack>,
-    /// The trace of the node whose rule was running. Not the node: it would be kept alive, and what
-    /// is recorded inside of backward may lead back to it.
-    pub parent: Option<Arc<Trace>>,
-    /// That node, while it lives.
-    pub parent_node: Option<NodeId>,
+    /// Where that was.
+    pub stack: Stack,
+    /// The node whose rule was running.
+    pub parent: Option<Arc<Parent>>,
 }
 
-impl Drop for Trace {
+/// What is known of a node whose rule was running while another was recorded. Not the node: it would be kept
+/// alive, and what is recorded inside of backward may lead back to it.
+pub struct Parent {
+    /// Its name.
+    pub name: String,
+    /// The node, while it lives.
+    pub node: NodeId,
+    /// Where it was recorded, if that was in anomaly mode.
+    pub stack: Option<Stack>,
+    /// The node whose rule was running then.
+    pub parent: Option<Arc<Parent>>,
+}
+
+impl Drop for Parent {
     fn drop(&mut self) {
         // In a loop: derivatives of derivatives make a chain.
         let mut next = self.parent.take();
-        while let Some(trace) = next {
-            next = Arc::into_inner(trace).and_then(|mut trace| trace.parent.take());
+        while let Some(parent) = next {
+            next = Arc::into_inner(parent).and_then(|mut parent| parent.parent.take());
         }
     }
 }
 
-thread_local!(static RUNNING: RefCell<Option<(NodeId, Arc<Trace>)>> = const { RefCell::new(None) });
+/// A node whose rule is running, and what those that are recorded meanwhile keep of it.
+struct Current {
+    node: NodeRef,
+    kept: Option<Arc<Parent>>,
+}
+
+impl Current {
+    fn parent(&mut self) -> Arc<Parent> {
+        let node = &self.node;
+        let parent = || {
+            let (stack, parent) = match node.trace() {
+                Some(trace) => (Some(trace.stack.clone()), trace.parent.clone()),
+                None => (None, None),
+            };
+            Arc::new(Parent { name: node.name(), node: node.id(), stack, parent })
+        };
+        self.kept.get_or_insert_with(parent).clone()
+    }
+}
+
+thread_local!(static RUNNING: RefCell<Option<Current>> = const { RefCell::new(None) });
 
 /// The trace of a node that is being recorded.
 #[cold]
-pub(super) fn trace(name: &str) -> Option<Arc<Trace>> {
-    let stack = Some(stack()?);
-    let (parent_node, parent) = RUNNING.with_borrow(Clone::clone).unzip();
-    Some(Arc::new(Trace { name: name.to_owned(), stack, parent, parent_node }))
+pub(super) fn trace() -> Option<Trace> {
+    let parent = RUNNING.with_borrow_mut(|running| running.as_mut().map(Current::parent));
+    Some(Trace { stack: stack()?, parent })
 }
 
 /// The node's rule is running on this thread until the guard goes.
 #[cold]
 pub fn running(node: &NodeRef) -> Running {
-    let untraced = || Arc::new(Trace { name: node.name(), stack: None, parent: None, parent_node: None });
-    let trace = node.extras().and_then(|extras| extras.trace.get()).cloned().unwrap_or_else(untraced);
-    Running { before: RUNNING.replace(Some((node.id(), trace))) }
+    Running { before: RUNNING.replace(Some(Current { node: node.clone(), kept: None })) }
 }
 
 /// Puts back which node was running before.
 #[must_use = "the node is running as long as the guard is there"]
 pub struct Running {
-    before: Option<(NodeId, Arc<Trace>)>,
+    before: Option<Current>,
 }
 
 impl Drop for Running {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::held::{Held, What};
 use super::hooks::{Hook, Hooks};
 use super::node::{Node, NodeRef};
+use super::released::Freeing;
 use super::saved::SavedTensor;
 use crate::origin::Origin;
 use crate::tensor::{Foreign, Tensor};
@@ -58,7 +59,7 @@ impl Node {
         if let Some(extras) = self.extras() {
             extras.hooks.clear();
         }
-        self.release(Origin::UNKNOWN);
+        self.release(Freeing::by(Origin::UNKNOWN));
     }
 }
 

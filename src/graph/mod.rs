@@ -30,6 +30,7 @@ pub use holding::Holding;
 pub use hooks::{Call, Hook, HookId, Hooks, NamedHooks, Place};
 pub use node::{Edge, Extras, Form, FormRef, Forms, Node, NodeId, NodeRef};
 pub use packing::Packer;
+pub use released::Freeing;
 pub(crate) use replaced::replace_kept;
 pub use rule::{At, Gradients, Inputs, Rule, Traits};
 pub use saved::{Kept, SavedTensor, Source, check_kept};

@@ -61,9 +61,11 @@ pub fn is_inference() -> bool {
 
 /// Sets the grad mode of this thread; answers what it was.
 pub fn set_grad_enabled(enabled: bool) -> bool {
-    let flags = FLAGS.get();
-    FLAGS.set(Flags { grad: enabled, ..flags });
-    flags.grad
+    FLAGS.with(|cell| {
+        let flags = cell.get();
+        cell.set(Flags { grad: enabled, ..flags });
+        flags.grad
+    })
 }
 
 /// Sets the grad mode until it is dropped.

@@ -10,9 +10,9 @@ use smallvec::SmallVec;
 
 use super::anomaly::{self, Trace};
 use super::arena::{Id, Strong};
-use super::cut::{Cut, Reason};
+use super::cut::Cut;
 use super::hooks::Hooks;
-use super::released;
+use super::released::{self, Freeing};
 use super::rule::{Rule, Traits};
 use super::saved::SavedTensor;
 use crate::dtype::DType;
@@ -88,7 +88,7 @@ pub struct Extras {
     /// The host's object that stands for the node.
     pub foreign: Foreign,
     /// Where it was recorded, callers included, if that was in anomaly mode.
-    pub trace: OnceLock<Arc<Trace>>,
+    pub(super) trace: OnceLock<Trace>,
     /// What the host has packed of that the rule shows without keeping it.
     pub(super) packed: Mutex<Vec<(&'static str, Arc<SavedTensor>)>>,
     /// The position on the tape as the host has said it, and one more.
@@ -120,7 +120,7 @@ pub struct Node {
     origin: Origin,
     /// Under which number the engine plans to visit the node, and one more; zero when it does not.
     pub(crate) claim: AtomicU32,
-    /// Which run of backward freed what the rule kept: the number of a cut, `UNKNOWN_RUN`, or zero if none did.
+    /// Which run of backward freed what the rule kept: the number of a `Freeing`, or zero if none did.
     released: AtomicU16,
     traits: Traits,
     /// The element type of its first output.
@@ -128,9 +128,6 @@ pub struct Node {
     extras: OnceBox<Extras>,
 }
 crate::home!(Node, wake, rest);
-
-/// A run that there was no room for among the cuts.
-const UNKNOWN_RUN: u16 = u16::MAX;
 
 impl Node {
     /// Records a rule: the edges lead to where its inputs came from, `forms` tells of its outputs.
@@ -188,7 +185,7 @@ impl Node {
             let _ = extras.set(Box::new(Extras { further: forms.further, ..Extras::default() }));
         }
         if anomaly::is_enabled()
-            && let Some(trace) = anomaly::trace(rule.name())
+            && let Some(trace) = anomaly::trace()
         {
             // Empty, as above.
             let _ = extras.get_or_init(Box::default).trace.set(trace);
@@ -252,6 +249,11 @@ impl Node {
         self.extras.get()
     }
 
+    /// Where it was recorded, callers included, if that was in anomaly mode.
+    pub fn trace(&self) -> Option<&Trace> {
+        self.extras().and_then(|extras| extras.trace.get())
+    }
+
     /// What few nodes have, made if need be.
     pub fn extras_or_new(&self) -> &Extras {
         self.extras.get_or_init(Box::default)
@@ -292,32 +294,34 @@ impl Node {
     }
 
     /// Frees what the rule keeps. A rule that is being run on this or another thread stays; that
-    /// run frees it in turn, unless it was asked to retain the graph. `run` is where that was started.
-    pub fn release(&self, run: Origin) {
+    /// run frees it in turn, unless it was asked to retain the graph.
+    pub fn release(&self, freeing: Freeing) {
         if self.seq == 0 || self.is_released() {
             return;
         }
-        let is_light = self.traits.has(Traits::LIGHT);
-        // What is light frees nothing by itself, which it would have to do without the lock.
-        if !is_light {
-            let rule = self.rule();
-            if !rule.keeps() || rule.release(run) {
+        // What is freed is dropped outside of the lock: the last handle to a tensor may go with it.
+        if self.traits.has(Traits::LIGHT) {
+            let Some(mut rule) = self.rule.try_write() else { return };
+            if !rule.keeps() {
                 return;
             }
+            self.released.store(freeing.number, Ordering::Release);
+            let freed = released::free_light(&mut rule);
+            drop(rule);
+            drop(freed);
+        } else {
+            let rule = self.rule();
+            // It may free something by itself, which it does without the lock.
+            if !rule.keeps() || rule.release(freeing.run) {
+                return;
+            }
+            drop(rule);
+            let Some(mut rule) = self.rule.try_write() else { return };
+            self.released.store(freeing.number, Ordering::Release);
+            let freed = released::free_whole(&mut rule);
+            drop(rule);
+            drop(freed);
         }
-        let Some(mut rule) = self.rule.try_write() else { return };
-        if is_light && !rule.keeps() {
-            return;
-        }
-        let run = match Cut::at(Reason::Backward, run).number() {
-            0 => UNKNOWN_RUN,
-            number => number,
-        };
-        self.released.store(run, Ordering::Release);
-        let freed = released::free(&mut rule);
-        // Dropped outside of the lock: the last handle to a tensor may go with it.
-        drop(rule);
-        drop(freed);
         if let Some(extras) = self.extras() {
             drop(std::mem::take(&mut *extras.packed.lock()));
         }

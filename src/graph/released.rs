@@ -2,36 +2,55 @@
 
 use smallvec::SmallVec;
 
+use super::cut::{Cut, Reason};
 use super::node::{RuleBox, boxed};
-use super::rule::{At, Gradients, Inputs, Rule, Traits};
+use super::rule::{At, Gradients, Inputs, Rule};
 use super::saved::SavedTensor;
 use super::shown::Attributes;
 use crate::error::Result;
+use crate::origin::Origin;
 use crate::tensor::Tensor;
 
-/// What was freed, for the caller to drop.
-pub(super) struct Freed {
-    _tensors: SmallVec<[SavedTensor; 2]>,
-    _rule: Option<RuleBox>,
+/// A run of backward, as the nodes remember it that it frees.
+#[derive(Clone, Copy)]
+pub struct Freeing {
+    pub(super) run: Origin,
+    /// The number of a cut.
+    pub(super) number: u16,
 }
 
-/// Frees what a rule keeps: its tensors where they lie if the rule is light, else the whole rule, in whose
-/// place comes what it showed.
-pub(super) fn free(rule: &mut RuleBox) -> Freed {
-    if rule.traits().has(Traits::LIGHT) {
-        let mut tensors = SmallVec::new();
-        for saved in rule.saved_mut() {
-            tensors.push(saved.free());
-        }
-        return Freed { _tensors: tensors, _rule: None };
+/// A run that there was no room for among the cuts.
+const UNKNOWN_RUN: u16 = u16::MAX;
+
+impl Freeing {
+    /// By the run that was started there.
+    pub fn by(run: Origin) -> Freeing {
+        let number = match Cut::at(Reason::Backward, run).number() {
+            0 => UNKNOWN_RUN,
+            number => number,
+        };
+        Freeing { run, number }
     }
+}
+
+/// Frees the tensors of a light rule where they lie. The caller drops them.
+pub(super) fn free_light(rule: &mut RuleBox) -> SmallVec<[SavedTensor; 2]> {
+    let mut freed = SmallVec::new();
+    for saved in rule.saved_mut().iter_mut() {
+        freed.push(saved.free());
+    }
+    freed
+}
+
+/// Frees a whole rule: in its place comes what it showed. The caller drops the rule.
+pub(super) fn free_whole(rule: &mut RuleBox) -> RuleBox {
     let snapshot = Snapshot {
         name: rule.name().into(),
         saved: rule.saved().into_iter().map(|(name, saved)| (name, saved.freed())).collect(),
         shown: rule.shown(),
         inputs: rule.inputs(),
     };
-    Freed { _tensors: SmallVec::new(), _rule: Some(std::mem::replace(rule, boxed(snapshot))) }
+    std::mem::replace(rule, boxed(snapshot))
 }
 
 /// What a rule that holds more than its saved tensors has shown.

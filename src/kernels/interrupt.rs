@@ -39,9 +39,14 @@ pub struct Asking {
 }
 
 impl Asking {
-    /// Long work of this thread asks `question`, or nothing.
-    pub fn new(question: Option<Question>) -> Self {
-        Asking { before: QUESTION.replace(question) }
+    /// Long work of this thread asks `question`.
+    pub fn new(question: Question) -> Self {
+        Asking { before: QUESTION.replace(Some(question)) }
+    }
+
+    /// Long work of this thread asks nothing.
+    pub fn nothing() -> Self {
+        Asking { before: QUESTION.take() }
     }
 }
 

@@ -147,7 +147,7 @@ impl Region {
         // A helper gives up in the middle of a chunk when the caller has.
         let _asking = (!is_caller && self.may_end).then(|| {
             let region = self.clone();
-            Asking::new(Some(Arc::new(move || region.failed.load(Ordering::Relaxed))))
+            Asking::new(Arc::new(move || region.failed.load(Ordering::Relaxed)))
         });
         loop {
             let chunk = self.next.fetch_add(1, Ordering::Relaxed);

@@ -202,6 +202,10 @@ impl<O: Op> Rule for Recorded<O> {
         self.op.function()
     }
 
+    fn keeps(&self) -> bool {
+        self.saved.tensors().iter().any(Option::is_some)
+    }
+
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
         self.saved.tensors_mut()
     }

@@ -73,7 +73,7 @@ impl Watch {
 
     /// Runs `body` on the calling thread. Work that is given up becomes the failure that ended the run.
     pub fn over<T>(self: &Arc<Self>, body: impl FnOnce() -> Result<T>) -> Result<T> {
-        let _asking = Asking::new(Some(self.question(true)));
+        let _asking = Asking::new(self.question(true));
         // What is unwound belongs to the run and goes with it.
         catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| match self.failure.lock().take() {
             Some(error) if payload.is::<Interrupted>() => Err(error),
@@ -97,7 +97,7 @@ pub struct LockKept(());
 impl LockKept {
     /// From now on.
     pub fn new() -> LockKept {
-        KEPT.set(KEPT.get() + 1);
+        KEPT.with(|kept| kept.set(kept.get() + 1));
         LockKept(())
     }
 }
@@ -110,7 +110,7 @@ impl Default for LockKept {
 
 impl Drop for LockKept {
     fn drop(&mut self) {
-        KEPT.set(KEPT.get() - 1);
+        KEPT.with(|kept| kept.set(kept.get() - 1));
     }
 }
 
@@ -125,7 +125,7 @@ pub struct Aside {
 impl Aside {
     /// From now on.
     pub fn new() -> Aside {
-        Aside { kept: KEPT.replace(0), _not_asking: Asking::new(None) }
+        Aside { kept: KEPT.replace(0), _not_asking: Asking::nothing() }
     }
 }
 

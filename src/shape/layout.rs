@@ -20,7 +20,8 @@ impl Layout {
     pub fn contiguous(shape: &[usize]) -> Layout {
         let numel = shape.iter().product();
         let strides = contiguous_strides(shape);
-        Layout { shape: shape.into(), strides, offset: 0, numel, contiguous: true, row_major: true }
+        let shape = Dims::from_slice(shape);
+        Layout { shape, strides, offset: 0, numel, contiguous: true, row_major: true }
     }
 
     /// Any geometry. Strides and offset count elements.

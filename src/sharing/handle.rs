@@ -100,7 +100,13 @@ impl<T: Home> Shared<T> {
         // SAFETY: no handle keeps the value any more, and none can be made again of a count of zero. The place
         // stays until the handle goes that all together had.
         unsafe { self.place.as_mut().value.assume_init_drop() };
-        drop(WeakShared { place: self.place, owned: PhantomData });
+        // Nearly always nobody else knows the place: then the handle that all together had need not be counted down.
+        if self.place().weak.get() == 1 {
+            // SAFETY: that was the last one.
+            unsafe { free(self.place) };
+        } else {
+            drop(WeakShared { place: self.place, owned: PhantomData });
+        }
     }
 }
 
@@ -160,12 +166,22 @@ impl<T: Home> Drop for WeakShared<T> {
     fn drop(&mut self) {
         // SAFETY: this handle keeps the place.
         if unsafe { self.place.as_ref() }.weak.is_last_gone() {
-            // SAFETY: it was the last, and the value is dropped already. The place is a box that `allocate` leaked.
-            unsafe {
-                if !T::spare().keep(self.place.cast()) {
-                    drop(Box::from_raw(self.place.as_ptr()));
-                }
-            }
+            // SAFETY: it was the last, and the value is dropped already.
+            unsafe { free(self.place) };
+        }
+    }
+}
+
+/// Frees a place, or keeps it for another value.
+///
+/// # Safety
+/// There is no handle of either kind any more, and the value is dropped.
+#[inline(always)]
+unsafe fn free<T: Home>(place: NonNull<Place<T>>) {
+    // SAFETY: by the caller's promise. The place is a box that `allocate` leaked.
+    unsafe {
+        if !T::spare().keep(place.cast()) {
+            drop(Box::from_raw(place.as_ptr()));
         }
     }
 }

@@ -173,7 +173,13 @@ impl<E: Elementwise2> Rule for Recorded<E> {
     }
 
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
-        [&mut self.a, &mut self.b].into_iter().filter_map(Kept::tensor_mut).collect()
+        let mut saved = SmallVec::new();
+        for kept in [&mut self.a, &mut self.b] {
+            if let Some(tensor) = kept.tensor_mut() {
+                saved.push(tensor);
+            }
+        }
+        saved
     }
 }
 
