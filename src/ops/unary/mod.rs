@@ -46,6 +46,11 @@ pub enum Integers {
     Only,
 }
 
+/// What an operation makes of integers, for those who list it.
+pub(super) const fn integers_of<E: Elementwise>(_op: &E) -> Integers {
+    E::INTEGERS
+}
+
 /// How a result lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lies {
