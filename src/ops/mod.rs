@@ -62,6 +62,7 @@ pub mod middle;
 pub mod minded;
 pub mod moments;
 pub mod neural;
+pub mod nonzero;
 pub mod norm;
 pub mod numbers;
 pub mod operand;

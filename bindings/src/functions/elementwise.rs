@@ -13,7 +13,7 @@ use rushlight::ops::arithmetic::Rsub;
 use rushlight::ops::compare::{self, Tolerance};
 use rushlight::ops::division::{self, Rounding};
 use rushlight::ops::logical::{self, BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
-use rushlight::ops::{Operand, binary, clamp, masked, operand, power, rounding, select, unary};
+use rushlight::ops::{Operand, binary, clamp, nonzero, operand, power, rounding, select, unary};
 use rushlight::{Result, Tensor};
 use std::ffi::CStr;
 
@@ -156,7 +156,7 @@ fn rounded_in_place(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 
 fn chosen(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     match a.overload() {
-        0 => masked::chosen(a.tensor(0)?).answer(a.py()),
+        0 => nonzero::chosen(a.tensor(0)?).answer(a.py()),
         _ if a.tensor(0)?.dtype() == DType::UInt8 => {
             static TOLD: Once = Once::new();
             TOLD.warn(a.py(), BYTE_CONDITION)?;
