@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from . import fft
+from ._once import warn_once
 from ._samples import check_mapped
 from ._typename import scalar_name
-from ._warnings import warn_once
 
 if TYPE_CHECKING:
     from ._rushlight import Tensor
