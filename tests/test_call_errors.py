@@ -20,6 +20,7 @@ REFUSED = {
     "torch.exp(x, y)": "exp() takes 1 positional argument but 2 were given",
     "torch.exp(x, out=3)": "exp(): argument 'out' must be Tensor, not int",
     "torch.exp(x, foo=1)": "exp() got an unexpected keyword argument 'foo'",
+    "torch.relu(x, out=y)": "relu() got an unexpected keyword argument 'out'",
     "torch.exp(foo=x)": 'exp() missing 1 required positional arguments: "input"',
     "torch.exp(self=x)": 'exp() missing 1 required positional arguments: "input"',
     "x.exp(1)": "TensorBase.exp() takes no arguments (1 given)",

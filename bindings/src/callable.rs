@@ -15,7 +15,7 @@ use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
 use crate::tensor::object::{as_tensor, wrap};
 use crate::tensor::shown;
-use crate::warnings::Once;
+use crate::warnings::{Once, Superseded};
 use crate::writes;
 use pyo3::exceptions::{PyRuntimeError, PySystemError, PyTypeError, PyUserWarning};
 use pyo3::ffi;
@@ -58,6 +58,12 @@ impl Function {
     /// The entry, with its way to write to tensors that it is given.
     pub(crate) const fn written(self, way: &'static Way) -> Function {
         Function { way, ..self }
+    }
+
+    /// The entry, with what is told of an operation whose place another has taken.
+    pub(crate) const fn superseded(self, by: &'static Superseded) -> Function {
+        let Body::Any(call) = self.body else { panic!("the engine lists nothing that is superseded") };
+        Function { body: Body::Superseded(call, by), ..self }
     }
 }
 
@@ -319,7 +325,7 @@ fn dispatch<'py>(
                     None => run(),
                     Some(out) => {
                         let _profiled = profile::called(&arguments);
-                        outputs::write(&arguments, callable.function.way, out, run)
+                        outputs::write(&arguments, &callable.function, out, run)
                     }
                 };
                 return answer.or_else(|error| callable.offer_late(py, receiver, call, error));

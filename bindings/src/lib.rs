@@ -102,7 +102,7 @@ mod _rushlight {
         maybe_get_level, nesting, open, randomness, unwrap, within,
     };
     #[pymodule_export]
-    use super::memory::{memory_of, on_memory, whole_memory};
+    use super::memory::{memory_of, memory_order, on_memory, whole_memory};
     #[pymodule_export]
     use super::mode::{
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,

@@ -1,10 +1,12 @@
-//! The memory behind tensors, as a whole: which tensors share it, and how to copy it with them.
+//! The memory behind tensors, as a whole: which tensors share it, how to copy it with them, and
+//! in which order they lie in it.
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rushlight::Tensor;
 use rushlight::dtype::DType;
-use rushlight::shape::{Layout, SharedLayout};
+use rushlight::shape::{self, Layout, SharedLayout};
 use rushlight::tensor::Array;
 
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
@@ -30,6 +32,17 @@ pub(crate) fn whole_memory<'py>(
     let storage = tensor.array().storage;
     let layout = SharedLayout::new(Layout::contiguous(&[storage.bytes()]));
     wrap(py, Tensor::from_array(Array { storage, layout, dtype: DType::UInt8 })).map(Some)
+}
+
+/// Return the dimensions in the order in which they lie in memory, the outermost first.
+#[pyfunction]
+#[pyo3(name = "_memory_order")]
+pub(crate) fn memory_order<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let layout = tensor.get().tensor().layout();
+    PyTuple::new(py, shape::memory_order(layout.shape(), &[layout.strides()]))
 }
 
 /// All elements of what Python has as a storage, in order: of its type if it has one, else of `dtype`.

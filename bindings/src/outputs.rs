@@ -1,7 +1,9 @@
 //! `out=`: an operation's result written into tensors that exist. It is the same for every
 //! operation, which calculates as without it and never sees the argument.
 use crate::arguments::{Arguments, tensors_in};
+use crate::body::Body;
 use crate::border::{as_tensor, raise, type_name};
+use crate::callable::Function;
 use crate::writes;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -22,15 +24,15 @@ use way::{Conversion, History, Memory};
 pub(crate) use way::{Placed, Shape, Way};
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
-/// if there are several. `way` is how the operation writes.
+/// if there are several.
 #[cold]
 pub(crate) fn write<'py>(
     arguments: &Arguments<'_, 'py>,
-    way: &Way,
+    function: &Function,
     out: &Bound<'py, PyAny>,
     calculate: impl FnOnce() -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let py = arguments.py();
+    let (py, way) = (arguments.py(), function.way);
     let given = || arguments.slots.iter().flatten().filter_map(|object| as_tensor(object));
     let lists =
         |object: &Bound<'_, PyAny>| object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
@@ -49,8 +51,8 @@ pub(crate) fn write<'py>(
         _ => None,
     };
     let first = inputs.first().map(Tensor::dtype);
-    if let Some(words) = way.deprecated {
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), words, 1)?;
+    if let Body::Superseded(_, by) = function.body {
+        by.tell_of_outputs(py)?;
     }
     let history = way.history;
     history.check(arguments.name, source.is_some(), &inputs, &tensors_in(out))?;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._rushlight import channels_last
+from ._rushlight import _memory_order, channels_last
 from ._rushlight import memory_format as MemoryFormat
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def dim_order(self: Tensor, *, ambiguity_check: bool | list[MemoryFormat] = Fals
     by_channels = self.ndim == 4 and self.is_contiguous(memory_format=channels_last)
     if in_rows != by_channels:
         return tuple(range(self.ndim)) if in_rows else (0, 2, 3, 1)
-    return _sorted(self.shape, self.stride())
+    return _memory_order(self)
 
 
 def _check_unique(tensor: Tensor, formats: list[MemoryFormat]) -> None:
@@ -49,20 +49,3 @@ def _check_unique(tensor: Tensor, formats: list[MemoryFormat]) -> None:
             raise RuntimeError(_SEVERAL)
         if repeats:
             raise RuntimeError(_REPEATED)
-
-
-def _sorted(sizes: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
-    """Sort from the innermost to the outermost by insertion: who repeats elements compares with nobody."""
-    order = list(reversed(range(len(sizes))))
-    for start in range(1, len(order)):
-        outer = start
-        for inner in reversed(range(start)):
-            a, b = order[inner], order[outer]
-            if not strides[a] or not strides[b]:
-                continue
-            if strides[a] > strides[b] or (strides[a] == strides[b] and sizes[a] > sizes[b]):
-                order[inner], order[outer] = b, a
-                outer = inner
-            elif strides[a] < strides[b]:
-                break
-    return tuple(reversed(order))

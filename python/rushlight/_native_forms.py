@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
+from ._once import warn_once
 from ._typename import scalar_name
-from ._warnings import warn_once
 from .nn import functional
 from .nn.functional import bags
 from .nn.functional.lookups import _shorten

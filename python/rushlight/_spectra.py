@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from . import fft
+from ._once import warn_once
 from ._samples import check_mapped
 from ._typename import scalar_name
-from ._warnings import warn_once
 
 if TYPE_CHECKING:
     from ._rushlight import Tensor
@@ -87,6 +87,15 @@ def _refusal(input: Tensor, n_fft: int, hop: int, length: int, window: Tensor | 
     return None
 
 
+def _padded(signal: Tensor, beside: int, mode: str) -> Tensor:
+    """Return a signal, or several, with so many elements more at both ends."""
+    from .nn.functional import pad
+
+    lead = [1] * (3 - signal.dim())
+    wide = pad(signal.reshape(*lead, *signal.shape), (beside, beside), mode)
+    return wide.reshape(wide.shape[len(lead) :])
+
+
 def stft(
     input: Tensor,
     n_fft: int,
@@ -107,14 +116,10 @@ def stft(
     torch.Size([3, 17])
     """
     check_mapped("stft", input, window)
-    from .nn.functional import pad
-
     if center:
         if align_to_window:
             raise RuntimeError("stft align_to_window should only be set when center = false.")
-        beside, lead = n_fft // 2, [1] * (3 - input.dim())
-        wide = pad(input.reshape(*lead, *input.shape), (beside, beside), pad_mode)
-        input = wide.reshape(wide.shape[len(lead) :])
+        input = _padded(input, n_fft // 2, pad_mode)
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
     if window is None:
@@ -207,10 +212,9 @@ def istft(
     norm = "ortho" if normalized else None
     if return_complex:
         frames = fft.ifft(spectra, norm=norm)
-    elif onesided:
-        frames = fft.irfft(spectra, n_fft, norm=norm)
     else:
-        frames = fft.irfft(spectra.narrow(-1, 0, n_fft // 2 + 1), n_fft, norm=norm)
+        half = spectra if onesided else spectra.narrow(-1, 0, n_fft // 2 + 1)
+        frames = fft.irfft(half, n_fft, norm=norm)
     shape = _of_length(window, size, n_fft, input).view(1, 1, n_fft)
     count = frames.shape[1]
     whole = n_fft + hop * (count - 1)

@@ -14,7 +14,6 @@ from ._rushlight import (
     _has_torch_function,
 )
 from .autograd.differentiate import backward as _backward
-from .autograd.grad_mode import no_grad as _no_grad
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -107,45 +106,6 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     return same and self.shape == tensor.shape and self.stride() == tensor.stride()
 
 
-def apply_(self: Tensor, callable: Callable[..., Any]) -> Tensor:
-    """Replace every element by what the function makes of it."""
-    return _mapped("apply_", self, (), callable)
-
-
-def map_(self: Tensor, other: Tensor, callable: Callable[..., Any]) -> Tensor:
-    """Replace every element by what the function makes of it and another tensor's."""
-    return _mapped("map_", self, (other,), callable)
-
-
-def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[..., Any]) -> Tensor:
-    """Replace every element by what the function makes of it and two other tensors'."""
-    return _mapped("map2_", self, (x, y), callable)
-
-
-def _mapped(name: str, target: Tensor, others: tuple[Tensor, ...], function: Callable[..., Any]) -> Tensor:
-    for other in others:
-        if not isinstance(other, Tensor):
-            got = type(other).__name__
-            raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {got}")
-    if target.requires_grad or any(other.requires_grad for other in others):
-        raise RuntimeError(
-            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
-        )
-    for other in others:
-        if other.dtype != target.dtype:
-            kinds = [str(x.type()) for x in (target, other)]
-            raise TypeError(f"{name}: expected {kinds[0]} for 'other' (got {kinds[1]})")
-    columns = [x.expand(target.shape).flatten().tolist() for x in (target, *others)]
-    made = [function(*elements) for elements in zip(*columns, strict=True)]
-    if target.is_floating_point():
-        for element in made:
-            if isinstance(element, str):
-                raise TypeError(f"must be real number, not {type(element).__name__}")
-    values = _rushlight.tensor(made).reshape(target.shape).to(target.dtype) if made else target
-    with _no_grad():
-        return target.copy_(values)
-
-
 def __iter__(self: Tensor) -> Iterator[Tensor]:
     if self.dim() == 0:
         raise TypeError("iteration over a 0-d tensor")
@@ -176,7 +136,7 @@ def __format__(self: Tensor, format_spec: str) -> str:
     return object.__format__(self, format_spec)
 
 
-def _check_storage(tensor: Tensor) -> None:
+def check_storage(tensor: Tensor) -> None:
     """Refuse to look at the memory of a tensor while a function that computes with it is transformed."""
     if _rushlight._is_tracked_inside(tensor):
         raise NotImplementedError("Cannot access storage of TensorWrapper")
@@ -184,146 +144,11 @@ def _check_storage(tensor: Tensor) -> None:
         raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
 
 
-def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    if not self.is_leaf:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
-            "the moment.  If you were attempting to deepcopy a module, this may be because of a "
-            "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
-        )
-    if id(self) in memo:
-        found: Tensor = memo[id(self)]
-        return found
-    _check_storage(self)
-    from copy import deepcopy
-
-    with _no_grad():
-        copied = _copy_on_shared_memory(self, memo) if type(self) is Tensor else _copy_of_class(self, memo)
-        if self.requires_grad:
-            copied.requires_grad_()
-    if self.grad is not None:
-        copied.grad = deepcopy(self.grad, memo)
-    memo[id(self)] = copied
-    if type(self) is not Tensor:
-        from copyreg import _slotnames  # type: ignore[attr-defined]
-
-        for slot in filter(self.__class__.__dict__.__contains__, _slotnames(type(self))):
-            if hasattr(self, slot):
-                setattr(copied, slot, deepcopy(getattr(self, slot), memo))
-    attributes = getattr(self, "__dict__", None)
-    if attributes:
-        copied.__dict__.update(deepcopy(attributes, memo))
-    return copied
-
-
-def _copy_of_class(self: Tensor, memo: dict[Any, Any]) -> Tensor:
-    """Copy the memory of a tensor of another class into one that the class makes."""
-    empty = self.numel() == 0 or _rushlight._is_hollow(self)
-    made = self.clone() if empty else self.new_empty([])
-    if type(made) is type(self):
-        return made if empty else made.set_(_copy_on_shared_memory(self, memo))
-    kind, way, doing = ("wrapper", "clone()", "cloning") if empty else ("non-wrapper", "new_empty()", "")
-    raise RuntimeError(
-        f"The default implementation of __deepcopy__() for {kind} subclasses only works for subclass types "
-        f"that implement {way} and for which {doing or 'that function'} returns another instance of the same "
-        f"subclass. You should either properly implement {way} for your subclass or override __deepcopy__() "
-        f"if it is intended behavior for {way} to return an instance of a different type."
-    )
-
-
-def _form_of_hollow(self: Tensor) -> tuple[Any, ...]:
-    """Return what a tensor without numbers is made anew of."""
-    return type(self), tuple(self.shape), self.stride(), self.storage_offset(), self.dtype, self.requires_grad
-
-
-def _hollow(
-    cls: type[Tensor],
-    size: tuple[int, ...],
-    strides: tuple[int, ...],
-    storage_offset: int,
-    dtype: Any,
-    requires_grad: bool,
-) -> Tensor:
-    """Make a tensor without numbers of such a form."""
-    made: Tensor = _rushlight._make_hollow(cls, list(size), list(strides), storage_offset, dtype)
-    return made.requires_grad_(requires_grad)
-
-
-def _copy_on_shared_memory(self: Tensor, memo: dict[Any, Any]) -> Tensor:
-    """Copy the memory of a tensor, once for all tensors that share it, and show it as the tensor does."""
-    from ._rushlight import _memory_of, _on_memory, _whole_memory
-
-    place = ("memory", _memory_of(self))
-    if place not in memo:
-        whole = _whole_memory(self)
-        if whole is None:
-            return self.detach().clone()
-        # What is copied has to stay: other memory could come to lie there.
-        memo[place] = whole.clone(), self
-    shown: Tensor = _on_memory(memo[place][0], self)
-    return shown
-
-
-def __copy__(self: Tensor) -> Tensor:
-    # A leaf on the same memory, as the pieces of `__reduce_ex__` would be put together in torch.
-    from .utils.hooks import warn_if_has_hooks
-
-    warn_if_has_hooks(self)
-    _check_storage(self)
-    if _rushlight._is_hollow(self):
-        copied = _hollow(*_form_of_hollow(self))
-    else:
-        # Writes to the one are not counted by the other.
-        copied = self.new_empty([]) if type(self) is Tensor else _rushlight.empty([], dtype=self.dtype)
-        copied = copied.set_(self.detach())
-        if type(self) is not Tensor:
-            copied = Tensor._make_subclass(type(self), copied, self.requires_grad)
-        elif self.requires_grad:
-            copied.requires_grad_()
-    attributes = getattr(self, "__dict__", None)
-    if attributes:
-        copied.__dict__.update(attributes)
-    return copied
-
-
-def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
-    from .utils.hooks import warn_if_has_hooks
-
-    warn_if_has_hooks(self)
-    _check_storage(self)
-    attributes = dict(getattr(self, "__dict__", None) or {})
-    if _rushlight._is_hollow(self):
-        return _hollow, _form_of_hollow(self), attributes or None
-    plain = self.detach()
-    shown = "conj" if plain.is_conj() else "neg" if plain.is_neg() else ""
-    if shown:
-        plain = plain.conj() if shown == "conj" else _rushlight._neg_view(plain)
-    if plain.dtype is _rushlight.bfloat16:
-        # numpy has no such type.
-        plain, shown = plain.view(_rushlight.int16), "bfloat16"
-    return _rebuild, (type(self), plain.numpy(), self.requires_grad, shown), attributes or None
-
-
-def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool, shown: str = "") -> Tensor:
-    """Make the tensor that `__reduce_ex__` took apart."""
-    from ._rushlight import from_numpy
-
-    made = from_numpy(array).clone()
-    if shown == "bfloat16":
-        made = made.view(_rushlight.bfloat16)
-    elif shown:
-        made = (made.conj() if shown == "conj" else _rushlight._neg_view(made)).detach()
-    if cls is Tensor:
-        return made.requires_grad_(requires_grad)
-    parameter: Tensor = Tensor._make_subclass(cls, made, requires_grad)
-    return parameter
-
-
 def untyped_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as bytes: one object for all tensors that share it."""
     from . import storage
 
-    _check_storage(self)
+    check_storage(self)
     return storage.untyped_storage(self)
 
 
@@ -331,7 +156,7 @@ def _typed_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type."""
     from . import storage
 
-    _check_storage(self)
+    check_storage(self)
     return storage.typed_storage(self)
 
 
@@ -339,8 +164,14 @@ def storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type. It is deprecated."""
     from . import storage
 
-    _check_storage(self)
+    check_storage(self)
     return storage.deprecated_storage(self)
+
+
+def __copy__(self: Tensor) -> Tensor:
+    from ._copying import copied
+
+    return copied(self)
 
 
 _METHODS = (
@@ -356,27 +187,27 @@ _METHODS = (
     __format__,
     __rdiv__,
     __copy__,
-    __deepcopy__,
-    __reduce_ex__,
-    apply_,
     is_set_to,
-    map2_,
-    map_,
 )
 
 
 # What is rare comes from files that load when it is first called.
 _RARE = {
+    "__deepcopy__": "._copying",
+    "__dlpack__": ".utils.dlpack",
+    "__dlpack_device__": ".utils.dlpack",
+    "__reduce_ex__": "._copying",
     "_rev_view_func_unsafe": "._view_functions",
     "_view_func": "._view_functions",
     "_view_func_unsafe": "._view_functions",
-    "__dlpack__": ".utils.dlpack",
-    "__dlpack_device__": ".utils.dlpack",
+    "apply_": "._elements",
     "dim_order": "._layouts",
     "eig": "._retired",
     "is_shared": "._sharing",
     "istft": "._spectra",
     "lstsq": "._retired",
+    "map2_": "._elements",
+    "map_": "._elements",
     "module_load": "._legacy",
     "new": "._legacy",
     "orgqr": "._lowrank",
@@ -453,7 +284,7 @@ def install(tensor_class: type[Tensor]) -> None:
     for method in _METHODS:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(tensor_class, method.__name__, method)
-    for method in (__contains__, __format__, __deepcopy__, __reduce_ex__):
+    for method in (__contains__, __format__):
         setattr(tensor_class, method.__name__, _shown(method))
     for name in _NEVER:
         setattr(tensor_class, name, property(_never))

@@ -34,6 +34,14 @@ impl Question {
     }
 }
 
+/// Refuses complex numbers, which have no order.
+pub(super) fn check_ordered(x: &Tensor, operation: &'static str) -> Result<()> {
+    match x.dtype().is_complex() {
+        true => Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into()),
+        false => Ok(()),
+    }
+}
+
 /// The operand with elements of the type in which it is compared, numbers included.
 fn in_type(numbers: Numbers, dtype: DType) -> Result<Numbers> {
     Ok(match numbers {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::compare::check_ordered;
 use super::underived::underived;
 use super::{along, batch, cast, copy, permute, picked, reshape};
 use crate::dtype::{DType, Element, Ordered};
@@ -24,14 +25,6 @@ fn keys(x: &Tensor, dtype: DType) -> Result<Array> {
 
 fn elements<T: Element>(array: &Array) -> &[T] {
     array.slice().unwrap_or_else(|| unreachable!("the elements are in order"))
-}
-
-/// Complex numbers have no order.
-fn check_type(x: &Tensor, operation: &'static str) -> Result<()> {
-    match x.dtype().is_complex() {
-        true => Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into()),
-        false => Ok(()),
-    }
 }
 
 /// Slices without elements are all alike, but no slices of one dimension are fine.
@@ -57,7 +50,7 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     if batch::is_batched(x) {
         return Err(Error::MappedShape { operation }.into());
     }
-    check_type(x, "unique")?;
+    check_ordered(x, "unique")?;
     let (line, dim) = match dim {
         None => (reshape::reshape(x, &[-1])?, 0),
         Some(dim) => {
@@ -93,7 +86,7 @@ pub fn searchsorted(
     if let Some(mapping) = batch::highest([boundaries, values].into_iter().chain(sorter)) {
         return searched(boundaries, values, right, sorter, &mapping);
     }
-    check_type(values, "searchsorted_out_cpu")?;
+    check_ordered(values, "searchsorted_out_cpu")?;
     let (sorted, wanted) = (boundaries.layout(), values.layout());
     let Some((&length, lead)) = sorted.shape().split_last() else {
         return Err(Error::BoundariesScalar {}.into());

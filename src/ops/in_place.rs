@@ -52,6 +52,15 @@ pub fn check_history(x: &Tensor) -> Result<()> {
     Ok(())
 }
 
+/// What an operation in place is refused for that failed on these tensors: torch tells whether the first of them may
+/// have another history before what is wrong with any.
+pub fn first_refusal(inputs: &[&Tensor], error: Box<Error>) -> Box<Error> {
+    match inputs.first() {
+        Some(x) if records(inputs) => check_history(x).err().unwrap_or(error),
+        _ => error,
+    }
+}
+
 /// Whether the history of the base of `x`, if it has one, may be given a new end through `x`.
 pub(super) fn check_view(x: &Tensor) -> Result<()> {
     let Some(base) = x.base() else { return Ok(()) };

@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call, Samples};
 use super::places::Places;
-use super::{create, expand, in_place, masked, permute, reshape};
+use super::{create, expand, in_place, nonzero, permute, reshape};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
@@ -70,7 +70,7 @@ impl Indices {
         for ((dim, _), samples) in self.given.iter().zip(held) {
             match super::index::is_mask(&samples.value) {
                 true => {
-                    let numbers = masked::nonzero_by_dimension(&samples.value)?;
+                    let numbers = nonzero::nonzero_by_dimension(&samples.value)?;
                     given.extend((*dim..).zip(numbers.into_iter().map(Samples::shared)));
                 }
                 false => given.push((*dim, samples.clone())),

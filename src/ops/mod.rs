@@ -62,6 +62,7 @@ pub mod middle;
 pub mod minded;
 pub mod moments;
 pub mod neural;
+pub mod nonzero;
 pub mod norm;
 pub mod numbers;
 pub mod operand;
@@ -127,6 +128,8 @@ pub struct ElementwiseEntry {
     pub function: fn(&Tensor) -> Result<Tensor>,
     /// The operation in place.
     pub in_place: fn(&Tensor) -> Result<()>,
+    /// What it makes of integers.
+    pub integers: unary::Integers,
 }
 
 /// Makes a function, an in-place function and a table entry of each line:
@@ -145,7 +148,13 @@ macro_rules! elementwise {
         )*
         /// Every elementwise operation of one tensor and nothing else.
         pub const ELEMENTWISE: &[ElementwiseEntry] = &[
-            $(ElementwiseEntry { name: stringify!($name), doc: $doc, function: $name, in_place: $in_place }),*
+            $(ElementwiseEntry {
+                name: stringify!($name),
+                doc: $doc,
+                function: $name,
+                in_place: $in_place,
+                integers: unary::integers_of(&$op),
+            }),*
         ];
     };
 }

@@ -161,20 +161,10 @@ impl Logcumsumexp {
     /// exp(x) Σ exp(h - y) from behind, where this counts.
     fn back(&self, counts: &Tensor, h: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         // What does not count is as little as can be, but a number: -∞ less itself is none.
-        let weight = sub(&where_(counts, h, least(h.dtype()))?, y)?;
+        let weight = sub(&where_(counts, h, -h.dtype().greatest())?, y)?;
         let turned = |x: &Tensor| rearrange::flip(x, &[self.dim as i64]);
         let behind = turned(&logcumsumexp(&turned(&weight)?, self.dim as i64)?)?;
         exp(&add(&behind, x)?)
-    }
-}
-
-/// The least number of a type.
-fn least(dtype: DType) -> f64 {
-    match dtype {
-        DType::Float64 => f64::MIN,
-        DType::Float16 => -65504.0,
-        DType::BFloat16 => -3.389_531_389_251_535_5e38,
-        _ => f32::MIN.into(),
     }
 }
 
@@ -251,7 +241,7 @@ impl Op for Logcumsumexp {
             )?
         };
         // As long as nothing was met but -∞, or what does not count, nothing changes.
-        let finite = |x: &Tensor| where_(&compare::gt(x, least(x.dtype()) / 2.0)?, x, 0.0);
+        let finite = |x: &Tensor| where_(&compare::gt(x, -x.dtype().greatest() / 2.0)?, x, 0.0);
         let most = finite(&most)?;
         let y = if y.dtype().is_complex() { y } else { finite(&y)? };
         let sums = scan::cumsum(&mul(tangent(tangents), &exp(&sub(&x, &most)?)?)?, self.dim as i64, None)?;

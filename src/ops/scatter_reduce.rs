@@ -4,6 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::apply::{Keep, Op, Outputs, apply_one, one, single};
 use super::batch::{self, Answer, Call};
+use super::compare::check_ordered;
 use super::gather::{checked_scatter, gather, lines, scatter, scatter_add, write_lines};
 use super::operand::Operand;
 use super::select::{masked_fill, where_};
@@ -273,7 +274,7 @@ pub fn scatter_reduce(
     included: bool,
 ) -> Result<Tensor> {
     let place = checked_scatter(x, dim, index, source)?;
-    check_type(x, "scatter_reduce")?;
+    check_ordered(x, "scatter_reduce")?;
     let mut source = source.clone();
     for (dim, &size) in index.layout().shape().iter().enumerate() {
         if source.layout().shape()[dim] != size {
@@ -308,7 +309,7 @@ pub fn index_reduce(
 ) -> Result<Tensor> {
     let dim = shape::normalize_dim(given, x.ndim())?;
     check_slices(x, dim, named, source)?;
-    check_type(x, "index_reduce")?;
+    check_ordered(x, "index_reduce")?;
     let count = named.layout().numel();
     let layout = source.layout();
     let mut line = vec![1; layout.ndim()];
@@ -331,14 +332,6 @@ pub fn index_reduce_(
     included: bool,
 ) -> Result<()> {
     in_place::through_apart(x, &[source], |x| index_reduce(x, dim, index, source, fold, included))
-}
-
-/// Complex numbers have no order, and no rule here.
-fn check_type(x: &Tensor, operation: &'static str) -> Result<()> {
-    match x.dtype().is_complex() {
-        true => Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into()),
-        false => Ok(()),
-    }
 }
 
 fn check_slices(x: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> Result<()> {

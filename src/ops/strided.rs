@@ -6,8 +6,8 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call, Samples};
 use super::given::apply_one_given;
 use super::squeeze::{self, Squeezed};
-use super::{along, cast, create, in_place, reduce, reshape};
-use crate::dtype::{Ring, Scalar};
+use super::{along, cast, clamp, copy, create, div, in_place, reduce, reshape};
+use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::Shown;
 use crate::graph::mode;
@@ -49,8 +49,9 @@ impl Op for AsStrided {
     }
 
     fn vjp(&self, source: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        if at.tracking && source.is_non_overlapping() && !batch::is_batched(single(gradients)) {
-            return one(written_back(source, &self.layout, single(gradients))?);
+        if at.tracking && !batch::is_batched(single(gradients)) {
+            let line = Line::of(source, &self.layout);
+            return one(line.moved(&self.layout, source, single(gradients))?);
         }
         let window =
             Window { source: source.clone(), window: self.layout.clone(), direction: Direction::Write };
@@ -90,44 +91,66 @@ pub(super) fn write_back(source: SharedLayout, window: SharedLayout, gradient: &
     apply_one(Window { source, window, direction: Direction::Write }, &[gradient])
 }
 
-/// `write_back` in the steps that torch records: memory of zeros is written to, and shown as the source lay.
-fn written_back(source: &Layout, window: &Layout, gradient: &Tensor) -> Result<Tensor> {
-    if window.numel() == 0 {
-        return create::zeros(&shape::signed(source.shape()), gradient.dtype());
+/// A line of memory in which a tensor and a window of it lie.
+struct Line<'a> {
+    /// Which element of the memory that the layouts speak of is its first.
+    start: usize,
+    length: usize,
+    source: &'a Layout,
+}
+
+impl<'a> Line<'a> {
+    fn of(source: &'a Layout, window: &Layout) -> Line<'a> {
+        let start = source.offset().min(window.offset());
+        Line { start, length: source.end().max(window.end()) - start, source }
     }
-    let mut gradient = gradient.clone();
-    let (mut sizes, mut strides) = (Dims::new(), Dims::new());
-    for (dim, (&size, &stride)) in window.shape().iter().zip(window.strides()).enumerate().rev() {
-        match (size, stride) {
-            (1, _) => gradient = squeeze::squeeze(&gradient, Squeezed::One(dim as i64))?,
-            (_, 0) => gradient = reduce::sum(&gradient, Some(&[dim as i64]), false, None)?,
-            _ => {
-                sizes.insert(0, size);
-                strides.insert(0, stride);
+
+    /// Values laid out in one way, as another shows them: in the steps that torch records. Where the tensor shows an
+    /// element several times, all of these are the element, and each has its share.
+    fn moved(&self, from: &Layout, to: &Layout, values: &Tensor) -> Result<Tensor> {
+        if from.numel() == 0 {
+            return create::zeros(&shape::signed(to.shape()), values.dtype());
+        }
+        let mut line = self.added(from, values)?;
+        if !self.source.is_non_overlapping() {
+            let sizes = shape::signed(self.source.shape());
+            let ones = create::full(&sizes, Scalar::Int(1), values.dtype().to_real())?;
+            line = div(&line, &clamp::clamp_min(&self.added(self.source, &ones)?, 1)?)?;
+        }
+        self.shown(&line, to)
+    }
+
+    /// The line: zeros, to which values laid out in this way are added.
+    fn added(&self, layout: &Layout, values: &Tensor) -> Result<Tensor> {
+        let mut values = values.clone();
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        for (dim, (&size, &stride)) in layout.shape().iter().zip(layout.strides()).enumerate().rev() {
+            match (size, stride) {
+                (1, _) => values = squeeze::squeeze(&values, Squeezed::One(dim as i64))?,
+                (_, 0) => values = reduce::sum(&values, Some(&[dim as i64]), false, None)?,
+                _ => {
+                    sizes.insert(0, size);
+                    strides.insert(0, stride);
+                }
             }
         }
+        let line = create::zeros(&[self.length as i64], values.dtype())?;
+        let layout = Layout::strided(sizes, strides, layout.offset());
+        if layout.is_non_overlapping() {
+            cast::copy_(&self.shown(&line, &layout)?, &values)?;
+            return Ok(line);
+        }
+        let numbers: Vec<i64> = places(&layout).map(|place| (place - self.start) as i64).collect();
+        let numbers = Tensor::from_array(Array::from_slice(&[numbers.len()], &numbers)?);
+        let values = reshape::reshape_to(&values, &[numbers.numel()])?;
+        along::index_add(&line, 0, &numbers, &values, Scalar::Int(1))
     }
-    let start = source.offset().min(window.offset());
-    let length = (source.end().max(window.end()) - start) as i64;
-    let memory = create::zeros(&[length], gradient.dtype())?;
-    let shown = |memory: &Tensor, layout: &Layout| {
+
+    /// The line as a layout shows it.
+    fn shown(&self, line: &Tensor, layout: &Layout) -> Result<Tensor> {
         let (sizes, strides) = (shape::signed(layout.shape()), shape::signed(layout.strides()));
-        as_strided(memory, &sizes, &strides, Some((layout.offset() - start) as i64))
-    };
-    let window = Layout::strided(sizes, strides, window.offset());
-    let memory = match window.is_non_overlapping() {
-        true => {
-            cast::copy_(&shown(&memory, &window)?, &gradient)?;
-            memory
-        }
-        false => {
-            let numbers: Vec<i64> = places(&window).map(|place| (place - start) as i64).collect();
-            let numbers = Tensor::from_array(Array::from_slice(&[numbers.len()], &numbers)?);
-            let line = reshape::reshape_to(&gradient, &[numbers.numel()])?;
-            along::index_add(&memory, 0, &numbers, &line, Scalar::Int(1))?
-        }
-    };
-    shown(&memory, source)
+        as_strided(line, &sizes, &strides, Some((layout.offset() - self.start) as i64))
+    }
 }
 
 /// A window on a sample, which must not show anything of the others.
@@ -256,24 +279,6 @@ impl Window {
     fn turned(&self, direction: Direction) -> Window {
         Window { source: self.source.clone(), window: self.window.clone(), direction }
     }
-
-    fn run<T: Ring>(&self, x: &Array) -> Result<Array> {
-        let (from, to) = match self.direction {
-            Direction::Read => (&self.source, &self.window),
-            Direction::Write => (&self.window, &self.source),
-        };
-        let start = self.source.offset().min(self.window.offset());
-        let mut memory = vec![T::ZERO; self.source.end().max(self.window.end()) - start];
-        for (place, value) in places(from).zip(x.view::<T>().iter()) {
-            let element = &mut memory[place - start];
-            *element = match self.direction {
-                Direction::Read => *value,
-                Direction::Write => element.add(*value),
-            };
-        }
-        let values: Vec<T> = places(to).map(|place| memory[place - start]).collect();
-        Array::from_slice(to.shape(), &values)
-    }
 }
 
 /// The storage elements of a layout in row-major order.
@@ -306,10 +311,12 @@ impl Op for Window {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let y = dispatch!(field x.dtype, T => self.run::<T>(&x)?, else {
-            return Err(Error::NotImplementedFor { operation: "as_strided", dtype: x.dtype }.into())
-        });
+        let (from, to) = match self.direction {
+            Direction::Read => (&self.source, &self.window),
+            Direction::Write => (&self.window, &self.source),
+        };
+        let y = Line::of(&self.source, &self.window).moved(from, to, &inputs[0].detach())?.array();
+        let y = if to.is_non_overlapping() { y } else { copy::dense(&y)? };
         Ok(smallvec![Tensor::from_array(y)])
     }
 

@@ -10,7 +10,7 @@ mod shared;
 
 pub use layout::Layout;
 pub use order::{
-    channels_last_strides, is_channels_last, order_of_strides, result_strides, strides_in,
+    channels_last_strides, is_channels_last, memory_order, order_of_strides, result_strides, strides_in,
     suggests_channels_last,
 };
 pub use shared::SharedLayout;

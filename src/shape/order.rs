@@ -10,7 +10,7 @@ use super::{Dims, Layout};
 /// The order of dimensions in memory, outermost first, of operands that are shown in one shape with these
 /// strides. The first operand that tells two dimensions apart decides; repeated elements (stride 0) tell
 /// nothing, and dimensions that nobody tells apart stay in their order.
-fn memory_order(shape: &[usize], operands: &[&[usize]]) -> Dims {
+pub fn memory_order(shape: &[usize], operands: &[&[usize]]) -> Dims {
     // Innermost first while sorting.
     let mut order: Dims = (0..shape.len()).rev().collect();
     let compare = |inner: usize, outer: usize| {

@@ -39,7 +39,7 @@ def test_a_chain_of_two_hundred_thousand_operations_is_differentiated_and_freed_
     assert output.split() == ["1.0", "freed"]
 
 
-def test_a_chain_of_two_hundred_thousand_in_place_operations():
+def test_a_chain_of_two_hundred_thousand_in_place_operations_runs_backward():
     x = leaf(1.0)
     y = x * 1
     for _ in range(200_000):
@@ -49,7 +49,7 @@ def test_a_chain_of_two_hundred_thousand_in_place_operations():
     del y
 
 
-def test_a_sum_of_thousands_of_branches():
+def test_a_sum_of_thousands_of_branches_runs_backward():
     x = leaf(1.0, 2.0)
     total = torch.zeros((), dtype=torch.float64)
     for i in range(2000):

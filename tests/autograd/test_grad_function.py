@@ -145,7 +145,7 @@ def test_gradients_require_grad_only_with_create_graph():
     assert b.requires_grad and b.grad_fn is not None
 
 
-def test_second_and_third_derivatives_of_a_power():
+def test_a_power_has_its_second_and_third_derivatives():
     x = leaf(2.0, 3.0)
     (first,) = grad((x**4).sum(), x, create_graph=True)
     (second,) = grad(first.sum(), x, create_graph=True)

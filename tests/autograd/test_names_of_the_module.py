@@ -46,7 +46,7 @@ def test_the_class_of_accumulating_nodes_has_a_name():
     assert type((x * 1).grad_fn.next_functions[0][0]) is torch._C._functions.AccumulateGrad
 
 
-def test_the_next_position_on_the_tape():
+def test_the_module_knows_the_next_position_on_the_tape():
     number = torch.autograd._get_sequence_nr()
     x = torch.ones(2, requires_grad=True)
     assert (x * 2).grad_fn._sequence_nr() >= number
@@ -77,7 +77,7 @@ def test_functions_come_from_where_they_are_found(name):
     assert getattr(torch.autograd, name).__module__.endswith(".autograd")
 
 
-def test_elements_in_another_shape():
+def test_elements_are_resized_as_a_function():
     from rushlight.autograd._functions import Resize
 
     x = torch.ones(2, 3, requires_grad=True)

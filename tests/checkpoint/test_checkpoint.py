@@ -237,7 +237,7 @@ def test_a_retained_graph_is_computed_again_each_time():
         y.backward()
 
 
-def test_derivatives_of_derivatives_the_other_way():
+def test_derivatives_of_derivatives_pass_a_part_the_other_way():
     x = leaf()
     y = checkpoint(lambda x: x.sin() * x, x, use_reentrant=False).sum()
     (first,) = torch.autograd.grad(y, x, create_graph=True)

@@ -6,7 +6,7 @@ from checkpoint.parts import leaf
 from rushlight.utils.checkpoint import checkpoint
 
 
-def test_parts_within_parts():
+def test_a_part_within_a_part_is_calculated_again_by_both():
     calls = []
 
     def inner(x):
@@ -28,7 +28,7 @@ def test_parts_within_parts():
 
 @pytest.mark.filterwarnings("ignore:None of the inputs")
 @pytest.mark.parametrize(("first", "second"), [(True, True), (True, False), (False, True)])
-def test_parts_within_parts_of_any_kind(first, second):
+def test_parts_of_either_kind_stand_within_each_other(first, second):
     x = leaf()
     y = checkpoint(
         lambda x: checkpoint(lambda x: x.sin().exp(), x.cos(), use_reentrant=second).sin(),
@@ -42,7 +42,7 @@ def test_parts_within_parts_of_any_kind(first, second):
     assert torch.allclose(got, x.grad)
 
 
-def test_ten_parts_within_each_other():
+def test_ten_parts_stand_within_each_other():
     def deeper(x, depth):
         x = x.sin()
         return checkpoint(deeper, x, depth - 1, use_reentrant=False) if depth else x
@@ -56,7 +56,7 @@ def test_ten_parts_within_each_other():
     assert torch.allclose(x.grad, y.grad)
 
 
-def test_backward_inside_of_a_part():
+def test_backward_runs_inside_of_a_part():
     def function(x):
         y = x.sin()
         (g,) = torch.autograd.grad(y.cos().sum(), x, create_graph=True)

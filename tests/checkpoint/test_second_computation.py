@@ -40,7 +40,7 @@ def test_more_tensors_the_second_time_are_an_error():
     run(changing(*bodies))
 
 
-def test_other_shapes_the_second_time():
+def test_other_shapes_the_second_time_are_refused():
     function = changing(lambda x: x.sin().sum(), lambda x: torch.cat([x, x]).sin().sum())
     with raises(
         CheckpointError,
@@ -52,7 +52,7 @@ def test_other_shapes_the_second_time():
         run(function)
 
 
-def test_other_types_the_second_time():
+def test_other_types_the_second_time_are_refused():
     function = changing(lambda x: x.sin().sum(), lambda x: x.float().sin().double().sum())
     with pytest.raises(CheckpointError, match="have different metadata"):
         run(function)

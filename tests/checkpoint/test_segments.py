@@ -22,7 +22,7 @@ def test_a_sequence_computes_the_same_in_segments(use_reentrant, segments):
 
 
 @both
-def test_a_sequence_of_modules(use_reentrant):
+def test_a_sequence_of_modules_computes_the_same_in_segments(use_reentrant):
     torch.manual_seed(0)
     module = torch.nn.Sequential(*[torch.nn.Linear(3, 3) for _ in range(5)])
     x = torch.randn(2, 3, requires_grad=True)

@@ -325,7 +325,7 @@ def test_selective_parts_nest(inner, outer):
     assert torch.equal(x.grad, y.grad)
 
 
-def test_second_derivatives_through_a_selective_part():
+def test_second_derivatives_pass_a_selective_part():
     x = matrix()
     (gradient,) = torch.autograd.grad(
         selectively(lambda x: (x @ x).sin(), [aten.mm.default], x).sum(), x, create_graph=True

@@ -116,7 +116,7 @@ def test_values_and_gradients_are_those_of_what_is_inside(call):
     assert torch.allclose(got.elem, expected) and torch.allclose(gradient.elem, wanted, atol=1e-6)
 
 
-def test_gradients_of_gradients():
+def test_gradients_of_gradients_are_those_of_what_is_inside():
     x = wrapped(2)
     (first,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
     (second,) = torch.autograd.grad(first.sum(), x)

@@ -113,7 +113,7 @@ def test_without_a_text_of_its_own_there_is_nothing_to_print():
         repr(make(Silent, (2,)))
 
 
-def test_a_subclass_on_the_memory_of_a_tensor():
+def test_a_subclass_is_made_on_the_memory_of_a_tensor():
     data = torch.ones(2)
     x = torch.Tensor._make_subclass(Plain, data, True)
     assert type(x) is Plain and x.requires_grad and x.data_ptr() == data.data_ptr()
@@ -121,7 +121,7 @@ def test_a_subclass_on_the_memory_of_a_tensor():
         torch.Tensor._make_subclass(Plain, 3)
 
 
-def test_two_tensors_at_once():
+def test_a_wrapper_computes_with_two_tensors_at_once():
     x = two(requires_grad=True)
     y = (x * x).sum()
     y.backward()
@@ -177,7 +177,7 @@ def test_a_block_in_which_no_class_is_shown_anything():
         x.log()
 
 
-def test_copies():
+def test_a_copy_shares_what_is_inside_and_a_deep_copy_does_not():
     x = Logged(torch.ones(2))
     x.note = "here"
     copied = copy.copy(x)

@@ -36,7 +36,7 @@ def test_gradients_pass_the_probabilities_of_counts():
         D.Poisson(2.0).log_prob(torch.tensor(1.5))
 
 
-def test_divergences_of_counts():
+def test_the_divergence_of_counts_is_the_sum_over_all():
     p, q = D.Poisson(double(2.0)), D.Poisson(double(3.0))
     values = torch.arange(60.0, dtype=torch.float64)
     expected = (p.log_prob(values).exp() * (p.log_prob(values) - q.log_prob(values))).sum()

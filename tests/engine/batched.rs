@@ -2,12 +2,12 @@
 //! the other: each input batched alone and all together; the values, and the tangents and
 //! gradients that pass below the mapping or are taken within it.
 
-use rushlight::engine::{self, Options};
 use rushlight::graph::{Level, tangents};
 use rushlight::ops::{self, batch, join, reduce};
 use rushlight::tensor::{Mapping, Randomness};
 use rushlight::{Result, Tensor};
 
+use crate::derivatives::{gradients, weighted};
 use crate::samples::{self, Sample};
 
 const SIZE: usize = 3;
@@ -44,35 +44,10 @@ fn choices(count: usize) -> Vec<Vec<bool>> {
     choices
 }
 
-/// A scalar of all outputs.
-fn total(outputs: &[Tensor]) -> Result<Tensor> {
-    let mut total = Tensor::from_slice(&[], &[0.0f64])?;
-    for (seed, y) in outputs.iter().enumerate() {
-        let weights: Vec<f64> =
-            (0..y.numel()).map(|i| ((i * 37 + seed * 101 + 11) % 89) as f64 / 44.5 - 1.0).collect();
-        let weights = Tensor::from_slice(y.layout().shape(), &weights)?;
-        total = ops::add(&total, &reduce::sum(&ops::mul(y, &weights)?, None, false, None)?)?;
-    }
-    Ok(total)
-}
-
 fn leaf(x: &Tensor) -> Tensor {
     let leaf = x.detach();
     leaf.set_requires_grad(true).unwrap();
     leaf
-}
-
-fn gradients(y: &Tensor, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-    if !y.requires_grad() {
-        return inputs.iter().map(ops::create::zeros_like).collect();
-    }
-    let options = Options { create_graph: false, retain_graph: false };
-    let found = engine::grad(std::slice::from_ref(y), inputs, &[], options)?;
-    found
-        .into_iter()
-        .zip(inputs)
-        .map(|(gradient, x)| gradient.map_or_else(|| ops::create::zeros_like(x), Ok))
-        .collect()
 }
 
 /// What was said of one sample after the other, along a dimension.
@@ -137,9 +112,9 @@ impl<'a> Case<'a> {
         let y = {
             let open = Open::new();
             let outputs = (self.sample.call)(&self.entered(&leaves, &open.0))?;
-            batch::leave(&total(&outputs)?, 0, &open.0)?
+            batch::leave(&weighted(&outputs)?, 0, &open.0)?
         };
-        gradients(&reduce::sum(&y, None, false, None)?, &leaves)
+        gradients(&reduce::sum(&y, None, false, None)?, &leaves, false)
     }
 
     /// The directions in which inputs move.
@@ -185,7 +160,7 @@ impl<'a> Case<'a> {
                 leaf
             })
             .collect();
-        let found = gradients(&total(&(self.sample.call)(&leaves)?)?, &leaves)?;
+        let found = gradients(&weighted(&(self.sample.call)(&leaves)?)?, &leaves, false)?;
         found.iter().map(|gradient| batch::leave(gradient, 0, &open.0)).collect()
     }
 }
@@ -258,7 +233,7 @@ fn check(case: &Case<'_>, what: &str) {
     }
     let of_sample = |inputs: &Vec<Tensor>| {
         let leaves: Vec<Tensor> = inputs.iter().map(leaf).collect();
-        gradients(&total(&(case.sample.call)(&leaves).unwrap()).unwrap(), &leaves).unwrap()
+        gradients(&weighted(&(case.sample.call)(&leaves).unwrap()).unwrap(), &leaves, false).unwrap()
     };
     let expected: Vec<Vec<Tensor>> = case.apart.iter().map(of_sample).collect();
     let within = case.gradients_within().unwrap_or_else(|error| panic!("{what}, within: {error}"));

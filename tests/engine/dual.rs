@@ -2,12 +2,13 @@
 //! on all of its inputs or on one, against backward; and tangents of tangents, tangents of gradients
 //! and gradients of tangents against each other.
 
+use rushlight::Tensor;
 use rushlight::engine::{self, Options};
 use rushlight::error::Error;
 use rushlight::graph::{Level, mode, tangents};
-use rushlight::ops::{self, cast, reduce, tangents as duals};
-use rushlight::{Result, Tensor};
+use rushlight::ops::{self, tangents as duals};
 
+use crate::derivatives::{copies, gradients, inner, leaves, noise, weighted};
 use crate::samples::{self, Sample};
 
 /// A level that is left again when a check fails.
@@ -23,44 +24,6 @@ impl Drop for Entered {
     fn drop(&mut self) {
         tangents::exit(self.0);
     }
-}
-
-fn noise(like: &Tensor, seed: usize) -> Tensor {
-    let values: Vec<f64> =
-        (0..like.numel()).map(|i| ((i * 37 + seed * 101) % 89) as f64 / 44.5 - 1.0).collect();
-    Tensor::from_slice(like.layout().shape(), &values).unwrap()
-}
-
-fn copies(inputs: &[Tensor], requires_grad: bool) -> Vec<Tensor> {
-    let copy = |input: &Tensor| {
-        let copy = cast::clone(&input.detach()).unwrap();
-        copy.set_requires_grad(requires_grad).unwrap();
-        copy
-    };
-    inputs.iter().map(copy).collect()
-}
-
-fn inner(a: &Tensor, b: &Tensor) -> f64 {
-    a.to_vec::<f64>().unwrap().iter().zip(b.to_vec::<f64>().unwrap()).map(|(a, b)| a * b).sum()
-}
-
-/// Σ ⟨ȳᵢ, yᵢ⟩ as a tensor.
-fn weighted(call: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Result<Tensor> {
-    let mut total = ops::create::zeros(&[], rushlight::dtype::DType::Float64)?;
-    for (seed, y) in call(inputs)?.iter().enumerate() {
-        total = ops::add(&total, &reduce::sum(&ops::mul(y, &noise(y, seed))?, None, false, None)?)?;
-    }
-    Ok(total)
-}
-
-fn gradients(y: &Tensor, inputs: &[Tensor], create_graph: bool) -> Vec<Tensor> {
-    let zeros = |x: &Tensor| ops::create::zeros_like(x).unwrap();
-    if !y.requires_grad() {
-        return inputs.iter().map(zeros).collect();
-    }
-    let options = Options { create_graph, retain_graph: true };
-    let found = engine::grad(std::slice::from_ref(y), inputs, &[], options).unwrap();
-    found.into_iter().zip(inputs).map(|(found, x)| found.unwrap_or_else(|| zeros(x))).collect()
 }
 
 /// The inputs, those that `carries` names with a tangent at a level.
@@ -93,8 +56,8 @@ fn each(mut check: impl FnMut(&Sample, &str)) {
 #[test]
 fn tangents_agree_with_gradients() {
     each(|sample, what| {
-        let leaves = copies(&sample.inputs, true);
-        let back = gradients(&weighted(&sample.call, &leaves).unwrap(), &leaves, false);
+        let leaves = leaves(&sample.inputs);
+        let back = gradients(&weighted(&(sample.call)(&leaves).unwrap()).unwrap(), &leaves, false).unwrap();
         let count = sample.inputs.len();
         let all_or_one = (0..=count).filter(|&one| one == count || count > 1);
         for one in all_or_one {
@@ -102,7 +65,9 @@ fn tangents_agree_with_gradients() {
             for recording in [false, true] {
                 let entered = Entered::new();
                 let inputs = duals_of(&copies(&sample.inputs, recording), entered.0, 5, carries);
-                let y = weighted(&sample.call, &inputs).unwrap_or_else(|error| panic!("{what}: {error}"));
+                let y = (sample.call)(&inputs)
+                    .and_then(|outputs| weighted(&outputs))
+                    .unwrap_or_else(|error| panic!("{what}: {error}"));
                 let expected: f64 = back
                     .iter()
                     .enumerate()
@@ -147,18 +112,19 @@ fn second_derivatives_agree_however_they_are_taken() {
             return;
         }
         let entered = Entered::new();
-        let leaves = copies(&sample.inputs, true);
+        let leaves = leaves(&sample.inputs);
         let inputs = duals_of(&leaves, entered.0, 5, |_| true);
-        let y = weighted(&sample.call, &inputs).unwrap();
+        let y = weighted(&(sample.call)(&inputs).unwrap()).unwrap();
         let along = |gradients: &[Tensor]| -> f64 {
             gradients.iter().enumerate().map(|(index, g)| inner(g, &noise(g, index + 9))).sum()
         };
         let reverse_over_forward = match duals::tangent(&y, entered.0).unwrap() {
-            Some(tangent) => along(&gradients(&tangent, &leaves, false)),
+            Some(tangent) => along(&gradients(&tangent, &leaves, false).unwrap()),
             None => 0.0,
         };
         for create_graph in [false, true] {
             let of_gradients: f64 = gradients(&y, &inputs, create_graph)
+                .unwrap()
                 .iter()
                 .enumerate()
                 .filter_map(|(index, g)| Some((index, duals::tangent(g, entered.0).unwrap()?)))
@@ -172,7 +138,7 @@ fn second_derivatives_agree_however_they_are_taken() {
             let inputs = copies(&sample.inputs, recording);
             let inputs = duals_of(&inputs, outer.0, 5, |_| true);
             let inputs = duals_of(&inputs, inside.0, 9, |_| true);
-            let y = weighted(&sample.call, &inputs).unwrap();
+            let y = weighted(&(sample.call)(&inputs).unwrap()).unwrap();
             let twice =
                 duals::tangent(&y, inside.0).unwrap().map_or(0.0, |tangent| tangent_of(&tangent, outer.0));
             close(twice, reverse_over_forward, &format!("forward over forward, {what}"));
@@ -188,8 +154,8 @@ fn gradients_that_tangents_do_not_pass_refuse_them() {
             return;
         }
         let entered = Entered::new();
-        let inputs = duals_of(&copies(&sample.inputs, true), entered.0, 5, |_| true);
-        let y = weighted(&sample.call, &inputs).unwrap();
+        let inputs = duals_of(&leaves(&sample.inputs), entered.0, 5, |_| true);
+        let y = weighted(&(sample.call)(&inputs).unwrap()).unwrap();
         let options = Options { create_graph: false, retain_graph: false };
         let error = engine::grad(&[y], &inputs, &[], options).unwrap_err();
         assert!(matches!(*error, Error::NoForward { .. } | Error::NoTangent { .. }), "{what}: {error}");

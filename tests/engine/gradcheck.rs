@@ -7,65 +7,14 @@ use std::collections::HashSet;
 use rushlight::engine::{self, Options};
 use rushlight::error::Error;
 use rushlight::graph::At;
-use rushlight::ops::{self, cast, reduce};
+use rushlight::ops;
 use rushlight::{Result, Tensor};
 
+use crate::derivatives::{gradients, inner, leaves, noise, weighted};
 use crate::samples::{self, Sample};
 
 const STEP: f64 = 1e-6;
 const TOLERANCE: f64 = 2e-5;
-
-/// Copies of the inputs as leaves.
-pub(crate) fn leaves(inputs: &[Tensor]) -> Vec<Tensor> {
-    let leaf = |input: &Tensor| {
-        let leaf = cast::clone(&input.detach()).unwrap();
-        leaf.set_requires_grad(true).unwrap();
-        leaf
-    };
-    inputs.iter().map(leaf).collect()
-}
-
-/// Fixed numbers without a pattern, for cotangents and tangents.
-fn noise(like: &Tensor, seed: usize) -> Tensor {
-    let values: Vec<f64> =
-        (0..like.numel()).map(|i| ((i * 37 + seed * 101) % 89) as f64 / 44.5 - 1.0).collect();
-    Tensor::from_slice(like.layout().shape(), &values).unwrap()
-}
-
-fn inner(a: &Tensor, b: &Tensor) -> f64 {
-    a.to_vec::<f64>().unwrap().iter().zip(b.to_vec::<f64>().unwrap()).map(|(a, b)| a * b).sum()
-}
-
-/// Σ ⟨ȳᵢ, yᵢ⟩ as a tensor, so that it can be differentiated.
-pub(crate) fn weighted(call: &dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>, inputs: &[Tensor]) -> Result<Tensor> {
-    let mut total: Option<Tensor> = None;
-    for (seed, y) in call(inputs)?.iter().enumerate() {
-        let term = reduce::sum(&ops::mul(y, &noise(y, seed))?, None, false, None)?;
-        total = Some(match total {
-            Some(total) => ops::add(&total, &term)?,
-            None => term,
-        });
-    }
-    Ok(total.expect("a sample has an output"))
-}
-
-pub(crate) fn gradients(
-    f: &dyn Fn(&[Tensor]) -> Result<Tensor>,
-    inputs: &[Tensor],
-    create_graph: bool,
-) -> Result<Vec<Tensor>> {
-    let y = f(inputs)?;
-    if !y.requires_grad() {
-        return Ok(inputs.iter().map(|x| ops::create::zeros_like(x).unwrap()).collect());
-    }
-    let options = Options { create_graph, retain_graph: create_graph };
-    let gradients = engine::grad(&[y], inputs, &[], options)?;
-    Ok(gradients
-        .into_iter()
-        .zip(inputs)
-        .map(|(gradient, x)| gradient.unwrap_or_else(|| ops::create::zeros_like(x).unwrap()))
-        .collect())
-}
 
 /// Compares the gradients of a scalar function with central differences.
 pub(crate) fn check_against_differences(
@@ -73,7 +22,9 @@ pub(crate) fn check_against_differences(
     inputs: &[Tensor],
     what: &str,
 ) {
-    let analytic = gradients(f, &leaves(inputs), false).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let leaves_of_all = leaves(inputs);
+    let analytic = f(&leaves_of_all).and_then(|y| gradients(&y, &leaves_of_all, false));
+    let analytic = analytic.unwrap_or_else(|error| panic!("{what}: {error}"));
     for (index, input) in inputs.iter().enumerate() {
         let values = input.to_vec::<f64>().unwrap();
         for element in 0..values.len() {
@@ -115,14 +66,13 @@ fn every_differentiable_operation_has_a_sample() {
 #[test]
 fn backward_agrees_with_differences() {
     for (number, sample) in samples::all().iter().enumerate() {
-        check_against_differences(&|x| weighted(&sample.call, x), &sample.inputs, &name(number, sample));
+        check_against_differences(&|x| weighted(&(sample.call)(x)?), &sample.inputs, &name(number, sample));
     }
 }
 
 /// The gradients of a sample as one number.
 fn slope(sample: &Sample, inputs: &[Tensor]) -> Result<Tensor> {
-    let gradients = gradients(&|x| weighted(&sample.call, x), inputs, true)?;
-    weighted(&|_| Ok(gradients.clone()), inputs)
+    weighted(&gradients(&weighted(&(sample.call)(inputs)?)?, inputs, true)?)
 }
 
 #[test]
@@ -141,7 +91,8 @@ fn gradients_without_gradients_refuse_them() {
     let refused: Vec<_> = samples.iter().filter(|sample| !sample.has_second_gradients()).collect();
     assert!(refused.len() > 5, "the samples were read");
     for sample in refused {
-        let error = gradients(&|x| slope(sample, x), &leaves(&sample.inputs), false).unwrap_err();
+        let leaves = leaves(&sample.inputs);
+        let error = slope(sample, &leaves).and_then(|slope| gradients(&slope, &leaves, false)).unwrap_err();
         assert!(matches!(*error, Error::NoDerivative { .. }), "{}: {error}", sample.op);
     }
 }

@@ -9,6 +9,7 @@ mod backward;
 mod batched;
 mod complex;
 mod deep_graph;
+mod derivatives;
 mod dual;
 mod gradcheck;
 mod layering;

@@ -91,7 +91,7 @@ def test_jvp_and_vjp_can_be_mapped_over_samples():
     assert_tensor(vmap(pull_back)(ROWS)[0], (X.cos() * ROWS).numpy())
 
 
-def test_a_mapping_within_a_derivative_within_a_mapping():
+def test_mappings_and_derivatives_stand_within_each_other():
     def f(x):
         return grad(lambda x: vmap(lambda c: (c * x**2).sum())(X).sum())(x)
 

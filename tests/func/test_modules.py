@@ -87,7 +87,7 @@ def test_gradients_go_to_the_given_tensors():
     assert module.inner.weight.grad is None
 
 
-def test_grad_by_the_parameters_of_a_module():
+def test_grad_is_taken_by_the_parameters_of_a_module():
     def loss(parameters, x):
         return functional_call(Scale(), parameters, x).sum()
 

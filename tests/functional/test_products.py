@@ -28,7 +28,7 @@ def test_jvp_returns_the_value_and_the_jacobian_times_the_vector():
 
 
 @pytest.mark.parametrize("product", [F.vhp, F.hvp])
-def test_products_with_the_hessian(product):
+def test_products_with_the_hessian_are_those_on_paper(product):
     value, found = product(
         lambda x, y: cube(x) * y.sum(), (tensor(1.0, 2.0), tensor(3.0)), (tensor(1.0, 0.5), tensor(2.0))
     )

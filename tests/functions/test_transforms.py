@@ -64,7 +64,7 @@ def test_the_rule_for_many_samples_can_be_the_users():
     assert x.grad.tolist() == [2.0, 2.0]
 
 
-def test_gradients_per_sample():
+def test_a_function_has_gradients_per_sample():
     per_sample = vmap(grad(lambda x: Scale.apply(x).sum()))
     assert per_sample(torch.ones(2, 3)).tolist() == [[2.0] * 3] * 2
 

@@ -21,7 +21,7 @@ def test_an_operation_that_keeps_a_leaf_sees_its_new_data():
     assert x.grad.tolist() == [20.0, 40.0]
 
 
-def test_a_tensor_without_history():
+def test_data_of_a_tensor_without_history_is_replaced_for_backward_too():
     weight, x = torch.ones(2, requires_grad=True), torch.tensor([1.0, 2.0])
     y = (weight * x).sum()
     x.data = torch.tensor(NEW)
@@ -86,7 +86,7 @@ def test_of_another_shape_they_do_not_fit():
         y.backward()
 
 
-def test_functions_of_ones_own_and_checkpoints_too():
+def test_functions_of_ones_own_and_checkpoints_see_replaced_data_too():
     for function in (Square.apply, lambda x: checkpoint(lambda x: x * x, x, use_reentrant=False)):
         x = pair()
         y = function(x).sum()

@@ -34,7 +34,7 @@ def test_parameters_come_in_the_order_of_assignment_own_ones_first():
     assert next(Net().named_parameters(prefix="net"))[0] == "net.scale"
 
 
-def test_buffers_and_children_and_modules():
+def test_a_module_lists_buffers_children_and_modules():
     net = Net()
     assert [name for name, _ in net.named_buffers()] == ["count", "scratch"]
     assert [name for name, _ in net.named_children()] == ["first", "act", "second"]
@@ -73,7 +73,7 @@ def test_requires_grad_reaches_every_parameter():
     assert not any(p.requires_grad for p in net.parameters())
 
 
-def test_assigning_none_and_deleting():
+def test_parameters_are_removed_by_none_and_children_by_del():
     net = Net()
     net.scale = None
     assert (

@@ -144,7 +144,7 @@ def test_arange_agrees_with_numpy(arguments):
     assert torch.arange(*arguments, dtype=torch.float64).dtype is torch.float64
 
 
-def test_arange_by_keyword():
+def test_arange_takes_its_ends_by_keyword():
     assert torch.arange(start=1, end=4).tolist() == [1, 2, 3]
     assert torch.arange(end=3).tolist() == [0, 1, 2]
     assert torch.arange(0, 6, step=2).tolist() == [0, 2, 4]

@@ -78,7 +78,7 @@ def test_a_function_of_a_strided_tensor_agrees_with_numpy(name):
 
 
 @pytest.mark.parametrize("name", UNARY)
-def test_the_gradient_of_a_function_of_one_tensor(name):
+def test_the_gradient_of_a_function_of_one_tensor_agrees_with_differences(name):
     _, low, high = UNARY[name]
     check_gradient(getattr(torch, name), sample(3, 4, low=low, high=high))
 
@@ -98,12 +98,12 @@ def test_a_function_of_two_tensors_broadcasts_like_numpy(name, shapes):
 
 @pytest.mark.parametrize("shapes", [pair for pair in PAIRS if 0 not in pair[0]], ids=str)
 @pytest.mark.parametrize("name", BINARY)
-def test_the_gradients_of_a_function_of_two_tensors(name, shapes):
+def test_the_gradients_of_a_function_of_two_tensors_agree_with_differences(name, shapes):
     check_gradient(getattr(torch, name), sample(*shapes[0], low=0.5), sample(*shapes[1], seed=1, low=0.5))
 
 
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, -1, 0.5, -2, 1.5])
-def test_powers_of_a_number(exponent):
+def test_a_number_is_an_exponent(exponent):
     values = sample(3, 4, low=0.5)
     assert_tensor(torch.tensor(values) ** exponent, values**exponent)
     assert_tensor(torch.pow(torch.tensor(values), exponent), values**exponent)
@@ -204,7 +204,7 @@ def test_maximum_and_minimum_pass_nan():
         ("exp", -np.inf, 0.0),
     ],
 )
-def test_gradients_at_the_edges(name, at, expected):
+def test_the_gradient_at_an_edge_is_this(name, at, expected):
     x = torch.tensor([at], requires_grad=True)
     getattr(torch, name)(x).sum().backward()
     assert x.grad.item() == expected

@@ -153,7 +153,7 @@ def test_uint8_masks_work_and_warn():
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
-def test_indices_of_either_integer_width(dtype):
+def test_indices_may_be_of_either_integer_width(dtype):
     assert torch.tensor([5, 6, 7])[torch.tensor([2, 0], dtype=dtype)].tolist() == [7, 5]
 
 
@@ -178,7 +178,7 @@ def test_repeated_indices_add_up_in_the_gradient():
     assert x.grad.tolist() == [1.0, 3.0, 0.0]
 
 
-def test_second_derivatives_through_an_index():
+def test_second_derivatives_pass_an_index():
     values = sample(3)
     x = torch.tensor(values, requires_grad=True)
     (first,) = torch.autograd.grad((x[[0, 0, 2]] ** 3).sum(), x, create_graph=True)
@@ -194,7 +194,7 @@ def test_a_list_of_lists_stands_for_a_tuple():
     assert torch.equal(x[[[0, 1], [2, 3]]], x[[0, 1], [2, 3]])
 
 
-def test_augmented_assignment_by_index():
+def test_augmented_assignment_by_index_writes_and_counts():
     x = torch.zeros(3)
     x[0] += 1
     x[1:] -= 2

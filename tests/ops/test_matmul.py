@@ -36,7 +36,7 @@ def test_matmul_agrees_with_numpy(shapes, dtype):
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
-def test_gradients_of_matmul(shapes):
+def test_gradients_of_matmul_agree_with_differences(shapes):
     check_gradient(torch.matmul, sample(*shapes[0]), sample(*shapes[1], seed=1))
 
 
@@ -64,7 +64,7 @@ def test_empty_products_are_zeros(shapes):
         ("dot", ((3,), (3,))),
     ],
 )
-def test_products_of_fixed_ranks(name, shapes):
+def test_products_of_fixed_ranks_are_those_of_numpy(name, shapes):
     a, b = sample(*shapes[0]), sample(*shapes[1], seed=1)
     function = getattr(torch, name)
     assert_tensor(function(torch.tensor(a), torch.tensor(b)), a @ b)
@@ -74,19 +74,19 @@ def test_products_of_fixed_ranks(name, shapes):
 
 @pytest.mark.parametrize("size", [1, 2, 7, 16, 33, 64, 100, 129])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_squares_of_every_size(size, dtype):
+def test_matrices_of_every_size_are_multiplied(size, dtype):
     a, b = sample(size, size + 1).astype(dtype), sample(size + 1, size + 2, seed=1).astype(dtype)
     assert_tensor(torch.tensor(a) @ torch.tensor(b), a @ b, tolerance=1e-4 if dtype == "float32" else 1e-11)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
-def test_products_of_integers(dtype):
+def test_products_of_integers_are_integers(dtype):
     a, b = np.arange(6).reshape(2, 3).astype(dtype), np.arange(12).reshape(3, 4).astype(dtype)
     assert_tensor(torch.tensor(a) @ torch.tensor(b), a @ b, getattr(torch, dtype))
     assert (torch.tensor(a)[0] @ torch.tensor(b)[:, 0]).dtype is getattr(torch, dtype)
 
 
-def test_operands_in_any_layout():
+def test_operands_may_lie_in_any_layout():
     a, b = sample(4, 6), sample(4, 6, seed=1)
     x, y = torch.tensor(a), torch.tensor(b)
     assert_tensor(x.t() @ y, a.T @ b)
@@ -113,7 +113,7 @@ def test_linear_agrees_with_its_formula(shape, bias):
         check_gradient(F.linear, *arguments)
 
 
-def test_second_derivatives_of_a_product():
+def test_second_derivatives_of_a_product_agree_with_differences():
     a, b = (
         torch.tensor(sample(2, 3), requires_grad=True),
         torch.tensor(sample(3, 2, seed=1), requires_grad=True),

@@ -213,7 +213,7 @@ def test_manual_seed_returns_the_generator_and_initial_seed_tells():
     assert torch.initial_seed() == 11
 
 
-def test_ranges_and_moments():
+def test_random_numbers_keep_to_their_range_and_moments():
     u = torch.rand(100_000)
     assert u.min().item() >= 0 and u.max().item() < 1
     assert abs(u.mean().item() - 0.5) < 0.01

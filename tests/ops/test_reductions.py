@@ -51,13 +51,13 @@ def test_a_full_reduction_agrees_with_numpy(name):
 
 @pytest.mark.parametrize("dim", [0, -1, (0, 2)], ids=str)
 @pytest.mark.parametrize("name", NUMPY)
-def test_gradients_of_reductions_by_dimensions(name, dim):
+def test_gradients_of_reductions_by_dimensions_agree_with_differences(name, dim):
     check_gradient(lambda x: getattr(x, name)(dim=dim), sample(2, 3, 4))
     check_gradient(lambda x: getattr(x, name)(dim=dim, keepdim=True), sample(2, 3, 4))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "amax", "amin", "var", "std", "norm", "prod", "max", "min"])
-def test_gradients_of_full_reductions(name):
+def test_gradients_of_full_reductions_agree_with_differences(name):
     check_gradient(lambda x: getattr(x, name)(), sample(2, 3))
 
 
@@ -88,7 +88,7 @@ def test_max_of_two_tensors_is_maximum():
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_places_of_extremes(name):
+def test_places_of_extremes_are_those_that_numpy_finds(name):
     values = sample(3, 4)
     x = torch.tensor(values)
     function = getattr(np, name)
@@ -121,7 +121,7 @@ def test_nan_is_the_extreme():
     assert x.argmax().item() == 1 and x.max(0).indices.item() == 1
 
 
-def test_prod_and_its_gradient_with_zeros():
+def test_prod_has_a_gradient_also_with_zeros():
     values = sample(2, 3)
     assert_tensor(torch.tensor(values).prod(), values.prod())
     assert_tensor(torch.tensor(values).prod(1, keepdim=True), values.prod(1, keepdims=True))
@@ -200,7 +200,7 @@ def test_sums_of_many_small_numbers_are_accurate():
     ],
 )
 @pytest.mark.filterwarnings("ignore")
-def test_reductions_of_nothing(name, expected):
+def test_nothing_is_reduced_to_what_changes_nothing(name, expected):
     x = torch.empty(0, dtype=torch.float64)
     np.testing.assert_equal(getattr(x, name)().item(), expected)
     y = torch.empty(0, 3, dtype=torch.float64)

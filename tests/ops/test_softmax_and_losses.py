@@ -15,7 +15,7 @@ def softmax(a, axis):
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2, -1])
-def test_softmax_and_its_logarithm(dim):
+def test_softmax_and_its_logarithm_follow_their_formulas(dim):
     values = sample(2, 3, 4)
     x = torch.tensor(values)
     for function in (torch.softmax, F.softmax, torch.Tensor.softmax):
@@ -26,14 +26,14 @@ def test_softmax_and_its_logarithm(dim):
     check_gradient(lambda v: v.log_softmax(dim), values)
 
 
-def test_softmax_of_large_numbers_and_of_a_scalar():
+def test_softmax_takes_large_numbers_a_scalar_and_nothing():
     assert torch.tensor([1000.0, 1000.0]).softmax(0).tolist() == [0.5, 0.5]
     assert torch.tensor([1000.0, 0.0]).log_softmax(0).tolist() == [0.0, -1000.0]
     assert torch.tensor(3.0).softmax(0).item() == 1.0
     assert torch.empty(0, 3).softmax(1).shape == (0, 3)
 
 
-def test_softmax_with_a_dtype():
+def test_softmax_answers_in_the_dtype_that_is_asked_for():
     x = torch.tensor([1, 2])
     assert x.softmax(0, dtype=torch.float64).dtype is torch.float64
     assert F.log_softmax(x, 0, dtype=torch.float32).dtype is torch.float32
@@ -70,7 +70,7 @@ def bce(x, t, weight=1.0, positive=1.0):
 @pytest.mark.parametrize(
     "options", [{}, {"weight": 4}, {"pos_weight": 4}, {"weight": 4, "pos_weight": 4}], ids=str
 )
-def test_binary_cross_entropy_with_logits(reduction, options):
+def test_binary_cross_entropy_with_logits_follows_its_formula(reduction, options):
     x, t = sample(3, 4), sample(3, 4, seed=1, low=0, high=1)
     arrays = {name: sample(size, seed=2, low=0.5) for name, size in options.items()}
     tensors = {name: torch.tensor(array) for name, array in arrays.items()}
@@ -148,7 +148,7 @@ def test_cross_entropy_of_classes_agrees_with_its_formula(shape, options, reduct
     [{}, {"weight": True}, {"label_smoothing": 0.2}, {"weight": True, "label_smoothing": 0.2}],
     ids=str,
 )
-def test_cross_entropy_of_probabilities(options, reduction):
+def test_cross_entropy_takes_probabilities(options, reduction):
     x, p = sample(4, 3), softmax(sample(4, 3, seed=1), 1)
     smoothing = options.get("label_smoothing", 0.0)
     weight = sample(3, seed=2, low=0.5) if "weight" in options else np.ones(3)
@@ -161,7 +161,7 @@ def test_cross_entropy_of_probabilities(options, reduction):
     check_gradient(lambda a, b: F.cross_entropy(a, b, **arguments), x, p)
 
 
-def test_cross_entropy_of_one_sample():
+def test_cross_entropy_takes_one_sample():
     x = sample(3)
     assert_tensor(F.cross_entropy(torch.tensor(x), torch.tensor(2)), -np.log(softmax(x, 0))[2])
 
@@ -191,7 +191,7 @@ def test_nll_loss_picks_and_weighs(shape, options, reduction):
     check_gradient(lambda v: F.nll_loss(v, torch.tensor(target), **arguments), x)
 
 
-def test_second_derivatives_of_losses():
+def test_second_derivatives_of_losses_follow_their_formulas():
     x = torch.tensor(sample(3), requires_grad=True)
     loss = F.cross_entropy(x.view(1, 3), torch.tensor([1]))
     (first,) = torch.autograd.grad(loss, x, create_graph=True)

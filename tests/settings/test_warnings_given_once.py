@@ -26,6 +26,7 @@ SUPERSEDED = {
     "Tensor.mH is deprecated on 0-D tensors": lambda: torch.tensor(1.0).mH,
     "adjoint() is deprecated on 0-D tensors": lambda: torch.tensor(1.0).adjoint(),
     "This overload of add is deprecated": lambda: torch.add(MATRIX, 1, MATRIX),
+    "A rectangular window will be applied,which": lambda: torch.stft(torch.ones(64), 16, return_complex=True),
     "input value tensor is non-contiguous": lambda: torch.searchsorted(torch.ones(2, 3), torch.ones(3, 2).T),
 }
 

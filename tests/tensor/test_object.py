@@ -12,7 +12,7 @@ import pytest
 import rushlight as torch
 
 
-def test_properties_of_shape():
+def test_a_tensor_tells_its_shape():
     x = torch.zeros(2, 3, 4)
     assert isinstance(x.shape, torch.Size) and x.shape == (2, 3, 4) and x.size() == x.shape
     assert x.size(1) == 3 and x.size(-1) == 4
@@ -33,7 +33,7 @@ def test_a_size_is_a_tuple_that_shows_itself():
     assert (a, b) == (2, 3) and pickle.loads(pickle.dumps(s)) == s
 
 
-def test_properties_of_place():
+def test_a_tensor_tells_where_it_is():
     x = torch.zeros(2)
     assert (
         x.device == torch.device("cpu") and str(x.device) == "cpu" and repr(x.device) == "device(type='cpu')"

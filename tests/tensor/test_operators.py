@@ -29,7 +29,7 @@ BITWISE = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
 
 
 @pytest.mark.parametrize("symbol", ARITHMETIC)
-def test_an_operator_between_tensors_and_with_numbers_on_either_side(symbol):
+def test_an_operator_takes_tensors_and_numbers_on_either_side(symbol):
     apply = ARITHMETIC[symbol]
     a, b = sample(3, 4, low=0.5), sample(3, 4, seed=1, low=0.5)
     x, y = torch.tensor(a), torch.tensor(b)
@@ -70,7 +70,7 @@ def test_bitwise_operators_agree_with_numpy(symbol):
     assert_tensor(apply(torch.tensor(p), torch.tensor(q)), apply(p, q), torch.bool)
 
 
-def test_signs_and_inversion():
+def test_operators_change_signs_and_bits():
     x = torch.tensor([1.5, -2.0])
     assert (-x).tolist() == [-1.5, 2.0] and (+x) is x and abs(x).tolist() == [1.5, 2.0]
     assert (~torch.tensor([True, False])).tolist() == [False, True]

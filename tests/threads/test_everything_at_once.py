@@ -313,7 +313,7 @@ def test_hooks_on_the_node_of_a_shared_leaf_stay_while_others_let_go_of_the_node
     assert_tensor(x.grad, np.array([2.0, 2.0]) * THREADS * ROUNDS * 10)
 
 
-def test_attributes_and_weak_references_of_a_shared_tensor():
+def test_threads_share_a_tensor_with_its_attributes_and_weak_references():
     x = leaf(1.0, 2.0)
 
     def work(place):

@@ -21,7 +21,7 @@ def test_a_number_has_no_dimension_to_unflatten():
 
 
 @pytest.mark.usefixtures("every_warning")
-def test_what_adjoint_takes():
+def test_adjoint_takes_matrices():
     with raises(
         RuntimeError,
         "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.",

@@ -102,3 +102,24 @@ def test_expanded_tensors_are_refused():
         with pytest.raises(RuntimeError, match=REFUSAL):
             view.copy_(torch.ones_like(view))
     assert x.tolist() == [0, 1, 2]
+
+
+def test_a_window_on_an_expanded_tensor_tells_each_element_its_share_of_the_gradient():
+    x = torch.ones(1, requires_grad=True)
+    for create_graph in (False, True):
+        repeated = (x * 1).expand(3, 2)
+        window = repeated.as_strided((2,), (0,))
+        (gradient,) = torch.autograd.grad(window.sum(), x, create_graph=create_graph)
+        assert gradient.tolist() == [2]
+    windows = torch.arange(4.0, requires_grad=True)
+    again = windows.unfold(0, 2, 1).as_strided((2, 2), (2, 1))
+    (gradient,) = torch.autograd.grad((again * again).sum(), windows)
+    assert gradient.tolist() == [0, 2, 4, 6]
+
+
+def test_the_gradient_of_a_tensor_that_is_shown_in_windows_lies_as_the_tensor():
+    turned = torch.ones(2, 3, requires_grad=True).mul(1).t()
+    window = turned.as_strided((2, 2), (1, 2), 1)
+    (gradient,) = torch.autograd.grad((window * window).sum(), turned)
+    assert gradient.stride() == turned.stride() == (1, 3)
+    assert gradient.tolist() == [[0, 2], [2, 2], [2, 0]]

@@ -15,7 +15,7 @@ import rushlight as torch
         ),
     ],
 )
-def test_after_a_write(make, names):
+def test_a_reading_is_replayed_after_a_write(make, names):
     x = torch.ones(2, dtype=torch.complex64, requires_grad=True)
     b = x * 1
     v = make(b)

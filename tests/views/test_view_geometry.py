@@ -218,7 +218,7 @@ def test_contiguous_is_what_lies_in_row_major_order(make, expected):
     ("shape", "strides"),
     [((), ()), ((3,), (1,)), ((2, 3), (3, 1)), ((2, 0, 3), (3, 3, 1)), ((0,), (1,)), ((1, 1, 5), (5, 5, 1))],
 )
-def test_strides_of_new_tensors(shape, strides):
+def test_new_tensors_have_these_strides(shape, strides):
     assert torch.ones(shape).stride() == strides
     if shape:
         assert torch.ones(shape).stride(-1) == strides[-1]

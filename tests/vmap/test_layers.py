@@ -39,7 +39,7 @@ def test_layers_of_samples_are_those_of_each(func, args):
     torch.testing.assert_close(vmap(func)(*args), looped(func, *args), rtol=1e-4, atol=1e-5)
 
 
-def test_gradients_of_a_convolution_for_each_sample():
+def test_a_convolution_has_gradients_for_each_sample():
     def loss(weight, bias, x):
         return F.conv2d(x.unsqueeze(0), weight, bias).tanh().pow(2).sum()
 
@@ -50,7 +50,7 @@ def test_gradients_of_a_convolution_for_each_sample():
         torch.testing.assert_close(tuple(part[sample] for part in found), expected, rtol=1e-4, atol=1e-4)
 
 
-def test_gradients_of_rows_of_a_table_for_each_sample():
+def test_rows_of_a_table_have_gradients_for_each_sample():
     def loss(table, i):
         return F.embedding(i, table).pow(2).sum()
 

@@ -70,7 +70,7 @@ def test_gradients_by_what_all_samples_share_differ_between_them():
         torch.testing.assert_close(tuple(gradient[sample] for gradient in found), expected)
 
 
-def test_gradients_of_a_module_for_each_sample():
+def test_a_module_has_gradients_for_each_sample():
     model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.ReLU(), torch.nn.Linear(5, 2))
     parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
     x, y = numbers(4, 3), numbers(4, 2)
@@ -84,7 +84,7 @@ def test_gradients_of_a_module_for_each_sample():
         torch.testing.assert_close([gradient[sample] for gradient in found.values()], list(one))
 
 
-def test_derivatives_of_derivatives_within_a_mapping():
+def test_derivatives_of_derivatives_are_taken_within_a_mapping():
     x = numbers(2, 3)
     torch.testing.assert_close(vmap(grad(grad(lambda x: x**3)))(x[0]), 6 * x[0])
     scalar = lambda x: curved(x).sum()  # noqa: E731
@@ -97,7 +97,7 @@ def test_derivatives_of_derivatives_within_a_mapping():
         torch.testing.assert_close(vmap(second(scalar))(x), each(second(scalar), x))
 
 
-def test_products_with_jacobians_within_a_mapping():
+def test_products_with_jacobians_are_taken_within_a_mapping():
     x, v = numbers(2, 3), numbers(2, 3) + 1
     forth = torch.stack([jvp(curved, (a,), (b,))[1] for a, b in zip(x, v, strict=True)])
     torch.testing.assert_close(vmap(lambda x, v: jvp(curved, (x,), (v,))[1])(x, v), forth)

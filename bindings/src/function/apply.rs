@@ -162,11 +162,7 @@ fn finish<'py>(
         Ok(tuple) => tuple.iter().collect(),
         Err(_) => SmallVec::from_elem(raw.clone(), 1),
     };
-    let wishes = {
-        let mut state = context.get().state();
-        let saved_for_forward = state.wishes.saved_for_forward.as_ref().map(|saved| saved.clone_ref(py));
-        std::mem::replace(&mut state.wishes, Wishes { saved_for_forward, ..Wishes::default() })
-    };
+    let wishes = taken_wishes(context);
     if results.is_empty() {
         return Ok(raw.clone());
     }
@@ -207,10 +203,7 @@ fn finish<'py>(
     drop(saved_for_forward);
     let mut answers: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
     for ((result, before), after) in results.into_iter().zip(&outputs).zip(outcome.outputs) {
-        let answer = match (before, after) {
-            (Some(before), Some(after)) if !before.is(&after) => wrap(py, after)?,
-            _ => result,
-        };
+        let answer = answered(result, before.as_ref(), after)?;
         if is_recorded && let Ok(answer) = answer.cast::<TensorBase>() {
             track(answer);
         }
@@ -220,6 +213,26 @@ fn finish<'py>(
         true => Ok(PyTuple::new(py, answers)?.into_any()),
         false => answers.pop().map_or_else(|| unreachable!("a result that is no tuple is one"), Ok),
     }
+}
+
+/// The object of a result: the very one that forward returned, unless the tensor in it became another.
+fn answered<'py>(
+    result: Bound<'py, PyAny>,
+    before: Option<&Tensor>,
+    after: Option<Tensor>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match (before, after) {
+        (Some(before), Some(after)) if !before.is(&after) => wrap(result.py(), after),
+        _ => Ok(result),
+    }
+}
+
+/// What the function wished for until now. What it saved for its forward direction stays.
+fn taken_wishes(context: &Bound<'_, FunctionBase>) -> Wishes {
+    let py = context.py();
+    let mut state = context.get().state();
+    let saved_for_forward = state.wishes.saved_for_forward.as_ref().map(|saved| saved.clone_ref(py));
+    std::mem::replace(&mut state.wishes, Wishes { saved_for_forward, ..Wishes::default() })
 }
 
 /// Tells the context its node, and keeps for it what it asked to be kept.

@@ -1,7 +1,7 @@
 //! Arithmetic that takes more than its operands: `add` and its kin with `alpha`.
+use super::entries::{both, method};
 use crate::arguments::Arguments;
-use crate::body::Body;
-use crate::callable::{FUNCTION, Function, METHOD};
+use crate::callable::Function;
 use crate::error::raise;
 use crate::outputs::Way;
 use crate::returns::ToPython;
@@ -12,66 +12,57 @@ use rushlight::ops::{self, binary};
 
 /// The entries. They stand in for those that the engine's lists would make.
 pub(super) const TABLE: &[Function] = &[
-    Function {
-        name: "add",
-        signatures: &[
+    both(
+        "add",
+        &[
             "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
             "(Tensor|Number input, Number alpha, Tensor|Number other, *, Tensor out=None)|deprecated",
         ],
-        doc: "The sum of `input` and `alpha * other`.",
-        body: Body::Any(add),
-        kind: FUNCTION | METHOD,
-        way: &Way::ALIGNED,
-    },
-    Function {
-        name: "sub",
-        signatures: &[
+        "The sum of `input` and `alpha * other`.",
+        add,
+    )
+    .written(&Way::ALIGNED),
+    both(
+        "sub",
+        &[
             "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
             "(Tensor|Number input, Number alpha, Tensor|Number other, *, Tensor out=None)|deprecated",
         ],
-        doc: "The difference of `input` and `alpha * other`.",
-        body: Body::Any(sub),
-        kind: FUNCTION | METHOD,
-        way: &Way::ALIGNED,
-    },
-    Function {
-        name: "subtract",
-        signatures: &["(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)"],
-        doc: "The difference of `input` and `alpha * other`.",
-        body: Body::Any(sub),
-        kind: FUNCTION | METHOD,
-        way: &Way::ALIGNED.refused_as("sub"),
-    },
-    Function {
-        name: "add_",
-        signatures: &[
+        "The difference of `input` and `alpha * other`.",
+        sub,
+    )
+    .written(&Way::ALIGNED),
+    both(
+        "subtract",
+        &["(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)"],
+        "The difference of `input` and `alpha * other`.",
+        sub,
+    )
+    .written(&Way::ALIGNED.refused_as("sub")),
+    method(
+        "add_",
+        &[
             "(Tensor input, Tensor|Number other, *, Number alpha=1)",
             "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
         ],
-        doc: "Adds `alpha * other` in place.",
-        body: Body::Any(add_),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "sub_",
-        signatures: &[
+        "Adds `alpha * other` in place.",
+        add_,
+    ),
+    method(
+        "sub_",
+        &[
             "(Tensor input, Tensor|Number other, *, Number alpha=1)",
             "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
         ],
-        doc: "Subtracts `alpha * other` in place.",
-        body: Body::Any(sub_),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "subtract_",
-        signatures: &["(Tensor input, Tensor|Number other, *, Number alpha=1)"],
-        doc: "Subtracts `alpha * other` in place.",
-        body: Body::Any(sub_),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
+        "Subtracts `alpha * other` in place.",
+        sub_,
+    ),
+    method(
+        "subtract_",
+        &["(Tensor input, Tensor|Number other, *, Number alpha=1)"],
+        "Subtracts `alpha * other` in place.",
+        sub_,
+    ),
 ];
 
 /// Where `other` and `alpha` stand: the deprecated overload has them the other way round.

@@ -1,11 +1,10 @@
 //! Methods that tell of a tensor or change what it is, and take arguments. Those without stand
 //! with the tensor object itself.
 use super::conversion;
+use super::entries::{function, method};
 use crate::arguments::Arguments;
-use crate::body::Body;
-use crate::callable::{FUNCTION, Function, METHOD};
+use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::Way;
 use crate::returns::ToPython;
 use crate::size::wrap_size;
 use crate::tensor::history::{detached, forget};
@@ -19,94 +18,71 @@ use rushlight::dtype::DType;
 use rushlight::ops::cast;
 use rushlight::shape::normalize_dim;
 
-/// An entry for a question about a tensor that is asked as a function; as a method it stands with
-/// the object.
-const fn question(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
-) -> Function {
-    Function { name, signatures, doc, body: Body::Any(body), kind: FUNCTION, way: &Way::PLAIN }
-}
-
 const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    question("numel", &["(Tensor input) -> int"], "The number of elements.", |a| {
+    function("numel", &["(Tensor input) -> int"], "The number of elements.", |a| {
         answer(a, a.tensor(0)?.numel() as i64)
     }),
-    question("is_floating_point", YES_OR_NO, "Whether elements have a fraction.", |a| {
+    function("is_floating_point", YES_OR_NO, "Whether elements have a fraction.", |a| {
         answer(a, a.tensor(0)?.dtype().is_float())
     }),
-    question("is_complex", YES_OR_NO, "Whether elements have an imaginary part.", |a| {
+    function("is_complex", YES_OR_NO, "Whether elements have an imaginary part.", |a| {
         answer(a, a.tensor(0)?.dtype().is_complex())
     }),
-    question("is_signed", YES_OR_NO, "Whether elements can be negative.", |a| {
+    function("is_signed", YES_OR_NO, "Whether elements can be negative.", |a| {
         answer(a, !matches!(a.tensor(0)?.dtype(), DType::Bool | DType::UInt8))
     }),
-    question("is_inference", YES_OR_NO, "Whether the tensor was made in inference mode.", |a| {
+    function("is_inference", YES_OR_NO, "Whether the tensor was made in inference mode.", |a| {
         answer(a, a.tensor(0)?.is_inference())
     }),
-    question("is_nonzero", YES_OR_NO, "Whether the only element is not zero.", |a| {
+    function("is_nonzero", YES_OR_NO, "Whether the only element is not zero.", |a| {
         answer(a, is_true(a.tensor(0)?)?)
     }),
-    question("detach", &["(Tensor input)"], "The tensor without its history, on the same memory.", |a| {
+    function("detach", &["(Tensor input)"], "The tensor without its history, on the same memory.", |a| {
         answer(a, detached(a.tensor(0)?)?)
     }),
-    question("detach_", &["(Tensor input)"], "Has a tensor forget its history.", |a| {
+    function("detach_", &["(Tensor input)"], "Has a tensor forget its history.", |a| {
         forget(a.tensor(0)?)?;
         answer(a, a.object(0))
     }),
-    Function {
-        name: "size",
-        signatures: &["(Tensor input, int? dim=None) -> Size | int"],
-        doc: "The size of every dimension, or of one.",
-        body: Body::Any(size),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "stride",
-        signatures: &["(Tensor input) -> tuple[int, ...]", "(Tensor input, int dim) -> int"],
-        doc: "The number of elements to step over in memory, for every dimension or for one.",
-        body: Body::Any(stride),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "is_contiguous",
-        signatures: &["(Tensor input, *, memory_format? memory_format=None) -> bool"],
-        doc: "Whether the elements lie in memory in row-major order, or in another, without gaps.",
-        body: Body::Any(is_contiguous),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "get_device",
-        signatures: &["(Tensor input) -> int"],
-        doc: "The number of the device; minus one for the CPU.",
-        body: Body::Any(get_device),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "requires_grad_",
-        signatures: &["(Tensor input, bool requires_grad=True)"],
-        doc: "Makes operations on this leaf be recorded, or not.",
-        body: Body::Any(set_requires_grad),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "as_subclass",
-        signatures: &["(Tensor input, object cls)"],
-        doc: "The tensor as an instance of another tensor class, on the same memory.",
-        body: Body::Any(as_subclass),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
+    method(
+        "size",
+        &["(Tensor input, int? dim=None) -> Size | int"],
+        "The size of every dimension, or of one.",
+        size,
+    ),
+    method(
+        "stride",
+        &["(Tensor input) -> tuple[int, ...]", "(Tensor input, int dim) -> int"],
+        "The number of elements to step over in memory, for every dimension or for one.",
+        stride,
+    ),
+    method(
+        "is_contiguous",
+        &["(Tensor input, *, memory_format? memory_format=None) -> bool"],
+        "Whether the elements lie in memory in row-major order, or in another, without gaps.",
+        is_contiguous,
+    ),
+    method(
+        "get_device",
+        &["(Tensor input) -> int"],
+        "The number of the device; minus one for the CPU.",
+        get_device,
+    ),
+    method(
+        "requires_grad_",
+        &["(Tensor input, bool requires_grad=True)"],
+        "Makes operations on this leaf be recorded, or not.",
+        set_requires_grad,
+    ),
+    method(
+        "as_subclass",
+        &["(Tensor input, object cls)"],
+        "The tensor as an instance of another tensor class, on the same memory.",
+        as_subclass,
+    ),
 ];
 
 fn answer(arguments: &Arguments<'_, '_>, value: impl ToPython) -> PyResult<Py<PyAny>> {

@@ -1,9 +1,9 @@
 //! Products and quotients added to a tensor, ways between two, and elementwise functions with
 //! arguments of their own.
-use super::entries::{both, function, in_place, method};
-use super::factory::entry;
+use super::entries::{both, forms, function, in_place, inner, method};
 use crate::arguments::Arguments;
-use crate::callable::{Function, NN};
+use crate::body::Call;
+use crate::callable::Function;
 use crate::error::raise;
 use crate::outputs::{Way, types};
 use crate::returns::{Named, ToPython};
@@ -49,24 +49,12 @@ const SIGNED: &[&str] =
     &["(Tensor input, Tensor other, *, Tensor out=None)", "(Tensor input, Number other, *, Tensor out=None)"];
 
 /// A special function of one tensor, reached as `special.…`.
-const fn special(name: &'static str, doc: &'static str, call: super::entries::Call) -> Function {
-    entry(name, NN, ONE, doc, call)
+const fn special(name: &'static str, doc: &'static str, call: Call) -> Function {
+    inner(name, ONE, doc, call)
 }
 
 /// Operations of two tensors, or of a tensor and a number, and their in-place forms.
 pub(super) const PAIRS: &[Function] = FORMS.as_flattened();
-
-macro_rules! forms {
-    ($signatures:ident $in_place:expr, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr) => {
-        [
-            both($name, $signatures, $doc, |a| $call(a.operand(0)?, a.operand(1)?).answer(a.py()))
-                .written($way),
-            method($underscored, $in_place, concat!($doc, " In place."), |a| {
-                in_place(a, $change(a.tensor(0)?, a.operand(1)?))
-            }),
-        ]
-    };
-}
 
 const TWO_IN_PLACE: &[&str] = &["(Tensor input, Tensor other)"];
 const MIXED_IN_PLACE: &[&str] = &["(Tensor input, Tensor other)", "(Tensor input, Number other)"];
@@ -133,7 +121,7 @@ pub(super) const TABLE: &[Function] = &[
     method("mvlgamma_", &["(Tensor input, int p)"], "`mvlgamma` in place.", |a| {
         in_place(a, mvlgamma_(a.tensor(0)?, a.int(1)?))
     }),
-    entry("special_multigammaln", NN, GAMMA, "The logarithm of the gamma function of `p` dimensions.", |a| {
+    inner("special_multigammaln", GAMMA, "The logarithm of the gamma function of `p` dimensions.", |a| {
         mvlgamma(a.tensor(0)?, a.int(1)?).answer(a.py())
     })
     .written(&Way::PLAIN.refused_as("mvlgamma").typed(types::mvlgamma)),
@@ -186,7 +174,7 @@ pub(super) const TABLE: &[Function] = &[
         unary::apply(I1e, a.tensor(0)?).answer(a.py())
     })
     .written(&Way::ALIGNED),
-    entry("special_xlog1py", NN, MIXED, "The first operand times `log1p` of the second.", |a| {
+    inner("special_xlog1py", MIXED, "The first operand times `log1p` of the second.", |a| {
         binary::apply(Xlogy::<true>, a.operand(0)?, a.operand(1)?).answer(a.py())
     })
     .written(&Way::ALIGNED),

@@ -1,8 +1,7 @@
 //! Functions that are other operations in a row.
 use super::entries::{both, function, in_place, inner, method};
-use super::factory::entry;
 use crate::arguments::Arguments;
-use crate::callable::{Function, NN};
+use crate::callable::Function;
 use crate::error::raise;
 use crate::outputs::{Shape, Way, types};
 use crate::returns::ToPython;
@@ -62,9 +61,8 @@ pub(super) const TABLE: &[Function] = &[
     ),
     inner("sub_number", NUMBER, "The difference.", |a| ops::sub(a.tensor(0)?, a.number(1)?).answer(a.py())),
     inner("mul_number", NUMBER, "The product.", |a| ops::mul(a.tensor(0)?, a.number(1)?).answer(a.py())),
-    entry(
+    inner(
         "einsum",
-        NN,
         &["(str equation, Tensor[] tensors)"],
         "Sums of products in Einstein's notation.",
         |a| {
@@ -72,9 +70,8 @@ pub(super) const TABLE: &[Function] = &[
             einsum(&a.text(0)?, &tensors.iter().collect::<Vec<_>>()).answer(a.py())
         },
     ),
-    entry(
+    inner(
         "tensordot",
-        NN,
         &["(Tensor input, Tensor other, int[] dims_self, int[] dims_other, *, Tensor out=None)"],
         "Sums of products over pairs of dimensions.",
         |a| tensordot(a.tensor(0)?, a.tensor(1)?, &a.ints(2)?, &a.ints(3)?).answer(a.py()),
@@ -122,7 +119,7 @@ pub(super) const TABLE: &[Function] = &[
             in_place(a, rushlight::ops::pow_(x, exponent))
         },
     ),
-    entry("atleast_3d", NN, &["(Tensor input)"], "The tensor with at least three dimensions.", |a| {
+    inner("atleast_3d", &["(Tensor input)"], "The tensor with at least three dimensions.", |a| {
         atleast_3d(a.tensor(0)?).answer(a.py())
     }),
     function("dstack", JOIN, "Tensors behind each other in the third dimension.", |a| joined(a, dstack)).written(&Way::JOINED.refused_as("cat")),
@@ -193,9 +190,8 @@ pub(super) const TABLE: &[Function] = &[
     both("corrcoef", &["(Tensor input)"], "The correlations of rows.", |a| {
         determined(a, corrcoef(a.tensor(0)?))
     }),
-    entry(
+    inner(
         "cdist",
-        NN,
         &["(Tensor x1, Tensor x2, float p=2, int compute_mode=0)"],
         "The distances of all pairs of rows.",
         |a| {
@@ -207,9 +203,8 @@ pub(super) const TABLE: &[Function] = &[
             cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?, products).answer(a.py())
         },
     ),
-    entry(
+    inner(
         "norm",
-        NN,
         &["(Tensor input, float p, int dim, bool keepdim)"],
         "The norms along a dimension.",
         |a| norm_along(a.tensor(0)?, a.float(1)?, a.int(2)?, a.boolean(3)).answer(a.py()),
@@ -251,9 +246,8 @@ pub(super) const TABLE: &[Function] = &[
             }
         },
     ).written(&Way::APART.refused_as("linalg_cross").typed(types::same)),
-    entry(
+    inner(
         "linalg_cross",
-        NN,
         &["(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)"],
         "Vectors crossed with others.",
         |a| cross(a.tensor(0)?, a.tensor(1)?, a.int(2)?).answer(a.py()),

@@ -1,12 +1,11 @@
 //! Tensors from Python data and from numpy: `tensor` and its kin. How data is read is in
 //! `tensor::construct` and `tensor::numpy`.
+use super::entries::function;
 use crate::arguments::Arguments;
-use crate::body::Body;
 use crate::border;
-use crate::callable::{FUNCTION, Function};
+use crate::callable::Function;
 use crate::device::Device;
 use crate::error::raise;
-use crate::outputs::Way;
 use crate::returns::ToPython;
 use crate::tensor::{construct, numpy};
 use crate::warnings::Once;
@@ -17,42 +16,29 @@ use rushlight::{Tensor, ops};
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    Function {
-        name: "tensor",
-        signatures: &[
+    function(
+        "tensor",
+        &[
             "(object data, *, dtype? dtype=None, device? device=None, bool pin_memory=False, bool requires_grad=False)",
         ],
-        doc: "A tensor of a copy of the data, without history.",
-        body: Body::Any(tensor),
-        kind: FUNCTION,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "as_tensor",
-        signatures: &["(object data, dtype? dtype=None, device? device=None)"],
-        doc: "The data as a tensor, without a copy and with its history where that is possible.",
-        body: Body::Any(as_tensor),
-        kind: FUNCTION,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "asarray",
-        signatures: &[
+        "A tensor of a copy of the data, without history.",
+        tensor,
+    ),
+    function(
+        "as_tensor",
+        &["(object data, dtype? dtype=None, device? device=None)"],
+        "The data as a tensor, without a copy and with its history where that is possible.",
+        as_tensor,
+    ),
+    function(
+        "asarray",
+        &[
             "(object obj, *, dtype? dtype=None, device? device=None, bool? copy=None, bool? requires_grad=None)",
         ],
-        doc: "The object as a tensor, copied always, never or where it must be.",
-        body: Body::Any(asarray),
-        kind: FUNCTION,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "from_numpy",
-        signatures: &["(object ndarray)"],
-        doc: "A tensor on the memory of a numpy array.",
-        body: Body::Any(from_numpy),
-        kind: FUNCTION,
-        way: &Way::PLAIN,
-    },
+        "The object as a tensor, copied always, never or where it must be.",
+        asarray,
+    ),
+    function("from_numpy", &["(object ndarray)"], "A tensor on the memory of a numpy array.", from_numpy),
 ];
 
 /// The object at a position where the signature requires one.

@@ -1,11 +1,11 @@
 //! Methods that give a tensor in another element type, and `to`, which torch lets name anything.
+use super::entries::method;
 use crate::arguments::Arguments;
-use crate::body::Body;
-use crate::callable::{Function, METHOD};
+use crate::body::Call;
+use crate::callable::Function;
 use crate::device::{Device, MemoryFormat};
 use crate::dtype::{as_dtype, tensor_type_name};
 use crate::error::raise;
-use crate::outputs::Way;
 use crate::returns::ToPython;
 use crate::tensor::numpy::to_numpy;
 use crate::tensor::object::tensor_class;
@@ -23,12 +23,8 @@ const LOST_PART: &std::ffi::CStr = c"Casting complex values to real discards the
 const NAMED: &[&str] = &["(Tensor input, *, memory_format? memory_format=None)"];
 
 /// An entry for a method that is named for its element type.
-const fn named(
-    name: &'static str,
-    doc: &'static str,
-    body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
-) -> Function {
-    Function { name, signatures: NAMED, doc, body: Body::Any(body), kind: METHOD, way: &Way::PLAIN }
+const fn named(name: &'static str, doc: &'static str, call: Call) -> Function {
+    method(name, NAMED, doc, call)
 }
 
 /// The entries.
@@ -48,44 +44,36 @@ pub(super) const TABLE: &[Function] = &[
     named("int", "The elements as 32-bit integers.", |a| given(a, DType::Int32)),
     named("long", "The elements as 64-bit integers.", |a| given(a, DType::Int64)),
     named("cpu", "The tensor on the CPU: itself.", |a| given(a, a.tensor(0)?.dtype())),
-    Function {
-        name: "cuda",
-        signatures: &[
+    method(
+        "cuda",
+        &[
             "(Tensor input, device? device=None, bool non_blocking=False, *, memory_format? memory_format=None)",
         ],
-        doc: "Fails: there is no such device.",
-        body: Body::Any(cuda),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "numpy",
-        signatures: &["(Tensor input, *, bool force=False) -> numpy.ndarray"],
-        doc: "The tensor as a numpy array on the same memory.",
-        body: Body::Any(|a| to_numpy(a.py(), a.tensor(0)?, a.boolean(1)).map(Bound::unbind)),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "to",
-        signatures: &[
+        "Fails: there is no such device.",
+        cuda,
+    ),
+    method(
+        "numpy",
+        &["(Tensor input, *, bool force=False) -> numpy.ndarray"],
+        "The tensor as a numpy array on the same memory.",
+        |a| to_numpy(a.py(), a.tensor(0)?, a.boolean(1)).map(Bound::unbind),
+    ),
+    method(
+        "to",
+        &[
             "(Tensor input, device? device=None, dtype? dtype=None, bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)",
             "(Tensor input, dtype dtype, bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)",
             "(Tensor input, Tensor tensor, bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)",
         ],
-        doc: "The tensor in another element type, on a device, or like another tensor.",
-        body: Body::Any(to),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
-    Function {
-        name: "type",
-        signatures: &["(Tensor input, object dtype=None, bool non_blocking=False) -> Tensor | str"],
-        doc: "The name of the tensor's type, or the tensor in the type of that name.",
-        body: Body::Any(r#type),
-        kind: METHOD,
-        way: &Way::PLAIN,
-    },
+        "The tensor in another element type, on a device, or like another tensor.",
+        to,
+    ),
+    method(
+        "type",
+        &["(Tensor input, object dtype=None, bool non_blocking=False) -> Tensor | str"],
+        "The name of the tensor's type, or the tensor in the type of that name.",
+        r#type,
+    ),
 ];
 
 /// The receiver in an element type: the very object if it is of that type already.

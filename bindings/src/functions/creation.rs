@@ -1,9 +1,9 @@
 //! Tensors out of nothing: filled and counted.
 use super::conversion;
-use super::entries::inner;
-use super::factory::{entry, made, made_like, options};
+use super::entries::{function, inner, method};
+use super::factory::{made, made_like, options};
 use crate::arguments::Arguments;
-use crate::callable::{FUNCTION, Function, METHOD};
+use crate::callable::Function;
 use crate::error::raise;
 use crate::outputs::{Shape, Way, types};
 use crate::returns::ToPython;
@@ -24,19 +24,18 @@ const ONE: Scalar = Scalar::Int(1);
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    entry("zeros", FUNCTION, SIZED, "A tensor of zeros.", |a| {
+    function("zeros", SIZED, "A tensor of zeros.", |a| {
         let size = a.ints(0)?;
         made(a, 2, default_dtype::get(), |dtype| create::zeros(&size, dtype))
     })
     .written(&Way::MADE.unknown("zeros")),
-    entry("ones", FUNCTION, SIZED, "A tensor of ones.", |a| {
+    function("ones", SIZED, "A tensor of ones.", |a| {
         let size = a.ints(0)?;
         made(a, 2, default_dtype::get(), |dtype| create::full(&size, ONE, dtype))
     })
     .written(&Way::MADE.unknown("ones")),
-    entry(
+    function(
         "empty",
-        FUNCTION,
         &[options!("(int[] size, *, memory_format? memory_format=None, Tensor out=None, ")],
         "A tensor whose elements are yet to be set.",
         |a| {
@@ -49,9 +48,8 @@ pub(super) const TABLE: &[Function] = &[
         },
     )
     .written(&Way::PLAIN.resizing().typed(types::any)),
-    entry(
+    function(
         "empty_strided",
-        FUNCTION,
         &[options!("(int[] size, int[] stride, *, ")],
         "A tensor whose elements are yet to be set, with strides of its own.",
         |a| {
@@ -59,9 +57,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 2, default_dtype::get(), |dtype| create::empty_strided(&size, &stride, dtype))
         },
     ),
-    entry(
+    function(
         "empty_permuted",
-        FUNCTION,
         &[options!("(int[] size, int[] physical_layout, *, ")],
         "A tensor whose elements are yet to be set, with its dimensions in an order of their own in memory.",
         |a| {
@@ -69,9 +66,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 2, default_dtype::get(), |dtype| create::empty_permuted(&size, &order, dtype))
         },
     ),
-    entry(
+    function(
         "full",
-        FUNCTION,
         &[options!("(int[] size, Number fill_value, *, Tensor out=None, ")],
         "A tensor with every element the same. Its type is that of the number unless `dtype` says otherwise.",
         |a| {
@@ -80,9 +76,8 @@ pub(super) const TABLE: &[Function] = &[
         },
     )
     .written(&Way::MADE.unknown("full")),
-    entry(
+    function(
         "scalar_tensor",
-        FUNCTION,
         &[options!("(Number s, *, ")],
         "A tensor without dimensions that holds a number.",
         |a| {
@@ -90,18 +85,17 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 1, default_dtype::get(), |dtype| create::full(&[], value, dtype))
         },
     ),
-    entry("zeros_like", FUNCTION, LIKE, "Zeros in the shape of another tensor.", |a| {
+    function("zeros_like", LIKE, "Zeros in the shape of another tensor.", |a| {
         made_like(a, 1, 6, |x, dtype| create::full_like(x, ZERO, dtype))
     }),
-    entry("ones_like", FUNCTION, LIKE, "Ones in the shape of another tensor.", |a| {
+    function("ones_like", LIKE, "Ones in the shape of another tensor.", |a| {
         made_like(a, 1, 6, |x, dtype| create::full_like(x, ONE, dtype))
     }),
-    entry("empty_like", FUNCTION, LIKE, "Elements yet to be set, in the shape of another tensor.", |a| {
+    function("empty_like", LIKE, "Elements yet to be set, in the shape of another tensor.", |a| {
         made_like(a, 1, 6, |x, dtype| create::full_like(x, ZERO, dtype))
     }),
-    entry(
+    function(
         "full_like",
-        FUNCTION,
         &[
             "(Tensor input, Number fill_value, *, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool? requires_grad=False)",
         ],
@@ -111,21 +105,17 @@ pub(super) const TABLE: &[Function] = &[
             made_like(a, 3, 2, |x, dtype| create::full_like(x, value, dtype))
         },
     ),
-    entry("new_zeros", METHOD, NEW, "Zeros of the type of this tensor.", |a| new(a, 2, ZERO)),
-    entry("new_ones", METHOD, NEW, "Ones of the type of this tensor.", |a| new(a, 2, ONE)),
-    entry("new_empty", METHOD, NEW, "Elements yet to be set, of the type of this tensor.", |a| {
-        new(a, 2, ZERO)
-    }),
-    entry(
+    method("new_zeros", NEW, "Zeros of the type of this tensor.", |a| new(a, 2, ZERO)),
+    method("new_ones", NEW, "Ones of the type of this tensor.", |a| new(a, 2, ONE)),
+    method("new_empty", NEW, "Elements yet to be set, of the type of this tensor.", |a| new(a, 2, ZERO)),
+    method(
         "new_full",
-        METHOD,
         &[options!("(Tensor input, int[] size, Number fill_value, *, ")],
         "A tensor of the type of this one with every element the same.",
         |a| new(a, 3, a.number(2)?),
     ),
-    entry(
+    method(
         "new_empty_strided",
-        METHOD,
         &[options!("(Tensor input, int[] size, int[] stride, *, ")],
         "Elements yet to be set, of the type of this tensor, with strides of their own.",
         |a| {
@@ -133,9 +123,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 3, a.tensor(0)?.dtype(), |dtype| create::empty_strided(&size, &stride, dtype))
         },
     ),
-    entry(
+    function(
         "eye",
-        FUNCTION,
         &[options!("(int n, *, Tensor out=None, "), options!("(int n, int m, *, Tensor out=None, ")],
         "A matrix with ones on its diagonal and zeros elsewhere.",
         |a| {
@@ -145,9 +134,8 @@ pub(super) const TABLE: &[Function] = &[
         },
     )
     .written(&Way::MADE.unknown("eye")),
-    entry(
+    function(
         "arange",
-        FUNCTION,
         &[
             options!("(Number end, *, Tensor out=None, "),
             options!("(Number start, Number end, *, "),
@@ -157,9 +145,8 @@ pub(super) const TABLE: &[Function] = &[
         arange,
     )
     .written(&Way::MADE.unknown("arange").shaped(Shape::Counted).typed(types::cast)),
-    entry(
+    function(
         "linspace",
-        FUNCTION,
         &[
             options!("(Tensor start, Tensor end, int steps, *, Tensor out=None, "),
             options!("(Number start, Tensor end, int steps, *, Tensor out=None, "),
@@ -183,9 +170,8 @@ pub(super) const TABLE: &[Function] = &[
         "Rows of `steps` numbers, each between two elements.",
         |a| ranges::linspaces(a.tensor(0)?, a.tensor(1)?, a.int(2)?).answer(a.py()),
     ),
-    entry(
+    function(
         "logspace",
-        FUNCTION,
         &[
             options!("(Tensor start, Tensor end, int steps, float base=10.0, *, Tensor out=None, "),
             options!("(Number start, Tensor end, int steps, float base=10.0, *, Tensor out=None, "),

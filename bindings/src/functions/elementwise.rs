@@ -1,6 +1,6 @@
 //! Elementwise operations that the engine's lists do not have: comparisons, logic, division with
 //! rounding, and choices.
-use super::entries::{both, function, in_place, method};
+use super::entries::{both, forms, function, in_own_order, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::outputs::{Way, types};
@@ -13,7 +13,7 @@ use rushlight::ops::arithmetic::Rsub;
 use rushlight::ops::compare::{self, Tolerance};
 use rushlight::ops::division::{self, Rounding};
 use rushlight::ops::logical::{self, BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
-use rushlight::ops::{Operand, binary, clamp, masked, operand, power, rounding, select, unary};
+use rushlight::ops::{Operand, binary, clamp, nonzero, operand, power, rounding, select, unary};
 use rushlight::{Result, Tensor};
 use std::ffi::CStr;
 
@@ -78,28 +78,16 @@ fn target<'a>(a: &Arguments<'a, '_>) -> PyResult<(&'a Tensor, Operand<'a>)> {
     Ok((a.tensor(0)?, a.operand(1)?))
 }
 
-/// Entries of an operation of two operands under one or two names, and of its in-place form:
-/// `two!(both OPERANDS OPERANDS_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "…")`.
-macro_rules! two {
-    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr) => {
-        [
-            both($name, $signatures, $doc, |a| pair(a).and_then(|(p, q)| $call(p, q).answer(a.py())))
-                .written($way),
-            method($underscored, $in_place, concat!($doc, " In place."), |a| {
-                let (x, q) = target(a)?;
-                in_place(a, $change(x, q))
-            }),
-        ]
-    };
-}
-
-/// The same for an operation of one tensor.
+/// `forms` of an operation of one tensor.
 macro_rules! one {
     ($name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr) => {
+        one!($name, $underscored, $call, $change, $doc, $way, in_place)
+    };
+    ($name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr, $answer:ident) => {
         [
             both($name, ONE, $doc, |a| $call(a.tensor(0)?).answer(a.py())).written($way),
             both($underscored, ONE_IN_PLACE, concat!($doc, " In place."), |a| {
-                in_place(a, $change(a.tensor(0)?))
+                $answer(a, $change(a.tensor(0)?))
             }),
         ]
     };
@@ -168,7 +156,7 @@ fn rounded_in_place(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 
 fn chosen(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     match a.overload() {
-        0 => masked::chosen(a.tensor(0)?).answer(a.py()),
+        0 => nonzero::chosen(a.tensor(0)?).answer(a.py()),
         _ if a.tensor(0)?.dtype() == DType::UInt8 => {
             static TOLD: Once = Once::new();
             TOLD.warn(a.py(), BYTE_CONDITION)?;
@@ -318,33 +306,41 @@ pub(super) const TESTS: &[Function] = &[
 pub(super) const PAIRS: &[Function] = FORMS.as_flattened();
 
 const FORMS: &[[Function; 2]] = &[
-    two!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "Whether elements are equal.", &Way::COMPARED),
-    two!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED),
-    two!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED),
-    two!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED),
-    two!(COMPARED COMPARED_IN_PLACE, "less", "less_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED),
-    two!(COMPARED COMPARED_IN_PLACE, "le", "le_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED),
-    two!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED),
-    two!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED),
-    two!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED),
-    two!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED),
-    two!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED),
-    two!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", logical::and, logical::and_, "Whether both elements hold.", &Way::COMPARED),
-    two!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", logical::or, logical::or_, "Whether either element holds.", &Way::COMPARED),
-    two!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", logical::xor, logical::xor_, "Whether one of two elements holds.", &Way::COMPARED),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have.", &Way::ALIGNED),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has.", &Way::ALIGNED),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has.", &Way::ALIGNED),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up.", &Way::ALIGNED),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down.", &Way::ALIGNED),
-    two!(OPERANDS OPERANDS_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down.", &Way::ALIGNED.unknown("floor_divide")),
-    two!(OPERANDS OPERANDS_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient.", &Way::ALIGNED.refused_as("div")),
-    two!(OPERANDS OPERANDS_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product.", &Way::ALIGNED.refused_as("mul")),
-    two!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED),
-    two!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED.refused_as("atan2")),
-    two!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", rushlight::ops::fmod, rushlight::ops::fmod_, "What a division rounded towards zero leaves over.", &Way::ALIGNED),
-    two!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", rushlight::ops::remainder, rushlight::ops::remainder_, "What a division rounded down leaves over.", &Way::ALIGNED),
-    two!(RAISED RAISED_IN_PLACE, "pow", "pow_", rushlight::ops::pow, rushlight::ops::pow_, "The first operand to the power of the second.", &Way::ALIGNED),
+    forms!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "Whether elements are equal.", &Way::COMPARED),
+    forms!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED),
+    forms!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED),
+    forms!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED),
+    forms!(COMPARED COMPARED_IN_PLACE, "less", "less_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED),
+    forms!(COMPARED COMPARED_IN_PLACE, "le", "le_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED),
+    forms!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED),
+    forms!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED),
+    forms!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED),
+    forms!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED),
+    forms!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", logical::and, logical::and_, "Whether both elements hold.", &Way::COMPARED, in_own_order),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", logical::or, logical::or_, "Whether either element holds.", &Way::COMPARED, in_own_order),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", logical::xor, logical::xor_, "Whether one of two elements holds.", &Way::COMPARED, in_own_order),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have.", &Way::ALIGNED),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has.", &Way::ALIGNED),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has.", &Way::ALIGNED),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up.", &Way::ALIGNED),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down.", &Way::ALIGNED),
+    forms!(OPERANDS OPERANDS_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down.", &Way::ALIGNED.unknown("floor_divide")),
+    forms!(OPERANDS OPERANDS_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient.", &Way::ALIGNED.refused_as("div")),
+    forms!(OPERANDS OPERANDS_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product.", &Way::ALIGNED.refused_as("mul")),
+    forms!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED),
+    forms!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED.refused_as("atan2")),
+    forms!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", rushlight::ops::fmod, rushlight::ops::fmod_, "What a division rounded towards zero leaves over.", &Way::ALIGNED),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", rushlight::ops::remainder, rushlight::ops::remainder_, "What a division rounded down leaves over.", &Way::ALIGNED),
+    forms!(RAISED RAISED_IN_PLACE, "pow", "pow_", rushlight::ops::pow, rushlight::ops::pow_, "The first operand to the power of the second.", &Way::ALIGNED),
+    one!(
+        "abs",
+        "abs_",
+        rushlight::ops::abs,
+        rushlight::ops::abs_,
+        "The magnitude of every element.",
+        &Way::ALIGNED.typed(types::found_of_same)
+    ),
     one!(
         "arcsin",
         "arcsin_",
@@ -399,7 +395,8 @@ const FORMS: &[[Function; 2]] = &[
         logical::not,
         logical::not_,
         "Whether elements do not hold.",
-        &Way::COMPARED
+        &Way::COMPARED,
+        in_own_order
     ),
     one!(
         "bitwise_not",

@@ -1,18 +1,13 @@
 //! Short ways to write entries of the tables, and bodies that several of them share.
 
 use crate::arguments::Arguments;
-use crate::body::Body;
+use crate::body::{Body, Call};
 use crate::callable::{FUNCTION, Function, METHOD, NN};
 use crate::error::raise;
 use crate::outputs::Way;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
-use rushlight::graph::mode::is_grad_enabled;
-use rushlight::ops::in_place::check_history;
-use rushlight::{Error, Tensor};
-
-/// The Rust side of an entry.
-pub(super) type Call = for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>;
+use rushlight::ops::in_place::first_refusal;
 
 const fn entry(
     name: &'static str,
@@ -54,6 +49,16 @@ pub(super) const fn function(
     entry(name, signatures, doc, call, FUNCTION)
 }
 
+/// An entry that is a function, and that `nn.functional` has too.
+pub(super) const fn shared(
+    name: &'static str,
+    signatures: &'static [&'static str],
+    doc: &'static str,
+    call: Call,
+) -> Function {
+    entry(name, signatures, doc, call, FUNCTION | NN)
+}
+
 /// An entry that the package reaches by modules of its own: `nn.functional`, `linalg`.
 pub(super) const fn inner(
     name: &'static str,
@@ -64,21 +69,39 @@ pub(super) const fn inner(
     entry(name, signatures, doc, call, NN)
 }
 
-/// What an operation in place answers: the object that it was given first.
+/// What an operation in place answers: the object that it was given first. Whether that may have another history
+/// is told before what is wrong with anything else.
 pub(super) fn in_place(arguments: &Arguments<'_, '_>, result: rushlight::Result<()>) -> PyResult<Py<PyAny>> {
-    match result {
-        Ok(()) => arguments.object(0).answer(arguments.py()),
-        Err(error) => Err(raise(first_refusal(arguments).unwrap_or(error))),
-    }
+    let result = result.map_err(|error| {
+        let tensors = (0..arguments.slots.len()).filter_map(|slot| arguments.optional_tensor(slot));
+        first_refusal(&tensors.collect::<Vec<_>>(), error)
+    });
+    in_own_order(arguments, result)
 }
 
-/// What torch looks at before what an operation in place is given: whether its target may have another history.
-#[cold]
-fn first_refusal(arguments: &Arguments<'_, '_>) -> Option<Box<Error>> {
-    let target = arguments.optional_tensor(0)?;
-    let tensors = (0..arguments.slots.len()).filter_map(|slot| arguments.optional_tensor(slot));
-    let recorded = is_grad_enabled() && { tensors }.any(Tensor::requires_grad);
-    // The first kind is not recorded, the others are refused in words or in an order of their own.
-    let apart = ["logical_", "resize_", "set_"].iter().any(|name| arguments.name.starts_with(name));
-    if recorded && !apart { check_history(target).err() } else { None }
+/// `in_place` of an operation that is not recorded, or is refused in an order of its own.
+pub(super) fn in_own_order(
+    arguments: &Arguments<'_, '_>,
+    result: rushlight::Result<()>,
+) -> PyResult<Py<PyAny>> {
+    result.map_err(raise)?;
+    arguments.object(0).answer(arguments.py())
 }
+
+/// Entries of an operation of two operands and of its form in place, which answers with `in_place` unless it is
+/// told otherwise: `forms!(BOTH IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "…", &Way::COMPARED)`.
+macro_rules! forms {
+    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr) => {
+        forms!($signatures $in_place, $name, $underscored, $call, $change, $doc, $way, in_place)
+    };
+    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr, $answer:ident) => {
+        [
+            both($name, $signatures, $doc, |a| $call(a.operand(0)?, a.operand(1)?).answer(a.py()))
+                .written($way),
+            method($underscored, $in_place, concat!($doc, " In place."), |a| {
+                $answer(a, $change(a.tensor(0)?, a.operand(1)?))
+            }),
+        ]
+    };
+}
+pub(super) use forms;

@@ -2,12 +2,9 @@
 //! whether gradients are wanted.
 use super::conversion;
 use crate::arguments::Arguments;
-use crate::body::Body;
-use crate::callable::Function;
 use crate::device::Device;
 use crate::error::raise;
 use crate::generator::Generator;
-use crate::outputs::Way;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -26,17 +23,6 @@ macro_rules! options {
     };
 }
 pub(super) use options;
-
-/// An entry of any kind.
-pub(super) const fn entry(
-    name: &'static str,
-    kind: u8,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    body: for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>,
-) -> Function {
-    Function { name, signatures, doc, body: Body::Any(body), kind, way: &Way::PLAIN }
-}
 
 /// Makes a tensor with the options, of which the first stands at position `first`. `dtype` is the
 /// element type if none is given.

@@ -1,9 +1,8 @@
 //! Images: padded, taken apart into windows and put together, in other sizes, with channels for pixels.
 
-use super::entries::{function, inner};
-use super::factory::entry;
+use super::entries::{function, inner, method, shared};
 use crate::arguments::Arguments;
-use crate::callable::{FUNCTION, Function, METHOD, NN};
+use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -51,30 +50,23 @@ pub(super) const TABLE: &[Function] = &[
         "The last dimensions in other sizes.",
         upsampled,
     ),
-    entry(
-        "channel_shuffle",
-        FUNCTION | NN,
-        &["(Tensor input, int groups)"],
-        "Channels of groups in turn.",
-        |a| channel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
-    ),
-    entry(
+    shared("channel_shuffle", &["(Tensor input, int groups)"], "Channels of groups in turn.", |a| {
+        channel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py())
+    }),
+    shared(
         "pixel_shuffle",
-        FUNCTION | NN,
         &["(Tensor input, int upscale_factor)"],
         "Channels as parts of larger images.",
         |a| pixel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
     ),
-    entry(
+    shared(
         "pixel_unshuffle",
-        FUNCTION | NN,
         &["(Tensor input, int downscale_factor)"],
         "Parts of images as channels.",
         |a| pixel_unshuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
     ),
-    entry(
+    method(
         "unfold",
-        METHOD,
         &["(Tensor input, int dimension, int size, int step)"],
         "All windows of that size along a dimension, as a new last one.",
         |a| part::windows(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).answer(a.py()),

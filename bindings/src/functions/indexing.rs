@@ -13,7 +13,7 @@ use rushlight::Tensor;
 use rushlight::dtype::DType;
 use rushlight::ops::gather::{Combination, scatter_combined, scatter_combined_};
 use rushlight::ops::scatter_reduce::{Fold, index_reduce, index_reduce_, scatter_reduce, scatter_reduce_};
-use rushlight::ops::{along, cast, distinct, gather, indexed, masked};
+use rushlight::ops::{along, cast, distinct, gather, indexed, masked, nonzero};
 
 const SCATTER: &[&str] = &[
     "(Tensor input, int dim, Tensor index, Tensor src)",
@@ -196,13 +196,13 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, *, bool as_tuple=False, Tensor out=None) -> Tensor | tuple[Tensor, ...]"],
         "The coordinates of the elements that are not zero.",
         |a| match a.boolean(1) {
-            true => masked::nonzero_by_dimension(a.tensor(0)?).answer(a.py()),
-            false => masked::nonzero(a.tensor(0)?).answer(a.py()),
+            true => nonzero::nonzero_by_dimension(a.tensor(0)?).answer(a.py()),
+            false => nonzero::nonzero(a.tensor(0)?).answer(a.py()),
         },
     )
     .written(&Way::PLAIN.once().unrecorded().typed(types::nonzero)),
     both("argwhere", &["(Tensor input)"], "The coordinates of the elements that are not zero.", |a| {
-        masked::argwhere(a.tensor(0)?).answer(a.py())
+        nonzero::argwhere(a.tensor(0)?).answer(a.py())
     }),
 ];
 

@@ -1,8 +1,7 @@
 //! Losses as `nn.functional` calls them: with the reduction as a number.
-use super::entries::function;
-use super::factory::entry;
+use super::entries::{function, inner};
 use crate::arguments::Arguments;
-use crate::callable::{Function, NN};
+use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::loss::Reduction;
@@ -15,37 +14,29 @@ use rushlight::ops::loss::squared::mse_loss;
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    entry(
+    inner(
         "mse_loss",
-        NN,
         &["(Tensor input, Tensor target, int reduction=1, *, Tensor out=None)"],
         "The squared differences.",
         |a| mse_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).answer(a.py()),
     ),
-    entry(
-        "l1_loss",
-        NN,
-        &["(Tensor input, Tensor target, int reduction=1)"],
-        "The absolute differences.",
-        |a| l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).answer(a.py()),
-    ),
-    entry(
+    inner("l1_loss", &["(Tensor input, Tensor target, int reduction=1)"], "The absolute differences.", |a| {
+        l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).answer(a.py())
+    }),
+    inner(
         "smooth_l1_loss",
-        NN,
         &["(Tensor input, Tensor target, int reduction=1, float beta=1.0, *, Tensor out=None)"],
         "Squared differences where they are small, absolute ones elsewhere.",
         |a| smooth_l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).answer(a.py()),
     ),
-    entry(
+    inner(
         "huber_loss",
-        NN,
         &["(Tensor input, Tensor target, int reduction=1, float delta=1.0, *, Tensor out=None)"],
         "Squared differences where they are small, absolute ones elsewhere.",
         |a| huber_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).answer(a.py()),
     ),
-    entry(
+    inner(
         "nll_loss_nd",
-        NN,
         &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100)"],
         "The negative log-likelihood of classes.",
         |a| {
@@ -53,9 +44,8 @@ pub(super) const TABLE: &[Function] = &[
             nll_loss(a.tensor(0)?, a.tensor(1)?, weight, reduction(a, 3)?, a.int(4)?).answer(a.py())
         },
     ),
-    entry(
+    inner(
         "cross_entropy_loss",
-        NN,
         &[
             "(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100, float label_smoothing=0.0)",
         ],
@@ -65,9 +55,8 @@ pub(super) const TABLE: &[Function] = &[
             cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction, ignored, a.float(5)?).answer(a.py())
         },
     ),
-    entry(
+    inner(
         "binary_cross_entropy",
-        NN,
         &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor out=None)"],
         "The cross entropy of probabilities.",
         |a| {

@@ -42,9 +42,10 @@ use crate::tensor::shown;
 pub(crate) use complexes::{is_conj, is_neg};
 use pyo3::prelude::*;
 use rushlight::ops;
+use rushlight::ops::unary::Integers;
 
 /// The families.
-const TABLES: &[&[Function]] = &[
+static TABLES: &[&[Function]] = &[
     anomaly::TABLE,
     arithmetic::TABLE,
     attributes::TABLE,
@@ -110,8 +111,13 @@ fn unary() -> impl Iterator<Item = Function> {
         let plain = Body::Unary(entry.function);
         let in_place = Body::UnaryInPlace(entry.in_place);
         let signatures = &["(Tensor input, *, Tensor out=None)"];
+        // Only what calculates with numbers of another type than its own converts them.
+        let way = match entry.integers {
+            Integers::Promote => &Way::ALIGNED,
+            _ => &const { Way::ALIGNED.typed(types::found) },
+        };
         [
-            Function { name, signatures, doc, body: plain, kind: FUNCTION | METHOD, way: way_of(name) },
+            Function { name, signatures, doc, body: plain, kind: FUNCTION | METHOD, way },
             Function {
                 name: underscored(name),
                 signatures: &["(Tensor input)"],
@@ -142,17 +148,6 @@ fn binary() -> impl Iterator<Item = Function> {
             },
         ]
     })
-}
-
-/// How an operation of the engine's list writes: those that leave integers as they are convert nothing.
-fn way_of(name: &str) -> &'static Way {
-    match name {
-        "abs" => &const { Way::ALIGNED.typed(types::found_of_same) },
-        "ceil" | "floor" | "frac" | "neg" | "round" | "sgn" | "sign" | "trunc" => {
-            &const { Way::ALIGNED.typed(types::found) }
-        }
-        _ => &Way::ALIGNED,
-    }
 }
 
 /// The name of the operation in place. It lives as long as the process, like the entry.

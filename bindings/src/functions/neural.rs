@@ -1,8 +1,7 @@
 //! Attention, convolutions, normalisation, embeddings and dropout.
-use super::entries::{function, in_place, inner};
-use super::factory::entry;
+use super::entries::{function, in_place, inner, shared};
 use crate::arguments::Arguments;
-use crate::callable::{FUNCTION, Function, NN};
+use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -149,13 +148,9 @@ pub(super) const TABLE: &[Function] = &[
         dropped(a, false, true)
     }),
     function("alpha_dropout_", DROPPED, "`alpha_dropout` in place.", |a| dropped_in_place(a, false, true)),
-    entry(
-        "feature_alpha_dropout",
-        FUNCTION | NN,
-        DROPPED,
-        "Channels left out by chance; mean and variance stay.",
-        |a| dropped(a, true, true),
-    ),
+    shared("feature_alpha_dropout", DROPPED, "Channels left out by chance; mean and variance stay.", |a| {
+        dropped(a, true, true)
+    }),
     function("feature_alpha_dropout_", DROPPED, "`feature_alpha_dropout` in place.", |a| {
         dropped_in_place(a, true, true)
     }),

@@ -1,7 +1,7 @@
 //! Products of matrices and vectors.
-use super::factory::entry;
+use super::entries::{self, both, method};
 use crate::arguments::Arguments;
-use crate::callable::{FUNCTION, Function, METHOD, NN};
+use crate::callable::Function;
 use crate::error::raise;
 use crate::outputs::{Way, types};
 use crate::returns::ToPython;
@@ -11,7 +11,6 @@ use rushlight::ops::matmul::{inner, matmul, outer};
 use rushlight::ops::products::{bmm, dot, mm, mv, vdot};
 use rushlight::ops::{in_place, linear};
 use rushlight::{Result, Tensor};
-use std::ffi::CStr;
 
 const ADDMM: &[&str] = &[
     "(Tensor input, Number beta, Tensor mat1, Tensor mat2)|deprecated",
@@ -22,111 +21,86 @@ const ADDMV: &[&str] =
 const BADDBMM: &[&str] =
     &["(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)"];
 
-/// What is said of `ger` only where it writes.
-const GER: &CStr =
-    c"torch.ger is deprecated and will be removed in a future PyTorch release. Use torch.outer instead.";
-
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    entry(
+    both(
         "matmul",
-        FUNCTION | METHOD,
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
         "The product of two tensors of any rank.",
         |a| matmul(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
     .written(&Way::PLAIN.typed(types::same)),
-    entry(
-        "mm",
-        FUNCTION | METHOD,
-        &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
-        "The product of two matrices.",
-        |a| mm(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    )
+    both("mm", &["(Tensor input, Tensor mat2, *, Tensor out=None)"], "The product of two matrices.", |a| {
+        mm(a.tensor(0)?, a.tensor(1)?).answer(a.py())
+    })
     .written(&Way::PLAIN.typed(types::same)),
-    entry(
+    both(
         "bmm",
-        FUNCTION | METHOD,
         &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
         "The products of the matrices of two batches, pair by pair.",
         |a| bmm(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
     .written(&Way::PLAIN.typed(types::same)),
-    entry(
+    both(
         "mv",
-        FUNCTION | METHOD,
         &["(Tensor input, Tensor vec, *, Tensor out=None)"],
         "The product of a matrix and a vector.",
         |a| mv(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
     .written(&Way::PLAIN.typed(types::vector)),
-    entry(
+    both(
         "dot",
-        FUNCTION | METHOD,
         &["(Tensor input, Tensor tensor, *, Tensor out=None)"],
         "The inner product of two vectors.",
         |a| dot(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
     .written(&Way::PLAIN.typed(types::dot).resizing_first()),
-    entry(
+    both(
         "vdot",
-        FUNCTION | METHOD,
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
         "The inner product of two vectors, the first conjugated.",
         |a| vdot(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
     .written(&Way::PLAIN.typed(types::dot).resizing_first()),
-    entry(
+    both(
         "outer",
-        FUNCTION | METHOD,
         &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
         "The products of every element of one vector with every element of another.",
         |a| outer(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
     .written(&Way::APART.once().refused_as("mul")),
-    entry(
-        "ger",
-        FUNCTION | METHOD,
-        &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
-        "The same as `outer`.",
-        |a| outer(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    )
-    .written(&Way::APART.once().refused_as("mul").deprecated(GER)),
-    entry(
+    both(
         "inner",
-        FUNCTION | METHOD,
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
         "The sums of products along the last dimensions of both.",
         |a| inner(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
     .written(&Way::PLAIN.copied().typed(types::contracted)),
-    entry(
+    entries::inner(
         "linear",
-        NN,
         &["(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor out=None)"],
         "`input @ weight.T + bias`, for inputs of any rank.",
         |a| linear::linear(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).answer(a.py()),
     )
     .written(&Way::PLAIN.typed(types::same)),
-    entry("addmm", FUNCTION | METHOD, ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm))
+    both("addmm", ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm))
         .written(&Way::OF_FIRST.typed(types::same)),
-    entry("addmv", FUNCTION | METHOD, ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv))
+    both("addmv", ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv))
         .written(&Way::OF_FIRST.typed(types::same)),
-    entry(
+    both(
         "baddbmm",
-        FUNCTION | METHOD,
         BADDBMM,
         "`beta * input + alpha * (batch1 @ batch2)` for the matrices of two batches, pair by pair.",
         |a| added(a, baddbmm),
     )
     .written(&Way::OF_FIRST.typed(types::same)),
-    entry("addmm_", METHOD, ADDMM, "`addmm` in place.", |a| added_in_place(a, addmm_)),
-    entry("addmv_", FUNCTION | METHOD, ADDMV, "`addmv` in place.", |a| {
+    method("addmm_", ADDMM, "`addmm` in place.", |a| added_in_place(a, addmm_)),
+    both("addmv_", ADDMV, "`addmv` in place.", |a| {
         added_in_place(a, |x, mat, vec, weights| {
             in_place::through(x, &[mat, vec], |x| addmv(x, mat, vec, weights))
         })
     }),
-    entry("baddbmm_", METHOD, BADDBMM, "`baddbmm` in place.", |a| added_in_place(a, baddbmm_)),
+    method("baddbmm_", BADDBMM, "`baddbmm` in place.", |a| added_in_place(a, baddbmm_)),
 ];
 
 /// The factors and the weights. The deprecated overload has `beta` before the factors.

@@ -1,7 +1,8 @@
 //! Random tensors, and the generator that they are drawn from where none is named.
-use super::factory::{entry, generator, made, made_like, options};
+use super::entries::{both, function, method};
+use super::factory::{generator, made, made_like, options};
 use crate::arguments::Arguments;
-use crate::callable::{FUNCTION, Function, METHOD};
+use crate::callable::Function;
 use crate::error::raise;
 use crate::generator::{self, Generator};
 use crate::outputs::{Shape, Way, types};
@@ -22,33 +23,29 @@ const LIKE: &[&str] = &[
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    entry(
+    function(
         "rand",
-        FUNCTION,
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
         "Uniform numbers of [0, 1).",
         |a| fresh(a, &STANDARD_UNIFORM),
     ).written(&Way::MADE.unknown("rand").typed(types::uniform)),
-    entry(
+    function(
         "randn",
-        FUNCTION,
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
         "Normally distributed numbers around zero with a standard deviation of one.",
         |a| fresh(a, &STANDARD_NORMAL),
     ).written(&Way::PLAIN.resizing().typed(types::normal)),
-    entry("rand_like", FUNCTION, LIKE, "Uniform numbers of [0, 1) in the shape of another tensor.", |a| {
+    function("rand_like", LIKE, "Uniform numbers of [0, 1) in the shape of another tensor.", |a| {
         like(a, &STANDARD_UNIFORM)
     }),
-    entry(
+    function(
         "randn_like",
-        FUNCTION,
         LIKE,
         "Normally distributed numbers in the shape of another tensor.",
         |a| like(a, &STANDARD_NORMAL),
     ),
-    entry(
+    function(
         "randint",
-        FUNCTION,
         &[
             options!("(int high, int[] size, *, Generator? generator, Tensor out=None, "),
             options!("(int high, int[] size, *, Tensor out=None, "),
@@ -58,9 +55,8 @@ pub(super) const TABLE: &[Function] = &[
         "Integers from `low`, or zero, to before `high`.",
         randint,
     ).written(&Way::PLAIN.unknown("randint").typed(types::any)),
-    entry(
+    function(
         "randint_like",
-        FUNCTION,
         &[
             options!(
                 "(Tensor input, int low, int high, *, Generator? generator=None, memory_format? memory_format=None, "
@@ -72,9 +68,8 @@ pub(super) const TABLE: &[Function] = &[
         "Integers from `low`, or zero, to before `high`, in the shape of another tensor.",
         randint_like,
     ),
-    entry(
+    function(
         "randperm",
-        FUNCTION,
         &[options!("(int n, *, Generator? generator=None, Tensor out=None, ")],
         "The integers below `n` in random order.",
         |a| {
@@ -82,9 +77,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 3, DType::Int64, |dtype| random::randperm(n, dtype, generator.as_ref()))
         },
     ).written(&Way::PLAIN.unknown("randperm")),
-    entry(
+    function(
         "normal",
-        FUNCTION,
         &[
             "(Tensor mean, Tensor std, *, Generator? generator=None, Tensor out=None)",
             "(Tensor mean, float std=1, *, Generator? generator=None, Tensor out=None)",
@@ -94,9 +88,8 @@ pub(super) const TABLE: &[Function] = &[
         "Normally distributed numbers with these means and standard deviations.",
         normal,
     ).written(&Way::OF_FIRST.typed(types::normal)),
-    entry(
+    both(
         "bernoulli",
-        FUNCTION | METHOD,
         &[
             "(Tensor input, *, Generator? generator=None, Tensor out=None)",
             "(Tensor input, float p, *, Generator? generator=None)",
@@ -104,23 +97,20 @@ pub(super) const TABLE: &[Function] = &[
         "Ones with the probabilities that the tensor holds, or with one for all, else zeros.",
         bernoulli,
     ).written(&Way::OF_FIRST.shaped(Shape::Silent).typed(types::any)),
-    entry(
+    function(
         "poisson",
-        FUNCTION,
         &["(Tensor input, Generator? generator=None)"],
         "Counts with the means that the tensor holds.",
         |a| counts::poisson(a.tensor(0)?, generator(a, 1).as_ref()).answer(a.py()),
     ),
-    entry(
+    function(
         "binomial",
-        FUNCTION,
         &["(Tensor count, Tensor prob, Generator? generator=None)"],
         "How many of so many happen, with the probabilities that a tensor holds.",
         |a| counts::binomial(a.tensor(0)?, a.tensor(1)?, generator(a, 2).as_ref()).answer(a.py()),
     ),
-    entry(
+    both(
         "multinomial",
-        FUNCTION | METHOD,
         &[
             "(Tensor input, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor out=None)",
         ],
@@ -130,51 +120,44 @@ pub(super) const TABLE: &[Function] = &[
             choose::multinomial(a.tensor(0)?, a.int(1)?, a.boolean(2), generator.as_ref()).answer(a.py())
         },
     ).written(&Way::PLAIN.unrecorded().shaped(Shape::Silent).typed(types::drawn)),
-    entry(
+    method(
         "uniform_",
-        METHOD,
         &["(Tensor input, float from=0.0, float to=1.0, *, Generator? generator=None)"],
         "Overwrites the elements with uniform numbers.",
         |a| overwrite(a, 3, &Distribution::Uniform { low: a.float(1)?, high: a.float(2)? }),
     ),
-    entry(
+    method(
         "normal_",
-        METHOD,
         &["(Tensor input, float mean=0.0, float std=1.0, *, Generator? generator=None)"],
         "Overwrites the elements with normally distributed numbers.",
         |a| overwrite(a, 3, &Distribution::Normal { mean: a.float(1)?, std: a.float(2)? }),
     ),
-    entry(
+    method(
         "exponential_",
-        METHOD,
         &["(Tensor input, float lambd=1.0, *, Generator? generator=None)"],
         "Overwrites the elements with exponentially distributed numbers.",
         |a| overwrite(a, 2, &Distribution::Exponential { rate: a.float(1)? }),
     ),
-    entry(
+    method(
         "geometric_",
-        METHOD,
         &["(Tensor input, float p, *, Generator? generator=None)"],
         "Overwrites the elements with how many trials the first success takes.",
         |a| overwrite(a, 2, &Distribution::Geometric { probability: a.float(1)? }),
     ),
-    entry(
+    method(
         "cauchy_",
-        METHOD,
         &["(Tensor input, float median=0.0, float sigma=1.0, *, Generator? generator=None)"],
         "Overwrites the elements with numbers of a Cauchy distribution.",
         |a| overwrite(a, 3, &Distribution::Cauchy { median: a.float(1)?, scale: a.float(2)? }),
     ),
-    entry(
+    method(
         "log_normal_",
-        METHOD,
         &["(Tensor input, float mean=1.0, float std=2.0, *, Generator? generator=None)"],
         "Overwrites the elements with numbers whose logarithms are normally distributed.",
         |a| overwrite(a, 3, &Distribution::LogNormal { mean: a.float(1)?, std: a.float(2)? }),
     ),
-    entry(
+    method(
         "bernoulli_",
-        METHOD,
         &[
             "(Tensor input, Tensor p, *, Generator? generator=None)",
             "(Tensor input, float p=0.5, *, Generator? generator=None)",
@@ -188,9 +171,8 @@ pub(super) const TABLE: &[Function] = &[
             a.object(0).answer(a.py())
         },
     ),
-    entry(
+    method(
         "random_",
-        METHOD,
         &[
             "(Tensor input, *, Generator? generator=None)",
             "(Tensor input, int from, int? to, *, Generator? generator=None)",
@@ -207,33 +189,29 @@ pub(super) const TABLE: &[Function] = &[
             _ => overwrite(a, 2, &Distribution::Integers { low: 0, high: a.int(1)?, from_zero: true }),
         },
     ),
-    entry(
+    function(
         "manual_seed",
-        FUNCTION,
         &["(object seed) -> Generator"],
         "Starts the generator that serves everybody from a seed.",
         manual_seed,
     ),
-    entry(
+    function(
         "seed",
-        FUNCTION,
         &["() -> int"],
         "Starts the generator that serves everybody from a seed that nobody knows.",
         |a| Ok(PyInt::new(a.py(), random::Generator::process_wide().seed()).into_any().unbind()),
     ),
-    entry(
+    function(
         "initial_seed",
-        FUNCTION,
         &["() -> int"],
         "The seed that the generator for everybody started from.",
         |a| Ok(PyInt::new(a.py(), random::Generator::process_wide().initial_seed()).into_any().unbind()),
     ),
-    entry("get_rng_state", FUNCTION, &["()"], "Where the generator for everybody stands, as bytes.", |a| {
+    function("get_rng_state", &["()"], "Where the generator for everybody stands, as bytes.", |a| {
         random::Generator::process_wide().state().answer(a.py())
     }),
-    entry(
+    function(
         "set_rng_state",
-        FUNCTION,
         &["(Tensor new_state) -> None"],
         "Continues from where `get_rng_state` told that the generator for everybody stood.",
         |a| random::Generator::process_wide().set_state(a.tensor(0)?).answer(a.py()),

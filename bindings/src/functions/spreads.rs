@@ -1,8 +1,7 @@
 //! Variances, standard deviations and norms.
-use super::entries::{both, function};
-use super::factory::entry;
+use super::entries::{both, function, inner};
 use crate::arguments::Arguments;
-use crate::callable::{Function, NN};
+use crate::callable::Function;
 use crate::convert::Ints;
 use crate::outputs::{Way, types};
 use crate::returns::ToPython;
@@ -58,9 +57,8 @@ pub(super) const TABLE: &[Function] = &[
             norm::vector_norm(x, order(a)?, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
         },
     ).written(&Way::PLAIN.refused_as("linalg_vector_norm").typed(types::same)),
-    entry(
+    inner(
         "linalg_vector_norm",
-        NN,
         &[
             "(Tensor input, Number ord=2, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
         ],

@@ -1,51 +1,44 @@
-//! Linear algebra under its former names, which warn once.
+//! Linear algebra under its former names, and what is told of these.
 use super::entries::both;
 use crate::callable::Function;
 use crate::outputs::{Placed, Way, types};
 use crate::returns::{ToPython, named};
-use crate::warnings::Once;
+use crate::warnings::Superseded;
 use rushlight::ops::linalg::cholesky::cholesky;
 use rushlight::ops::linalg::elimination::lu_solve;
 use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::orthogonal::{Mode, qr};
-use std::ffi::CStr;
+use rushlight::ops::matmul::outer;
 
 /// The entries.
-pub(super) const TABLE: &[Function] = &[
+pub(super) static TABLE: &[Function] = &[
     both(
         "cholesky",
         &["(Tensor input, bool upper=False, *, Tensor out=None)"],
         "Triangles whose products with their transposes the matrices are.",
-        |a| {
-            static TOLD: Once = Once::new();
-            TOLD.warn(a.py(), CHOLESKY)?;
-            cholesky(a.tensor(0)?, a.boolean(1), true).answer(a.py())
-        },
+        |a| cholesky(a.tensor(0)?, a.boolean(1), true).answer(a.py()),
     )
-    .written(&Way::PLAIN.placed(Placed::InOrder).typed(types::safe_result)),
+    .written(&Way::PLAIN.placed(Placed::InOrder).typed(types::safe_result))
+    .superseded(&CHOLESKY),
     both(
         "qr",
         &["(Tensor input, bool some=True, *, Tensor[] out=None) -> return_types.qr"],
         "Orthogonal matrices and triangles whose products the matrices are.",
         |a| {
-            static TOLD: Once = Once::new();
-            TOLD.warn(a.py(), QR)?;
             let mode = if a.boolean(1) { Mode::Reduced } else { Mode::Complete };
             named("qr", qr(a.tensor(0)?, mode)).answer(a.py())
         },
     )
-    .written(&Way::PLAIN.refused_as("linalg_qr").typed(types::same)),
+    .written(&Way::PLAIN.refused_as("linalg_qr").typed(types::same))
+    .superseded(&QR),
     both(
         "lu_solve",
         &["(Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor out=None)"],
         "The solutions of linear equations whose matrices were factored.",
-        |a| {
-            static TOLD: Once = Once::new();
-            TOLD.warn(a.py(), LU_SOLVE)?;
-            lu_solve(a.tensor(1)?, a.tensor(2)?, a.tensor(0)?, true, false).answer(a.py())
-        },
+        |a| lu_solve(a.tensor(1)?, a.tensor(2)?, a.tensor(0)?, true, false).answer(a.py()),
     )
-    .written(&Way::PLAIN.refused_as("linalg_lu_solve").typed(types::same)),
+    .written(&Way::PLAIN.refused_as("linalg_lu_solve").typed(types::same))
+    .superseded(&LU_SOLVE),
     both(
         "triangular_solve",
         &[
@@ -53,17 +46,24 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "The solutions of linear equations whose matrices are triangles, and these.",
         |a| {
-            static TOLD: Once = Once::new();
-            TOLD.warn(a.py(), TRIANGULAR_SOLVE)?;
             let solved =
                 triangular_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4));
             named("triangular_solve", solved).answer(a.py())
         },
     )
-    .written(&Way::PLAIN.typed(types::same)),
+    .written(&Way::PLAIN.typed(types::same))
+    .superseded(&TRIANGULAR_SOLVE),
+    both(
+        "ger",
+        &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
+        "The same as `outer`.",
+        |a| outer(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    )
+    .written(&Way::APART.once().refused_as("mul"))
+    .superseded(&GER),
 ];
 
-const CHOLESKY: &CStr = c"torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch release.
+static CHOLESKY: Superseded = Superseded::told_once(c"torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch release.
 L = torch.cholesky(A)
 should be replaced with
 L = torch.linalg.cholesky(A)
@@ -71,23 +71,28 @@ and
 U = torch.cholesky(A, upper=True)
 should be replaced with
 U = torch.linalg.cholesky(A).mH
-This transform will produce equivalent results for all valid (symmetric positive definite) inputs.";
+This transform will produce equivalent results for all valid (symmetric positive definite) inputs.");
 
-const QR: &CStr =
+static QR: Superseded = Superseded::told_once(
     c"torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.
 The boolean parameter 'some' has been replaced with a string parameter 'mode'.
 Q, R = torch.qr(A, some)
 should be replaced with
-Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')";
+Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')",
+);
 
-const LU_SOLVE: &CStr = c"torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch release.
+static LU_SOLVE: Superseded = Superseded::told_once(c"torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch release.
 Note that torch.linalg.lu_solve has its arguments reversed.
 X = torch.lu_solve(B, LU, pivots)
 should be replaced with
-X = torch.linalg.lu_solve(LU, pivots, B)";
+X = torch.linalg.lu_solve(LU, pivots, B)");
 
-const TRIANGULAR_SOLVE: &CStr = c"torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a future PyTorch release.
+static TRIANGULAR_SOLVE: Superseded = Superseded::told_once(c"torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a future PyTorch release.
 torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the inputs.
 X = torch.triangular_solve(B, A).solution
 should be replaced with
-X = torch.linalg.solve_triangular(A, B).";
+X = torch.linalg.solve_triangular(A, B).");
+
+static GER: Superseded = Superseded::told_of_outputs(
+    c"torch.ger is deprecated and will be removed in a future PyTorch release. Use torch.outer instead.",
+);

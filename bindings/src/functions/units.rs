@@ -13,7 +13,7 @@ use rushlight::ops::rectifiers::{
     Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyRelu, Softshrink, Threshold,
 };
 use rushlight::ops::smooth_units::{Elu, Gelu, LogSigmoid, Mish, SELU, Silu, Softplus};
-use rushlight::ops::unary;
+use rushlight::ops::{self, unary};
 use rushlight::{Error, Tensor};
 
 const ONE: &[&str] = &["(Tensor input)"];
@@ -30,7 +30,7 @@ const RANDOM: &[&str] = &[
 ];
 
 /// An operation with the arguments of the call, and its in-place form.
-macro_rules! forms {
+macro_rules! units {
     ($kind:ident, $signatures:expr, $name:literal, $underscored:literal, $doc:literal, $operation:expr) => {
         [
             $kind($name, $signatures, $doc, |a| unary::apply($operation(a)?, a.tensor(0)?).answer(a.py())),
@@ -45,12 +45,12 @@ macro_rules! forms {
 pub(super) const PAIRS: &[Function] = FORMS.as_flattened();
 
 const FORMS: &[[Function; 2]] = &[
-    forms!(inner, SLOPE, "leaky_relu", "leaky_relu_", "The elements, negative ones scaled.", leaky_relu),
-    forms!(inner, ELU, "elu", "elu_", "The elements, negative ones bent to a bound.", elu),
-    forms!(function, CELU, "celu", "celu_", "The elements, negative ones bent smoothly to a bound.", celu),
-    forms!(function, ONE, "selu", "selu_", "`elu` with the factors that keep mean and variance.", selu),
-    forms!(inner, BOUNDS, "hardtanh", "hardtanh_", "The elements within bounds.", hardtanh),
-    forms!(
+    units!(inner, SLOPE, "leaky_relu", "leaky_relu_", "The elements, negative ones scaled.", leaky_relu),
+    units!(inner, ELU, "elu", "elu_", "The elements, negative ones bent to a bound.", elu),
+    units!(function, CELU, "celu", "celu_", "The elements, negative ones bent smoothly to a bound.", celu),
+    units!(function, ONE, "selu", "selu_", "`elu` with the factors that keep mean and variance.", selu),
+    units!(inner, BOUNDS, "hardtanh", "hardtanh_", "The elements within bounds.", hardtanh),
+    units!(
         function,
         THRESHOLD,
         "threshold",
@@ -58,13 +58,13 @@ const FORMS: &[[Function; 2]] = &[
         "The elements above a threshold, else a value.",
         threshold
     ),
-    forms!(inner, OUT, "hardsigmoid", "hardsigmoid_", "A straight line between 0 and 1.", |_: &Arguments<
+    units!(inner, OUT, "hardsigmoid", "hardsigmoid_", "A straight line between 0 and 1.", |_: &Arguments<
         '_,
         '_,
     >| {
         PyResult::Ok(Hardsigmoid)
     }),
-    forms!(
+    units!(
         inner,
         OUT,
         "hardswish",
@@ -72,10 +72,10 @@ const FORMS: &[[Function; 2]] = &[
         "The elements times `hardsigmoid` of them.",
         |_: &Arguments<'_, '_>| PyResult::Ok(Hardswish)
     ),
-    forms!(inner, OUT, "silu", "silu_", "The elements times `sigmoid` of them.", |_: &Arguments<'_, '_>| {
+    units!(inner, OUT, "silu", "silu_", "The elements times `sigmoid` of them.", |_: &Arguments<'_, '_>| {
         PyResult::Ok(Silu)
     }),
-    forms!(
+    units!(
         inner,
         OUT,
         "mish",
@@ -83,7 +83,7 @@ const FORMS: &[[Function; 2]] = &[
         "The elements times the tangent of `softplus` of them.",
         |_: &Arguments<'_, '_>| PyResult::Ok(Mish)
     ),
-    forms!(
+    units!(
         inner,
         &["(Tensor input, *, str approximate=\"none\", Tensor out=None)"],
         "gelu",
@@ -93,8 +93,12 @@ const FORMS: &[[Function; 2]] = &[
     ),
 ];
 
-/// Those without an in-place form.
+/// Those without an in-place form, and those that take no `out`.
 pub(super) const TABLE: &[Function] = &[
+    both("relu", ONE, "Every element, and zero in place of negative ones.", |a| {
+        ops::relu(a.tensor(0)?).answer(a.py())
+    }),
+    both("relu_", ONE, "`relu` in place.", |a| in_place(a, ops::relu_(a.tensor(0)?))),
     inner(
         "softplus",
         &["(Tensor input, Number beta=1, Number threshold=20, *, Tensor out=None)"],

@@ -1,6 +1,6 @@
 //! Views and copies: shapes, the order of dimensions, `clone`, `copy_`, `fill_`.
 use super::conversion::{cloned, format, warn_of_lost_part};
-use super::entries::{both, in_place, method};
+use super::entries::{both, in_own_order, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
@@ -149,29 +149,29 @@ pub(super) const TABLE: &[Function] = &[
         |a| {
             let x = a.tensor(0)?;
             let source = match a.overload() {
-                0 => return in_place(a, resize::set_empty_(x)),
+                0 => return in_own_order(a, resize::set_empty_(x)),
                 1 | 2 => elements_of(a.needed(1)?, x.dtype())?,
                 _ => a.tensor(1)?.clone(),
             };
             if !matches!(a.overload(), 2 | 4) {
-                return in_place(a, resize::set_(x, &source));
+                return in_own_order(a, resize::set_(x, &source));
             }
             let (size, stride) = (a.ints(3)?, a.dims(4)?);
             let stride = stride.map_or_else(|| in_order(&size), |stride| stride.to_vec());
-            in_place(a, resize::set_window_(x, &source, &size, &stride, a.int(2)?))
+            in_own_order(a, resize::set_window_(x, &source, &size, &stride, a.int(2)?))
         },
     ),
     method(
         "resize_",
         &["(Tensor input, int[] size, *, memory_format? memory_format=None)"],
         "Gives the tensor another size, with what is in its memory.",
-        |a| in_place(a, resize::resize_(a.tensor(0)?, &a.ints(1)?)),
+        |a| in_own_order(a, resize::resize_(a.tensor(0)?, &a.ints(1)?)),
     ),
     both(
         "resize_as_",
         &["(Tensor input, Tensor the_template, *, memory_format? memory_format=None)"],
         "Gives the tensor the size of another, with what is in its memory.",
-        |a| in_place(a, resize::resize_as_(a.tensor(0)?, a.tensor(1)?)),
+        |a| in_own_order(a, resize::resize_as_(a.tensor(0)?, a.tensor(1)?)),
     ),
     both(
         "clone",

@@ -1,6 +1,8 @@
 //! Which element types a tensor may have that a result is written to. Each function is one way to convert:
 //! entries say which is theirs, where it is less than `cast`.
 
+mod matrices;
+
 use super::way::Conversion;
 use crate::border::raise;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -8,6 +10,11 @@ use pyo3::prelude::*;
 use rushlight::Error;
 use rushlight::dtype::DType;
 use rushlight::ops::create::name_in_c;
+
+pub(crate) use matrices::{
+    batched, contracted, dot, eigenvalues, eigenvectors, nearest, reflected, reflected_product, reflections,
+    safe_and_same, safe_linalg, safe_matrix, safe_result, triangular, vector,
+};
 
 impl Conversion<'_> {
     fn same(&self) -> bool {
@@ -104,60 +111,6 @@ fn transformed(c: &Conversion<'_>, shown: &str) -> PyResult<()> {
         false => (c.to.is_float(), "floating point"),
     };
     refuse_unless(fine, || format!("{shown} expects a {kind} output tensor, but got {}", c.is()))
-}
-
-/// Matrices that are checked before they are found in the tensor itself.
-pub(crate) fn safe_matrix(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.safe(), || format!("{}: {}", c.bare, c.unsafe_cast("result")))
-}
-
-/// `safe_matrix` of an operation that torch names by its module.
-pub(crate) fn safe_linalg(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.safe(), || format!("linalg.{}: {}", c.bare, c.unsafe_cast("result")))
-}
-
-/// `safe_matrix`, then `same`.
-pub(crate) fn safe_and_same(c: &Conversion<'_>) -> PyResult<()> {
-    safe_matrix(c)?;
-    same(c)
-}
-
-/// Older factorisations.
-pub(crate) fn safe_result(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.safe(), || {
-        let (name, wanted, is) = (c.bare, c.wanted(), c.is());
-        format!(
-            "{name}: Expected result to be safely castable from {wanted} dtype, but got result with dtype {is}"
-        )
-    })
-}
-
-/// `safe_result`, by the name of its module.
-pub(crate) fn reflected(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.safe(), || {
-        let (name, wanted, is) = (c.bare, c.wanted(), c.is());
-        format!(
-            "torch.linalg.{name}: Expected result to be safely castable from {wanted} dtype, but got result with dtype {is}"
-        )
-    })
-}
-
-/// Eigenvalues.
-pub(crate) fn eigenvalues(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.safe(), || format!("torch.linalg.eigvals: {}", c.unsafe_cast("eigenvalues")))
-}
-
-/// Eigenvalues and eigenvectors.
-pub(crate) fn eigenvectors(c: &Conversion<'_>) -> PyResult<()> {
-    let part = if c.place == Some(0) { "eigenvalues" } else { "eigenvectors" };
-    refuse_unless(c.safe(), || format!("torch.linalg.eig: {}", c.unsafe_cast(part)))
-}
-
-/// Reflections of matrices: what may be converted has to be of the type all the same.
-pub(crate) fn reflections(c: &Conversion<'_>) -> PyResult<()> {
-    let part = if c.place == Some(0) { "a" } else { "tau" };
-    refuse_unless(c.safe(), || format!("torch.geqrf: {}", c.unsafe_cast(part)))?;
-    same(c)
 }
 
 /// Numbers of elements between bounds.
@@ -287,25 +240,6 @@ pub(crate) fn frequencies(c: &Conversion<'_>) -> PyResult<()> {
     }
 }
 
-/// Products with reflections.
-pub(crate) fn reflected_product(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.same(), || {
-        format!(
-            "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{} and result has \
-             dtype {}",
-            c.wanted(),
-            c.is()
-        )
-    })
-}
-
-/// What comes nearest to solutions.
-pub(crate) fn nearest(c: &Conversion<'_>) -> PyResult<()> {
-    let parts = ["solution", "residuals", "rank", "singular_values"];
-    let part = c.place.and_then(|place| parts.get(place)).copied().unwrap_or("solution");
-    refuse_unless(c.safe(), || format!("torch.linalg.lstsq: {}", c.unsafe_cast(part)))
-}
-
 /// Powers in double precision.
 pub(crate) fn float_power(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
@@ -347,48 +281,12 @@ pub(crate) fn combined(c: &Conversion<'_>) -> PyResult<()> {
     })
 }
 
-/// Products over dimensions.
-pub(crate) fn contracted(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.same(), || {
-        format!(
-            "tensordot: Expected the output tensor to have dtype {}, but got an output tensor with dtype {}",
-            c.wanted(),
-            c.is()
-        )
-    })
-}
-
 /// Extremes up to each element, and logarithms of sums.
 pub(crate) fn running(c: &Conversion<'_>) -> PyResult<()> {
     if c.place.is_some_and(|place| place > 0) {
         return same(c);
     }
     refuse_unless(c.same(), || format!("expected scalar_type {} but found {}", c.wanted(), c.is()))
-}
-
-/// Solutions by triangular matrices.
-pub(crate) fn triangular(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.same(), || format!("expected scalar type {} but found {}", c.wanted(), c.is()))
-}
-
-/// Products of vectors.
-pub(crate) fn dot(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.same(), || format!("result dtype {} does not match input dtype {}", c.is(), c.wanted()))
-}
-
-/// Products of a matrix and a vector.
-pub(crate) fn vector(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.same(), || {
-        let wanted = c.wanted();
-        format!("addmv input tensors must have the same dtype, but got {}, {wanted}, and {wanted}", c.is())
-    })
-}
-
-/// Sums of products of matrices.
-pub(crate) fn batched(c: &Conversion<'_>) -> PyResult<()> {
-    refuse_unless(c.same(), || {
-        format!("self and mat2 must have the same dtype, but got {} and {}", c.is(), c.wanted())
-    })
 }
 
 /// Numbers in place of what is none.

@@ -2,7 +2,6 @@
 use super::types;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
-use std::ffi::CStr;
 
 /// What an entry says of `out=`. Entries that say nothing have `PLAIN`.
 #[derive(Clone, Copy)]
@@ -22,8 +21,6 @@ pub(crate) struct Way {
     pub(super) placed: Placed,
     /// Whether a tensor of another shape gets that of the result before its element type is looked at.
     pub(super) resizes_first: bool,
-    /// What is told of the operation only here.
-    pub(super) deprecated: Option<&'static CStr>,
 }
 
 /// What autograd makes of the write.
@@ -107,7 +104,6 @@ impl Way {
         exact: false,
         placed: Placed::AsItLies,
         resizes_first: false,
-        deprecated: None,
     };
     /// That of operations that read and write element by element.
     pub(crate) const ALIGNED: Way = Way { memory: Memory::Aligned, ..Way::PLAIN };
@@ -182,10 +178,5 @@ impl Way {
     /// Gives a tensor the shape of the result before it looks at the element type.
     pub(crate) const fn resizing_first(self) -> Way {
         Way { resizes_first: true, ..self }
-    }
-
-    /// Is told to be used no more.
-    pub(crate) const fn deprecated(self, words: &'static CStr) -> Way {
-        Way { deprecated: Some(words), ..self }
     }
 }

@@ -6,10 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyEllipsis, PyFloat, PyInt, PySlice, PyTuple};
 use rushlight::Tensor;
 use rushlight::dtype::{Category, Complex, DType, Scalar};
-use rushlight::graph::mode::is_grad_enabled;
 use rushlight::ops::cast::to_dtype;
 use rushlight::ops::create::check_value;
-use rushlight::ops::in_place::check_history;
+use rushlight::ops::in_place::first_refusal;
 use rushlight::ops::index::Index;
 use rushlight::ops::{Operand, Value, index};
 
@@ -74,8 +73,7 @@ pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyA
     written.map_err(|error| {
         // Whether there may be another history is told first, unless a view was to be written to.
         let by_tensor = items.iter().any(|item| matches!(item, Index::Indices(_)));
-        let recorded = by_tensor && is_grad_enabled() && tensor.requires_grad();
-        raise(if recorded { check_history(tensor).err().unwrap_or(error) } else { error })
+        raise(if by_tensor { first_refusal(&[tensor], error) } else { error })
     })
 }
 

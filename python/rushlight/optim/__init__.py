@@ -7,12 +7,13 @@ from .adadelta import Adadelta
 from .adagrad import Adagrad
 from .adam import Adam, AdamW
 from .adamax import Adamax
-from .averaged import ASGD, Rprop
+from .asgd import ASGD
 from .lbfgs import LBFGS
 from .nadam import NAdam
 from .optimizer import Optimizer
 from .radam import RAdam
 from .rmsprop import RMSprop
+from .rprop import Rprop
 from .sgd import SGD
 
 TYPE_CHECKING = False  # `typing` would be loaded for it.
@@ -36,10 +37,7 @@ __all__ = [
     "lr_scheduler",
 ]
 
-open_places(
-    globals(),
-    {"adamw": {".adam": "AdamW"}, "asgd": {".averaged": "ASGD"}, "rprop": {".averaged": "Rprop"}},
-)
+open_places(globals(), {"adamw": {".adam": "AdamW"}})
 
 # It needs modules, which optimisers do not.
 __getattr__, __dir__ = on_first_use(globals(), rooms={"swa_utils"})

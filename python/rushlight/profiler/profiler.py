@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from enum import Enum
+from functools import cache
 from warnings import warn
 
-from .._warnings import warn_once
 from ..autograd import profiler as one_profile
 from ..autograd.profiler import ProfilerActivity, record_function
 
@@ -131,6 +131,17 @@ def _parsed(activities: Activities) -> tuple[set[ProfilerActivity], dict[Profile
     return parsed, filters
 
 
+@cache
+def _warn_of_cycles() -> None:
+    """Warn, once also where others are given every time, that a profile is that of its last cycle."""
+    warn(
+        "Warning: Profiler clears events at the end of each cycle. "
+        "Only events from the current cycle will be reported. "
+        "To keep events across cycles, set acc_events=True.",
+        stacklevel=3,
+    )
+
+
 class _KinetoProfile:
     """A profile that begins and ends when it is told, and may do so again."""
 
@@ -178,11 +189,7 @@ class _KinetoProfile:
     def prepare_trace(self) -> None:
         """Make ready to begin."""
         if self.profiler is not None and not self.acc_events:
-            warn_once(
-                "Warning: Profiler clears events at the end of each cycle. "
-                "Only events from the current cycle will be reported. "
-                "To keep events across cycles, set acc_events=True."
-            )
+            _warn_of_cycles()
         if self.profiler is None or not self.acc_events:
             self.profiler = one_profile.profile(
                 use_cpu=ProfilerActivity.CPU in self.activities,

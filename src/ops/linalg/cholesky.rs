@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::solve::inverse;
 use super::triangular::solve_triangular;
-use super::{adjoint, check_square, elements, in_order, settled, sides, unit};
+use super::{adjoint, check_square, elements, in_order, moved_sides, settled, sides, unit};
 use crate::dtype::Complex;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -14,7 +14,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::tril;
-use crate::ops::{add, cast, memory_order, mul, neg, sub};
+use crate::ops::{add, cast, memory_order, mul, neg};
 use crate::tensor::{Array, Tensor};
 
 /// L Lᴴ = A, where ᴴ transposes and conjugates
@@ -218,12 +218,8 @@ impl Op for CholeskySolve {
     ) -> Result<Gradients> {
         let (triangle, x) = (at.load(triangle)?, at.load(x)?);
         let change = |t: &Tensor| matmul(&moved(&triangle, self.upper, t)?, &x);
-        let right = match (&tangents[0], tangents[1].as_ref().map(change).transpose()?) {
-            (Some(b), Some(change)) => sub(b, &change)?,
-            (Some(b), None) => b.clone(),
-            (None, Some(change)) => neg(&change)?,
-            (None, None) => unreachable!("rules run with a tangent"),
-        };
+        let change = tangents[1].as_ref().map(change).transpose()?;
+        let Some(right) = moved_sides(tangents[0].as_ref(), change)? else { return Ok(smallvec![None]) };
         one(apply_one(self.clone(), &[&right, &triangle])?)
     }
 

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::factors::{Factors, changes, lu_unpack, triangles};
 use super::solve::broadcast;
 use super::triangular::{check_equations, solve_triangular};
-use super::{Matrices, adjoint, check_matrix, place, sides, turned};
+use super::{Matrices, adjoint, check_matrix, moved_sides, place, sides, turned};
 use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -310,15 +310,10 @@ impl Op for Solution {
             let inner = add(&matmul(&below, &upper)?, &matmul(&lower, &above)?)?;
             let moved = matmul(&exchange, &inner)?;
             let moved = if self.adjoined { adjoint(&moved)? } else { moved };
-            neg(&if self.left { matmul(&moved, &x)? } else { matmul(&x, &moved)? })
+            if self.left { matmul(&moved, &x) } else { matmul(&x, &moved) }
         };
         let change = tangents[0].as_ref().map(change).transpose()?;
-        let right = match (&tangents[1], change) {
-            (Some(b), Some(change)) => add(b, &change)?,
-            (Some(b), None) => b.clone(),
-            (None, Some(change)) => change,
-            (None, None) => return Ok(smallvec![None]),
-        };
+        let Some(right) = moved_sides(tangents[1].as_ref(), change)? else { return Ok(smallvec![None]) };
         one(lu_solve(&lu, &pivots, &right, self.left, self.adjoined)?)
     }
 

@@ -35,7 +35,7 @@ use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag};
-use crate::ops::{copy, create, memory_order, mul, part, permute, squeeze, triangle};
+use crate::ops::{copy, create, memory_order, mul, neg, part, permute, squeeze, sub, triangle};
 use crate::shape::Dims;
 use crate::tensor::{Array, Tensor};
 
@@ -190,6 +190,15 @@ fn check_half(dtype: DType, operation: &'static str) -> Result<()> {
 /// The transposed matrices with conjugates.
 fn adjoint(x: &Tensor) -> Result<Tensor> {
     conj(turned(x)?)
+}
+
+/// How the right sides of equations move whose matrices move too: these take up as much of it.
+fn moved_sides(sides: Option<&Tensor>, taken: Option<Tensor>) -> Result<Option<Tensor>> {
+    Ok(match (sides, taken) {
+        (Some(sides), Some(taken)) => Some(sub(sides, &taken)?),
+        (sides, None) => sides.cloned(),
+        (None, Some(taken)) => Some(neg(&taken)?),
+    })
 }
 
 /// The numbers on the diagonal of matrices as far as they are imaginary, times i, as matrices of these.

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::cholesky::check_sides;
 use super::triangular::solve_triangular;
-use super::{adjoint, turned};
+use super::{adjoint, moved_sides, turned};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -12,7 +12,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::conj;
 use crate::ops::matmul::matmul;
-use crate::ops::{add, cast, memory_order, neg, sub, triangle};
+use crate::ops::{add, cast, memory_order, neg, triangle};
 use crate::tensor::Tensor;
 
 /// C X = B, where C is a triangle A or its transpose, and A once more
@@ -85,11 +85,9 @@ impl Op for TriangularSolve {
     fn jvp(&self, [_, a, x]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (a, x) = (at.load(a)?, at.load(x)?);
         let change = |t: &Tensor| matmul(&self.seen(t)?, &x);
-        let right = match (&tangents[0], tangents[1].as_ref().map(change).transpose()?) {
-            (Some(b), Some(change)) => sub(b, &change)?,
-            (Some(b), None) => b.clone(),
-            (None, Some(change)) => neg(&change)?,
-            (None, None) => unreachable!("rules run with a tangent"),
+        let change = tangents[1].as_ref().map(change).transpose()?;
+        let Some(right) = moved_sides(tangents[0].as_ref(), change)? else {
+            return Ok(smallvec![None, None]);
         };
         Ok(smallvec![Some(self.solve(&a, &right)?), tangents[1].clone()])
     }

@@ -2,7 +2,9 @@
 
 use smallvec::smallvec;
 
-use super::{adjoint, check_float, check_square, elements, in_order, settled_by_columns, turned};
+use super::{
+    adjoint, check_float, check_square, elements, in_order, moved_sides, settled_by_columns, turned,
+};
 use crate::dtype::Complex;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
@@ -10,7 +12,7 @@ use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::{create, neg, squeeze, sub, view};
+use crate::ops::{create, neg, squeeze, view};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -136,12 +138,7 @@ impl Op for Solve {
         let (a, x) = (self.matrix(&at.load(a)?)?, self.columns(&at.load(x)?)?);
         let moved = tangents[0].as_ref().map(|a| matmul(&self.matrix(a)?, &x)).transpose()?;
         let of_right = tangents[1].as_ref().map(|b| self.columns(b)).transpose()?;
-        let right = match (of_right, moved) {
-            (Some(b), Some(moved)) => sub(&b, &moved)?,
-            (Some(b), None) => b,
-            (None, Some(moved)) => neg(&moved)?,
-            (None, None) => unreachable!("rules run with a tangent"),
-        };
+        let Some(right) = moved_sides(of_right.as_ref(), moved)? else { return Ok(smallvec![None]) };
         one(self.given(&apply_one(Solve::PLAIN, &[&a, &right])?)?)
     }
 

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{Matrices, adjoint, sides, turned};
+use super::{Matrices, adjoint, moved_sides, sides, turned};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
@@ -10,7 +10,7 @@ use crate::kernels::factor;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
-use crate::ops::{memory_order, neg, sub, triangle};
+use crate::ops::{memory_order, neg, triangle};
 use crate::tensor::Tensor;
 
 /// A x = b for a triangle A
@@ -91,12 +91,7 @@ impl Op for SolveTriangular {
             false => matmul(&x, &self.part(t)?),
         };
         let moved = tangents[0].as_ref().map(moved).transpose()?;
-        let right = match (&tangents[1], moved) {
-            (Some(b), Some(moved)) => sub(b, &moved)?,
-            (Some(b), None) => b.clone(),
-            (None, Some(moved)) => neg(&moved)?,
-            (None, None) => unreachable!("rules run with a tangent"),
-        };
+        let Some(right) = moved_sides(tangents[1].as_ref(), moved)? else { return Ok(smallvec![None]) };
         one(apply_one(self.clone(), &[&a, &right])?)
     }
 

@@ -166,6 +166,37 @@ def _without_weights(
     return answer.permute(2, 0, 1, 3).reshape(target * count, heads * size)
 
 
+def _with_biases(
+    sources: tuple[Tensor, Tensor],
+    biases: tuple[Tensor | None, Tensor | None],
+    static: tuple[Tensor | None, Tensor | None],
+    count: int,
+) -> tuple[Tensor, Tensor, int]:
+    """Return keys and values with one more source, a bias, if there is one; and how many more there are."""
+    (k, v), (bias_k, bias_v) = sources, biases
+    if (bias_k is None) != (bias_v is None):
+        have, lack = ("k", "v") if bias_v is None else ("v", "k")
+        raise AssertionError(f"bias_{have} is set but bias_{lack} is None")
+    if bias_k is None or bias_v is None:
+        return k, v, 0
+    for name, given in zip(("key", "value"), static, strict=True):
+        if given is not None:
+            raise AssertionError(f"bias cannot be added to static {name}.")
+    return native.cat([k, bias_k.repeat(1, count, 1)]), native.cat([v, bias_v.repeat(1, count, 1)]), 1
+
+
+def _with_weights(
+    parts: tuple[Tensor, Tensor, Tensor], mask: Tensor | None, dropout: float
+) -> tuple[Tensor, Tensor]:
+    """Return what each head makes of the values, and with which weights."""
+    q, k, v = parts
+    q, turned = q * math.sqrt(1.0 / q.shape[-1]), k.transpose(-2, -1)
+    shares = (native.bmm(q, turned) if mask is None else native.baddbmm(mask, q, turned)).softmax(-1)
+    if dropout > 0.0:
+        shares = native.dropout(shares, dropout, True)
+    return native.bmm(shares, v), shares
+
+
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,
@@ -220,17 +251,7 @@ def multi_head_attention_forward(
     _check_mask(mask, target, source, count, num_heads)
     if mask is not None and mask.dim() == 2:
         mask = mask.unsqueeze(0)
-    if (bias_k is None) != (bias_v is None):
-        have, lack = ("k", "v") if bias_v is None else ("v", "k")
-        raise AssertionError(f"bias_{have} is set but bias_{lack} is None")
-    more = 0
-    if bias_k is not None and bias_v is not None:
-        for name, static in (("key", static_k), ("value", static_v)):
-            if static is not None:
-                raise AssertionError(f"bias cannot be added to static {name}.")
-        k = native.cat([k, bias_k.repeat(1, count, 1)])
-        v = native.cat([v, bias_v.repeat(1, count, 1)])
-        more += 1
+    k, v, more = _with_biases((k, v), (bias_k, bias_v), (static_k, static_v), count)
     heads = count * num_heads
     q = _headed(q, None, "q", heads, size)
     k, v = _headed(k, static_k, "k", heads, size), _headed(v, static_v, "v", heads, size)
@@ -249,11 +270,8 @@ def multi_head_attention_forward(
         output = _without_weights((q, k, v), mask, kept, is_causal, shape)
         output = native._nn.linear(output, out_proj_weight, out_proj_bias).view(target, count, -1)
         return (output if batched else output.squeeze(1)), None
-    q, turned = q * math.sqrt(1.0 / size), k.transpose(-2, -1)
-    shares = (native.bmm(q, turned) if mask is None else native.baddbmm(mask, q, turned)).softmax(-1)
-    if kept > 0.0:
-        shares = native.dropout(shares, kept, True)
-    joined = native.bmm(shares, v).transpose(0, 1).reshape(target * count, width)
+    joined, shares = _with_weights((q, k, v), mask, kept)
+    joined = joined.transpose(0, 1).reshape(target * count, width)
     output = native._nn.linear(joined, out_proj_weight, out_proj_bias).view(target, count, -1)
     if not batched:
         output = output.squeeze(1)
