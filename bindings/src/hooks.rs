@@ -158,6 +158,9 @@ fn name_of(function: &Bound<'_, PyAny>) -> String {
 /// What a handle is made again from: its number and the dictionaries that it takes the hook out of.
 type Parts<'py> = (u64, Vec<Bound<'py, PyAny>>);
 
+/// What a handle tells of itself.
+type State<'py> = (Option<Bound<'py, PyAny>>, u64, Bound<'py, PyTuple>);
+
 /// Takes a hook out again: by `remove()`, or at the end of a `with` block.
 #[pyclass(module = "rushlight.utils.hooks", subclass, dict, weakref, frozen)]
 pub(crate) struct RemovableHandle {
@@ -202,6 +205,17 @@ impl RemovableHandle {
     fn restored(id: u64, dictionaries: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
         let references = dictionaries.iter().map(|it| PyWeakrefReference::new(it).map(Bound::unbind));
         Ok(RemovableHandle { id, on: On::Dictionaries(references.collect::<PyResult<_>>()?) })
+    }
+
+    /// The dictionary that the hook is in, its number, and further dictionaries: `None` where one is gone.
+    fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
+        let references = match &self.on {
+            On::Engine(_) => &[][..],
+            On::Dictionaries(references) => references,
+        };
+        let mut all = references.iter().map(|reference| reference.bind(py).upgrade());
+        let first = all.next().flatten();
+        Ok((first, self.id, PyTuple::new(py, all.collect::<Vec<_>>())?))
     }
 
     /// Copies go with copies of the dictionaries. The hooks of tensors stay behind.

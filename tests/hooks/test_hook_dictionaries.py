@@ -1,5 +1,6 @@
 """What tensors tell of their hooks, and what becomes of hooks when tensors are copied."""
 
+import copy
 import io
 import pickle
 import warnings
@@ -123,3 +124,35 @@ def test_saving_a_tensor_warns_once_of_its_hooks():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         torch.save(parameter, io.BytesIO())
+
+
+def test_a_handle_tells_its_dictionaries_and_its_number():
+    hooks, further = OrderedDict(), OrderedDict()
+    handle = RemovableHandle(hooks, extra_dict=further)
+    first, number, extra = handle.__getstate__()
+    assert first is hooks
+    assert number == handle.id
+    assert len(extra) == 1
+    assert extra[0] is further
+    del hooks, first
+    assert handle.__getstate__()[0] is None
+
+
+def test_a_handle_of_several_hooks_tells_theirs():
+    tensors = [leaf(), leaf()]
+    handle = torch.autograd.graph.register_multi_grad_hook(tensors, lambda gradients: None)
+    assert handle.__getstate__() is handle.handles
+    again = copy.copy(handle)
+    assert type(again) is type(handle)
+    assert again.handles is handle.handles
+    again.remove()
+    assert not tensors[0]._backward_hooks
+
+
+def test_writes_are_counted_up_to_what_is_no_tensor():
+    x = torch.ones(2)
+    with pytest.raises(
+        RuntimeError, match="increment_version expects each element of the iterable to be a t"
+    ):
+        torch.autograd.graph.increment_version([x, 3])
+    assert x._version == 1

@@ -77,7 +77,7 @@ pub(super) const TABLE: &[Function] = &[
     },
     Function {
         name: "is_contiguous",
-        signatures: &["(Tensor input, *, memory_format? memory_format=None) -> bool"],
+        signatures: &["(Tensor input, *, memory_format memory_format=contiguous_format) -> bool"],
         doc: "Whether the elements lie in memory in row-major order, or in another, without gaps.",
         body: Body::Any(is_contiguous),
         kind: METHOD,
