@@ -66,20 +66,23 @@ def test_results_are_not_known_yet():
 
 @pytest.mark.parametrize("is_recorded", [True, False])
 def test_a_function_that_was_asked_goes_with_its_results(is_recorded):
-    def during(ctx):
-        ctx.register_hook(token)
-        ctx.metadata["a"] = 1
-
     class Token:
         def __call__(self, *_):
             pass
 
-    token = Token()
-    gone = weakref.ref(token)
+    gone = []
+
+    def during(ctx):
+        token = Token()
+        gone.append(weakref.ref(token))
+        ctx.register_hook(token)
+        ctx.metadata["a"] = 1
+
     y = function(during).apply(torch.ones(2, requires_grad=is_recorded))
-    del y, token
+    assert (gone[0]() is not None) is is_recorded
+    del y
     gc.collect()
-    assert gone() is None
+    assert gone[0]() is None
 
 
 def test_a_function_that_fails_leaves_nothing():

@@ -55,7 +55,7 @@ def test_types_stay_those_of_the_layer():
 
 @pytest.mark.parametrize("fuse", [utils.fuse_conv_bn_eval, utils.fuse_linear_bn_eval])
 def test_what_is_still_learning_is_not_fused(fuse):
-    with pytest.raises(AssertionError, match="^Fusion only for eval!$"):
+    with pytest.raises(AssertionError, match=r"^Fusion only for eval!$"):
         fuse(nn.Linear(1, 1), nn.BatchNorm1d(1).eval())
 
 
@@ -66,7 +66,7 @@ def test_features_have_to_fit():
 
 def test_a_norm_without_statistics_is_not_fused():
     norm = nn.BatchNorm1d(2, track_running_stats=False).eval()
-    with pytest.raises(AssertionError, match="bn.running_mean and bn.running_var must not be None"):
+    with pytest.raises(AssertionError, match=r"bn.running_mean and bn.running_var must not be None"):
         utils.fuse_linear_bn_eval(nn.Linear(2, 2).eval(), norm)
 
 
@@ -94,6 +94,6 @@ def test_only_an_empty_generator_is_told_that_nothing_is_clipped():
 
 def test_the_old_name_of_clipping_is_deprecated():
     with pytest.warns(
-        FutureWarning, match="^`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `"
+        FutureWarning, match=r"^`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `"
     ):
         utils.clip_grad_norm([], 1.0)

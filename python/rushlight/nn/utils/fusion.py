@@ -28,7 +28,7 @@ def fuse_conv_bn_eval(conv: Layer, bn: Any, transpose: bool = False) -> Layer:
     """
     layer, fused = _copied(conv, bn)
     _check_statistics(bn)
-    layer.weight, layer.bias = fuse_conv_bn_weights(*_numbers(layer, bn), transpose=transpose)
+    layer.weight, layer.bias = fuse_conv_bn_weights(*_numbers(layer, bn), transpose)
     return fused
 
 
@@ -114,5 +114,5 @@ def _check_statistics(bn: Any) -> None:
         raise AssertionError("bn.running_mean and bn.running_var must not be None")
 
 
-def _numbers(layer: Any, bn: Any) -> tuple[Any, ...]:
+def _numbers(layer: Any, bn: Any) -> tuple[Any, Any, Any, Any, Any, Any, Any]:
     return layer.weight, layer.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
