@@ -156,3 +156,38 @@ def test_writes_are_counted_up_to_what_is_no_tensor():
     ):
         torch.autograd.graph.increment_version([x, 3])
     assert x._version == 1
+
+
+@pytest.mark.parametrize("name", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_hooks_are_registered_by_the_word_too(name):
+    seen, x = [], leaf()
+    getattr(x, name)(hook=seen.append)
+    x.sum().backward()
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("name", ["register_hook", "register_post_accumulate_grad_hook"])
+@pytest.mark.parametrize(
+    ("args", "kwargs", "text"),
+    [
+        ((), {}, "missing 1 required positional argument: 'hook'"),
+        ((print, print), {}, "takes 2 positional arguments but 3 were given"),
+        ((), {"function": print}, "got an unexpected keyword argument 'function'"),
+        ((print,), {"hook": print}, "got multiple values for argument 'hook'"),
+    ],
+)
+def test_a_hook_is_the_only_argument(name, args, kwargs, text):
+    with pytest.raises(TypeError, match=rf"^Tensor.{name}\(\) {text}$"):
+        getattr(leaf(), name)(*args, **kwargs)
+
+
+def test_hooks_on_saved_tensors_that_are_there_may_stay():
+    graph = torch._C._autograd
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+        with pytest.raises(RuntimeError, match=r"^no$"):
+            graph._saved_tensors_hooks_disable("no")
+        graph._saved_tensors_hooks_disable("no", fail_if_non_empty=False)
+        x = leaf()
+        (x * x).sum().backward()
+        graph._saved_tensors_hooks_enable()
+    assert x.grad.tolist() == [2.0, 2.0]

@@ -3,7 +3,7 @@
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyType};
+use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use rushlight::graph::profile::{self, Label};
 use rushlight::graph::{HookId, NamedHooks, mode};
 use rushlight::ops::intercept::{is_active, is_minding};
@@ -100,7 +100,13 @@ impl TensorBase {
     }
 
     /// Calls `hook(grad)` with every gradient with respect to the tensor; what it answers replaces it.
-    fn register_hook(slf: &Bound<'_, Self>, hook: &Bound<'_, PyAny>) -> PyResult<RemovableHandle> {
+    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, hook)")]
+    fn register_hook(
+        slf: &Bound<'_, Self>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<RemovableHandle> {
+        let hook = &only_hook("register_hook", args, kwargs)?;
         if !slf.get().tensor().requires_grad() {
             return Err(PyRuntimeError::new_err(HOOK_NO_GRAD));
         }
@@ -145,10 +151,13 @@ impl TensorBase {
     }
 
     /// Calls `hook(tensor)` after a gradient was accumulated into this leaf's `grad`.
+    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, hook)")]
     fn register_post_accumulate_grad_hook(
         slf: &Bound<'_, Self>,
-        hook: &Bound<'_, PyAny>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<RemovableHandle> {
+        let hook = &only_hook("register_post_accumulate_grad_hook", args, kwargs)?;
         let tensor = slf.get().tensor();
         if !tensor.requires_grad() {
             return Err(PyRuntimeError::new_err(HOOK_NO_GRAD));
@@ -413,5 +422,30 @@ impl TensorBase {
         }
         let hint = if value { "" } else { NON_LEAF_HINT };
         Err(PyRuntimeError::new_err(format!("{NON_LEAF}{hint}")))
+    }
+}
+
+/// The one argument of a method that takes a hook. Errors are worded as for methods that Python itself reads.
+fn only_hook<'py>(
+    method: &str,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut hook = args.get_item(0).ok();
+    let refused = |text: String| Err(PyTypeError::new_err(format!("Tensor.{method}() {text}")));
+    for (name, value) in kwargs.into_iter().flatten() {
+        if name.str()?.to_str()? != "hook" {
+            return refused(format!("got an unexpected keyword argument '{name}'"));
+        }
+        if hook.replace(value).is_some() {
+            return refused("got multiple values for argument 'hook'".to_owned());
+        }
+    }
+    if args.len() > 1 {
+        return refused(format!("takes 2 positional arguments but {} were given", args.len() + 1));
+    }
+    match hook {
+        Some(hook) => Ok(hook),
+        None => refused("missing 1 required positional argument: 'hook'".to_owned()),
     }
 }
