@@ -4,7 +4,6 @@ use crate::body::Body;
 use crate::callable::{Function, METHOD};
 use crate::device::{Device, MemoryFormat};
 use crate::dtype::{as_dtype, tensor_type_name};
-use crate::error::raise;
 use crate::outputs::Way;
 use crate::returns::ToPython;
 use crate::tensor::numpy::to_numpy;
