@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple, PyWeakrefReference};
+use pyo3::types::{PyDict, PyList, PyTuple, PyWeakrefReference};
 use rushlight::dtype::DType;
 use rushlight::graph::{Call, Gradients, Hook, HookId};
 use rushlight::ops::watch::Aside;
@@ -268,5 +268,30 @@ impl RemovableHandle {
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         self.remove(py)
+    }
+}
+
+/// The one argument of a method that takes a hook. Errors are worded as for methods that Python itself reads.
+pub(crate) fn only_hook<'py>(
+    method: &str,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut hook = args.get_item(0).ok();
+    let refused = |text: String| Err(PyTypeError::new_err(format!("Tensor.{method}() {text}")));
+    for (name, value) in kwargs.into_iter().flatten() {
+        if name.str()?.to_str()? != "hook" {
+            return refused(format!("got an unexpected keyword argument '{name}'"));
+        }
+        if hook.replace(value).is_some() {
+            return refused("got multiple values for argument 'hook'".to_owned());
+        }
+    }
+    if args.len() > 1 {
+        return refused(format!("takes 2 positional arguments but {} were given", args.len() + 1));
+    }
+    match hook {
+        Some(hook) => Ok(hook),
+        None => refused("missing 1 required positional argument: 'hook'".to_owned()),
     }
 }

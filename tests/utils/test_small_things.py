@@ -88,5 +88,7 @@ def test_tensors_are_printed_otherwise_in_a_block():
 
 
 def test_what_cannot_be_compared_says_where_it_is():
-    with pytest.raises(TypeError, match=r"of type <class 'object'> and <class 'int'>.\n\nThe failure occurred for i"):
+    with pytest.raises(
+        TypeError, match=r"of type <class 'object'> and <class 'int'>.\n\nThe failure occurred for i"
+    ):
         torch.testing.assert_close([object()], [1])

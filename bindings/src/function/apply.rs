@@ -240,10 +240,11 @@ fn remember(
     context.get().hand_over(context.py(), node);
     let mut state = context.get().state();
     let State { outputs, edges, forms, materialize_constants, .. } = &mut *state;
-    edges.clear();
     let is_material = |output: &Tensor| *materialize_constants || output.requires_grad();
     outputs.extend(outcome.outputs.iter().map(|output| output.as_ref().is_some_and(is_material)));
-    edges.extend(node.edges().iter().cloned());
+    if edges.is_empty() {
+        edges.extend(node.edges().iter().cloned());
+    }
     forms.extend((0..node.outputs() as u32).map(|output| node.form(output).to_form()));
     state.node = Some(node.id());
     state.kept = kept;

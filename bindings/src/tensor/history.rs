@@ -15,7 +15,7 @@ use smallvec::smallvec;
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::dtype::{as_dtype, wrap_dtype};
 use crate::error::raise;
-use crate::hooks::{PythonHook, RemovableHandle};
+use crate::hooks::{PythonHook, RemovableHandle, only_hook};
 use crate::intercept::settle_method;
 use crate::node::wrap_node;
 use crate::overrides;
@@ -422,30 +422,5 @@ impl TensorBase {
         }
         let hint = if value { "" } else { NON_LEAF_HINT };
         Err(PyRuntimeError::new_err(format!("{NON_LEAF}{hint}")))
-    }
-}
-
-/// The one argument of a method that takes a hook. Errors are worded as for methods that Python itself reads.
-fn only_hook<'py>(
-    method: &str,
-    args: &Bound<'py, PyTuple>,
-    kwargs: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let mut hook = args.get_item(0).ok();
-    let refused = |text: String| Err(PyTypeError::new_err(format!("Tensor.{method}() {text}")));
-    for (name, value) in kwargs.into_iter().flatten() {
-        if name.str()?.to_str()? != "hook" {
-            return refused(format!("got an unexpected keyword argument '{name}'"));
-        }
-        if hook.replace(value).is_some() {
-            return refused("got multiple values for argument 'hook'".to_owned());
-        }
-    }
-    if args.len() > 1 {
-        return refused(format!("takes 2 positional arguments but {} were given", args.len() + 1));
-    }
-    match hook {
-        Some(hook) => Ok(hook),
-        None => refused("missing 1 required positional argument: 'hook'".to_owned()),
     }
 }

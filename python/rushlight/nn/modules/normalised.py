@@ -191,26 +191,17 @@ class BatchNorm3d(_BatchNorm):
 
 class _InstanceNorm(_Statistics):
     def _load_from_state_dict(
-        self,
-        state_dict: dict[str, Any],
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
     ) -> None:
         if local_metadata.get("version") is None and not self.track_running_stats:
             # Once statistics were kept unless somebody asked for none.
             names = [f"{prefix}{name}" for name in ("running_mean", "running_var")]
             kept = [name for name in names if name in state_dict]
             if kept:
-                error_msgs.append(_unexpected_statistics(kept, type(self).__name__))
+                rest[-1].append(_unexpected_statistics(kept, type(self).__name__))
             for name in kept:
                 del state_dict[name]
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def __init__(
         self,
