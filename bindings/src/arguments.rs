@@ -235,9 +235,10 @@ impl<'a, 'py> Arguments<'a, 'py> {
 
 /// The tensors that an argument is or has.
 pub(crate) fn tensors_in(object: &Bound<'_, PyAny>) -> Vec<Tensor> {
-    match (as_tensor(object), object.try_iter()) {
-        (Some(tensor), _) => vec![tensor.clone()],
-        (None, Ok(items)) => items.flatten().filter_map(|item| as_tensor(&item).cloned()).collect(),
-        (None, Err(_)) => Vec::new(),
+    // Tensors can be iterated over too, which would take them apart.
+    if let Some(tensor) = as_tensor(object) {
+        return vec![tensor.clone()];
     }
+    let items = object.try_iter().into_iter().flatten();
+    items.flatten().filter_map(|item| as_tensor(&item).cloned()).collect()
 }

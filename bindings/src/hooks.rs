@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple, PyWeakrefReference};
+use pyo3::types::{PyDict, PyList, PyTuple, PyWeakrefReference};
 use rushlight::dtype::DType;
 use rushlight::graph::{Call, Gradients, Hook, HookId};
 use rushlight::ops::watch::Aside;
@@ -158,6 +158,9 @@ fn name_of(function: &Bound<'_, PyAny>) -> String {
 /// What a handle is made again from: its number and the dictionaries that it takes the hook out of.
 type Parts<'py> = (u64, Vec<Bound<'py, PyAny>>);
 
+/// What a handle tells of itself.
+type State<'py> = (Option<Bound<'py, PyAny>>, u64, Bound<'py, PyTuple>);
+
 /// Takes a hook out again: by `remove()`, or at the end of a `with` block.
 #[pyclass(module = "rushlight.utils.hooks", subclass, dict, weakref, frozen)]
 pub(crate) struct RemovableHandle {
@@ -202,6 +205,17 @@ impl RemovableHandle {
     fn restored(id: u64, dictionaries: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
         let references = dictionaries.iter().map(|it| PyWeakrefReference::new(it).map(Bound::unbind));
         Ok(RemovableHandle { id, on: On::Dictionaries(references.collect::<PyResult<_>>()?) })
+    }
+
+    /// The dictionary that the hook is in, its number, and further dictionaries: `None` where one is gone.
+    fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
+        let references = match &self.on {
+            On::Engine(_) => &[][..],
+            On::Dictionaries(references) => references,
+        };
+        let mut all = references.iter().map(|reference| reference.bind(py).upgrade());
+        let first = all.next().flatten();
+        Ok((first, self.id, PyTuple::new(py, all.collect::<Vec<_>>())?))
     }
 
     /// Copies go with copies of the dictionaries. The hooks of tensors stay behind.
@@ -254,5 +268,30 @@ impl RemovableHandle {
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         self.remove(py)
+    }
+}
+
+/// The one argument of a method that takes a hook. Errors are worded as for methods that Python itself reads.
+pub(crate) fn only_hook<'py>(
+    method: &str,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut hook = args.get_item(0).ok();
+    let refused = |text: String| Err(PyTypeError::new_err(format!("Tensor.{method}() {text}")));
+    for (name, value) in kwargs.into_iter().flatten() {
+        if name.str()?.to_str()? != "hook" {
+            return refused(format!("got an unexpected keyword argument '{name}'"));
+        }
+        if hook.replace(value).is_some() {
+            return refused("got multiple values for argument 'hook'".to_owned());
+        }
+    }
+    if args.len() > 1 {
+        return refused(format!("takes 2 positional arguments but {} were given", args.len() + 1));
+    }
+    match hook {
+        Some(hook) => Ok(hook),
+        None => refused("missing 1 required positional argument: 'hook'".to_owned()),
     }
 }

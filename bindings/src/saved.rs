@@ -160,9 +160,9 @@ pub(crate) fn top_packer(py: Python<'_>) -> Option<(Py<PyAny>, Py<PyAny>)> {
 
 /// Refuse pairs of hooks on this thread in these words, or allow them again.
 #[pyfunction]
-#[pyo3(name = "_refuse_saved_tensors_hooks")]
-pub(crate) fn refuse_packers(message: Option<String>) -> PyResult<()> {
-    packing::refuse(message).map_err(raise)
+#[pyo3(name = "_refuse_saved_tensors_hooks", signature = (message, strict = true))]
+pub(crate) fn refuse_packers(message: Option<String>, strict: bool) -> PyResult<()> {
+    packing::refuse(message, strict).map_err(raise)
 }
 
 /// Tell in which words pairs of hooks are refused on this thread.

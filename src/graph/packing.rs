@@ -79,9 +79,11 @@ pub fn refusal() -> Option<String> {
     REFUSAL.with_borrow(Clone::clone)
 }
 
-/// Refuses that anything is packed on this thread, or allows it again.
-pub fn refuse(message: Option<String>) -> Result<()> {
-    if let Some(message) = &message
+/// Refuses that anything is packed on this thread from now on, or allows it again. With `strict` what packs
+/// already must not be there.
+pub fn refuse(message: Option<String>, strict: bool) -> Result<()> {
+    if strict
+        && let Some(message) = &message
         && packer().is_some()
     {
         return Err(Error::PackingRefused { message: message.clone() }.into());

@@ -71,3 +71,9 @@ def test_a_gradient_that_goes_without_saying_has_no_dimension_to_map_over():
         torch.autograd.grad(x.sum(), x, is_grads_batched=True)
     with pytest.raises(RuntimeError, match=r"^grad can be implicitly created only for scalar outputs$"):
         torch.autograd.grad(x * 2, x, is_grads_batched=True)
+
+
+def test_no_gradients_at_all_are_no_batch():
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(IndexError, match="index 0 is out of bounds for dimension 0 with size 0"):
+        torch.autograd.grad(x * 2, x, torch.ones(0, 2), is_grads_batched=True)

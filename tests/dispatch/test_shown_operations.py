@@ -386,3 +386,17 @@ def test_operators_are_the_ones_of_the_library():
 
     torch.ones(2).as_subclass(Seen).neg()
     assert seen == [aten.neg.default] and seen[0] is aten.neg.default
+
+
+def test_no_tensor_is_taken_apart_to_write_to_another():
+    x, y, names = torch.ones(3), torch.ones(3), []
+
+    class Names(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            names.append(func.overloadpacket.__name__)
+            return func(*args, **(kwargs or {}))
+
+    with Names():
+        torch.exp(x, out=y)
+        torch.add(x, x, out=y)
+    assert "unbind" not in names

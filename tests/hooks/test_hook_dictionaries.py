@@ -1,5 +1,6 @@
 """What tensors tell of their hooks, and what becomes of hooks when tensors are copied."""
 
+import copy
 import io
 import pickle
 import warnings
@@ -123,3 +124,70 @@ def test_saving_a_tensor_warns_once_of_its_hooks():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         torch.save(parameter, io.BytesIO())
+
+
+def test_a_handle_tells_its_dictionaries_and_its_number():
+    hooks, further = OrderedDict(), OrderedDict()
+    handle = RemovableHandle(hooks, extra_dict=further)
+    first, number, extra = handle.__getstate__()
+    assert first is hooks
+    assert number == handle.id
+    assert len(extra) == 1
+    assert extra[0] is further
+    del hooks, first
+    assert handle.__getstate__()[0] is None
+
+
+def test_a_handle_of_several_hooks_tells_theirs():
+    tensors = [leaf(), leaf()]
+    handle = torch.autograd.graph.register_multi_grad_hook(tensors, lambda gradients: None)
+    assert handle.__getstate__() is handle.handles
+    again = copy.copy(handle)
+    assert type(again) is type(handle)
+    assert again.handles is handle.handles
+    again.remove()
+    assert not tensors[0]._backward_hooks
+
+
+def test_writes_are_counted_up_to_what_is_no_tensor():
+    x = torch.ones(2)
+    with pytest.raises(
+        RuntimeError, match="increment_version expects each element of the iterable to be a t"
+    ):
+        torch.autograd.graph.increment_version([x, 3])
+    assert x._version == 1
+
+
+@pytest.mark.parametrize("name", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_hooks_are_registered_by_the_word_too(name):
+    seen, x = [], leaf()
+    getattr(x, name)(hook=seen.append)
+    x.sum().backward()
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("name", ["register_hook", "register_post_accumulate_grad_hook"])
+@pytest.mark.parametrize(
+    ("args", "kwargs", "text"),
+    [
+        ((), {}, "missing 1 required positional argument: 'hook'"),
+        ((print, print), {}, "takes 2 positional arguments but 3 were given"),
+        ((), {"function": print}, "got an unexpected keyword argument 'function'"),
+        ((print,), {"hook": print}, "got multiple values for argument 'hook'"),
+    ],
+)
+def test_a_hook_is_the_only_argument(name, args, kwargs, text):
+    with pytest.raises(TypeError, match=rf"^Tensor.{name}\(\) {text}$"):
+        getattr(leaf(), name)(*args, **kwargs)
+
+
+def test_hooks_on_saved_tensors_that_are_there_may_stay():
+    graph = torch._C._autograd
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+        with pytest.raises(RuntimeError, match=r"^no$"):
+            graph._saved_tensors_hooks_disable("no")
+        graph._saved_tensors_hooks_disable("no", fail_if_non_empty=False)
+        x = leaf()
+        (x * x).sum().backward()
+        graph._saved_tensors_hooks_enable()
+    assert x.grad.tolist() == [2.0, 2.0]

@@ -90,3 +90,28 @@ def test_a_buffer_cannot_be_assigned_before_the_module_is_there():
 
     with pytest.raises(AttributeError, match=r"cannot assign buffer before Module.__init__\(\) call"):
         Early()
+
+
+def test_a_state_without_shapes_is_loaded_where_there_are_none():
+    layer, other = torch.nn.LazyLinear(3), torch.nn.LazyLinear(3)
+    assert not other.load_state_dict(layer.state_dict()).missing_keys
+    assert other.has_uninitialized_params()
+
+
+@pytest.mark.parametrize("name", ["requires_grad_", "detach", "numel"])
+def test_what_has_no_shape_refuses_more(name):
+    parameter = torch.nn.UninitializedParameter()
+    with pytest.raises(
+        ValueError, match=rf"^Attempted to use an uninitialized parameter in <method '{name}' of"
+    ):
+        getattr(parameter, name)()
+
+
+def test_what_has_no_shape_has_a_size_of_nothing():
+    assert torch.nn.UninitializedParameter().size() == (0,)
+
+
+def test_classes_without_a_shape_are_known_from_one_place():
+    for name in ("UninitializedParameter", "UninitializedBuffer", "UninitializedTensorMixin"):
+        found = getattr(torch.nn.parameter, name)
+        assert found.__module__ == torch.nn.parameter.__name__

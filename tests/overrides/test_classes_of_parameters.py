@@ -47,3 +47,13 @@ def test_a_mode_that_answers_no_operation_is_a_failure():
     )
     with Declines(), raises(TypeError, text):
         torch.ones(2)
+
+
+def test_parameters_of_other_classes_say_so():
+    class Own(torch.Tensor):
+        pass
+
+    parameter = torch.nn.Parameter(torch.ones(2).as_subclass(Own))
+    assert type(parameter) is Own
+    assert repr(parameter) == "Parameter(Own([1., 1.], requires_grad=True))"
+    assert repr(parameter.detach()) == "Own([1., 1.])"

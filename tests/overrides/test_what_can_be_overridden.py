@@ -2,6 +2,7 @@
 
 import inspect
 
+import pytest
 import rushlight as torch
 from rushlight import overrides
 
@@ -96,3 +97,28 @@ def test_a_mode_that_calls_a_function_as_it_is_sees_what_that_calls():
     with Noted() as noted:
         y = scaled(x, x).T
     assert (noted.log, y.tolist()) == (["scaled", "mul", "add", "__get__"], [[10.0]])
+
+
+class Answering:
+    """No tensor, but it answers for calls that it is given to."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return (func, len(args))
+
+
+def test_a_class_sees_backward_that_is_to_stop_at_its_instances():
+    x = torch.ones(2, requires_grad=True)
+    assert torch.autograd.backward(x.sum(), inputs=[x, Answering()]) == (torch.autograd.backward, 1)
+
+
+def test_answers_for_named_inputs_are_named():
+    x = torch.ones(2, requires_grad=True)
+    answer = torch.autograd.grad(x.sum(), {"x": x, "other": Answering()})
+    assert answer == {"x": torch.autograd.grad, "other": 2}
+
+
+def test_gradients_are_not_asked_whether_they_answer():
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(TypeError, match="'Answering' object is not iterable"):
+        torch.autograd.grad(x.sum(), x, grad_outputs=Answering())

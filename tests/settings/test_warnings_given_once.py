@@ -27,6 +27,9 @@ SUPERSEDED = {
     "adjoint() is deprecated on 0-D tensors": lambda: torch.tensor(1.0).adjoint(),
     "This overload of add is deprecated": lambda: torch.add(MATRIX, 1, MATRIX),
     "A rectangular window will be applied,which": lambda: torch.stft(torch.ones(64), 16, return_complex=True),
+    "Using padding='same' with even kernel lengths and odd dilation may": lambda: torch.conv1d(
+        torch.ones(1, 1, 3), torch.ones(1, 1, 2), padding="same"
+    ),
     "input value tensor is non-contiguous": lambda: torch.searchsorted(torch.ones(2, 3), torch.ones(3, 2).T),
 }
 

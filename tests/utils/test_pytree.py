@@ -1,5 +1,6 @@
 """Nested containers taken apart into leaves, and put together again."""
 
+import dataclasses
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
@@ -108,3 +109,20 @@ def test_leaves_come_with_the_keys_that_lead_to_them():
     paths = [(pytree.keystr(path), leaf) for path, leaf in pytree.tree_leaves_with_path(tree)]
     assert paths == [("['a'][0]", 1), ("['a'][1][0]", 2), ("['b'].first", 3), ("['b'].second", 4)]
     assert all(pytree.key_get(tree, path) == leaf for path, leaf in pytree.tree_leaves_with_path(tree))
+
+
+def test_leaves_are_chosen_by_a_union_of_types():
+    assert pytree.tree_map_only(int | float, lambda x: -x, [1, 2.0, "a"]) == [-1, -2.0, "a"]
+
+
+def test_sizes_are_written_as_text():
+    spec = pytree.tree_structure(torch.Size([1, 2]))
+    assert pytree.treespec_loads(pytree.treespec_dumps(spec)) == spec
+
+
+def test_a_class_with_fields_that_is_registered_again_takes_the_place():
+    kind = dataclasses.make_dataclass("Pair", ["a", "b"])
+    pytree.register_dataclass(kind)
+    with pytest.warns(UserWarning, match="is already registered as pytree node. Overwriting the previous"):
+        pytree.register_dataclass(kind, field_names=["a", "b"])
+    assert pytree.tree_leaves(kind(1, 2)) == [1, 2]

@@ -85,3 +85,10 @@ def test_tensors_are_printed_otherwise_in_a_block():
     assert printing._str(x) == repr(x)
     with raises(AttributeError, ""):
         printing.PRINT_OPTS.no_such_option  # noqa: B018
+
+
+def test_what_cannot_be_compared_says_where_it_is():
+    with pytest.raises(
+        TypeError, match=r"of type <class 'object'> and <class 'int'>.\n\nThe failure occurred for i"
+    ):
+        torch.testing.assert_close([object()], [1])

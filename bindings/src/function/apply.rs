@@ -67,6 +67,7 @@ pub(super) fn apply<'py>(
         let mut state = context.get().state();
         state.inputs = args.iter_borrowed().map(|it| as_tensor(&it).is_some()).collect();
         state.needs_input_grad = Some(PyTuple::new(py, needs)?.into_any().unbind());
+        state.edges.extend(edges.iter().flatten().cloned());
     }
 
     let mut batched = mode::special() && inputs.iter().any(Tensor::is_batched);
@@ -86,7 +87,9 @@ pub(super) fn apply<'py>(
             forward.call1(with_context(context, args)?)
         }
     };
-    finish(context, &inputs, edges, is_apart, &unrecorded(run)?)
+    let finished = unrecorded(run).and_then(|raw| finish(context, &inputs, edges, is_apart, &raw));
+    context.get().forget_early();
+    finished
 }
 
 /// What a function makes of tensors that stand for many samples, if one does. What is below the mapping
@@ -247,11 +250,14 @@ fn remember(
     };
     let kept: rushlight::Result<Vec<Option<Arc<Held>>>> = to_save.iter().map(keep).collect();
     let kept = kept.map_err(raise)?;
+    context.get().hand_over(context.py(), node);
     let mut state = context.get().state();
     let State { outputs, edges, forms, materialize_constants, .. } = &mut *state;
     let is_material = |output: &Tensor| *materialize_constants || output.requires_grad();
     outputs.extend(outcome.outputs.iter().map(|output| output.as_ref().is_some_and(is_material)));
-    edges.extend(node.edges().iter().cloned());
+    if edges.is_empty() {
+        edges.extend(node.edges().iter().cloned());
+    }
     forms.extend((0..node.outputs() as u32).map(|output| node.form(output).to_form()));
     state.node = Some(node.id());
     state.kept = kept;

@@ -130,7 +130,8 @@ impl FunctionBase {
     /// What the outputs look like.
     #[getter]
     fn _input_metadata<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        input_metadata(slf.py(), &Self::node(slf))
+        let is_running = slf.get().state().forms.is_empty();
+        if is_running { Ok(PyTuple::empty(slf.py())) } else { input_metadata(slf.py(), &Self::node(slf)) }
     }
 
     /// Calls `fn(grad_inputs, grad_outputs)` after the node has run.
@@ -268,6 +269,7 @@ impl FunctionBase {
             state.needs_input_grad.take(),
             std::mem::take(&mut state.kept),
             std::mem::take(&mut state.primals),
+            state.early.take(),
             std::mem::take(&mut state.edges),
         );
         drop(state);

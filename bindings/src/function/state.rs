@@ -7,7 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::graph::arena::Strong;
-use rushlight::graph::{Edge, Form, Forms, Held, Holding, Node, NodeId, NodeRef, Packer};
+use rushlight::graph::{Edge, Form, Forms, Held, Holding, Node, NodeId, NodeRef, Packer, Place};
 use rushlight::ops::custom;
 use rushlight::origin::Origin;
 use rushlight::{Error, Tensor};
@@ -16,6 +16,7 @@ use super::FunctionBase;
 use super::rule::Custom;
 use crate::error::raise;
 use crate::returns::ToPython;
+use crate::tensor::object::{deposit, deposited};
 
 const SPENT: &str = "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on \
     the autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.";
@@ -41,6 +42,8 @@ pub(super) struct State {
     /// Whether what was kept was asked for and is let go of at that.
     pub(super) spent: bool,
     pub(super) node: Option<NodeId>,
+    /// What stands for the node while the function runs, if somebody wanted it then.
+    pub(super) early: Option<NodeRef>,
     /// What the node is made of, for a context that outlives it.
     pub(super) edges: Vec<Option<Edge>>,
     pub(super) forms: Vec<Form>,
@@ -59,6 +62,7 @@ impl State {
     /// Shows what is held of the engine, and what that is of Python.
     pub(super) fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
         self.edges.iter().flatten().for_each(|edge| visit(Holding::Node(&edge.node)));
+        self.early.iter().for_each(|early| visit(Holding::Node(early)));
         self.primals.iter().for_each(|primal| visit(Holding::Tensor(primal)));
         // Not where it is being loaded: somebody else has it too.
         let kept = self.kept.iter().flatten().filter(|kept| Arc::strong_count(kept) == 1);
@@ -89,7 +93,8 @@ impl FunctionBase {
         drop(before);
     }
 
-    /// The node, made anew if it went while somebody kept the context.
+    /// The node, made anew if it went while somebody kept the context. While the function runs there is
+    /// none yet: what is put at the one that stands for it gets to it by `hand_over`.
     pub(crate) fn node(slf: &Bound<'_, Self>) -> NodeRef {
         let state = slf.get().state();
         if let Some(node) = state.node.and_then(Strong::<Node>::upgrade) {
@@ -99,10 +104,34 @@ impl FunctionBase {
         let first = forms.next().unwrap_or_else(custom::no_form);
         let forms = Forms { first, further: forms.collect() };
         let edges = state.edges.iter().cloned().collect();
+        let is_early = state.forms.is_empty();
         drop(state);
         let node = Node::record(Custom::new(slf), edges, forms);
-        slf.get().state().node = Some(node.id());
+        let mut state = slf.get().state();
+        state.node = Some(node.id());
+        state.early = is_early.then(|| node.clone());
         node
+    }
+
+    /// Puts hooks and metadata that the context got while its function ran at the node that was recorded.
+    pub(super) fn hand_over(&self, py: Python<'_>, node: &NodeRef) {
+        let early = self.state().early.take();
+        if let Some(extras) = early.as_ref().and_then(|early| early.extras()) {
+            for place in [Place::Before, Place::After] {
+                if let Some(hooks) = extras.hooks.named(place) {
+                    node.extras_or_new().hooks.replace(place, Some(hooks));
+                }
+            }
+            if let Some(metadata) = deposited(&extras.foreign, py) {
+                deposit(&node.extras_or_new().foreign, metadata.clone_ref(py));
+            }
+        }
+    }
+
+    /// Lets go of what stood for the node while the function ran.
+    pub(super) fn forget_early(&self) {
+        let early = self.state().early.take();
+        drop(early);
     }
 
     /// The error for whoever asks for what a run has freed.

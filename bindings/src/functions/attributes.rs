@@ -61,7 +61,7 @@ pub(super) const TABLE: &[Function] = &[
     ),
     method(
         "is_contiguous",
-        &["(Tensor input, *, memory_format? memory_format=None) -> bool"],
+        &["(Tensor input, *, memory_format memory_format=contiguous_format) -> bool"],
         "Whether the elements lie in memory in row-major order, or in another, without gaps.",
         is_contiguous,
     ),

@@ -5,7 +5,6 @@ use crate::body::Call;
 use crate::callable::Function;
 use crate::device::{Device, MemoryFormat};
 use crate::dtype::{as_dtype, tensor_type_name};
-use crate::error::raise;
 use crate::returns::ToPython;
 use crate::tensor::numpy::to_numpy;
 use crate::tensor::object::tensor_class;
@@ -109,12 +108,15 @@ pub(super) fn order(format: Option<&'static str>) -> Order {
     }
 }
 
-/// Whether a tensor lies in the order that is asked for, as far as torch looks.
-fn lies(tensor: &Tensor, format: Option<&'static str>) -> rushlight::Result<bool> {
+/// Whether a tensor lies in the order that is asked for, as far as torch looks: where sizes of one leave that
+/// open, its channels do not lie last.
+fn lies(tensor: &Tensor, format: Option<&'static str>) -> bool {
+    let is_last = |ndim| tensor.ndim() == ndim && ops::cast::suggests_channels_last(tensor);
     match format {
-        Some("channels_last") => ops::cast::is_channels_last(tensor, 4),
-        Some("channels_last_3d") => ops::cast::is_channels_last(tensor, 5),
-        _ => Ok(true),
+        Some("contiguous_format") => !is_last(4) && !is_last(5),
+        Some("channels_last") => is_last(4),
+        Some("channels_last_3d") => is_last(5),
+        _ => true,
     }
 }
 
@@ -123,7 +125,7 @@ fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool, slot: usiz
     let format = format(arguments, slot);
     if tensor.dtype() != dtype {
         warn_of_lost_part(arguments.py(), tensor.dtype(), dtype)?;
-    } else if !copy && lies(tensor, format).map_err(raise)? {
+    } else if !copy && lies(tensor, format) {
         return arguments.object(0).to_python(arguments.py()).map(Bound::unbind);
     }
     ops::cast::to_copy(tensor, dtype, order(format)).to_python(arguments.py()).map(Bound::unbind)

@@ -2,7 +2,9 @@
 use super::entries::{function, in_place, inner, shared};
 use crate::arguments::Arguments;
 use crate::callable::Function;
+use crate::error::raise;
 use crate::returns::ToPython;
+use crate::warnings::Once;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::ops::neural::attention::{Answering, attention};
@@ -156,6 +158,11 @@ pub(super) const TABLE: &[Function] = &[
     }),
 ];
 
+static UNEVEN: Once = Once::new();
+const ONE_SIDE_MORE: &std::ffi::CStr =
+    c"Using padding='same' with even kernel lengths and odd dilation may require a \
+    zero-padded copy of the input be created";
+
 fn convolved(a: &Arguments<'_, '_>, spatial: usize) -> PyResult<Py<PyAny>> {
     let mut options = Options {
         stride: a.ints(3)?.to_vec(),
@@ -169,7 +176,17 @@ fn convolved(a: &Arguments<'_, '_>, spatial: usize) -> PyResult<Py<PyAny>> {
     if a.overload() == 1 {
         match a.text(4)?.as_str() {
             "valid" => options.padding = vec![0; spatial],
-            "same" => return convolution_same(x, weight, bias, spatial, &options).answer(a.py()),
+            "same" => {
+                let result = convolution_same(x, weight, bias, spatial, &options).map_err(raise)?;
+                let is_uneven = |(&size, place): (&usize, usize)| {
+                    let dilation = options.dilation.get(place).or(options.dilation.first());
+                    size % 2 == 0 && dilation.is_some_and(|dilation| dilation % 2 == 1)
+                };
+                if weight.layout().shape().iter().skip(2).zip(0..).any(is_uneven) {
+                    UNEVEN.warn(a.py(), ONE_SIDE_MORE)?;
+                }
+                return result.to_python(a.py()).map(Bound::unbind);
+            }
             other => return Err(PyRuntimeError::new_err(format!("Invalid padding string: '{other}'"))),
         }
     } else {
@@ -194,7 +211,7 @@ fn dropped(a: &Arguments<'_, '_>, channels: bool, alpha: bool) -> PyResult<Py<Py
     let (x, dropout) = (a.tensor(0)?, Dropout { probability: a.float(1)?, channels, alpha });
     if dropout.probability == 0.0 || !a.boolean(2) || x.numel() == 0 {
         // The very object, as long as the probability is one.
-        dropout.of(x, false, None).map_err(crate::error::raise)?;
+        dropout.of(x, false, None).map_err(raise)?;
         return a.object(0).answer(a.py());
     }
     dropout.of(x, true, None).answer(a.py())

@@ -181,7 +181,7 @@ pub(super) const TABLE: &[Function] = &[
     ),
     method(
         "contiguous",
-        &["(Tensor input, *, memory_format? memory_format=None)"],
+        &["(Tensor input, *, memory_format memory_format=contiguous_format)"],
         "The tensor itself if its elements lie in row-major order, else a copy that does.",
         |a| match format(a, 1) {
             Some("channels_last") if !cast::is_channels_last(a.tensor(0)?, 4).map_err(raise)? => {

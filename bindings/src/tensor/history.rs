@@ -3,7 +3,7 @@
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyType};
+use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use rushlight::graph::profile::{self, Label};
 use rushlight::graph::{HookId, NamedHooks, mode};
 use rushlight::ops::intercept::{is_active, is_minding};
@@ -15,7 +15,7 @@ use smallvec::smallvec;
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::dtype::{as_dtype, wrap_dtype};
 use crate::error::raise;
-use crate::hooks::{PythonHook, RemovableHandle};
+use crate::hooks::{PythonHook, RemovableHandle, only_hook};
 use crate::intercept::settle_method;
 use crate::node::wrap_node;
 use crate::overrides;
@@ -100,7 +100,13 @@ impl TensorBase {
     }
 
     /// Calls `hook(grad)` with every gradient with respect to the tensor; what it answers replaces it.
-    fn register_hook(slf: &Bound<'_, Self>, hook: &Bound<'_, PyAny>) -> PyResult<RemovableHandle> {
+    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, hook)")]
+    fn register_hook(
+        slf: &Bound<'_, Self>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<RemovableHandle> {
+        let hook = &only_hook("register_hook", args, kwargs)?;
         if !slf.get().tensor().requires_grad() {
             return Err(PyRuntimeError::new_err(HOOK_NO_GRAD));
         }
@@ -145,10 +151,13 @@ impl TensorBase {
     }
 
     /// Calls `hook(tensor)` after a gradient was accumulated into this leaf's `grad`.
+    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, hook)")]
     fn register_post_accumulate_grad_hook(
         slf: &Bound<'_, Self>,
-        hook: &Bound<'_, PyAny>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<RemovableHandle> {
+        let hook = &only_hook("register_post_accumulate_grad_hook", args, kwargs)?;
         let tensor = slf.get().tensor();
         if !tensor.requires_grad() {
             return Err(PyRuntimeError::new_err(HOOK_NO_GRAD));

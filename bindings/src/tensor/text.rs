@@ -27,9 +27,16 @@ impl TensorBase {
             let text = format!("unsupported format string passed to {}.__format__", class.name()?);
             return Err(PyTypeError::new_err(text));
         }
-        let name =
-            if class.is(tensor_class(slf.py())) { "tensor".to_owned() } else { class.name()?.to_string() };
-        layered(slf.py(), slf.get().tensor(), &name, usize::MAX, usize::MAX)
+        if class.is(tensor_class(slf.py())) {
+            return layered(slf.py(), slf.get().tensor(), "tensor", usize::MAX, usize::MAX);
+        }
+        let text = layered(slf.py(), slf.get().tensor(), &class.name()?.to_string(), usize::MAX, usize::MAX)?;
+        // A tensor of another class may have been made a parameter.
+        let is_parameter = match slf.getattr_opt("_is_param")? {
+            Some(mark) => mark.is_truthy()?,
+            None => false,
+        };
+        Ok(if is_parameter { format!("Parameter({text})") } else { text })
     }
 }
 

@@ -55,12 +55,12 @@ def _get_sequence_nr() -> int:
     return number + 1
 
 
-def _saved_tensors_hooks_disable(error_message: str) -> None:
-    """Refuse hooks on saved tensors with an error of these words."""
+def _saved_tensors_hooks_disable(error_message: str, fail_if_non_empty: bool = True) -> None:
+    """Refuse hooks on saved tensors with an error of these words: by default, those that are there too."""
     if not isinstance(error_message, str):
         form = "(error_message: str, fail_if_non_empty: bool = True) -> None"
         raise mismatch("_saved_tensors_hooks_disable", form, error_message)
-    _refuse_saved_tensors_hooks(error_message)
+    _refuse_saved_tensors_hooks(error_message, fail_if_non_empty)
 
 
 def _saved_tensors_hooks_enable() -> None:

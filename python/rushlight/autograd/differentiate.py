@@ -58,14 +58,15 @@ def backward(
         grad_tensors = _deprecated_grad_variables(grad_tensors, grad_variables)
     targets = () if inputs is None else _inputs_tuple(inputs, "backward")
     roots = _as_tuple(tensors)
-    if _has_torch_function(roots):
+    if _has_torch_function(roots + targets):
         options = {
             "grad_tensors": grad_tensors,
             "retain_graph": retain_graph,
             "create_graph": create_graph,
             "inputs": None if inputs is None else targets,
         }
-        return _handle_torch_function(backward, "torch.autograd.backward", roots, (roots,), options)
+        relevant = roots + targets
+        return _handle_torch_function(backward, "torch.autograd.backward", relevant, (roots,), options)
     for root in roots:
         if not isinstance(root, Tensor) and not _is_edge(root):
             raise AssertionError("Expected output to be a torch.Tensor")
@@ -119,7 +120,7 @@ def grad(
         shown: tuple[Any, ...] = _handle_torch_function(
             grad, "torch.autograd.grad", relevant, (roots, targets), options
         )
-        return shown
+        return dict(zip(inputs, shown, strict=True)) if type(inputs) is dict else shown
     if not only_inputs:
         _warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
@@ -244,15 +245,15 @@ def _gradients_tuple(gradients: Any, roots: tuple[Any, ...], batched: bool) -> t
     """Check given gradients against their roots. The engine creates those that are `None`."""
     if gradients is None:
         return (None,) * len(roots)
-    given = _as_tuple(gradients)
+    given = _tensor_or_tensors_to_tuple(gradients, len(roots))
     for index, (root, gradient) in enumerate(zip(roots, given, strict=False)):
         if gradient is None:
             continue
         if not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
         form = _form(root)
-        # One sample stands for all; a gradient without dimensions has none, as it says itself.
-        shape = gradient[0].shape if batched and gradient.ndim == 0 else gradient.shape[batched:]
+        # One sample stands for all; a gradient without any says so itself.
+        shape = gradient[0].shape if batched else gradient.shape
         if shape != Size(form.shape):
             expected, _ = _calculate_shape(root, gradient, batched)
             raise RuntimeError(_mismatch(index, shape[1:] if batched else shape, expected, batched))

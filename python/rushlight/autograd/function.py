@@ -7,6 +7,7 @@ context's methods.
 from __future__ import annotations
 
 from collections import OrderedDict
+from itertools import count
 
 from .._rushlight import Tensor, _FunctionBase, _refuse_derivative, is_grad_enabled
 from .grad_mode import no_grad
@@ -101,11 +102,16 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
 BackwardCFunction.__module__ = "rushlight.autograd.function"
 
 
+# The number of the next class of functions.
+AUTOGRAD_FUNCTION_COUNTER = count()
+
+
 class FunctionMeta(type):
     """Gives every function the class of its contexts, which is named for it."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
-        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        own = {"_forward_cls": cls, "_autograd_function_id": next(AUTOGRAD_FUNCTION_COUNTER)}
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), own)
         super().__init__(name, bases, attrs)
 
     @property

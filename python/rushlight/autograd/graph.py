@@ -197,10 +197,10 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         tensor = (tensor,)
     elif not hasattr(tensor, "__iter__"):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
-    tensors = tuple(tensor)
-    if not all(isinstance(one, Tensor) for one in tensors):
-        raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
-    _rushlight._increment_version(tensors)
+    for one in tensor:
+        if not isinstance(one, Tensor):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
+        _rushlight._increment_version((one,))
 
 
 class _unsafe_preserve_version_counter:
@@ -277,6 +277,15 @@ class _MultiHandle(RemovableHandle):
 
     def __exit__(self, *_: object) -> None:
         self.remove()
+
+    def __getstate__(self) -> tuple[RemovableHandle, ...]:
+        return self.handles
+
+    def __setstate__(self, state: tuple[RemovableHandle, ...]) -> None:
+        self.handles = state
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _MultiHandle, ((),), self.handles
 
 
 def register_multi_grad_hook(

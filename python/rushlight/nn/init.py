@@ -7,7 +7,14 @@ from math import ceil, erf, prod, sqrt
 from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
-from .._rushlight import empty_like, qr, randperm, where
+from .._rushlight import (
+    _handle_torch_function,
+    _has_torch_function,
+    _nn,
+    empty_like,
+    randperm,
+    where,
+)
 from ..autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
@@ -64,8 +71,9 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
     >>> bool(((x >= 2) & (x <= 3)).all())
     True
     """
-    with no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+    if _has_torch_function((tensor,)):
+        return _shown(uniform_, tensor=tensor, a=a, b=b, generator=generator)
+    return _uniform(tensor, a, b, generator)
 
 
 def normal_(
@@ -78,8 +86,9 @@ def normal_(
     >>> bool(((x > 30) & (x < 70)).all())
     True
     """
-    with no_grad():
-        return tensor.normal_(mean, std, generator=generator)
+    if _has_torch_function((tensor,)):
+        return _shown(normal_, tensor=tensor, mean=mean, std=std, generator=generator)
+    return _normal(tensor, mean, std, generator)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -89,8 +98,9 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     >>> torch.nn.init.constant_(torch.empty(2), 3.0)
     tensor([3., 3.])
     """
-    with no_grad():
-        return tensor.fill_(val)
+    if _has_torch_function((tensor,)):
+        return _shown(constant_, tensor=tensor, val=val)
+    return _filled(tensor, val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
@@ -100,7 +110,7 @@ def ones_(tensor: Tensor) -> Tensor:
     >>> torch.nn.init.ones_(torch.empty(2))
     tensor([1., 1.])
     """
-    return constant_(tensor, 1.0)
+    return _filled(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
@@ -110,7 +120,8 @@ def zeros_(tensor: Tensor) -> Tensor:
     >>> torch.nn.init.zeros_(torch.empty(2))
     tensor([0., 0.])
     """
-    return constant_(tensor, 0.0)
+    with no_grad():
+        return tensor.zero_()
 
 
 def eye_(tensor: Tensor) -> Tensor:
@@ -136,7 +147,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | No
     True
     """
     bound = sqrt(3.0) * _xavier_deviation(tensor, gain)
-    return uniform_(tensor, -bound, bound, generator)
+    return _uniform(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
@@ -147,7 +158,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
     >>> 0.045 < weight.std().item() < 0.055
     True
     """
-    return normal_(tensor, 0.0, _xavier_deviation(tensor, gain), generator)
+    return _normal(tensor, 0.0, _xavier_deviation(tensor, gain), generator)
 
 
 def kaiming_uniform_(
@@ -164,10 +175,13 @@ def kaiming_uniform_(
     >>> bool((weight.abs() <= (3 / 600) ** 0.5).all())
     True
     """
+    if _has_torch_function((tensor,)):
+        how = {"mode": mode, "nonlinearity": nonlinearity, "generator": generator}
+        return _shown(kaiming_uniform_, tensor=tensor, a=a, **how)
     if 0 in tensor.shape:
         return _unfilled(tensor)
     bound = sqrt(3.0) * _kaiming_deviation(tensor, a, mode, nonlinearity)
-    return uniform_(tensor, -bound, bound, generator)
+    return _uniform(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
@@ -186,7 +200,7 @@ def kaiming_normal_(
     """
     if 0 in tensor.shape:
         return _unfilled(tensor)
-    return normal_(tensor, 0.0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)
+    return _normal(tensor, 0.0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
@@ -205,7 +219,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     columns = tensor.numel() // rows
     with no_grad():
         drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
-        q, r = qr(drawn.t() if rows < columns else drawn)
+        q, r = _nn.linalg_qr(drawn.t() if rows < columns else drawn)
         q = q * r.diagonal().sign()
         tensor.copy_((q.t() if rows < columns else q).reshape(tensor.shape)).mul_(gain)
     return tensor
@@ -301,6 +315,28 @@ def trunc_normal_(
         if result is not tensor:
             tensor.copy_(result)
     return tensor
+
+
+def _uniform(tensor: Tensor, a: float, b: float, generator: Generator | None) -> Tensor:
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def _normal(tensor: Tensor, mean: float, std: float, generator: Generator | None) -> Tensor:
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def _filled(tensor: Tensor, value: float) -> Tensor:
+    with no_grad():
+        return tensor.fill_(value)
+
+
+def _shown(function: Any, **given: Any) -> Tensor:
+    """Show a call to the class of its tensor, or to the modes that see calls, which answer it."""
+    name = f"{__name__}.{function.__name__}"
+    answer: Tensor = _handle_torch_function(function, name, (given["tensor"],), (), given)
+    return answer
 
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:

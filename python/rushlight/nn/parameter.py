@@ -10,9 +10,21 @@ from .._rushlight import Tensor, _disabled_torch_function_impl, empty
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from .uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
+    from .uninitialized import (
+        UninitializedBuffer,
+        UninitializedParameter,
+        UninitializedTensorMixin,
+        is_lazy,
+    )
 
-__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+__all__ = [
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "UninitializedTensorMixin",
+    "is_lazy",
+]
 
 
 class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
@@ -109,5 +121,8 @@ class Buffer(Tensor, metaclass=_BufferType):
 
 __getattr__, __dir__ = on_first_use(
     globals(),
-    names=dict.fromkeys(("UninitializedBuffer", "UninitializedParameter", "is_lazy"), ".uninitialized"),
+    names=dict.fromkeys(
+        ("UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"),
+        ".uninitialized",
+    ),
 )

@@ -14,7 +14,7 @@ from .parameter import Parameter
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+__all__ = ["UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"]
 
 _WITHOUT_SHAPE = (
     "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
@@ -28,14 +28,14 @@ _WITHOUT_VALUE = (
 )
 
 
-class _Uninitialized:
+class UninitializedTensorMixin:
     """What has no shape before it is made from the first input that comes by."""
 
     cls_to_become: type
     data: Any
     _may = frozenset(
-        {"requires_grad_", "is_floating_point", "is_complex", "half", "float", "double", "short", "int"}
-        | {"long", "cuda", "cpu", "to", "get_device", "_has_compatible_shallow_copy_type", "has_names"}
+        {"__hash__", "size", "copy_", "is_floating_point", "is_complex", "half", "float", "double", "char"}
+        | {"short", "int", "long", "cuda", "cpu", "to", "get_device", "_has_compatible_shallow_copy_type"}
     )
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
@@ -63,13 +63,13 @@ class _Uninitialized:
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func.__name__ in cls._may or func.__name__ in ("__get__", "__set__", "detach"):
+        if func.__name__ in cls._may or func.__name__ in ("__get__", "__set__"):
             # What a buffer is converted to has no shape either.
             return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
         raise ValueError(_WITHOUT_VALUE.format(func))
 
 
-class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
     """A parameter without a shape; a lazy module gives it one when it sees its first input."""
 
     cls_to_become = Parameter
@@ -87,7 +87,7 @@ class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
         return copied
 
 
-class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[misc]
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc]
     """A buffer without a shape; a lazy module gives it one when it sees its first input."""
 
     cls_to_become = Tensor
@@ -105,4 +105,10 @@ class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[misc]
 
 def is_lazy(param: Any) -> bool:
     """Return whether a tensor has no shape yet."""
-    return isinstance(param, _Uninitialized)
+    return isinstance(param, UninitializedTensorMixin)
+
+
+# Where they are known from.
+for _class in (UninitializedTensorMixin, UninitializedParameter, UninitializedBuffer):
+    _class.__module__ = Parameter.__module__
+del _class

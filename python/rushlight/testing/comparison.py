@@ -104,7 +104,7 @@ class _Comparison:
             if actual is not expected:
                 raise _different(f"None mismatch: {actual} is not {expected}", place)
         elif isinstance(actual, str) or isinstance(expected, str):
-            raise _not_comparable(actual, expected)
+            raise _not_comparable(actual, expected, place)
         elif isinstance(actual, Sequence) and isinstance(expected, Sequence):
             self._compare_sequences(actual, expected, place)
         elif isinstance(actual, Mapping) and isinstance(expected, Mapping):
@@ -117,7 +117,7 @@ class _Comparison:
         elif self._are_tensors(actual, expected):
             self._compare_tensors(_as_tensor(actual), _as_tensor(expected), place)
         else:
-            raise _not_comparable(actual, expected)
+            raise _not_comparable(actual, expected, place)
 
     def _are_tensors(self, actual: Any, expected: Any) -> bool:
         """Tell whether both are tensors or both are arrays, of one class or of classes that are related."""
@@ -267,13 +267,16 @@ def _as_tensor(value: Any) -> Tensor:
 
 
 def _different(text: str, place: str) -> _Different:
-    return _Different(f"{text}\n\nThe failure occurred for item {place}" if place else text)
+    return _Different(_at(text, place))
 
 
-def _not_comparable(actual: Any, expected: Any) -> TypeError:
-    return TypeError(
-        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
-    )
+def _at(text: str, place: str) -> str:
+    return f"{text}\n\nThe failure occurred for item {place}" if place else text
+
+
+def _not_comparable(actual: Any, expected: Any, place: str) -> TypeError:
+    text = f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
+    return TypeError(_at(text, place))
 
 
 def assert_allclose(

@@ -16,6 +16,7 @@ leaf. `register_pytree_node` adds a class of containers.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from types import UnionType
 from typing import TYPE_CHECKING, Any
 
 from .._lazy import on_first_use
@@ -258,7 +259,7 @@ def tree_map_(
 
 
 def _wanted(type_or_types_or_pred: Any) -> Callable[[Any], bool]:
-    if isinstance(type_or_types_or_pred, type | tuple):
+    if isinstance(type_or_types_or_pred, type | tuple | UnionType):
         return lambda x: isinstance(x, type_or_types_or_pred)
     if callable(type_or_types_or_pred):
         predicate: Callable[..., Any] = type_or_types_or_pred
@@ -361,7 +362,10 @@ def tree_leaves_with_path(
             return
         definition = SUPPORTED_NODES[_node_type(node)]
         if definition.flatten_with_keys_fn is None:
-            raise ValueError(f"Did not find a flatten_with_keys_fn for type: {definition.type}")
+            raise ValueError(
+                f"Did not find a flatten_with_keys_fn for type: {definition.type}. Please pass a "
+                "flatten_with_keys_fn argument to register_pytree_node."
+            )
         for key, child in definition.flatten_with_keys_fn(node)[0]:
             yield from walk((*path, key), child)
 

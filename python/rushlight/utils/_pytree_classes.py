@@ -107,6 +107,7 @@ def register_dataclass(
         children, context = flatten(value)
         return [(GetAttrKey(name), child) for name, child in zip(context[0], children, strict=True)], context
 
+    _take_the_place_of_what_was_registered(cls)
     register_pytree_node(
         cls,
         flatten,
@@ -200,8 +201,14 @@ def _register_pytree_node(cls: type[Any], flatten_fn: Any, unflatten_fn: Any, **
         FutureWarning,
         stacklevel=2,
     )
-    if cls in SUPPORTED_NODES:
-        text = f"{cls} is already registered as pytree node. Overwriting the previous registration."
-        warnings.warn(text, stacklevel=2)
-        del SUPPORTED_NODES[cls]
+    _take_the_place_of_what_was_registered(cls)
     register_pytree_node(cls, flatten_fn, unflatten_fn, **options)
+
+
+def _take_the_place_of_what_was_registered(cls: type[Any]) -> None:
+    if cls in SUPPORTED_NODES:
+        import warnings
+
+        text = f"{cls} is already registered as pytree node. Overwriting the previous registration."
+        warnings.warn(text, stacklevel=3)
+        del SUPPORTED_NODES[cls]

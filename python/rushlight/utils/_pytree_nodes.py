@@ -163,6 +163,7 @@ register_pytree_node(
     Size,
     lambda node: (list(node), None),
     lambda children, _: tuple(children),
+    serialized_type_name="torch.Size",
     flatten_with_keys_fn=lambda node: (_entries(node), None),
 )
 register_pytree_node(

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import __future__ as switches
-from ..._rushlight import Tensor, bfloat16, dtype, empty, empty_like, float16, float32, float64
+from ..._rushlight import (
+    Tensor,
+    bfloat16,
+    channels_last_3d,
+    dtype,
+    empty,
+    empty_like,
+    float16,
+    float32,
+    float64,
+)
 from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
 
@@ -91,22 +101,28 @@ class Converted:
         if "meta" in map(str, (*args, *kwargs.values())):
             # What has no memory there is meant to be replaced in each call; here it just stays.
             return self
-        wanted = [value for value in (*args, *kwargs.values()) if isinstance(value, dtype)]
-        if wanted and not (wanted[0].is_floating_point or wanted[0].is_complex):
+        order = kwargs.get("memory_format")
+        # Wrong arguments are an error even if there is nothing to convert.
+        empty((0,) * (5 if order is channels_last_3d else 4)).to(*args, **kwargs)
+        device, wanted, non_blocking = _destination(*args, **kwargs)
+        if wanted is not None and not (wanted.is_floating_point or wanted.is_complex):
             raise TypeError(
-                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-                f"dtype={wanted[0]}"
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}"
             )
-        if wanted and wanted[0].is_complex:
+        if wanted is not None and wanted.is_complex:
             import warnings
 
             warnings.warn(_COMPLEX, stacklevel=2)
-        empty(0).to(*args, **kwargs)  # Wrong arguments are an error even if there is nothing to convert.
-        return self._apply(
-            lambda tensor: (
-                tensor.to(*args, **kwargs) if tensor.is_floating_point() or tensor.is_complex() else tensor
-            )
-        )
+
+        def converted(tensor: Tensor) -> Tensor:
+            is_converted = tensor.is_floating_point() or tensor.is_complex()
+            to = (device, wanted if is_converted else None, non_blocking)
+            # Only images and volumes have channels that can lie last.
+            if order is not None and tensor.dim() in (4, 5):
+                return tensor.to(*to, memory_format=order)
+            return tensor.to(*to)
+
+        return self._apply(converted)
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Give the parameters and buffers memory that nothing has been written to yet.
@@ -151,3 +167,19 @@ class Converted:
     def cuda(self, device: Any = None) -> Self:
         """Move the parameters and buffers to a CUDA device: an error if there are any."""
         return self._apply(lambda tensor: tensor.cuda(device))
+
+
+def _destination(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
+    """Return what arguments of `Tensor.to` say: a device, an element type, and whether not to wait."""
+    first = args[0] if args else None
+    if isinstance(first, Tensor):
+        names = ["tensor"]
+    else:
+        names = ["dtype"] if isinstance(first, dtype) else ["device", "dtype"]
+    given = dict(zip([*names, "non_blocking", "copy"], args, strict=False), **kwargs)
+    if given.get("copy"):
+        raise RuntimeError(".to() does not accept copy argument")
+    if "tensor" in given:
+        like = given["tensor"]
+        given.update(device=like.device, dtype=like.dtype)
+    return given.get("device"), given.get("dtype"), given.get("non_blocking", False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import __future__ as switches
@@ -13,7 +14,7 @@ from ._every import Hooks
 from ._every import with_module as given_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from ..._hooks import RemovableHandle
     from .module import Module
@@ -55,7 +56,7 @@ class StateDict(Hooks):
 
     def state_dict(
         self,
-        *,
+        *args: Any,
         destination: dict[str, Any] | None = None,
         prefix: str = "",
         keep_vars: bool = False,
@@ -66,6 +67,8 @@ class StateDict(Hooks):
         >>> list(torch.nn.Sequential(torch.nn.Linear(2, 1)).state_dict())
         ['0.weight', '0.bias']
         """
+        if args:
+            destination, prefix, keep_vars = _by_position(args, destination, prefix, keep_vars)
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()  # type: ignore[attr-defined]
@@ -131,36 +134,26 @@ class StateDict(Hooks):
         >>> layer.load_state_dict({"weight": torch.ones(1, 2), "bias": torch.zeros(1)})
         <All keys matched successfully>
         """
-        if not hasattr(state_dict, "keys"):
+        if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         missing: list[str] = []
         unexpected: list[str] = []
         errors: list[str] = []
         versions = getattr(state_dict, "_metadata", {})
-        # Each module takes its part from what hooks have left of its parent's.
-        pending: list[tuple[str, Any, Mapping[str, Any]]] = [("", self, state_dict)]
-        visited: list[Module] = []
-        while pending:
-            prefix, module, above = pending.pop()
-            visited.append(module)
-            metadata = dict(versions.get(prefix[:-1], {}), assign_to_params_buffers=assign)
-            own = {key: value for key, value in above.items() if key.startswith(prefix)}
+
+        def load(module: StateDict, own: dict[str, Any], prefix: str) -> None:
+            metadata = dict(versions.get(prefix[:-1], {}))
+            if assign:
+                metadata["assign_to_params_buffers"] = True
             module._load_from_state_dict(own, prefix, metadata, True, missing, unexpected, errors)
-            children = [
-                (f"{prefix}{name}.", child, own)
-                for name, child in module._modules.items()
-                if child is not None
-            ]
-            pending += reversed(children)
-        keys = _IncompatibleKeys(missing, unexpected)
-        for module in reversed(visited):
-            for hook in tuple(module._load_state_dict_post_hooks.values()):
-                if hook(module, keys) is not None:
-                    raise AssertionError(
-                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
-                        "return new values, if incompatible_keys need to be modified, it should be done "
-                        "inplace."
-                    )
+            # Each module takes its part from what hooks have left of its parent's.
+            for name, child in module._modules.items():
+                if child is not None:
+                    start = f"{prefix}{name}."
+                    load(child, {key: value for key, value in own.items() if key.startswith(start)}, start)
+            module._call_after_loading(_IncompatibleKeys(missing, unexpected))
+
+        load(self, dict(state_dict), "")
         if strict and unexpected:
             errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
         if strict and missing:
@@ -168,7 +161,16 @@ class StateDict(Hooks):
         if errors:
             listed = "\n\t".join(errors)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
-        return keys
+        return _IncompatibleKeys(missing, unexpected)
+
+    def _call_after_loading(self, keys: _IncompatibleKeys) -> None:
+        for hook in tuple(self._load_state_dict_post_hooks.values()):
+            if hook(self, keys) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
+                    "return new values, if incompatible_keys need to be modified, it should be done "
+                    "inplace."
+                )
 
     def get_extra_state(self) -> Any:
         """Return what else belongs to the state; a module that has such writes this and `set_extra_state`."""
@@ -224,7 +226,7 @@ class StateDict(Hooks):
             unexpected_keys.append(extra)
         if strict:
             for key in state_dict:
-                if key == extra:
+                if not key.startswith(prefix) or key == extra:
                     continue
                 first, dot, _ = key[len(prefix) :].partition(".")
                 if first not in self._modules if dot else first not in own:
@@ -283,6 +285,27 @@ def _swap(tensor: Tensor, found: Tensor, assign: bool) -> None:
         else:
             made = Parameter(made, requires_grad=tensor.requires_grad)
     swap_tensors(tensor, made)
+
+
+def _by_position(
+    args: tuple[Any, ...], destination: dict[str, Any] | None, prefix: str, keep_vars: bool
+) -> tuple[dict[str, Any] | None, str, bool]:
+    """Return the arguments of `state_dict`, some of which were given by position, as they once could be."""
+    import warnings
+
+    warnings.warn(
+        "Positional args are being deprecated, use kwargs instead. Refer to "
+        "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict "
+        "for details.",
+        FutureWarning,
+        stacklevel=3,
+    )
+    first, second, third = (*args, None, None)[:3]
+    return (
+        first if destination is None else destination,
+        second if len(args) > 1 and prefix == "" else prefix,
+        third if len(args) > 2 and keep_vars is False else keep_vars,
+    )
 
 
 def _quoted(keys: list[str]) -> str:

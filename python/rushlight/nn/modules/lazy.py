@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..._rushlight import int64, tensor
+from ..._rushlight import _DisableTorchFunctionSubclass, int64, tensor
 from ...autograd.grad_mode import no_grad
 from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -68,7 +68,9 @@ class LazyModuleMixin(Module):
         raise NotImplementedError
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
-        super()._save_to_state_dict(destination, prefix, keep_vars)
+        # What has no shape refuses to be detached.
+        with _DisableTorchFunctionSubclass():
+            super()._save_to_state_dict(destination, prefix, keep_vars)
         destination.update((prefix + name, own) for name, own in self._own_state() if is_lazy(own))
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
@@ -78,6 +80,11 @@ class LazyModuleMixin(Module):
                 if is_lazy(own) and found is not None and not is_lazy(found):
                     own.materialize(found.shape)  # type: ignore[union-attr]
         super()._load_from_state_dict(state_dict, prefix, *rest)
+
+    def _load_one(self, name: str, tensor: Tensor, key: str, found: Any, metadata: dict[str, Any]) -> str:
+        if is_lazy(tensor) and is_lazy(found):
+            return ""  # There is nothing to copy yet.
+        return super()._load_one(name, tensor, key, found, metadata)
 
 
 def _infer(module: Any, args: Any, kwargs: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..._rushlight import Tensor
@@ -9,7 +10,7 @@ from ..._typename import typename
 from ..parameter import Buffer, Parameter
 from ._calling import Called
 from ._converting import Converted
-from ._every import at_registration, no_hooks
+from ._every import Hooks, at_registration, no_hooks
 from ._every import register_module_backward_hook as register_module_backward_hook
 from ._every import (
     register_module_buffer_registration_hook as register_module_buffer_registration_hook,
@@ -77,11 +78,19 @@ class Module(Called, Converted, StateDict):
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    def forward(self, *_: Any, **__: Any) -> Any:
+    def _forward_unimplemented(self, *input: Any) -> None:
         """Compute the module's result; every module that is called defines it."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
+
+    _forward_unimplemented.__qualname__ = "_forward_unimplemented"
+    forward: Any = _forward_unimplemented
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what was pickled; what modules of that time did not have is empty."""
+        self.__dict__.update(no_hooks(), _non_persistent_buffers_set=set())
+        self.__dict__.update(state)
 
     # -- attributes ------------------------------------------------------------------------------
 
@@ -282,7 +291,7 @@ class Module(Called, Converted, StateDict):
     def get_submodule(self, target: str) -> Module:
         """Return the module at a dotted path."""
         found: Any = self
-        for name in filter(None, target.split(".")):
+        for name in target.split(".") if target != "" else ():
             if not hasattr(found, name):
                 raise AttributeError(f"{found._get_name()} has no attribute `{name}`")
             found = getattr(found, name)
@@ -354,10 +363,15 @@ class Module(Called, Converted, StateDict):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of the parameters; with `set_to_none=False` fill them with zeros."""
         for parameter in self.parameters():
+            gradient = parameter.grad
+            if gradient is None:
+                continue
             if set_to_none:
                 parameter.grad = None
-            elif parameter.grad is not None:
-                parameter.grad = parameter.grad.detach().zero_()
+            elif gradient.grad_fn is not None:
+                gradient.detach_().zero_()
+            else:
+                gradient.requires_grad_(False).zero_()
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Take what `compile` takes. Calls run as they are written."""
@@ -384,6 +398,15 @@ class Module(Called, Converted, StateDict):
         if not children and len(lines) <= 1:
             return f"{self._get_name()}({extra})"
         return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
+
+
+# Methods of the halves are those of the whole, as errors tell.
+for _half in (*Module.__bases__, Hooks):
+    for _name, _method in vars(_half).items():
+        if isinstance(_method, FunctionType):
+            _method.__qualname__ = f"Module.{_name}"
+del _half, _name, _method
+_IncompatibleKeys.__module__ = __name__
 
 
 def _indent(text: str) -> str:

@@ -53,6 +53,7 @@ class _Scaled(Module):
 class _Statistics(_Scaled):
     """Weight and bias of every channel, and its mean and variance so far."""
 
+    _version = 2
     ranks: ClassVar[tuple[int, ...]]
     running_mean: Any
     running_var: Any
@@ -80,6 +81,17 @@ class _Statistics(_Scaled):
         self.register_buffer("running_var", ones(num_features, **options) if tracked else None)
         self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if tracked else None)
         self.reset_parameters()
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
+    ) -> None:
+        # States from before there was a count of batches leave it as it is.
+        if local_metadata.get("version", 0) < 2 and self.track_running_stats:
+            count = self.num_batches_tracked
+            state_dict.setdefault(
+                f"{prefix}num_batches_tracked", tensor(0, dtype=int64) if count is None else count
+            )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def reset_running_stats(self) -> None:
         """Forget mean and variance."""
@@ -178,6 +190,19 @@ class BatchNorm3d(_BatchNorm):
 
 
 class _InstanceNorm(_Statistics):
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
+    ) -> None:
+        if local_metadata.get("version") is None and not self.track_running_stats:
+            # Once statistics were kept unless somebody asked for none.
+            names = [f"{prefix}{name}" for name in ("running_mean", "running_var")]
+            kept = [name for name in names if name in state_dict]
+            if kept:
+                rest[-1].append(_unexpected_statistics(kept, type(self).__name__))
+            for name in kept:
+                del state_dict[name]
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
     def __init__(
         self,
         num_features: int,
@@ -415,3 +440,14 @@ class CrossMapLRN2d(_AcrossChannels):
         first = squares[:, beside : beside + 1]
         sums = native.cat([sums[:, : beside + 1], sums[:, beside + 1 :] + first], 1)
         return input * (self.k + self.alpha / self.size * sums) ** -self.beta
+
+
+def _unexpected_statistics(names: list[str], kind: str) -> str:
+    listed = " and ".join(f'"{name}"' for name in names)
+    return (
+        f"Unexpected running stats buffer(s) {listed} for {kind} with track_running_stats=False. If "
+        "state_dict is a checkpoint saved before 0.4.0, this may be expected because "
+        f"{kind} does not track running stats by default since 0.4.0. Please remove these keys from "
+        "state_dict. If the running stats are actually needed, instead set track_running_stats=True in "
+        f"{kind} to enable them. See the documentation of {kind} for details."
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from types import GeneratorType
 from typing import TYPE_CHECKING, TypeVar
 
 from ..._rushlight import Tensor, stack, tensor
@@ -53,10 +54,9 @@ def get_total_norm(
     total = stack(norms).norm(float(norm_type))
     if error_if_nonfinite and not total.isfinite():
         raise RuntimeError(
-            f"The total norm of order {float(norm_type)} for gradients from `parameters` is "
-            f"non-finite, so it "
-            "cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, "
-            "set `error_if_nonfinite=False`"
+            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so "
+            "it cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
+            "anyway, set `error_if_nonfinite=False`"
         )
     return total
 
@@ -103,7 +103,7 @@ def clip_grad_norm_(
     if isinstance(parameters, Tensor):
         parameters = [parameters]
     else:
-        is_generator = hasattr(parameters, "__next__")
+        is_generator = isinstance(parameters, GeneratorType)
         parameters = list(parameters)
         if is_generator and not parameters:
             warnings.warn(
@@ -123,7 +123,7 @@ def clip_grad_norm(
 ) -> Tensor:
     """Warn that the name has got an underscore, and do what it does."""
     warnings.warn(
-        "torch.nn.utils.clip_grad_norm is now deprecated in favor of torch.nn.utils.clip_grad_norm_.",
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
         stacklevel=2,
     )

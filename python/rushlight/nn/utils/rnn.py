@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
 from ..._samples import check_mapped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = [
     "PackedSequence",
@@ -61,20 +59,57 @@ class PackedSequence(_Packed):
 
     def float(self) -> PackedSequence:
         """Return the same in single precision."""
-        return self.to(native.float32)
+        return self.to(dtype=native.float32)
 
     def double(self) -> PackedSequence:
         """Return the same in double precision."""
-        return self.to(native.float64)
+        return self.to(dtype=native.float64)
 
-    def cpu(self) -> PackedSequence:
-        """Return the same: this is where it is."""
-        return self
+    def half(self) -> PackedSequence:
+        """Return the same in half precision."""
+        return self.to(dtype=native.float16)
+
+    def long(self) -> PackedSequence:
+        """Return the same as 64-bit integers."""
+        return self.to(dtype=native.int64)
+
+    def int(self) -> PackedSequence:
+        """Return the same as 32-bit integers."""
+        return self.to(dtype=native.int32)
+
+    def short(self) -> PackedSequence:
+        """Return the same as 16-bit integers."""
+        return self.to(dtype=native.int16)
+
+    def char(self) -> PackedSequence:
+        """Return the same as 8-bit integers."""
+        return self.to(dtype=native.int8)
+
+    def byte(self) -> PackedSequence:
+        """Return the same as unsigned 8-bit integers."""
+        return self.to(dtype=native.uint8)
+
+    def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Return the same, converted as `Tensor.to` says: this is where it is."""
+        return self.to(*args, **kwargs)
+
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Move the elements to a CUDA device: an error."""
+        return self.to(*args, **{**kwargs, "device": "cuda"})
+
+    def pin_memory(self) -> PackedSequence:
+        """Return the same in pinned memory, as far as there is such."""
+        order = [None if one is None else one.pin_memory() for one in self[2:]]
+        return PackedSequence(self.data.pin_memory(), self.batch_sizes, *order)
+
+    def is_pinned(self) -> bool:
+        """Return whether the elements are in pinned memory."""
+        return self.data.is_pinned()
 
     @property
     def is_cuda(self) -> bool:
         """False."""
-        return False
+        return self.data.is_cuda
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
@@ -96,8 +131,19 @@ def pack_padded_sequence(
     >>> packed.data, packed.batch_sizes
     (tensor([1, 4, 2, 5, 3]), tensor([2, 2, 1]))
     """
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            "_pack_padded_sequence(): argument 'input' (position 1) must be Tensor, not "
+            f"{type(input).__name__}"
+        )
     check_mapped("_pack_padded_sequence", input)
     lengths = native.as_tensor(lengths, dtype=native.int64)
+    if not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
+    if lengths.dim() != 1:
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.dim()}D cpu Long tensor"
+        )
     order = None
     if not enforce_sorted:
         lengths, order = native.sort(lengths, descending=True)
@@ -136,8 +182,8 @@ def pad_packed_sequence(
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return packed sequences padded to one length, and their lengths."""
-    data, batch_sizes, _, back = sequence
-    sizes = batch_sizes.tolist()
+    sizes = sequence.batch_sizes.tolist()
+    data, back = sequence.data, sequence.unsorted_indices
     longest = len(sizes)
     if total_length is not None and total_length < longest:
         raise ValueError(
@@ -161,7 +207,7 @@ def pad_packed_sequence(
 
 
 def pad_sequence(
-    sequences: Tensor | list[Tensor],
+    sequences: Tensor | Iterable[Tensor],
     batch_first: bool = False,
     padding_value: float = 0.0,
     padding_side: str = "right",
@@ -173,15 +219,18 @@ def pad_sequence(
     tensor([[1, 2],
             [3, 0]])
     """
-    if isinstance(sequences, Tensor):
-        sequences = list(sequences.unbind(0))
-    elif not isinstance(sequences, (list, tuple)):
+    if not isinstance(sequences, Iterable):
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
+    sequences = tuple(sequences)
+    for place, sequence in enumerate(sequences):
+        if not isinstance(sequence, Tensor):
+            found = type(sequence).__name__
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {found}")
     check_mapped("pad_sequence", *sequences, fallback=False)
     if padding_side not in ("left", "right"):
-        raise RuntimeError("Expected padding_side to be one of left or right, but got {padding_side}.")
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
     longest, dim = max(len(sequence) for sequence in sequences), 0 if batch_first else 1
@@ -199,7 +248,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     if not batch_first:
         padded_sequences.transpose_(0, 1)
     places = native.arange(padded_sequences.shape[1])
-    pairs = zip(padded_sequences.unbind(0), lengths, strict=False)
+    pairs = zip(padded_sequences.unbind(0), lengths, strict=True)
     return [sequence[places < length] for sequence, length in pairs]
 
 
