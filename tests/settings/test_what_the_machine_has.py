@@ -32,5 +32,5 @@ def test_a_file_that_is_not_shared_stays(tmp_path):
     assert (x.dtype, path.read_bytes()) == (torch.float32, bytes(8))
     with pytest.raises(RuntimeError, match="> size <8> is smaller than the required mapping size <12>"):
         torch.from_file(str(path), size=3)
-    with pytest.raises(RuntimeError, match="unable to open file <.*> in read-only mode: No such file"):
+    with pytest.raises(RuntimeError, match=r"unable to open file <.*> in read-only mode: No such file"):
         torch.from_file(str(tmp_path / "none"), size=3)

@@ -65,12 +65,12 @@ class Adafactor(Adaptive):
         super().__init__(params, defaults)
 
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        gradient = parameter.grad
-        if gradient.dim() > 1:
-            state["row_var"] = gradient.new_zeros((*gradient.shape[:-1], 1))
-            state["col_var"] = gradient.new_zeros((*gradient.shape[:-2], 1, gradient.shape[-1]))
+        shape = parameter.shape
+        if len(shape) > 1:
+            state["row_var"] = parameter.new_zeros((*shape[:-1], 1))
+            state["col_var"] = parameter.new_zeros((*shape[:-2], 1, shape[-1]))
         else:
-            state["variance"] = native.zeros_like(gradient)
+            state["variance"] = native.zeros_like(parameter)
 
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
@@ -95,8 +95,10 @@ def _spread(x: Tensor) -> float:
 def _squares(gradient: Tensor, state: dict[str, Any], forgotten: float, least: float) -> Tensor:
     """Remember the squares of a gradient; return what they are of late."""
     if gradient.dim() <= 1:
-        return state["variance"].lerp_(gradient.square(), forgotten).clone()
-    rows, columns = state["row_var"], state["col_var"]
+        variance: Tensor = state["variance"].lerp_(gradient.square(), forgotten)
+        return variance.clone()
+    rows: Tensor = state["row_var"]
+    columns: Tensor = state["col_var"]
     for held, dim in ((rows, -1), (columns, -2)):
         held.lerp_(gradient.square().mean(dim, keepdim=True), forgotten)
     return (rows @ columns).div_(rows.mean(dim=-2, keepdim=True).clamp_(min=least))
