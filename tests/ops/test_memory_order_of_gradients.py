@@ -68,3 +68,38 @@ def test_volumes_with_the_channels_last_stay_so(operation):
 
 def test_a_leaky_unit_lays_its_gradient_out_as_its_input():
     assert gradient(F.leaky_relu, elements(3, 4).t()).stride() == (1, 4)
+
+
+@pytest.mark.parametrize("shuffle", [F.pixel_shuffle, F.channel_shuffle])
+def test_shuffled_images_keep_their_channels_last(shuffle):
+    x = elements(2, 8, 3, 4)
+    last = shuffle(x.contiguous(memory_format=torch.channels_last), 2)
+    assert last.is_contiguous(memory_format=torch.channels_last)
+    torch.testing.assert_close(last, shuffle(x, 2))
+
+
+def test_the_gradient_of_a_sum_of_shuffled_images_repeats_nothing():
+    x = elements(2, 8, 3, 4).requires_grad_()
+    (found,) = torch.autograd.grad(F.pixel_shuffle(x, 2).sum(), x)
+    assert found.is_contiguous()
+
+
+def test_dimensions_come_back_behind_all_others_with_the_strides_of_new_ones():
+    x = elements(3, 1, 4, 1).requires_grad_()
+    (found,) = torch.autograd.grad(x.squeeze(), x, elements(4, 3).t())
+    assert found.stride() == (1, 12, 3, 1)
+
+
+def test_normalised_images_have_gradients_in_order():
+    x = elements(3, 2, 4).requires_grad_()
+    turned = elements(4, 2, 3).permute(2, 1, 0)
+    for y in (F.batch_norm(x, None, None, training=True), F.layer_norm(x, (2, 4))):
+        (found,) = torch.autograd.grad(y, x, turned)
+        assert found.is_contiguous()
+
+
+def test_the_greater_of_two_lays_gradients_out_as_the_first():
+    x = elements(4, 3).t().requires_grad_()
+    y = elements(3, 4).requires_grad_()
+    found = torch.autograd.grad(torch.maximum(x, y), (x, y), elements(3, 4))
+    assert [one.stride() for one in found] == [(1, 3), (1, 3)]
