@@ -4,7 +4,7 @@ use crate::border::as_tensor;
 use crate::convert::{self, Ints};
 use crate::returns::ToPython;
 use crate::signature::accept;
-use crate::signature::matching::Slots;
+use crate::signature::matching::{SLOTS, Slots};
 use crate::signature::{Default, Kind, Parameter, Signature};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -27,6 +27,30 @@ impl<'a, 'py> Arguments<'a, 'py> {
     /// The token that the interpreter is held.
     pub(crate) fn py(&self) -> Python<'py> {
         self.py
+    }
+
+    /// The same arguments as those of the overload that took the place of a deprecated one: parameters keep
+    /// their names.
+    #[cold]
+    pub(crate) fn renewed(self, signatures: &'a [Signature]) -> Self {
+        let slot = |one: &Signature, name: &str| {
+            one.parameters.iter().find(|parameter| parameter.name == name).map(|parameter| parameter.slot)
+        };
+        let old = self.signature;
+        let has_all = |one: &&Signature| {
+            !one.deprecated && old.parameters.iter().all(|parameter| slot(one, parameter.name).is_some())
+        };
+        let Some(new) = signatures.iter().find(has_all) else { return self };
+        let mut slots: Slots<'a, 'py> = [None; SLOTS];
+        for parameter in &old.parameters {
+            if let Some(slot) = slot(new, parameter.name) {
+                slots[slot] = self.slots[parameter.slot];
+            }
+        }
+        if let (Some(from), Some(to)) = (old.receiver, new.receiver) {
+            slots[to] = self.slots[from];
+        }
+        Arguments { signature: new, slots, ..self }
     }
 
     /// Which of the overloads it is, by position in the table's list.

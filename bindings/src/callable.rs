@@ -310,13 +310,14 @@ fn dispatch<'py>(
                 }
                 if signature.deprecated {
                     warn_deprecated(py, name, signature, signatures)?;
+                    arguments = arguments.renewed(signatures);
                 }
                 arguments.spread = spread.map(|slot| (slot, call.positional));
                 if name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_" {
                     writes::check_method(&arguments)?;
                 }
                 let run = || callable.function.body.run(&arguments);
-                let answer = match signature.out.and_then(|slot| arguments.slots[slot]) {
+                let answer = match arguments.signature.out.and_then(|slot| arguments.slots[slot]) {
                     None if rushlight::ops::intercept::is_active() => intercept::call(&arguments, run),
                     None if mode::special() => mapped::check(&arguments).and_then(|()| {
                         let made = run()?;

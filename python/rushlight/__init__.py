@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from ._assertions import sym_sum as sym_sum
     from ._chains import chain_matmul as chain_matmul
     from ._compiled import compile as compile
+    from ._eigenpairs import lobpcg as lobpcg
     from ._legacy import BFloat16Tensor as BFloat16Tensor
     from ._legacy import BoolTensor as BoolTensor
     from ._legacy import ByteTensor as ByteTensor
@@ -110,6 +111,16 @@ if TYPE_CHECKING:
     from ._lowrank import ormqr as ormqr
     from ._lowrank import pca_lowrank as pca_lowrank
     from ._lowrank import svd_lowrank as svd_lowrank
+    from ._machine import compiled_with_cxx11_abi as compiled_with_cxx11_abi
+    from ._machine import from_file as from_file
+    from ._machine import get_device as get_device
+    from ._machine import get_num_interop_threads as get_num_interop_threads
+    from ._machine import has_lapack as has_lapack
+    from ._machine import has_mkl as has_mkl
+    from ._machine import has_openmp as has_openmp
+    from ._machine import has_spectral as has_spectral
+    from ._machine import is_distributed as is_distributed
+    from ._machine import set_num_interop_threads as set_num_interop_threads
     from ._native_forms import _convolution as _convolution
     from ._native_forms import _shape_as_tensor as _shape_as_tensor
     from ._native_forms import convolution as convolution
@@ -211,6 +222,7 @@ else:
             "fft",
             "func",
             "functional",
+            "futures",
             "inspection",
             "library",
             "linalg",
@@ -234,6 +246,17 @@ else:
             "lstsq": "._retired",
             "matrix_rank": "._retired",
             "solve": "._retired",
+            "lobpcg": "._eigenpairs",
+            "compiled_with_cxx11_abi": "._machine",
+            "from_file": "._machine",
+            "get_device": "._machine",
+            "get_num_interop_threads": "._machine",
+            "has_lapack": "._machine",
+            "has_mkl": "._machine",
+            "has_openmp": "._machine",
+            "has_spectral": "._machine",
+            "is_distributed": "._machine",
+            "set_num_interop_threads": "._machine",
             "symeig": "._retired",
             "is_autocast_cpu_enabled": ".amp._former",
             "set_autocast_cpu_enabled": ".amp._former",

@@ -103,11 +103,7 @@ pub fn is_channels_last(x: &Tensor, ndim: usize) -> Result<bool> {
 /// Whether images or volumes are meant to have their channels last: not where sizes of one leave that open.
 pub fn suggests_channels_last(x: &Tensor) -> bool {
     let layout = x.layout();
-    match layout.shape().len() {
-        4 => shape::suggests_channels_last(layout.shape(), layout.strides()),
-        5 => shape::suggests_channels_last_3d(layout.shape(), layout.strides()),
-        _ => false,
-    }
+    shape::suggests_channels_last(layout.shape(), layout.strides())
 }
 
 /// A copy in memory of its own with the channels last.

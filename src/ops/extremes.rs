@@ -5,9 +5,10 @@ use super::compare::{eq, ge, gt, le, lt, ne};
 use super::integer::Integer;
 use super::operand::{Operand, Value};
 use super::select::{masked_fill, where_};
-use super::{cast, div, logical, mul, sub};
+use super::{cast, div, logical, memory_order, mul, sub};
 use crate::dtype::{DType, Number, Real};
 use crate::error::{Error, Result};
+use crate::graph::mode;
 use crate::tensor::Tensor;
 
 /// y = max(a, b), or min(a, b),  ∂y/∂ of the one that it is = 1, of equals 1/2 each
@@ -22,10 +23,18 @@ fn extreme<T: Number, const MAX: bool>(a: T, b: T) -> T {
     if wins || a.is_nan() { a } else { b }
 }
 
-/// `t` where `loser < winner` does not hold, and half of it where they are equal
-fn shared(loser: Operand<'_>, winner: Operand<'_>, t: &Tensor) -> Result<Tensor> {
-    let half = where_(&eq(loser, winner)?, &div(t, 2)?, t)?;
-    masked_fill(&half, &lt(loser, winner)?, 0)
+/// `t` where the loser is not less than the winner, which the first operand is or is not, and half of it where
+/// they are equal. That is asked of the operands in their order, whose strides the answer follows.
+fn shared(a: &Value, b: &Value, first_wins: bool, t: &Tensor) -> Result<Tensor> {
+    let (a, b) = (Operand::from(a), Operand::from(b));
+    let half = where_(&eq(a, b)?, &div(t, 2)?, t)?;
+    let (loser, winner) = if first_wins { (b, a) } else { (a, b) };
+    let found = masked_fill(&half, &lt(loser, winner)?, 0)?;
+    // torch writes to the half, which keeps its strides.
+    match mode::is_plain() {
+        true => Ok(Tensor::from_array(memory_order::like(found.array(), &half.layout())?)),
+        false => Ok(found),
+    }
 }
 
 impl<const MAX: bool> Elementwise2 for Extreme<MAX> {
@@ -51,11 +60,11 @@ impl<const MAX: bool> Elementwise2 for Extreme<MAX> {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        if MAX { shared(a.into(), b.into(), t) } else { shared(b.into(), a.into(), t) }
+        shared(a, b, !MAX, t)
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        if MAX { shared(b.into(), a.into(), t) } else { shared(a.into(), b.into(), t) }
+        shared(a, b, MAX, t)
     }
 
     fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {

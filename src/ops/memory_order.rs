@@ -3,8 +3,9 @@
 
 use super::copy;
 use crate::error::Result;
+use crate::graph::mode;
 use crate::shape::{self, Dims, Layout, SharedLayout};
-use crate::tensor::Array;
+use crate::tensor::{Array, Tensor};
 
 /// The order of dimensions in memory, outermost first, where it is not row-major, and the strides that the
 /// result then has.
@@ -58,15 +59,15 @@ pub(super) fn in_order(y: Array) -> Result<Array> {
     settled_as(y, &layout)
 }
 
-/// Whether an operand is meant as images of which the channels come last in memory. What has one dimension in
-/// the place of two (`spatial` is 1) is images of one row.
+/// Whether an operand is meant as images, or volumes (`spatial` is 3), of which the channels come last in
+/// memory. What has one dimension in the place of two (`spatial` is 1) is images of one row.
 pub(super) fn has_channels_last(x: &Layout, spatial: usize) -> bool {
     let (mut sizes, mut strides): (Dims, Dims) = (x.shape().into(), x.strides().into());
     if spatial == 1 && x.ndim() == 3 {
         sizes.insert(2, 1);
         strides.insert(2, sizes[3] * strides[2]);
     }
-    shape::suggests_channels_last(&sizes, &strides)
+    sizes.len() == spatial.max(2) + 2 && shape::suggests_channels_last(&sizes, &strides)
 }
 
 /// A fresh result of images, or of what has one dimension in the place of two, with the channels last.
@@ -87,6 +88,16 @@ pub(super) fn channels_last(y: Array) -> Result<Array> {
 /// A fresh result of images, laid out as the operand suggests.
 pub(super) fn as_images(y: Array, x: &Layout, spatial: usize) -> Result<Array> {
     if !x.is_plain() && has_channels_last(x, spatial) { channels_last(y) } else { Ok(y) }
+}
+
+/// A gradient of such images, laid out as these suggest; one that is recorded stays as its operation left it.
+pub(super) fn gradient_as_images(gradient: Tensor, x: &Layout, spatial: usize) -> Result<Tensor> {
+    if !mode::is_plain() || x.is_plain() && gradient.layout().is_plain() {
+        return Ok(gradient);
+    }
+    let y = gradient.array();
+    let y = if has_channels_last(x, spatial) { channels_last(y)? } else { in_order(y)? };
+    Ok(Tensor::from_array(y))
 }
 
 /// A fresh result of matrices, the last two dimensions, of which one column lies behind the other.

@@ -23,6 +23,7 @@ impl Elementwise for LeakyRelu {
     const TWICE: Option<Twice> = Some(("LeakyReluBackwardBackward0", &["", "self", ""]));
     const NODE_IN_PLACE: &'static str = "LeakyReluBackward1";
     const KEEPS: Keeps = Keeps::Input;
+    const DERIVATIVE_FIRST: bool = true;
     const IN_PLACE_BY_OUTPUT: bool = true;
     const INTEGERS: Integers = Integers::Refuse;
 

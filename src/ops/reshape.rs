@@ -35,6 +35,9 @@ pub(super) enum Along {
     New(i64),
 }
 
+/// The node of a tensor of its own on the same memory.
+const ALIAS: &str = "AliasBackward0";
+
 impl Kind for Reshape {
     fn name(&self) -> &'static str {
         self.name
@@ -42,7 +45,7 @@ impl Kind for Reshape {
 
     fn shown(&self, source: &Layout) -> Attributes {
         match &self.along {
-            Along::Nothing if self.name == "AliasBackward0" => Attributes::new(),
+            Along::Nothing if self.name == ALIAS => Attributes::new(),
             Along::Nothing => shown! { self_sym_sizes: source },
             Along::Away(dim) => shown! { dim: *dim, self_sym_sizes: source },
             Along::AllAway(dims) => shown! { dim: &**dims, self_sym_sizes: source },
@@ -56,6 +59,7 @@ impl Kind for Reshape {
             Along::Away(dim) => returned(gradient, source, Squeezed::One(dim)),
             Along::AllAway(ref dims) => returned(gradient, source, Squeezed::Several(dims)),
             Along::Nothing if self.name.starts_with("Squeeze") => returned(gradient, source, Squeezed::All),
+            Along::Nothing if self.name == ALIAS => Ok(gradient.clone()),
             _ => reshape_to(gradient, source.shape()),
         }
     }
@@ -218,5 +222,5 @@ pub fn ravel(x: &Tensor) -> Result<Tensor> {
 
 /// The tensor as a tensor of its own on the same memory.
 pub fn alias(x: &Tensor) -> Result<Tensor> {
-    apply(Reshape { name: "AliasBackward0", along: Along::Nothing }, x, (*x.layout()).clone())
+    apply(Reshape { name: ALIAS, along: Along::Nothing }, x, (*x.layout()).clone())
 }

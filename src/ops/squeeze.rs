@@ -33,9 +33,10 @@ fn kept(layout: &Layout, dims: Squeezed<'_>) -> Result<Dims> {
     Ok((0..ndim).filter(stays).collect())
 }
 
-/// A gradient with the dimensions again that were taken away; if that is recorded, one by one as in torch.
+/// A gradient with the dimensions again that were taken away: one by one as in torch, where that shows in the
+/// graph or in the strides.
 pub(super) fn returned(gradient: &Tensor, source: &Layout, dims: Squeezed<'_>) -> Result<Tensor> {
-    if !records(&[gradient]) {
+    if !records(&[gradient]) && gradient.layout().is_plain() {
         return reshape_to(gradient, source.shape());
     }
     let (kept, mut gradient) = (kept(source, dims)?, gradient.clone());

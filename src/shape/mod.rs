@@ -11,7 +11,7 @@ mod shared;
 pub use layout::Layout;
 pub use order::{
     channels_last_strides, is_channels_last, memory_order, order_of_strides, result_strides, strides_in,
-    suggests_channels_last, suggests_channels_last_3d,
+    suggests_channels_last,
 };
 pub use shared::SharedLayout;
 

@@ -76,24 +76,14 @@ pub fn is_channels_last(shape: &[usize], strides: &[usize]) -> bool {
     (0..shape.len()).all(|dim| shape[dim] == 1 || strides[dim] == expected[dim])
 }
 
-/// Whether four dimensions are meant as images of which the channels come last in memory. Where sizes of one
-/// leave that open, they are not.
+/// Whether four dimensions are meant as images, or five as volumes, of which the channels come last in memory.
+/// Where sizes of one leave that open, they are not.
 pub fn suggests_channels_last(shape: &[usize], strides: &[usize]) -> bool {
-    shape.len() == 4 && ascend(&[1, 3, 2, 0], shape, strides)
-}
-
-/// The same for five dimensions, those of volumes.
-pub fn suggests_channels_last_3d(shape: &[usize], strides: &[usize]) -> bool {
-    shape.len() == 5 && ascend(&[1, 4, 3, 2, 0], shape, strides)
-}
-
-/// Whether each of the dimensions steps over the ones before it, of which the first is that of channels.
-fn ascend(order: &[usize], shape: &[usize], strides: &[usize]) -> bool {
-    if strides[1] == 0 {
+    if !matches!(shape.len(), 4 | 5) || strides[1] == 0 {
         return false;
     }
     let mut least = 0;
-    for &dim in order {
+    for dim in std::iter::once(1).chain((2..shape.len()).rev()).chain([0]) {
         if shape[dim] == 0 || strides[dim] < least || dim == 0 && least == strides[1] {
             return false;
         }

@@ -65,15 +65,9 @@ pub(super) const TABLE: &[Function] = &[
     ),
 ];
 
-/// Where `other` and `alpha` stand: the deprecated overload has them the other way round.
-fn places(arguments: &Arguments<'_, '_>) -> (usize, usize) {
-    if arguments.overload() == 1 { (2, 1) } else { (1, 2) }
-}
-
 fn add(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let (other, alpha) = places(arguments);
-    let (a, b) = (arguments.operand(0)?, arguments.operand(other)?);
-    let result = match arguments.number(alpha)? {
+    let (a, b) = (arguments.operand(0)?, arguments.operand(1)?);
+    let result = match arguments.number(2)? {
         Scalar::Int(1) => ops::add(a, b),
         alpha => binary::apply(Add { alpha }, a, b),
     };
@@ -81,22 +75,19 @@ fn add(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 }
 
 fn sub(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let (other, alpha) = places(arguments);
-    let operation = Sub { alpha: arguments.number(alpha)? };
-    let result = binary::apply(operation, arguments.operand(0)?, arguments.operand(other)?);
+    let operation = Sub { alpha: arguments.number(2)? };
+    let result = binary::apply(operation, arguments.operand(0)?, arguments.operand(1)?);
     result.answer(arguments.py())
 }
 
 fn add_(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let (other, alpha) = places(arguments);
-    let operation = Add { alpha: arguments.number(alpha)? };
-    binary::apply_in_place(operation, arguments.tensor(0)?, arguments.operand(other)?).map_err(raise)?;
+    let operation = Add { alpha: arguments.number(2)? };
+    binary::apply_in_place(operation, arguments.tensor(0)?, arguments.operand(1)?).map_err(raise)?;
     arguments.object(0).answer(arguments.py())
 }
 
 fn sub_(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let (other, alpha) = places(arguments);
-    let operation = Sub { alpha: arguments.number(alpha)? };
-    binary::apply_in_place(operation, arguments.tensor(0)?, arguments.operand(other)?).map_err(raise)?;
+    let operation = Sub { alpha: arguments.number(2)? };
+    binary::apply_in_place(operation, arguments.tensor(0)?, arguments.operand(1)?).map_err(raise)?;
     arguments.object(0).answer(arguments.py())
 }

@@ -180,28 +180,18 @@ pub(super) const TABLE: &[Function] = &[
     .written(&Way::ALIGNED),
 ];
 
-/// The two tensors and the factor. The deprecated overload has the factor first.
-fn parts<'a>(a: &Arguments<'a, '_>) -> PyResult<(&'a Tensor, &'a Tensor, Scalar)> {
-    match a.overload() {
-        0 => Ok((a.tensor(2)?, a.tensor(3)?, a.number(1)?)),
-        _ => Ok((a.tensor(1)?, a.tensor(2)?, a.number(3)?)),
-    }
-}
-
 fn added(
     a: &Arguments<'_, '_>,
     operation: fn(&Tensor, &Tensor, &Tensor, Scalar) -> Result<Tensor>,
 ) -> PyResult<Py<PyAny>> {
-    let (left, right, value) = parts(a)?;
-    operation(a.tensor(0)?, left, right, value).answer(a.py())
+    operation(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?).answer(a.py())
 }
 
 fn added_in_place(
     a: &Arguments<'_, '_>,
     operation: fn(&Tensor, &Tensor, &Tensor, Scalar) -> Result<()>,
 ) -> PyResult<Py<PyAny>> {
-    let (left, right, value) = parts(a)?;
-    in_place(a, operation(a.tensor(0)?, left, right, value))
+    in_place(a, operation(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?))
 }
 
 fn cleaned(a: &Arguments<'_, '_>) -> PyResult<NanToNum> {

@@ -38,10 +38,16 @@ const POWERS: &[&str] = &[
     "(Number self, Tensor exponent, *, Tensor out=None)",
     "(Tensor input, Number exponent, *, Tensor out=None)",
 ];
-const ADDBMM: &[&str] =
-    &["(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)"];
-const ADDR: &[&str] =
-    &["(Tensor input, Tensor vec1, Tensor vec2, *, Number beta=1, Number alpha=1, Tensor out=None)"];
+const ADDBMM: &[&str] = &[
+    "(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    "(Number beta, Tensor input, Number alpha, Tensor batch1, Tensor batch2, *, Tensor out=None)|deprecated",
+    "(Number beta, Tensor input, Tensor batch1, Tensor batch2, *, Tensor out=None)|deprecated",
+];
+const ADDR: &[&str] = &[
+    "(Tensor input, Tensor vec1, Tensor vec2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    "(Number beta, Tensor input, Number alpha, Tensor vec1, Tensor vec2, *, Tensor out=None)|deprecated",
+    "(Number beta, Tensor input, Tensor vec1, Tensor vec2, *, Tensor out=None)|deprecated",
+];
 const FILL: &[&str] = &["(Tensor input, Tensor value)", "(Tensor input, Number value)"];
 const ELEMENTS: &[&str] = &[
     "(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor out=None)",

@@ -1,5 +1,5 @@
 //! Products of matrices and vectors.
-use super::entries::{self, both, method};
+use super::entries::{self, both, function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
@@ -13,13 +13,22 @@ use rushlight::ops::{in_place, linear};
 use rushlight::{Result, Tensor};
 
 const ADDMM: &[&str] = &[
-    "(Tensor input, Number beta, Tensor mat1, Tensor mat2)|deprecated",
     "(Tensor input, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    "(Number beta, Tensor input, Number alpha, Tensor mat1, Tensor mat2, *, Tensor out=None)|deprecated",
+    "(Number beta, Tensor input, Tensor mat1, Tensor mat2, *, Tensor out=None)|deprecated",
 ];
-const ADDMV: &[&str] =
-    &["(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1, Tensor out=None)"];
-const BADDBMM: &[&str] =
-    &["(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)"];
+const ADDMV: &[&str] = &[
+    "(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    "(Number beta, Tensor input, Number alpha, Tensor mat, Tensor vec, *, Tensor out=None)|deprecated",
+    "(Number beta, Tensor input, Tensor mat, Tensor vec, *, Tensor out=None)|deprecated",
+];
+/// The function that writes in place has no deprecated overloads.
+const ADDMV_IN_PLACE: &[&str] = &["(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1)"];
+const BADDBMM: &[&str] = &[
+    "(Tensor input, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    "(Number beta, Tensor input, Number alpha, Tensor batch1, Tensor batch2, *, Tensor out=None)|deprecated",
+    "(Number beta, Tensor input, Tensor batch1, Tensor batch2, *, Tensor out=None)|deprecated",
+];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
@@ -95,21 +104,17 @@ pub(super) const TABLE: &[Function] = &[
     )
     .written(&Way::OF_FIRST.typed(types::same)),
     method("addmm_", ADDMM, "`addmm` in place.", |a| added_in_place(a, addmm_)),
-    both("addmv_", ADDMV, "`addmv` in place.", |a| {
-        added_in_place(a, |x, mat, vec, weights| {
-            in_place::through(x, &[mat, vec], |x| addmv(x, mat, vec, weights))
-        })
-    }),
+    method("addmv_", ADDMV, "`addmv` in place.", |a| added_in_place(a, addmv_)),
+    function("addmv_", ADDMV_IN_PLACE, "`addmv` in place.", |a| added_in_place(a, addmv_)),
     method("baddbmm_", BADDBMM, "`baddbmm` in place.", |a| added_in_place(a, baddbmm_)),
 ];
 
-/// The factors and the weights. The deprecated overload has `beta` before the factors.
+fn addmv_(x: &Tensor, mat: &Tensor, vec: &Tensor, weights: Weights) -> Result<()> {
+    in_place::through(x, &[mat, vec], |x| addmv(x, mat, vec, weights))
+}
+
+/// The factors and the weights.
 fn parts<'a>(arguments: &Arguments<'a, '_>) -> PyResult<(&'a Tensor, &'a Tensor, Weights)> {
-    let deprecated = arguments.optional_tensor(1).is_none();
-    if deprecated {
-        let weights = Weights { beta: arguments.number(1)?, ..Weights::default() };
-        return Ok((arguments.tensor(2)?, arguments.tensor(3)?, weights));
-    }
     let weights = Weights { beta: arguments.number(3)?, alpha: arguments.number(4)? };
     Ok((arguments.tensor(1)?, arguments.tensor(2)?, weights))
 }

@@ -243,6 +243,7 @@ __all__ = [
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
+    "Container",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -300,6 +301,8 @@ __all__ = [
     "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
@@ -320,6 +323,7 @@ __all__ = [
     "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
+    "NLLLoss2d",
     "PReLU",
     "PairwiseDistance",
     "Parameter",
@@ -387,5 +391,8 @@ __getattr__, __dir__ = on_first_use(
     names={
         **dict.fromkeys((name for name in __all__ if name.startswith("Lazy")), ".modules.lazy"),
         **dict.fromkeys(("UninitializedBuffer", "UninitializedParameter"), ".uninitialized"),
+        **dict.fromkeys(("Container", "NLLLoss2d"), ".modules.former"),
+        "LinearCrossEntropyLoss": ".modules.heads_with_losses",
+        "LinearCrossEntropyOptions": ".functional.heads_with_losses",
     },
 )

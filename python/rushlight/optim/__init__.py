@@ -19,16 +19,20 @@ from .sgd import SGD
 TYPE_CHECKING = False  # `typing` would be loaded for it.
 if TYPE_CHECKING:
     from . import swa_utils as swa_utils
+    from .adafactor import Adafactor
+    from .muon import Muon
 
 __all__ = [
     "ASGD",
     "LBFGS",
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
     "Adamax",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",
@@ -39,5 +43,7 @@ __all__ = [
 
 open_places(globals(), {"adamw": {".adam": "AdamW"}})
 
-# It needs modules, which optimisers do not.
-__getattr__, __dir__ = on_first_use(globals(), rooms={"swa_utils"})
+# Rarer ones; and what needs modules, which optimisers do not.
+__getattr__, __dir__ = on_first_use(
+    globals(), rooms={"swa_utils"}, names={"Adafactor": ".adafactor", "Muon": ".muon"}
+)

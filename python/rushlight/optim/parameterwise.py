@@ -42,7 +42,7 @@ class Parameterwise(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Take one step; return what `closure` returns, if there is one."""
         loss = None
-        with set_grad_enabled(self.defaults["differentiable"]):
+        with set_grad_enabled(self.defaults.get("differentiable", False)):
             if closure is not None:
                 with enable_grad():
                     loss = closure()
@@ -50,7 +50,7 @@ class Parameterwise(Optimizer):
                 for parameter in group["params"]:
                     gradient = parameter.grad
                     if gradient is not None:
-                        self._update(parameter, -gradient if group["maximize"] else gradient, group)
+                        self._update(parameter, -gradient if group.get("maximize") else gradient, group)
         return loss
 
     def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:

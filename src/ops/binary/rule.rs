@@ -95,7 +95,8 @@ impl<E: Elementwise2> Rule for Recorded<E> {
             Some(shared) => op.right_from(&a, &b, shared, g),
             None => op.right(&a, &b, g),
         };
-        if E::SYMMETRIC && at.needs(0) && at.needs(1) && self.is_square(at) {
+        // What is recorded are two steps, as in torch.
+        if E::SYMMETRIC && !at.tracking && at.needs(0) && at.needs(1) && self.is_square(at) {
             let either = left(self.conjugates(at, E::LEFT_NEEDS)?)?;
             return Ok(smallvec![Some(either.clone()), Some(either)]);
         }

@@ -76,14 +76,8 @@ impl Op for Convolution {
         if self.biased {
             crate::ops::add_(&y, &Self::spread(&inputs[2].detach(), y.ndim())?)?;
         }
-        let spatial = y.ndim() - 2;
-        let last = |x: &Tensor| {
-            let layout = x.layout();
-            // One row is laid out in order first.
-            (spatial != 1 || layout.is_contiguous()) && memory_order::has_channels_last(&layout, spatial)
-        };
         let y = y.array();
-        let y = if last(inputs[0]) || last(inputs[1]) { memory_order::channels_last(y)? } else { y };
+        let y = if has_channels_last(inputs[0], inputs[1]) { memory_order::channels_last(y)? } else { y };
         Ok(smallvec![Tensor::from_array(y)])
     }
 
@@ -94,8 +88,13 @@ impl Op for Convolution {
     fn vjp(&self, [x, weight]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, weight, g) = (at.load(x)?, at.load(weight)?, single(gradients));
         let wanted = [at.needs(0), at.needs(1), self.biased && at.needs(2)];
-        let found =
+        let mut found =
             convolution_gradients::gradients(&self.correlation, wanted, [&x, &weight, g], at.tracking)?;
+        if mode::is_plain() && x.ndim() == 4 && has_channels_last(&x, &weight) {
+            for gradient in found.iter_mut().take(2).flatten() {
+                *gradient = Tensor::from_array(memory_order::channels_last(gradient.array())?);
+            }
+        }
         Ok(found.into_iter().take(2 + usize::from(self.biased)).collect())
     }
 
@@ -120,6 +119,17 @@ impl Op for Convolution {
         let bias = reshape::reshape(&bias.moved(0)?, &shape)?;
         Ok(smallvec![Samples::first(add(&y, &bias)?)])
     }
+}
+
+/// Whether the result of a convolution has the channels last in memory. That of volumes has not.
+fn has_channels_last(x: &Tensor, weight: &Tensor) -> bool {
+    let spatial = x.ndim() - 2;
+    let last = |operand: &Tensor| {
+        let layout = operand.layout();
+        // One row is laid out in order first.
+        (spatial != 1 || layout.is_contiguous()) && memory_order::has_channels_last(&layout, spatial)
+    };
+    spatial < 3 && (last(x) || last(weight))
 }
 
 fn check_bias_type(x: &Tensor, bias: Option<&Tensor>) -> Result<()> {

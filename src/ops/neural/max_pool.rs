@@ -156,7 +156,8 @@ impl Op for MaxPool {
         };
         let names: (&str, &[&str]) = (name, &["", "", "indices", ""]);
         let told = (2, 0b11, Attributes::new());
-        one(whole::backward(at, names, told, &[g, &source, &index], back)?)
+        let found = whole::backward(at, names, told, &[g, &source, &index], back)?;
+        one(memory_order::gradient_as_images(found, &source.layout(), self.counts.len())?)
     }
 
     fn jvp(&self, [index, _]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -13,7 +13,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::whole::{self, Whole};
 use crate::ops::{accumulate, add, cast, create, memory_order, mul, reduce, reshape, rsqrt, sub};
-use crate::shape;
+use crate::shape::{self, Layout};
 use crate::tensor::Tensor;
 pub use layers::{Running, batch_norm, group_norm, layer_norm, rms_norm};
 
@@ -121,6 +121,19 @@ impl Normalise {
             result.push(needs(result.len()).then(|| self.gathered(g, &shape)).transpose()?);
         }
         Ok(result)
+    }
+
+    /// A gradient in order, or if it is that of images as these lie.
+    fn laid_out(&self, index: usize, gradient: Option<Tensor>, x: &Tensor) -> Result<Option<Tensor>> {
+        let images = index == 0 && self.name != "NativeLayerNormBackward0";
+        let laid_out = |one: Tensor| match images {
+            true => memory_order::gradient_as_images(one, &x.layout(), 2),
+            false => {
+                let layout = Layout::contiguous(one.layout().shape());
+                memory_order::gradient_as_images(one, &layout, 2)
+            }
+        };
+        gradient.map(laid_out).transpose()
     }
 
     /// All gradients, as the one operation that torch records.
@@ -282,7 +295,10 @@ impl Op for Normalise {
         };
         match at.tracking && self.name != "NativeGroupNormBackward0" {
             true => self.recorded([Some(&x), weight.as_ref(), load(bias)?.as_ref()], g),
-            false => self.gradients(&x, weight.as_ref(), g, &|index| at.needs(index)),
+            false => {
+                let found = self.gradients(&x, weight.as_ref(), g, &|index| at.needs(index))?;
+                found.into_iter().enumerate().map(|(index, one)| self.laid_out(index, one, &x)).collect()
+            }
         }
     }
 

@@ -47,7 +47,11 @@ pub(super) struct Resample {
 impl Resample {
     /// How many dimensions images have. Windows take those of one dimension for images of one row.
     fn spatial(&self) -> usize {
-        if self.operation.contains("pool") { self.axes.len() } else { 2 }
+        match self.axes.len() {
+            count if self.operation.contains("pool") => count,
+            3 if !self.operation.contains("pad") => 3,
+            _ => 2,
+        }
     }
 
     /// The elements of `x` along one axis after the other, with so many dimensions of parts behind.
@@ -124,6 +128,10 @@ impl Op for Resample {
             // As in torch the gradient comes from the input too, though it is the same for all of these.
             Some(x) if at.tracking && batch::highest([x, g]).is_none() => apply_one(self.turned(), &[g, x])?,
             _ => self.turned().of(g)?,
+        };
+        let back = match &x {
+            Some(x) => memory_order::gradient_as_images(back, &x.layout(), self.spatial())?,
+            None => back,
         };
         let mut found: Gradients = smallvec![Some(back)];
         for edge in at.node.edges().iter().skip(1) {

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::ops::composed::{self, Composed};
 use crate::ops::kept::Kept;
-use crate::ops::{permute, reshape};
+use crate::ops::{memory_order, permute, reshape};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -103,7 +103,12 @@ impl Composed for Shuffle {
     }
 
     fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
-        (self.run)(inputs[0], self.factor)
+        let (x, y) = (inputs[0].layout(), (self.run)(inputs[0], self.factor)?);
+        if x.is_plain() && y.layout().is_plain() {
+            return Ok(y);
+        }
+        let y = memory_order::as_images(memory_order::in_order(y.array())?, &x, 2)?;
+        Ok(Tensor::from_array(y))
     }
 
     fn back(&self, _index: usize, _kept: &Kept, gradient: &Tensor) -> Result<Tensor> {

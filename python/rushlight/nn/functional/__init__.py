@@ -2,6 +2,7 @@
 
 from ... import _pieces
 from ... import _rushlight as native
+from ..._lazy import on_first_use
 from . import (
     activations,
     attention,
@@ -69,3 +70,7 @@ __all__ = [
 
 linear = native._nn.linear
 pdist = _pieces.pdist
+# What is rarely called loads on first use.
+__getattr__, __dir__ = on_first_use(
+    globals(), names={"linear_cross_entropy": ".heads_with_losses", "native_channel_shuffle": "..."}
+)

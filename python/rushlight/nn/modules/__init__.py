@@ -30,7 +30,10 @@ open_places(
             ".synchronised": "SyncBatchNorm",
         },
         "channelshuffle": {".resizing": "ChannelShuffle"},
-        "container": {".containers": "ModuleDict ModuleList ParameterDict ParameterList Sequential"},
+        "container": {
+            ".containers": "ModuleDict ModuleList ParameterDict ParameterList Sequential",
+            ".former": "Container",
+        },
         "conv": {
             ".convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d "
             "_ConvNd=_Convolution _ConvTransposeNd=_Transposed",
@@ -58,6 +61,8 @@ open_places(
             "HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss "
             "MultiLabelSoftMarginLoss NLLLoss PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss "
             "_Loss _WeightedLoss",
+            ".former": "NLLLoss2d",
+            ".heads_with_losses": "LinearCrossEntropyLoss",
             ".margins": "CTCLoss MultiLabelMarginLoss MultiMarginLoss TripletMarginWithDistanceLoss",
         },
         "normalization": {".normalised": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm"},

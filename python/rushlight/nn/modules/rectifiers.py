@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, ClassVar
 
 from ..._rushlight import empty
@@ -86,6 +87,15 @@ class LeakyReLU(Unit):
         return self._call(functional.leaky_relu, input)
 
 
+def _renamed(name: str, value: float, former: str, given: float | None) -> float:
+    """Return an argument, which may have been given by its former name."""
+    if given is None:
+        return value
+    text = f"keyword argument `{former}` is deprecated and renamed to `{name}`"
+    warnings.warn(text, FutureWarning, stacklevel=3)
+    return given
+
+
 class Hardtanh(Unit):
     """The elements within two bounds.
 
@@ -96,15 +106,20 @@ class Hardtanh(Unit):
 
     arguments: ClassVar[tuple[str, ...]] = ("min_val", "max_val")
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
         super().__init__()
-        self.min_val = min_val
-        self.max_val = max_val
+        self.min_val = _renamed("min_val", min_val, "min_value", min_value)
+        self.max_val = _renamed("max_val", max_val, "max_value", max_value)
         self.inplace = inplace
         if self.max_val <= self.min_val:
-            raise ValueError(
-                f"max_val must be larger than min_val, got min_val={min_val} and max_val={max_val}"
-            )
+            raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `hardtanh`."""

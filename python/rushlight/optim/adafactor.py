@@ -1,0 +1,104 @@
+"""Adafactor: squares of gradients remembered as the product of a column and a row."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from .. import _rushlight as native
+from .._rushlight import Tensor
+from .adaptive import Adaptive
+from .parameterwise import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Adafactor"]
+
+
+class Adafactor(Adaptive):
+    """Steps that are scaled as the gradients of a row and of a column have been, and no longer than a limit.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> optimiser = torch.optim.Adafactor([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> optimiser.step()
+    >>> x
+    tensor([0.9000], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
+        if not beta2_decay <= 0.0:
+            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
+        for place, value in enumerate(eps, 1):
+            if value is not None and not value >= 0.0:
+                raise ValueError(f"epsilon{place} should be >= 0 but is: {value}")
+        if not d >= 1.0:
+            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
+        defaults = {
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        shape = parameter.shape
+        if len(shape) > 1:
+            state["row_var"] = parameter.new_zeros((*shape[:-1], 1))
+            state["col_var"] = parameter.new_zeros((*shape[:-2], 1, shape[-1]))
+        else:
+            state["variance"] = native.zeros_like(parameter)
+
+    def _change(
+        self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
+    ) -> None:
+        rate, (least, shortest), count = number(group["lr"]), group["eps"], state["step"].item()
+        if least is None:
+            least = native.finfo(parameter.dtype).eps
+        forgotten = count ** group["beta2_decay"]
+        size = max(shortest, _spread(parameter)) * min(rate, 1 / sqrt(count))
+        if group["weight_decay"]:
+            parameter.mul_(1 - rate * group["weight_decay"])
+        squares = _squares(gradient, state, forgotten, least)
+        update = squares.clamp_(min=least * least).rsqrt_().mul_(gradient)
+        parameter.add_(update, alpha=-size / max(1.0, _spread(update) / group["d"]))
+
+
+def _spread(x: Tensor) -> float:
+    """Return the root of the mean square."""
+    return float(x.norm(2).item()) / sqrt(x.numel())
+
+
+def _squares(gradient: Tensor, state: dict[str, Any], forgotten: float, least: float) -> Tensor:
+    """Remember the squares of a gradient; return what they are of late."""
+    if gradient.dim() <= 1:
+        variance: Tensor = state["variance"].lerp_(gradient.square(), forgotten)
+        return variance.clone()
+    rows: Tensor = state["row_var"]
+    columns: Tensor = state["col_var"]
+    for held, dim in ((rows, -1), (columns, -2)):
+        held.lerp_(gradient.square().mean(dim, keepdim=True), forgotten)
+    return (rows @ columns).div_(rows.mean(dim=-2, keepdim=True).clamp_(min=least))
