@@ -11,10 +11,10 @@ use smallvec::SmallVec;
 use super::anomaly::{self, Trace};
 use super::arena::{Id, Strong};
 use super::cut::{Cut, Reason};
-use super::hooks::Hooks;
-use super::released;
+use super::hooks::{Hook, HookId, Hooks, Place};
 use super::rule::{Rule, Traits};
 use super::saved::SavedTensor;
+use super::{boundary, released};
 use crate::dtype::DType;
 use crate::error::Error;
 use crate::origin::{self, Origin};
@@ -255,6 +255,11 @@ impl Node {
     /// What few nodes have, made if need be.
     pub fn extras_or_new(&self) -> &Extras {
         self.extras.get_or_init(Box::default)
+    }
+
+    /// Adds a hook, which sees derivatives of the transform that the node is inside of.
+    pub fn add_hook(&self, place: Place, hook: Arc<dyn Hook>) -> HookId {
+        self.extras_or_new().hooks.add(place, boundary::home(self.seq()), hook)
     }
 
     /// Says that the tensor that is this output has forgotten its history in place.
