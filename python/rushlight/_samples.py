@@ -25,9 +25,7 @@ def holds_for_all(condition: Tensor) -> bool:
     return not any_of_all(native.logical_not(condition))
 
 
-def check_mapped(
-    operation: str, *arguments: Any, fallback: bool = True, composite: bool = False
-) -> None:
+def check_mapped(operation: str, *arguments: Any, fallback: bool = True, composite: bool = False) -> None:
     """Refuse what torch has no rule for while a function is mapped.
 
     With `fallback` torch runs the operation for one sample after the other: then there has to be one. What is

@@ -49,7 +49,7 @@ def test_truth_values_of_samples_can_be_subtracted():
     ],
 )
 def test_other_subtractions_of_truth_values_are_refused(subtract):
-    with pytest.raises(RuntimeError, match="with (a|two) bool tensor"):
+    with pytest.raises(RuntimeError, match=r"with (a|two) bool tensor"):
         vmap(subtract)(torch.tensor([True, False]), torch.ones(2, 3, dtype=torch.int64))
 
 

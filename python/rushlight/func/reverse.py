@@ -66,9 +66,7 @@ def grad_and_value(
             tracked = level.is_tracked([output])
             # What is kept of the graph may serve the world outside too, through `aux`.
             keeps = tracked or has_aux
-            found = gradients(
-                [output], leaves, since=level.since, retain_graph=keeps, create_graph=tracked
-            )
+            found = gradients([output], leaves, since=level.since, retain_graph=keeps, create_graph=tracked)
             gradient = level.leave(tree_unflatten(found, spec))
             value = level.leave(output)
             return gradient, (value, level.leave(aux)) if has_aux else value
