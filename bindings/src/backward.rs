@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
 use rushlight::graph::host::register_host;
-use rushlight::graph::{Edge, mode, undefined};
+use rushlight::graph::{Edge, boundary, mode, undefined};
 use rushlight::origin::Origin;
 use rushlight::{Error, Result, Tensor};
 
@@ -76,9 +76,16 @@ pub(crate) fn listen() {
 /// Run the graph backward from `roots`; what torch's engine offers under the same name.
 ///
 /// Accumulates into leaves (those among `inputs`, if any are given), or returns the gradients of
-/// `inputs`. A gradient of `None` stands for one, where the root has a single element.
+/// `inputs`. A gradient of `None` stands for one, where the root has a single element. `transform` is where
+/// the transform began whose derivatives these are, if it is not the one that goes on.
 #[pyfunction]
-#[pyo3(name = "_run_backward")]
+#[pyo3(
+    name = "_run_backward",
+    signature = (
+        roots, gradients, retain_graph, create_graph, inputs, allow_unreachable, accumulate_grad, *,
+        transform = None
+    )
+)]
 #[expect(clippy::too_many_arguments, reason = "the signature is torch's")]
 pub(crate) fn run_backward<'py>(
     py: Python<'py>,
@@ -89,6 +96,7 @@ pub(crate) fn run_backward<'py>(
     inputs: &Bound<'py, PyTuple>,
     allow_unreachable: Switch,
     accumulate_grad: bool,
+    transform: Option<u64>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     if accumulate_grad {
         check_outside_of_transforms()?;
@@ -104,6 +112,9 @@ pub(crate) fn run_backward<'py>(
     let wanted = wanted(inputs, accumulate_grad)?;
     let options = Options { retain_graph: retain_graph.0, create_graph: create_graph.0 };
     let run = Run::begin();
+    if let Some(since) = transform {
+        boundary::next_run_is_of(since);
+    }
     let outcome = engine::run(&starts, &wanted, options, &Interpreter)
         .map_err(raise)
         .and_then(|found| run.finish(py, options.create_graph).map(|()| found));

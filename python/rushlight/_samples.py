@@ -25,12 +25,13 @@ def holds_for_all(condition: Tensor) -> bool:
     return not any_of_all(native.logical_not(condition))
 
 
-def check_mapped(operation: str, *arguments: Any, fallback: bool = True) -> None:
+def check_mapped(operation: str, *arguments: Any, fallback: bool = True, composite: bool = False) -> None:
     """Refuse what torch has no rule for while a function is mapped.
 
-    With `fallback` torch runs the operation for one sample after the other: then there has to be one.
+    With `fallback` torch runs the operation for one sample after the other: then there has to be one. What is
+    `composite` is taken apart by derivatives within the mapping, and its parts have rules.
     """
-    if not native._vmap_nesting():
+    if not native._vmap_nesting() or (composite and not native._vmap_is_innermost()):
         return
     batched = [
         tensor for tensor in arguments if isinstance(tensor, Tensor) and native._is_batchedtensor(tensor)

@@ -20,7 +20,7 @@ pub use current::{
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
-use crate::graph::{At, Edge, FormRef, Freeing, Gradients, NodeRef, anomaly, mode, profile};
+use crate::graph::{At, Edge, FormRef, Freeing, Gradients, NodeRef, anomaly, boundary, mode, profile};
 use crate::ops::accumulate;
 use crate::ops::watch::{LockKept, Watch};
 use crate::origin;
@@ -116,8 +116,10 @@ pub fn run(
     // A run that lies deep in others goes on on a further thread, in the same modes.
     let flags = mode::Flags { grad: options.create_graph, ..mode::flags() };
     let unrestricted = matches!(wanted, Wanted::AllLeaves) && is_unrestricted();
+    let transform = boundary::next_run();
     let mut outcome = Ok(Vec::new());
     let mut body = || {
+        let _transform = transform.map(boundary::RunGuard::of);
         let _mode = mode::FlagsGuard::new(flags);
         let _lock = LockKept::new();
         let _current = current::CurrentGuard::enter(&plan, options, unrestricted);

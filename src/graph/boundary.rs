@@ -12,6 +12,9 @@
 //! A result whose every path ends at a boundary that leads nowhere has no history for the world
 //! outside: neither at one of the transform that ends, nor at one of a transform that has ended, which
 //! functions such as that of `func.vjp` keep.
+//!
+//! Hooks are of the transform that the tensor or node is inside of: a run that computes derivatives of
+//! another one, which may lead through what was recorded inside, does not call them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -59,10 +62,17 @@ thread_local! {
     static FRAMES: RefCell<Vec<Open>> = const { RefCell::new(Vec::new()) };
     /// How many of them do not show in tensors at the moment.
     static HIDDEN: Cell<usize> = const { Cell::new(0) };
+    /// The transform whose derivatives the next run computes, if it is not the innermost.
+    static NEXT_RUN: Cell<u64> = const { Cell::new(NONE) };
+    /// The transform whose derivatives the present run computes.
+    static RUN: Cell<u64> = const { Cell::new(NONE) };
 }
 
 /// How many transforms there are on all threads: zero in most programs, which ask no further.
 static ANYWHERE: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether there ever was one.
+static EVER: AtomicBool = AtomicBool::new(false);
 
 /// Begins a transform on this thread. Answers the position on the tape past which its inside lies.
 pub fn enter(forward: bool) -> u64 {
@@ -75,6 +85,7 @@ pub fn enter(forward: bool) -> u64 {
         frames.push(Open { frame, level, admitted: Vec::new(), forward, recording });
     });
     ANYWHERE.fetch_add(1, Ordering::Relaxed);
+    EVER.store(true, Ordering::Relaxed);
     since
 }
 
@@ -165,6 +176,64 @@ pub(crate) fn is_admitted(wanted: impl Fn(&Tensor) -> bool) -> bool {
     FRAMES.with_borrow(|frames| {
         let admitted = frames.last().map_or(&[][..], |open| &open.admitted);
         admitted.iter().filter_map(WeakTensor::upgrade).any(|tensor| wanted(&tensor))
+    })
+}
+
+/// Says whose derivatives the next run of this thread computes: those of the transform that began at `since`.
+pub fn next_run_is_of(since: u64) {
+    NEXT_RUN.set(since);
+}
+
+/// The transform whose derivatives a run that begins now computes, if there was ever one in the process.
+pub(crate) fn next_run() -> Option<u64> {
+    if EVER.load(Ordering::Relaxed) { Some(next_run_of_thread()) } else { None }
+}
+
+#[cold]
+#[inline(never)]
+fn next_run_of_thread() -> u64 {
+    let since = NEXT_RUN.replace(NONE);
+    if since == NONE && depth() > 0 { reverse_before(u64::MAX) } else { since }
+}
+
+/// Makes a run one of a transform, on this thread, until it is dropped.
+pub(crate) struct RunGuard(u64);
+
+impl RunGuard {
+    pub(crate) fn of(since: u64) -> RunGuard {
+        RunGuard(RUN.replace(since))
+    }
+}
+
+impl Drop for RunGuard {
+    fn drop(&mut self) {
+        RUN.set(self.0);
+    }
+}
+
+/// The transform whose derivatives the present run of this thread computes.
+pub(crate) fn present_run() -> u64 {
+    RUN.get()
+}
+
+/// The transform of this thread that something recorded at `seq` is inside of.
+pub(crate) fn home(seq: u64) -> u64 {
+    if depth() == 0 { NONE } else { reverse_before(seq) }
+}
+
+/// The innermost transform of reverse mode that began before `seq`.
+fn reverse_before(seq: u64) -> u64 {
+    FRAMES.with_borrow(|frames| {
+        let found = frames.iter().rev().find(|open| !open.forward && open.frame.since < seq);
+        found.map_or(NONE, |open| open.frame.since)
+    })
+}
+
+/// The transform of this thread that a leaf is inside of which was made inside of `depth` of them.
+pub(crate) fn home_at(depth: usize) -> u64 {
+    FRAMES.with_borrow(|frames| {
+        let found = frames.iter().take(depth).rev().find(|open| !open.forward);
+        found.map_or(NONE, |open| open.frame.since)
     })
 }
 

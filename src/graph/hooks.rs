@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use super::boundary;
 use super::rule::Gradients;
 use crate::error::Result;
 use crate::tensor::{Tensor, WeakTensor};
@@ -72,6 +73,8 @@ impl HookId {
 struct Entry {
     id: HookId,
     place: Place,
+    /// The transform whose derivatives it sees (Note [Boundaries]).
+    home: u64,
     hook: Arc<dyn Hook>,
 }
 
@@ -88,10 +91,10 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// Adds a hook.
-    pub fn add(&self, place: Place, hook: Arc<dyn Hook>) -> HookId {
+    /// Adds a hook that runs where derivatives of the transform `home` are computed.
+    pub(crate) fn add(&self, place: Place, home: u64, hook: Arc<dyn Hook>) -> HookId {
         let id = HookId::fresh();
-        self.entries.lock().push(Entry { id, place, hook });
+        self.entries.lock().push(Entry { id, place, home, hook });
         self.used.store(true, Ordering::Release);
         id
     }
@@ -118,12 +121,13 @@ impl Hooks {
             || self.entries.lock().is_empty() && self.retained.lock().is_empty()
     }
 
-    /// The hooks of one place. They are called without the lock, so that they may add and remove.
+    /// The hooks of one place that the present run calls, without the lock, so that they may add and remove.
     pub fn at(&self, place: Place) -> Vec<Arc<dyn Hook>> {
+        let run = boundary::present_run();
         self.entries
             .lock()
             .iter()
-            .filter(|entry| entry.place == place)
+            .filter(|entry| entry.place == place && entry.home == run)
             .map(|entry| entry.hook.clone())
             .collect()
     }
@@ -147,7 +151,7 @@ impl Hooks {
             emptied.extend(hooks.as_ref().filter(|hooks| hooks.is_empty()).map(|_| place));
             drop(emptied);
             let hooks = hooks.into_iter().flatten();
-            kept.extend(hooks.map(|(id, hook)| Entry { id, place, hook }));
+            kept.extend(hooks.map(|(id, hook)| Entry { id, place, home: boundary::NONE, hook }));
             let used = !kept.is_empty() || !self.retained.lock().is_empty();
             self.used.store(used, Ordering::Release);
             *entries = kept;

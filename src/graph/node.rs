@@ -10,8 +10,9 @@ use smallvec::SmallVec;
 
 use super::anomaly::{self, Trace};
 use super::arena::{Id, Strong};
+use super::boundary;
 use super::cut::Cut;
-use super::hooks::Hooks;
+use super::hooks::{Hook, HookId, Hooks, Place};
 use super::released::{self, Freeing};
 use super::rule::{Rule, Traits};
 use super::saved::SavedTensor;
@@ -257,6 +258,11 @@ impl Node {
     /// What few nodes have, made if need be.
     pub fn extras_or_new(&self) -> &Extras {
         self.extras.get_or_init(Box::default)
+    }
+
+    /// Adds a hook, which sees derivatives of the transform that the node is inside of.
+    pub fn add_hook(&self, place: Place, hook: Arc<dyn Hook>) -> HookId {
+        self.extras_or_new().hooks.add(place, boundary::home(self.seq()), hook)
     }
 
     /// Says that the tensor that is this output has forgotten its history in place.

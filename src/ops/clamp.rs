@@ -5,9 +5,9 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call};
 use super::compare::{ge, gt, le, lt};
-use super::operand::{Numbers, Operand, Value, result_type};
+use super::operand::{Numbers, Operand, Value, result_dtype, result_type};
 use super::select::where_;
-use super::{binary, copy, create, in_place, logical, memory_order, unary, view};
+use super::{batch, binary, copy, create, in_place, logical, memory_order, unary, view};
 use crate::dtype::{DType, Number, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
@@ -240,7 +240,8 @@ impl Op for Clamp {
 /// Elements not less than `min` and not greater than `max`, of which at least one must be there.
 pub fn clamp(x: &Tensor, min: Option<Operand<'_>>, max: Option<Operand<'_>>) -> Result<Tensor> {
     let tensors = matches!(min, Some(Operand::Tensor(_))) || matches!(max, Some(Operand::Tensor(_)));
-    clamp_as(x, min, max, if tensors { "ClampBackward0" } else { "ClampBackward1" })
+    let dtype = batch::value_type([Some(Operand::Tensor(x)), min, max].into_iter().flatten());
+    clamp_as(x, min, max, dtype, if tensors { "ClampBackward0" } else { "ClampBackward1" })
 }
 
 fn is_truth(operand: Operand<'_>) -> bool {
@@ -254,7 +255,7 @@ pub fn clamp_min<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<Tensor> 
         return super::maximum(x, min);
     }
     let name = if matches!(min, Operand::Tensor(_)) { "ClampMinBackward1" } else { "ClampMinBackward0" };
-    clamp_as(x, Some(min), None, name)
+    clamp_as(x, Some(min), None, result_dtype(x.into(), min), name)
 }
 
 /// Elements not greater than `max`.
@@ -264,21 +265,19 @@ pub fn clamp_max<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<Tensor> 
         return super::minimum(x, max);
     }
     let name = if matches!(max, Operand::Tensor(_)) { "ClampMaxBackward1" } else { "ClampMaxBackward0" };
-    clamp_as(x, None, Some(max), name)
+    clamp_as(x, None, Some(max), result_dtype(x.into(), max), name)
 }
 
 fn clamp_as(
     x: &Tensor,
     min: Option<Operand<'_>>,
     max: Option<Operand<'_>>,
+    dtype: DType,
     name: &'static str,
 ) -> Result<Tensor> {
     if min.is_none() && max.is_none() {
         return Err(Error::ClampBounds {}.into());
     }
-    let operands = [Some(Operand::Tensor(x)), min, max];
-    let numbers: SmallVec<[Numbers; 3]> = operands.into_iter().flatten().map(Operand::numbers).collect();
-    let dtype = result_type(&numbers);
     if dtype.is_complex() {
         return Err(Error::ClampedComplex {}.into());
     }

@@ -93,7 +93,7 @@ fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> 
 /// A comparison of two operands.
 fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
     let (a, b) = (a.into(), b.into());
-    if let Some(y) = batch::pair_if_batched(a, b, |a, b| compare(question, a, b)) {
+    if let Some(y) = batch::compared(a, b, |a, b| compare(question, a, b)) {
         return y;
     }
     let computed = move |operands: &[Value]| compare(question, &operands[0], &operands[1]);

@@ -20,7 +20,7 @@ use super::conjugate::{conj, imag, real};
 use super::record::records;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{binary, compare, copy, div, memory_order, mul, sub};
+use super::{batch, binary, compare, copy, div, memory_order, mul, sub};
 use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -99,6 +99,7 @@ impl Op for FromParts {
 
 /// Complex numbers of these real and imaginary parts.
 pub fn complex(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let [x, y] = &batch::in_one_type(x, y)?;
     check_parts(x, y)?;
     apply_one(FromParts, &[x, y])
 }
@@ -162,6 +163,7 @@ impl Op for Polar {
 
 /// Complex numbers of these magnitudes and angles.
 pub fn polar(r: &Tensor, phi: &Tensor) -> Result<Tensor> {
+    let [r, phi] = &batch::in_one_type(r, phi)?;
     check_parts(r, phi)?;
     apply_one(Polar, &[r, phi])
 }

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{Answer, Call};
 use super::memory_order::{self, MemoryOrder};
-use super::operand::{Operand, result_type};
+use super::operand::Operand;
 use super::record::records;
 use super::{batch, binary, cast, copy, create, in_place, masked, reduce, view};
 use crate::dtype::{Bool, DType};
@@ -127,7 +127,7 @@ pub fn where_<'a>(
         DType::UInt8 => cast::to_dtype(condition, DType::Bool)?,
         dtype => return Err(Error::WhereCondition { dtype }.into()),
     };
-    let dtype = result_type([&a.numbers(), &b.numbers()]);
+    let dtype = batch::value_type([a, b]);
     apply_one(Select::<false> { condition, dtype }, &[&made(a, dtype)?, &made(b, dtype)?])
 }
 

@@ -101,6 +101,9 @@ const BACKWARD_ONLY: [(&str, &str); 33] = [
     ("UniqueDimBackward0", "unique_dim"),
 ];
 
+/// Of these, what mappings take apart: tangents pass its parts.
+const PARTED: &str = "HuberLossBackwardBackward0";
+
 /// Gradients that torch cannot differentiate in turn: the node of the operation, or that of the recorded
 /// gradient, the node that is left behind in their place, and torch's name of their operation.
 const ONCE_ONLY: [(&str, &str, &str); 7] = [
@@ -160,7 +163,11 @@ pub(super) fn check_forward(node: &str, in_place: bool) -> Result<()> {
 /// `check_forward` for an operation whose parts are called in its place: for tangents of its inputs, and of
 /// the values of those that are batched.
 pub fn check_parts(node: &str, inputs: &[&Tensor]) -> Result<()> {
-    if live().is_empty() {
+    let levels = live();
+    let is_mapped_within = |input: &&Tensor| {
+        input.mapping().is_some_and(|mapping| levels.iter().all(|&level| level < mapping.id()))
+    };
+    if levels.is_empty() || (node == PARTED && inputs.iter().any(is_mapped_within)) {
         return Ok(());
     }
     inputs.iter().try_for_each(|&input| {

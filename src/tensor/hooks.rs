@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Tensor, WeakTensor};
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
-use crate::graph::{Edge, Hook, HookId, Hooks, NamedHooks, Node, NodeId, NodeRef, Place};
+use crate::graph::{Edge, Hook, HookId, Hooks, NamedHooks, Node, NodeId, NodeRef, Place, boundary};
 
 /// Finds a hook again to remove it, without keeping what it is on.
 pub struct HookHandle {
@@ -67,7 +67,7 @@ impl Tensor {
         let inner = || self.boundary().map(|node| Edge { node, output: 0 });
         Ok(match self.edge()?.or_else(inner) {
             Some(edge) => {
-                let id = edge.node.extras_or_new().hooks.add(Place::Output(edge.output), hook);
+                let id = edge.node.add_hook(Place::Output(edge.output), hook);
                 HookHandle { on: On::Node(edge.node.id()), id }
             }
             None => self.leaf_hook(Place::Output(0), hook),
@@ -111,6 +111,7 @@ impl Tensor {
     }
 
     fn leaf_hook(&self, place: Place, hook: Arc<dyn Hook>) -> HookHandle {
-        HookHandle { id: self.hooks().add(place, hook), on: On::Leaf(self.downgrade()) }
+        let home = boundary::home_at(self.depth());
+        HookHandle { id: self.hooks().add(place, home, hook), on: On::Leaf(self.downgrade()) }
     }
 }

@@ -104,6 +104,13 @@ def test_these_operations_refuse_tangents(operation, function):
             function(x)
 
 
+def test_gradients_of_huber_losses_have_tangents_where_they_are_mapped():
+    x = torch.tensor([0.1, 0.5, 2.5])
+    bends = torch.func.hessian(lambda x: F.huber_loss(x, torch.zeros(3), reduction="sum"))
+    assert torch.equal(bends(x), torch.diag(torch.tensor([1.0, 1.0, 0.0])))
+    assert torch.equal(torch.func.vmap(bends)(torch.stack([x, x]))[1], bends(x))
+
+
 def test_a_huber_loss_does_not_bend_at_its_bound():
     x = torch.tensor([-1.0, 0.5, 1.0, 2.0], requires_grad=True)
     loss = F.huber_loss(x, torch.zeros(4), reduction="sum")

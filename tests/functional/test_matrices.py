@@ -89,6 +89,33 @@ def test_forward_over_reverse_gives_the_same_hessian():
     assert_tensor(found, [[6.0, 0.0], [0.0, 12.0]])
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script")
+def test_a_hessian_forward_over_reverse_is_recorded():
+    x = tensor(1.0, 2.0)
+    found = F.hessian(cube, x, vectorize=True, outer_jacobian_strategy="forward-mode")
+    assert found.grad_fn.name() == "ReshapeAliasBackward0"
+    assert found.grad_fn.next_functions[0][0].name() == "PermuteBackward0"
+    assert not x.requires_grad
+    weight = tensor(3.0).requires_grad_()
+    found = F.hessian(
+        lambda x: weight.squeeze() * cube(x), x, vectorize=True, outer_jacobian_strategy="forward-mode"
+    )
+    assert torch.autograd.grad(found.sum(), weight)[0].item() == 18.0
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script")
+def test_a_jacobian_in_forward_mode_leads_to_what_its_function_captures():
+    weight = tensor(3.0).requires_grad_()
+    found = F.jacobian(lambda x: weight * x**3, tensor(1.0, 2.0), vectorize=True, strategy="forward-mode")
+    assert found.grad_fn.name() == "ReshapeAliasBackward0"
+    assert torch.autograd.grad(found.sum(), weight)[0].item() == 15.0
+
+
+def test_forward_mode_asks_for_an_input():
+    with raises(AssertionError, "Expected at least one tensor"):
+        F.jacobian(torch.exp, (), vectorize=True, strategy="forward-mode")
+
+
 def test_forward_mode_takes_neither_create_graph_nor_strict_and_must_be_vectorized():
     x = tensor(1.0)
     with raises(

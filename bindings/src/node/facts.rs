@@ -115,6 +115,6 @@ pub(crate) fn forget_metadata(py: Python<'_>, node: &NodeRef) {
 
 /// Puts a callable at a node.
 pub(crate) fn register(node: &NodeRef, place: Place, function: &Bound<'_, PyAny>) -> RemovableHandle {
-    let id = node.extras_or_new().hooks.add(place, PythonHook::of(function));
+    let id = node.add_hook(place, PythonHook::of(function));
     RemovableHandle::new(HookHandle::on_node(node, id))
 }

@@ -105,17 +105,23 @@ def gradients(
     inputs: Sequence[Tensor],
     grad_outputs: Sequence[Any] | None = None,
     *,
+    since: int | None = None,
     retain_graph: bool,
     create_graph: bool,
 ) -> list[Tensor]:
-    """Return the gradients of those outputs that have one; zeros for inputs that they do not depend on."""
+    """Return the gradients of those outputs that have one; zeros for inputs that they do not depend on.
+
+    `since` says where the transform began that they are of, if it may be over.
+    """
     weights = [None] * len(outputs) if grad_outputs is None else grad_outputs
     recorded = [pair for pair in zip(outputs, weights, strict=False) if pair[0].requires_grad]
     if not recorded or not inputs:
         return [zeros_like(tensor) for tensor in inputs]
     roots = tuple(output for output, _ in recorded)
     given = _gradients_tuple(tuple(weight for _, weight in recorded), roots, batched=False)
-    found = _run_backward(roots, given, retain_graph, create_graph, tuple(inputs), True, False)
+    found = _run_backward(
+        roots, given, retain_graph, create_graph, tuple(inputs), True, False, transform=since
+    )
     return [
         zeros_like(tensor) if gradient is None else gradient
         for gradient, tensor in zip(found, inputs, strict=True)

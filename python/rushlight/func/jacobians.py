@@ -14,7 +14,7 @@ from .reverse import _vjp_with_argnums
 from .vmap import mapped, vmap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ._arguments import Argnums
 
@@ -136,6 +136,15 @@ def jacfwd(
     return wrapper_fn
 
 
+def _by_input(column: Tensor, primals: Sequence[Tensor]) -> list[Tensor]:
+    """Take the columns for all inputs' elements apart; their dimension goes last, in the inputs' shapes."""
+    parts = split(column.movedim(0, -1), [primal.numel() for primal in primals], dim=-1)
+    return [
+        part.unflatten(-1, primal.shape) if primal.ndim else part.squeeze(-1)
+        for part, primal in zip(parts, primals, strict=True)
+    ]
+
+
 def pushed_forward(
     func: Callable[..., Any],
     args: tuple[Any, ...],
@@ -143,8 +152,12 @@ def pushed_forward(
     has_aux: bool = False,
     randomness: str = "error",
     check: Callable[[list[Any]], None] | None = None,
+    arrange: Callable[[Tensor, Sequence[Tensor]], list[Tensor]] = _by_input,
 ) -> Any:
-    """Compute the Jacobian in forward mode; `check` sees the outputs."""
+    """Compute the Jacobian in forward mode; `check` sees the outputs.
+
+    `arrange` takes the columns of one output apart, by input.
+    """
     places = tuple(range(len(args))) if argnums is None else positions(argnums, len(args))
     primals, primals_spec = tree_flatten(chosen(args, places))
     (basis,) = standard_basis(primals)
@@ -159,19 +172,9 @@ def pushed_forward(
         return tuple(pushed)
 
     columns, *aux = mapped(push, randomness=randomness)(*basis)
-    jacobian = tree_map(lambda column: _by_input(column, primals, primals_spec), columns)
+    jacobian = tree_map(lambda column: tree_unflatten(arrange(column, primals), primals_spec), columns)
     # The same for every column.
     return (jacobian, *(tree_map(lambda value: value[0], one) for one in aux)) if has_aux else jacobian
-
-
-def _by_input(column: Tensor, primals: list[Tensor], spec: Any) -> Any:
-    """Take the columns for all inputs' elements apart; their dimension goes last, in the inputs' shapes."""
-    parts = split(column.movedim(0, -1), [primal.numel() for primal in primals], dim=-1)
-    shaped = [
-        part.unflatten(-1, primal.shape) if primal.ndim else part.squeeze(-1)
-        for part, primal in zip(parts, primals, strict=True)
-    ]
-    return tree_unflatten(shaped, spec)
 
 
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:

@@ -65,7 +65,8 @@ def grad_and_value(
             leaves, spec = tree_flatten(inner)
             tracked = level.is_tracked([output])
             # What is kept of the graph may serve the world outside too, through `aux`.
-            found = gradients([output], leaves, retain_graph=tracked or has_aux, create_graph=tracked)
+            keeps = tracked or has_aux
+            found = gradients([output], leaves, since=level.since, retain_graph=keeps, create_graph=tracked)
             gradient = level.leave(tree_unflatten(found, spec))
             value = level.leave(output)
             return gradient, (value, level.leave(aux)) if has_aux else value
@@ -124,7 +125,14 @@ def _vjp_with_argnums(
                 level.is_tracked(outputs)
                 or any(_leads_out(weight, level.since) for weight in weights if isinstance(weight, Tensor))
             )
-        found = gradients(outputs, leaves, weights, retain_graph=retain_graph, create_graph=create_graph)
+        found = gradients(
+            outputs,
+            leaves,
+            weights,
+            since=level.since,
+            retain_graph=retain_graph,
+            create_graph=create_graph,
+        )
         return tree_unflatten([_outer(one, level.since, True) for one in found], spec)
 
     return result, wrapper, *rest

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Samples, below, check_open, highest, samples};
-use crate::dtype::DType;
+use smallvec::SmallVec;
+
+use super::{Samples, all_of, below, check_open, highest, samples};
+use crate::dtype::{DType, Scalar};
 use crate::error::Result;
 use crate::graph::mode;
 use crate::ops::cast;
-use crate::ops::operand::{Operand, Value, result_dtype};
+use crate::ops::operand::{Numbers, Operand, Value, result_dtype, result_type};
 use crate::shape;
 use crate::tensor::{Mapping, Tensor};
 
@@ -19,6 +21,15 @@ pub(in crate::ops) fn unary(x: &Tensor, f: impl FnOnce(&Tensor) -> Result<Tensor
         Tensor::batched(f(&batch.value)?, batch.dim, &batch.mapping)
     };
     Some(below(&batch.mapping, run))
+}
+
+/// The type in which operands are calculated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Promotion {
+    /// That of samples, in which numbers give way to tensors with dimensions.
+    OfSamples,
+    /// That of values, in which all samples of a number have a dimension.
+    OfValues,
 }
 
 /// Two operands whose values broadcast against each other.
@@ -36,9 +47,49 @@ pub(in crate::ops) fn pair(
     f: impl FnOnce(Operand<'_>, Operand<'_>) -> Result<Tensor>,
 ) -> Result<Tensor> {
     below(mapping, || {
-        let Pair { a, b, dim } = Pair::new(a, b, mapping)?;
+        let Pair { a, b, dim } = Pair::new(a, b, mapping, Promotion::OfSamples)?;
         Tensor::batched(f((&a).into(), (&b).into())?, dim, mapping)
     })
+}
+
+/// What `f` answers about the values of two operands, if one of them is batched: comparisons are made in
+/// the type of the values.
+pub(in crate::ops) fn compared(
+    a: Operand<'_>,
+    b: Operand<'_>,
+    f: impl FnOnce(Operand<'_>, Operand<'_>) -> Result<Tensor>,
+) -> Option<Result<Tensor>> {
+    let mapping = highest([a, b].into_iter().filter_map(Operand::tensor))?;
+    Some(below(&mapping, || {
+        let Pair { a, b, dim } = Pair::new(a, b, &mapping, Promotion::OfValues)?;
+        Tensor::batched(f((&a).into(), (&b).into())?, dim, &mapping)
+    }))
+}
+
+/// The type that operands are calculated in where that is the type of their values.
+pub(in crate::ops) fn value_type<'a>(operands: impl IntoIterator<Item = Operand<'a>>) -> DType {
+    let numbers = |operand: Operand<'_>| match operand {
+        Operand::Tensor(x) if mode::special() => Numbers::Array(all_of(x).array()),
+        operand => operand.numbers(),
+    };
+    let numbers: SmallVec<[Numbers; 3]> = operands.into_iter().map(numbers).collect();
+    result_type(&numbers)
+}
+
+/// Two tensors in the type of their samples, if one of them is a number for each sample and the other is
+/// not.
+pub(in crate::ops) fn in_one_type(a: &Tensor, b: &Tensor) -> Result<[Tensor; 2]> {
+    let is_number = |x: &Tensor, mapping: &Arc<Mapping>| {
+        let samples = samples(x, mapping);
+        samples.dim.is_some() && samples.rank() == 0
+    };
+    match highest([a, b]) {
+        Some(mapping) if is_number(a, &mapping) != is_number(b, &mapping) => {
+            let dtype = result_dtype(a.into(), b.into());
+            Ok([cast::to_dtype(a, dtype)?, cast::to_dtype(b, dtype)?])
+        }
+        _ => Ok([a.clone(), b.clone()]),
+    }
 }
 
 /// `pair` if one of the operands is batched.
@@ -52,8 +103,8 @@ pub(in crate::ops) fn pair_if_batched(
 }
 
 impl Pair {
-    /// The operands of an operation at a mapping. They are calculated in the type that samples are.
-    fn new(a: Operand<'_>, b: Operand<'_>, mapping: &Arc<Mapping>) -> Result<Pair> {
+    /// The operands of an operation at a mapping.
+    fn new(a: Operand<'_>, b: Operand<'_>, mapping: &Arc<Mapping>, promotion: Promotion) -> Result<Pair> {
         check_open(mapping)?;
         let pair = [a, b].map(|operand| operand.tensor().map(|x| samples(x, mapping)));
         // What does not fit is found, and told, where the samples are first.
@@ -63,7 +114,6 @@ impl Pair {
             }
             _ => true,
         };
-        let dtype = result_dtype(a, b);
         let ranks = pair.each_ref().map(|samples| samples.as_ref().map_or(0, Samples::rank));
         let dims = pair.each_ref().map(|samples| samples.as_ref().and_then(|samples| samples.dim));
         let alone = |index: usize| match &pair[index] {
@@ -82,12 +132,15 @@ impl Pair {
             (None, Operand::Scalar(scalar)) => Ok(Value::Scalar(scalar)),
             (None, Operand::Tensor(_)) => unreachable!("a tensor has samples"),
         };
+        let is_number = |index: usize| dims[index].is_some() && ranks[index] == 0;
+        let converts = promotion == Promotion::OfSamples && is_number(0) != is_number(1);
         let [first, second] = pair;
-        let mut pair = Pair { a: value(first, a)?, b: value(second, b)?, dim };
-        if result_dtype((&pair.a).into(), (&pair.b).into()) != dtype {
-            pair = Pair { a: in_type(pair.a, dtype)?, b: in_type(pair.b, dtype)?, dim };
+        let pair = Pair { a: value(first, a)?, b: value(second, b)?, dim };
+        if !converts {
+            return Ok(pair);
         }
-        Ok(pair)
+        let dtype = result_dtype(a, b);
+        Ok(Pair { a: in_type(pair.a, dtype)?, b: in_type(pair.b, dtype)?, dim })
     }
 }
 
@@ -106,6 +159,9 @@ pub(in crate::ops) fn both(
 fn in_type(value: Value, dtype: DType) -> Result<Value> {
     match value {
         Value::Tensor(tensor) => cast::to_dtype(&tensor, dtype).map(Value::Tensor),
+        Value::Scalar(Scalar::Bool(truth)) if dtype != DType::Bool => {
+            Ok(Value::Scalar(Scalar::Int(truth.into())))
+        }
         scalar @ Value::Scalar(_) => Ok(scalar),
     }
 }

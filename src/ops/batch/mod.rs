@@ -31,7 +31,7 @@ use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Mapping, Tensor};
 
 pub use call::{Answer, Call, Samples};
-pub(super) use elementwise::{both, pair, pair_if_batched, unary};
+pub(super) use elementwise::{both, compared, in_one_type, pair, pair_if_batched, unary, value_type};
 pub(super) use failures::{has_no_samples, told_of_all};
 pub(super) use random::{
     creation, drawn_like, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,

@@ -6,6 +6,8 @@ use smallvec::SmallVec;
 use super::{Samples, samples};
 use crate::error::{Error, Result};
 use crate::graph::mode;
+use crate::ops::{cast, create};
+use crate::shape;
 use crate::tensor::{Mapping, Randomness, Tensor};
 
 fn refused(mapping: &Mapping) -> Box<Error> {
@@ -59,9 +61,12 @@ pub(in crate::ops) fn overwrite(x: &Tensor, draw: &dyn Fn(&Tensor) -> Result<()>
         }
         (Randomness::Same, None) => Mapping::below(|| overwrite(&own.value, draw)),
         (Randomness::Same, Some(_)) => {
-            let one = crate::ops::cast::clone_contiguous(&own.sample(0)?.detach())?;
+            let one = match mapping.size() {
+                0 => create::zeros(&shape::signed(&own.shape()), x.dtype())?,
+                _ => cast::clone_contiguous(&own.sample(0)?.detach())?,
+            };
             Mapping::below(|| overwrite(&one, draw))?;
-            crate::ops::cast::copy_(&own.moved(0)?, &one)
+            cast::copy_(&own.moved(0)?, &one)
         }
     }
 }

@@ -107,6 +107,9 @@ fn apply_batched<E: Elementwise2>(
     b: Operand<'_>,
     mapping: &Arc<Mapping>,
 ) -> Result<Tensor> {
+    if !E::TAKES_NUMBERS_AS_TENSORS && matches!(b, Operand::Scalar(_)) {
+        op.check(a, b, result_type([&a.numbers(), &b.numbers()]))?;
+    }
     let y = batch::pair(a, b, mapping, |a, b| apply(op, a, b))?;
     let bound = [a, b].map(|operand| operand.tensor().map(|x| batch::bound(x, mapping)).transpose());
     let [left, right] = bound;
@@ -231,6 +234,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let a = Operand::Tensor(x);
     let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
     if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
+        op.check(a, b, result_type([&a.numbers(), &b.numbers()]))?;
         return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
     }
     if watch::is_long(x.numel() as u64) {

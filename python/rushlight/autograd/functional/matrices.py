@@ -10,7 +10,7 @@ from . import _tensors as tensors
 from ._tensors import as_given, as_tuple, check_outputs, check_used, detached, fresh, gradients
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ._tensors import Tensors
 
@@ -132,9 +132,26 @@ def _forward(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: 
         result_is_tuple, outputs = as_tuple(func(*args), "outputs", "None")
         return outputs
 
-    matrices = pushed_forward(checked, inputs, tuple(range(len(inputs))), randomness="unasked")
+    if not inputs:
+        raise AssertionError("Expected at least one tensor")
+    places = tuple(range(len(inputs)))
+    matrices = pushed_forward(checked, inputs, places, randomness="unasked", arrange=_by_input)
     rows: Any = [list(row) for row in matrices] if is_tuple else tuple(row[0] for row in matrices)
     return rows if result_is_tuple else rows[0]
+
+
+def _can_be_recorded(tensor: Tensor) -> bool:
+    return not tensor.requires_grad and (tensor.is_floating_point() or tensor.is_complex())
+
+
+def _by_input(column: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Take the columns for all inputs' elements apart; their dimension goes last, in the inputs' shapes."""
+    shape = column.shape[1:]
+    parts = split(column, [tensor.numel() for tensor in inputs])
+    return [
+        part.permute(*range(1, part.ndim), 0).reshape(shape + tensor.shape)
+        for part, tensor in zip(parts, inputs, strict=True)
+    ]
 
 
 def hessian(
@@ -169,5 +186,10 @@ def hessian(
         check_used(found, strict, tensors.JACOBIAN_CONSTANT)
         return found
 
+    if outer_jacobian_strategy == "forward-mode":
+        # As in torch, the outer derivatives are of a recorded inner one.
+        inputs = tuple(
+            tensor.detach().requires_grad_() if _can_be_recorded(tensor) else tensor for tensor in inputs
+        )
     matrices = jacobian(slopes, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
     return matrices if is_tuple else matrices[0][0]

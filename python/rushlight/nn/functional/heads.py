@@ -160,8 +160,8 @@ def _without_weights(
     count, heads, target, size = shape
     if mask is not None:
         alone = mask.size(0) == 1 and mask.dim() == 3
-        mask = mask.unsqueeze(0) if alone else mask.view(count, heads, -1, mask.shape[-1])
-    query, key, value = (part.view(count, heads, -1, size) for part in parts)
+        mask = mask.unsqueeze(0) if alone else mask.view(count, heads, *mask.shape[-2:])
+    query, key, value = (part.view(count, heads, part.shape[1], size) for part in parts)
     answer = scaled_dot_product_attention(query, key, value, mask, dropout_p, is_causal)
     return answer.permute(2, 0, 1, 3).reshape(target * count, heads * size)
 
@@ -268,14 +268,16 @@ def multi_head_attention_forward(
     if not need_weights:
         shape = (count, num_heads, target, size)
         output = _without_weights((q, k, v), mask, kept, is_causal, shape)
-        output = native._nn.linear(output, out_proj_weight, out_proj_bias).view(target, count, -1)
+        output = native._nn.linear(output, out_proj_weight, out_proj_bias)
+        output = output.view(target, count, output.shape[-1])
         return (output if batched else output.squeeze(1)), None
     joined, shares = _with_weights((q, k, v), mask, kept)
     joined = joined.transpose(0, 1).reshape(target * count, width)
-    output = native._nn.linear(joined, out_proj_weight, out_proj_bias).view(target, count, -1)
+    output = native._nn.linear(joined, out_proj_weight, out_proj_bias)
+    output = output.view(target, count, output.shape[-1])
     if not batched:
         output = output.squeeze(1)
-    shares = shares.view(count, num_heads, target, -1)
+    shares = shares.view(count, num_heads, target, shares.shape[-1])
     if average_attn_weights:
         shares = shares.mean(1)
     return output, shares if batched else shares.squeeze(0)

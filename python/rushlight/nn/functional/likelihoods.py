@@ -135,7 +135,7 @@ def kl_div(
     tensor(0.1308)
     """
     input, target = exact(input, target)
-    check_mapped("kl_div", input, target)
+    check_mapped("kl_div", input, target, composite=True)
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."

@@ -186,7 +186,7 @@ def triplet_margin_loss(
     tensor(0.4000)
     """
     anchor, positive, negative = exact(anchor, positive, negative)
-    check_mapped("triplet_margin_loss", anchor, positive, negative)
+    check_mapped("triplet_margin_loss", anchor, positive, negative, composite=True)
     reduction = checked_reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")

@@ -40,7 +40,9 @@ def _gru_step(gates: Tensor, state: State, weight: Tensor, bias: Any) -> State:
     own_reset, own_update, own_new = functional.linear(hidden, weight, bias).unsafe_chunk(3, 1)
     reset = (own_reset + reset).sigmoid()
     update = (own_update + update).sigmoid()
-    new = (new + own_new.mul_(reset)).tanh()
+    # The state may be one for all samples of a mapping: it has no room for what differs between them.
+    own_new = own_new * reset if native._is_batchedtensor(reset) else own_new.mul_(reset)
+    new = (new + own_new).tanh()
     return ((hidden - new).mul_(update) + new,)
 
 
