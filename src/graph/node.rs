@@ -1,7 +1,7 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
@@ -89,7 +89,7 @@ pub struct Extras {
     /// The host's object that stands for the node.
     pub foreign: Foreign,
     /// Where it was recorded, callers included, if that was in anomaly mode.
-    pub(super) trace: OnceLock<Trace>,
+    trace: Option<Trace>,
     /// What the host has packed of that the rule shows without keeping it.
     pub(super) packed: Mutex<Vec<(&'static str, Arc<SavedTensor>)>>,
     /// The position on the tape as the host has said it, and one more.
@@ -181,15 +181,10 @@ impl Node {
         origin: Origin,
     ) -> Node {
         let extras = OnceBox::new();
-        if !forms.further.is_empty() {
+        let trace = if anomaly::is_enabled() { anomaly::trace() } else { None };
+        if !forms.further.is_empty() || trace.is_some() {
             // The box is empty: `set` cannot fail.
-            let _ = extras.set(Box::new(Extras { further: forms.further, ..Extras::default() }));
-        }
-        if anomaly::is_enabled()
-            && let Some(trace) = anomaly::trace()
-        {
-            // Empty, as above.
-            let _ = extras.get_or_init(Box::default).trace.set(trace);
+            let _ = extras.set(Box::new(Extras { further: forms.further, trace, ..Extras::default() }));
         }
         let (traits, claim, released) = (rule.traits(), AtomicU32::new(0), AtomicU16::new(0));
         let (rule, Form { layout, dtype }) = (RwLock::new(rule), forms.first);
@@ -252,7 +247,7 @@ impl Node {
 
     /// Where it was recorded, callers included, if that was in anomaly mode.
     pub fn trace(&self) -> Option<&Trace> {
-        self.extras().and_then(|extras| extras.trace.get())
+        self.extras().and_then(|extras| extras.trace.as_ref())
     }
 
     /// What few nodes have, made if need be.
