@@ -200,7 +200,7 @@ fn new_chunk<T>(slots: u32) -> *mut Slot<T> {
 
 /// A counted handle to an item in its arena: the address of its slot, packed so that what holds a handle and a
 /// small number has twelve bytes.
-#[repr(packed(4))]
+#[repr(Rust, packed(4))]
 pub struct Strong<T: Home> {
     place: Place<T>,
 }
