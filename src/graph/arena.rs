@@ -31,6 +31,8 @@ use crate::sharing::Count;
 /// Slots in the first chunk; chunk `k` has `FIRST << k`.
 const FIRST: u32 = 1024;
 const CHUNKS: usize = 22;
+/// Slots whose lending is counted together: a part of every chunk.
+const PAGE: u32 = 1024;
 /// Free slots that move between a thread and the shared list at once.
 const BATCH: usize = 128;
 /// The bit of a count that says that the item has an owner outside of the arena.
@@ -63,6 +65,8 @@ struct Shared<T> {
     free: Vec<Place<T>>,
     /// The number of the first slot that never was.
     fresh: u32,
+    /// By page, how many slots threads have, with an item or without: where there are none nobody need look.
+    lent: Vec<u32>,
 }
 
 /// The slots of one kind of item.
@@ -117,7 +121,7 @@ impl<T: Home> Default for Local<T> {
 
 impl<T: Home> Drop for Local<T> {
     fn drop(&mut self) {
-        T::arena().shared.lock().free.append(&mut self.free.borrow_mut());
+        T::arena().take_back(self.free.borrow_mut().drain(..));
     }
 }
 
@@ -132,7 +136,7 @@ impl<T> Arena<T> {
     pub const fn new() -> Self {
         Arena {
             chunks: [const { AtomicPtr::new(null_mut()) }; CHUNKS],
-            shared: Mutex::new(Shared { free: Vec::new(), fresh: 0 }),
+            shared: Mutex::new(Shared { free: Vec::new(), fresh: 0, lent: Vec::new() }),
         }
     }
 
@@ -150,7 +154,32 @@ impl<T> Arena<T> {
             let generation = NonZeroU32::new(generation).filter(|generation| generation.get() % 2 == 1)?;
             Some(Id { slot: place.cast(), generation })
         };
-        (0..self.capacity() as u32).filter_map(tenant).collect()
+        let pages: Vec<u32> = {
+            let shared = self.shared.lock();
+            (0..).zip(&shared.lent).filter(|(_, lent)| **lent > 0).map(|(page, _)| page).collect()
+        };
+        pages.into_iter().flat_map(|page| page * PAGE..(page + 1) * PAGE).filter_map(tenant).collect()
+    }
+
+    /// The page of the slot that is there.
+    fn page(&self, place: Place<T>) -> usize {
+        let within = |chunk: usize| {
+            let first = NonNull::new(self.chunks[chunk].load(Ordering::Relaxed))?;
+            let slot = place.addr().get().checked_sub(first.addr().get())? / size_of::<Slot<T>>();
+            let slots = (FIRST as usize) << chunk;
+            (slot < slots).then(|| (slots - FIRST as usize + slot) / PAGE as usize)
+        };
+        // Most are in the last chunks.
+        (0..CHUNKS).rev().find_map(within).unwrap_or_else(|| unreachable!("every place is in a chunk"))
+    }
+
+    /// Takes slots back that a thread has no use for.
+    fn take_back(&self, places: impl Iterator<Item = Place<T>>) {
+        let Shared { free, lent, .. } = &mut *self.shared.lock();
+        for place in places {
+            lent[self.page(place)] -= 1;
+            free.push(place);
+        }
     }
 
     /// Where the slot with this number is, which is below `fresh`.
@@ -176,10 +205,16 @@ impl<T> Arena<T> {
                 }
             }
             shared.fresh = end;
+            shared.lent.resize(end.div_ceil(PAGE) as usize, 0);
+            (start..end).for_each(|number| shared.lent[(number / PAGE) as usize] += 1);
             free.extend((start..end).rev().map(|number| self.place(number)));
         } else {
-            let keep = shared.free.len().saturating_sub(BATCH);
-            free.extend(shared.free.drain(keep..));
+            let Shared { free: waiting, lent, .. } = &mut *shared;
+            let keep = waiting.len().saturating_sub(BATCH);
+            for place in waiting.drain(keep..) {
+                lent[self.page(place)] += 1;
+                free.push(place);
+            }
         }
     }
 }
@@ -241,7 +276,7 @@ impl<T: Home> Strong<T> {
         let place = T::local(|local| take(&mut local.free.borrow_mut())).flatten().unwrap_or_else(|| {
             let mut spare = Vec::new();
             let place = take(&mut spare);
-            T::arena().shared.lock().free.append(&mut spare);
+            T::arena().take_back(spare.drain(..));
             place.unwrap_or_else(|| unreachable!("refill adds slots"))
         });
         // SAFETY: as in `slot`.
@@ -341,10 +376,10 @@ impl<T: Home> Strong<T> {
                 free.push(place);
                 if free.len() > 4 * BATCH {
                     let keep = free.len() - 2 * BATCH;
-                    T::arena().shared.lock().free.extend(free.drain(keep..));
+                    T::arena().take_back(free.drain(keep..));
                 }
             }
-            None => T::arena().shared.lock().free.push(place),
+            None => T::arena().take_back(std::iter::once(place)),
         }
     }
 }
@@ -370,7 +405,6 @@ impl<T: Home> Deref for Strong<T> {
 }
 
 impl<T: Home> Drop for Strong<T> {
-    #[inline]
     fn drop(&mut self) {
         let slot = self.slot();
         let count = slot.strong.subtract();

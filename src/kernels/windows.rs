@@ -69,7 +69,7 @@ impl Windows {
     /// Calls with the elements that are not padding of the windows in these rows, as many as lie along one row:
     /// their row and first column in the matrix of these windows, where the first lies in a channel, and how
     /// many there are, `stride[2]` apart.
-    fn each_run(&self, lines: Range<usize>, mut call: impl FnMut(usize, usize, usize, usize)) {
+    fn each_run(&self, lines: Range<usize>, call: &mut dyn FnMut(usize, usize, usize, usize)) {
         let [_, kernel_height, kernel_width] = self.kernel;
         let [_, height, width] = self.count;
         for row in 0..self.elements() {
@@ -100,7 +100,7 @@ impl Windows {
         }
         let blocks = columns.chunks_mut((self.elements() * places).max(1));
         for (channel, block) in x.chunks(area.max(1)).zip(blocks) {
-            self.each_run(lines.clone(), |row, column, at, count| {
+            self.each_run(lines.clone(), &mut |row, column, at, count| {
                 let (target, source) = (&mut block[row * places + column..][..count], &channel[at..]);
                 match self.stride[2] {
                     1 => target.copy_from_slice(&source[..count]),
@@ -120,7 +120,7 @@ impl Windows {
         let (area, places) = (self.area(), lines.len() * self.count[2]);
         let blocks = columns.chunks((self.elements() * places).max(1));
         for (channel, block) in x.chunks_mut(area.max(1)).zip(blocks) {
-            self.each_run(lines.clone(), |row, column, at, count| {
+            self.each_run(lines.clone(), &mut |row, column, at, count| {
                 let (source, target) = (&block[row * places + column..][..count], &mut channel[at..]);
                 match self.stride[2] {
                     1 => target.iter_mut().zip(source).for_each(|(to, &it)| *to = to.add(it)),
@@ -136,7 +136,7 @@ impl Windows {
     /// greatest. Every window has an element.
     pub fn greatest<T: Number>(&self, x: &[T], index: &mut [i64]) {
         index.fill(-1);
-        self.each_run(0..self.lines(), |_, column, at, count| {
+        self.each_run(0..self.lines(), &mut |_, column, at, count| {
             for (place, held) in index[column..][..count].iter_mut().enumerate() {
                 let at = at + place * self.stride[2];
                 let better = *held < 0 || x[at] > x[*held as usize] || x[at].is_nan();

@@ -1,6 +1,7 @@
 //! The arena alone, without graphs: items, links and owners, one after the other and by threads.
 
 use super::*;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::thread;
@@ -21,6 +22,9 @@ home!(Shared);
 
 struct Grown(u32);
 home!(Grown);
+
+struct Looked(u32);
+home!(Looked);
 
 struct Told(AtomicUsize, AtomicUsize);
 home!(Told, told_to_wake, told_to_rest);
@@ -111,6 +115,22 @@ fn slots_stay_in_place_while_the_arena_grows() {
     let again: Vec<_> = (0..10_000).map(|i| Strong::new(Grown(i))).collect();
     assert_eq!(Grown::arena().capacity(), capacity, "freed slots are used before new ones");
     assert_eq!(again.len(), 10_000);
+}
+
+#[test]
+fn items_are_looked_for_only_where_threads_have_slots() {
+    let lent = || Looked::arena().shared.lock().lent.clone();
+    let first = Strong::new(Looked(1));
+    for turn in 0..3 {
+        let many: Vec<_> = (0..50_000).map(Looked).map(Strong::new).collect();
+        assert!(lent().len() > 40 && lent().iter().all(|count| *count > 0), "turn {turn}");
+        let ids: HashSet<_> = Looked::arena().ids().into_iter().collect();
+        assert!(ids.len() == 50_001 && many.iter().chain([&first]).all(|item| ids.contains(&item.id())));
+        drop(many);
+        assert_eq!(Looked::arena().ids(), [first.id()]);
+        assert!(lent().iter().filter(|count| **count > 0).count() < 5, "{:?}", lent());
+        assert!(ids.into_iter().filter_map(Strong::<Looked>::upgrade).map(|item| item.0).eq([first.0]));
+    }
 }
 
 #[test]
