@@ -59,6 +59,7 @@ resident()  # What it takes to ask is there from now on.
 before = resident()
 for _ in range({runs}):
     run()
+{last}
 print(max(0, resident() - before))
 """
 
@@ -68,10 +69,12 @@ model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Lin
 model(torch.ones(2, 4)).sum().backward(create_graph=True)
 """
 KEPT = "(x * x).sum().backward(create_graph=True)"
+LEAF = "x = torch.ones(8, requires_grad=True)"
 GROWING = {
-    "10,000 × `backward(create_graph=True)`, leaves made anew": ("", FRESH, 10_000),
-    "the same, one leaf through all": ("x = torch.ones(8, requires_grad=True)", KEPT, 10_000),
-    "2,000 × the same, networks made anew": ("", NETWORK, 2_000),
+    "10,000 × `backward(create_graph=True)`, leaves made anew": ("", FRESH, 10_000, ""),
+    "the same, one leaf through all": (LEAF, KEPT, 10_000, ""),
+    "the same, when that leaf has gone": (LEAF, KEPT, 10_000, "del x; gc.collect()"),
+    "2,000 × the same, networks made anew": ("", NETWORK, 2_000, ""),
 }
 
 # What looking up the running line takes, which every node does when it is recorded.
@@ -111,11 +114,12 @@ def saving_chain(python: str, library: str) -> float | None:
     return bytes_a_node(python, library, "(y * w).exp()", step=2)
 
 
-def growth(python: str, library: str, setup: str, code: str, runs: int) -> float | None:
-    """Bytes by which the process has grown after so many runs, with the collector off."""
+def growth(python: str, library: str, setup: str, code: str, runs: int, last: str) -> float | None:
+    """Bytes by which the process has grown after so many runs, with the collector off, and `last`."""
     if not sys.platform.startswith("linux"):
         return None
-    return float(output_of(python, GROWTH.format(setup=setup, code=code, runs=runs), library))
+    script = GROWTH.format(setup=setup, code=code, runs=runs, last=last)
+    return float(output_of(python, script, library))
 
 
 def place_seconds(python: str) -> float:

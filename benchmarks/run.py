@@ -89,8 +89,8 @@ def footprint_table(libraries: list[Library], measure_wheel: bool) -> str:
     row("import brings in numpy", of_each(footprint.imports_numpy), None, yes_or_no)
     row("a node, per operation: `x * 1.0001`", of_each(footprint.scalar_chain), 160, node_bytes)
     row("the same with dropped tensors: `(x * w).exp()`", of_each(footprint.saving_chain), 220, node_bytes)
-    for name, (setup, code, runs) in footprint.GROWING.items():
-        row(name, of_each(footprint.growth, setup, code, runs), 5e6, megabytes)
+    for name, case in footprint.GROWING.items():
+        row(name, of_each(footprint.growth, *case), 5e6, megabytes)
     if measure_wheel:
         place = footprint.place_seconds(libraries[0].python)
         row("where a node is recorded: a look", [place, *[None] * (len(libraries) - 1)], 50e-9, duration)

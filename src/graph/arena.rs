@@ -6,6 +6,9 @@
 //! - A slot has a fixed place: chunks double in size, never move and are never freed. A handle is the
 //!   address of a slot, so that an item is one load away; with the generation the address makes an
 //!   `Id`, which tells a slot's present tenant from its earlier ones.
+//! - The addresses stay, the memory behind them need not: when nobody has a slot of a page, the page goes back
+//!   to the system, a few idle ones aside. Slots read as empty then, and begin with a generation above all of
+//!   their earlier ones when the page is used again.
 //! - Handles count themselves. When the last one goes, the item is dropped at once and the slot
 //!   goes to a free list: nothing waits for a collector or for a reset.
 //! - Items hold handles to other items, so dropping one can drop a chain. `Strong::drop` therefore
@@ -17,6 +20,8 @@
 //!   can keep its owner alive just as long as anybody else needs it. While the owner alone has it, he
 //!   is the only way to it: an id does not tell whether he is about to go.
 
+mod pages;
+
 use std::cell::{RefCell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
@@ -27,12 +32,11 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use parking_lot::Mutex;
 
 use crate::sharing::Count;
+use pages::{PAGE, Pages, Taken};
 
 /// Slots in the first chunk; chunk `k` has `FIRST << k`.
 const FIRST: u32 = 1024;
 const CHUNKS: usize = 22;
-/// Slots whose lending is counted together: a part of every chunk.
-const PAGE: u32 = 1024;
 /// Free slots that move between a thread and the shared list at once.
 const BATCH: usize = 128;
 /// The bit of a count that says that the item has an owner outside of the arena.
@@ -60,19 +64,10 @@ struct Slot<T> {
 /// Where a slot is, as long as the process lasts.
 type Place<T> = NonNull<Slot<T>>;
 
-struct Shared<T> {
-    /// Slots that were tenanted before.
-    free: Vec<Place<T>>,
-    /// The number of the first slot that never was.
-    fresh: u32,
-    /// By page, how many slots threads have, with an item or without: where there are none nobody need look.
-    lent: Vec<u32>,
-}
-
 /// The slots of one kind of item.
 pub struct Arena<T> {
     chunks: [AtomicPtr<Slot<T>>; CHUNKS],
-    shared: Mutex<Shared<T>>,
+    pages: Mutex<Pages>,
 }
 
 // SAFETY: slots are handed out to one tenant at a time (free lists under a mutex or owned by one
@@ -134,15 +129,12 @@ impl<T> Default for Arena<T> {
 impl<T> Arena<T> {
     /// An arena without slots; they come as they are needed.
     pub const fn new() -> Self {
-        Arena {
-            chunks: [const { AtomicPtr::new(null_mut()) }; CHUNKS],
-            shared: Mutex::new(Shared { free: Vec::new(), fresh: 0, lent: Vec::new() }),
-        }
+        Arena { chunks: [const { AtomicPtr::new(null_mut()) }; CHUNKS], pages: Mutex::new(Pages::new()) }
     }
 
-    /// Number of slots that were ever in use at the same time.
+    /// Number of slots that there are addresses for.
     pub fn capacity(&self) -> usize {
-        self.shared.lock().fresh as usize
+        self.pages.lock().len() * PAGE as usize
     }
 
     /// The items that are there now. Others may come and go meanwhile: ids are to be upgraded.
@@ -154,20 +146,17 @@ impl<T> Arena<T> {
             let generation = NonZeroU32::new(generation).filter(|generation| generation.get() % 2 == 1)?;
             Some(Id { slot: place.cast(), generation })
         };
-        let pages: Vec<u32> = {
-            let shared = self.shared.lock();
-            (0..).zip(&shared.lent).filter(|(_, lent)| **lent > 0).map(|(page, _)| page).collect()
-        };
+        let pages: Vec<u32> = self.pages.lock().lent().collect();
         pages.into_iter().flat_map(|page| page * PAGE..(page + 1) * PAGE).filter_map(tenant).collect()
     }
 
-    /// The page of the slot that is there.
-    fn page(&self, place: Place<T>) -> usize {
+    /// The number of the slot that is there.
+    fn number(&self, place: Place<T>) -> u32 {
         let within = |chunk: usize| {
             let first = NonNull::new(self.chunks[chunk].load(Ordering::Relaxed))?;
             let slot = place.addr().get().checked_sub(first.addr().get())? / size_of::<Slot<T>>();
             let slots = (FIRST as usize) << chunk;
-            (slot < slots).then(|| (slots - FIRST as usize + slot) / PAGE as usize)
+            (slot < slots).then(|| (slots - FIRST as usize + slot) as u32)
         };
         // Most are in the last chunks.
         (0..CHUNKS).rev().find_map(within).unwrap_or_else(|| unreachable!("every place is in a chunk"))
@@ -175,10 +164,14 @@ impl<T> Arena<T> {
 
     /// Takes slots back that a thread has no use for.
     fn take_back(&self, places: impl Iterator<Item = Place<T>>) {
-        let Shared { free, lent, .. } = &mut *self.shared.lock();
+        let mut pages = self.pages.lock();
         for place in places {
-            lent[self.page(place)] -= 1;
-            free.push(place);
+            let number = self.number(place);
+            // SAFETY: slots stay for ever.
+            let generation = unsafe { place.as_ref() }.generation.load(Ordering::Relaxed);
+            if pages.put(number, generation) {
+                give_back(self.place(number - number % PAGE));
+            }
         }
     }
 
@@ -194,29 +187,44 @@ impl<T> Arena<T> {
 
     /// Moves a batch of free slots to `free`, making new ones where none are left.
     fn refill(&self, free: &mut Vec<Place<T>>) {
-        let mut shared = self.shared.lock();
-        if shared.free.is_empty() {
-            let start = shared.fresh;
-            let end = start + BATCH as u32;
-            for number in [start, end - 1] {
-                let (chunk, _) = locate(number);
-                if self.chunks[chunk].load(Ordering::Relaxed).is_null() {
-                    self.chunks[chunk].store(new_chunk(FIRST << chunk), Ordering::Release);
-                }
+        let mut pages = self.pages.lock();
+        for _ in 0..BATCH {
+            let Taken { slot, generation } = pages.take();
+            let (chunk, _) = locate(slot);
+            if self.chunks[chunk].load(Ordering::Relaxed).is_null() {
+                self.chunks[chunk].store(new_chunk(FIRST << chunk), Ordering::Release);
             }
-            shared.fresh = end;
-            shared.lent.resize(end.div_ceil(PAGE) as usize, 0);
-            (start..end).for_each(|number| shared.lent[(number / PAGE) as usize] += 1);
-            free.extend((start..end).rev().map(|number| self.place(number)));
-        } else {
-            let Shared { free: waiting, lent, .. } = &mut *shared;
-            let keep = waiting.len().saturating_sub(BATCH);
-            for place in waiting.drain(keep..) {
-                lent[self.page(place)] += 1;
-                free.push(place);
+            let place = self.place(slot);
+            if let Some(generation) = generation {
+                // SAFETY: slots stay for ever.
+                unsafe { place.as_ref() }.generation.store(generation, Ordering::Relaxed);
             }
+            free.push(place);
+        }
+        // Slots beside each other are used one after the other.
+        free.reverse();
+    }
+}
+
+/// Gives the memory of the page that begins there back to the system. Where it would not read as zeros
+/// afterwards, it stays.
+fn give_back<T>(first: Place<T>) {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: it only asks.
+        let unit = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let start = first.addr().get().next_multiple_of(unit);
+        let end = (first.addr().get() + PAGE as usize * size_of::<Slot<T>>()) / unit * unit;
+        if start < end {
+            let within = first.as_ptr().with_addr(start);
+            // SAFETY: all of it belongs to slots of this page, which is a part of a chunk, private memory that is
+            // never freed. Nobody has a handle to them, and the mutex of the pages keeps everybody from getting
+            // one. Who asks by an id reads a count of zero, before and after, and looks no further.
+            unsafe { libc::madvise(within.cast(), end - start, libc::MADV_DONTNEED) };
         }
     }
+    #[cfg(not(target_os = "linux"))]
+    let _ = first;
 }
 
 /// The chunk of the slot with this number and its place in it.

@@ -130,6 +130,37 @@ def step():
 
 @needs_linux
 @pytest.mark.own
+def test_memory_of_a_large_graph_goes_back_to_the_system():
+    body = """
+x = torch.ones(1, requires_grad=True)
+def chain(count):
+    y = x
+    for _ in range(count):
+        y = y * 1.5
+chain(1000)
+def step():
+    chain(100_000)
+"""
+    assert megabytes_grown(body, first=0, then=1) < 5
+
+
+@needs_linux
+@pytest.mark.own
+def test_ten_thousand_recorded_backwards_on_one_leaf_leave_nothing_behind_it():
+    body = """
+def several(count):
+    x = torch.ones(8, requires_grad=True)
+    for _ in range(count):
+        (x**2).sum().backward(create_graph=True)
+several(300)
+def step():
+    several(10_000)
+"""
+    assert megabytes_grown(body, first=0, then=1, collected=True) < 5
+
+
+@needs_linux
+@pytest.mark.own
 @pytest.mark.parametrize("collecting", [False, True], ids=["without the collector", "with it"])
 def test_thousands_of_networks_with_recorded_gradients_leave_memory_flat(collecting):
     body = f"""
