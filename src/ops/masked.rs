@@ -8,8 +8,9 @@ use super::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one,
 use super::batch::{Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::part::{self, from_end};
+use super::places::write_slices;
 use super::{batch, binary, copy, create, reshape, select, view, whole};
-use crate::dtype::{Bool, DType, Ring};
+use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -264,16 +265,7 @@ impl Overwrite for Place {
         let first = Layout::strided(smallvec![places.len()], smallvec![1], values.layout.offset());
         let values = values.with_layout(first);
         let whole = flat(target)?;
-        match self.placing {
-            Placing::Masked | Placing::Put => dispatch!(bits target.dtype, T => {
-                gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |_, value| value);
-            }),
-            Placing::Added => dispatch!(field target.dtype, T => {
-                gather::index_combine(whole.writable::<T>(), 0, places, values.view::<T>(), |old: T, value| Ring::add(old, value));
-            }, else {
-                return Err(Error::NotImplementedFor { operation: "put", dtype: target.dtype }.into())
-            }),
-        }
+        write_slices(&whole, 0, places, &values, self.placing == Placing::Added);
         if target.layout.is_contiguous() {
             return Ok(());
         }

@@ -201,15 +201,16 @@ pub fn movedim(x: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor
     let within = |dims: &[i64]| -> Result<Vec<i64>> {
         dims.iter().map(|&dim| shape::normalize_dim(dim, ndim).map(|dim| dim as i64)).collect()
     };
-    let once = |dims: Vec<i64>, argument: &'static str| -> Result<Dims> {
+    let once = |dims: Vec<i64>, given: &[i64], argument: &'static str| -> Result<Dims> {
         let twice = |place: usize| dims[..place].contains(&dims[place]);
         match (0..dims.len()).any(twice) {
-            true => Err(Error::MovedimRepeated { argument, dims }.into()),
+            true => Err(Error::MovedimRepeated { argument, dims: given.to_vec() }.into()),
             false => Ok(dims.into_iter().map(|dim| dim as usize).collect()),
         }
     };
     let (first, second) = (within(source)?, within(destination)?);
-    let (source, destination) = (once(first, "source")?, once(second, "destination")?);
+    let source = once(first, source, "source")?;
+    let destination = once(second, destination, "destination")?;
     if ndim == 0 {
         return super::reshape::alias(x);
     }

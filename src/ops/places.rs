@@ -7,7 +7,7 @@ use std::iter::repeat_n;
 use super::index::is_mask;
 use super::part::from_end;
 use super::{binary, copy, memory_order, permute};
-use crate::dtype::{DType, Ring};
+use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::gather;
 use crate::shape::{self, Dims, Layout};
@@ -203,33 +203,31 @@ impl Places {
         let strides = shape::contiguous_strides(&shape);
         let values = values.with_layout(Layout::strided(shape, strides, offset));
         match self.merged(target) {
-            Some(merged) => self.combine(&merged, &values, accumulate),
+            Some(merged) => write_slices(&merged, self.before, &self.positions, &values, accumulate),
             None => {
                 let copy = self.merged_copy(target)?;
-                self.combine(&copy, &values, accumulate);
+                write_slices(&copy, self.before, &self.positions, &values, accumulate);
                 let reordered = target.with_layout(permute::reordered(&target.layout, &self.order));
                 copy::write(&reordered, &copy.with_layout(Layout::contiguous(&self.sizes)))?;
             }
         }
         Ok(())
     }
+}
 
-    fn combine(&self, target: &Array, values: &Array, accumulate: bool) {
-        let (axis, positions) = (self.before, &self.positions);
-        macro_rules! into {
-            ($T:ty, $combine:expr) => {
-                gather::index_combine(target.writable::<$T>(), axis, positions, values.view::<$T>(), $combine)
-            };
-        }
-        match accumulate {
-            false => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
-            true => {
-                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
-                    type Truth = crate::dtype::Bool;
-                    into!(Truth, |old: Truth, value: Truth| Truth::new(old.get() || value.get()))
-                })
-            }
-        }
+/// Writes slices of `values` to the slices of an axis that `index` names, in that order, or adds them. `values`
+/// has the shape of `target` but for that axis.
+pub(super) fn write_slices(target: &Array, axis: usize, index: &[i64], values: &Array, add: bool) {
+    macro_rules! into {
+        ($T:ty, $combine:expr) => {
+            gather::index_combine(target.writable::<$T>(), axis, index, values.view::<$T>(), $combine)
+        };
+    }
+    match add {
+        false => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
+        true => dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
+            into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
+        }),
     }
 }
 

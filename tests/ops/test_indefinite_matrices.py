@@ -97,3 +97,11 @@ def test_what_does_not_fit_is_refused():
     ):
         with raises(RuntimeError, text):
             call()
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)])
+def test_matrices_without_elements_are_taken_apart_and_solved(shape):
+    LD, pivots, info = linalg.ldl_factor_ex(torch.ones(shape))
+    assert (LD.shape, pivots.shape, info.shape) == (shape, shape[:-1], shape[:-2])
+    B = torch.ones(*shape[:-1], 2)
+    assert linalg.ldl_solve(LD, pivots, B).shape == B.shape

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import rushlight as torch
-from support import assert_tensor, sample
+from support import assert_tensor, raises, sample
 
 SHAPE = (4, 5, 6)
 MASK = np.array([True, False, True, True])
@@ -217,3 +217,24 @@ def test_a_slice_that_is_filled_twice_counts_once_for_the_gradient_of_the_value(
     by_x, by_value = torch.autograd.grad((y * y).sum(), (x, value), create_graph=True)
     assert (by_value.item(), by_x.tolist()) == (8.0, [0.0, 0.0, 0.0])
     assert by_x.grad_fn.name() == "IndexFillBackward0"
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.int64, torch.float32, torch.complex64])
+def test_numbers_of_every_type_are_added_at_their_places(dtype):
+    x = torch.tensor([1, 0, 1, 1]).to(dtype)
+    index, values = torch.tensor([0, -1, 0]), torch.tensor([1, 2, 3]).to(dtype)
+    assert x.put(index, values, accumulate=True).tolist() == [5, 0, 1, 3]
+    assert x.put_(index, values, accumulate=True).tolist() == [5, 0, 1, 3]
+
+
+def test_truth_values_are_added_at_their_places_as_or():
+    x, index = torch.tensor([True, False, False]), torch.tensor([0, 2])
+    assert x.put(index, torch.tensor([False, True]), accumulate=True).tolist() == [True, False, True]
+
+
+def test_a_dimension_that_is_moved_twice_is_refused_by_its_own_name():
+    x = torch.ones(2, 3, 4, 5)
+    with raises(RuntimeError, "movedim: repeated dim in `source` ([1, 0, -4])"):
+        torch.movedim(x, (1, 0, -4), (0, 1, 2))
+    with raises(RuntimeError, "movedim: repeated dim in `destination` ([1, 0, -4])"):
+        torch.movedim(x, (0, 1, 2), (1, 0, -4))

@@ -93,7 +93,7 @@ def ldl_solve(
         def rows_of(x: Tensor, kept: int) -> Tensor:
             own, rest = x.shape[1 : x.dim() - kept], x.shape[x.dim() - kept :]
             aligned = x.reshape(count, *[1] * (len(batch) - len(own)), *own, *rest)
-            return aligned.expand(count, *batch, *rest).reshape(-1, *rest)
+            return aligned.expand(count, *batch, *rest).flatten(0, len(batch))
 
         rows = zip(*(rows_of(x, kept) for x, kept in zip(samples, (2, 1, 2), strict=True)), strict=True)
         found = [_solved(one, moves.tolist(), right.clone(), hermitian) for one, moves, right in rows]
@@ -133,7 +133,7 @@ def _factored(A: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
     hermitian = hermitian and A.is_complex()
 
     def compute(samples: Tensor) -> list[Tensor]:
-        parts = [_Factors(matrix, hermitian) for matrix in samples.reshape(-1, *samples.shape[-2:])]
+        parts = [_Factors(matrix, hermitian) for matrix in samples.flatten(0, -3)]
         pivots = native.tensor([part.pivots for part in parts], dtype=native.int32)
         failed = native.tensor([part.failed for part in parts], dtype=native.int32)
         return [

@@ -3,15 +3,15 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::{Slices, as_elements};
-use crate::dtype::{Bool, DType, Ring, Scalar};
+use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::gather as kernels;
 use crate::ops::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single};
 use crate::ops::batch::{self, Answer, Call, Samples};
 use crate::ops::indexed::tangent_or_zeros;
 use crate::ops::operand::{Operand, Value};
+use crate::ops::places::write_slices;
 use crate::ops::record::records;
 use crate::ops::squeeze::{self, Squeezed};
 use crate::ops::{
@@ -187,19 +187,7 @@ impl Overwrite for IndexWrite {
             0 => binary::expanded(&values, &shape),
             _ => values,
         };
-        macro_rules! into {
-            ($T:ty, $combine:expr) => {
-                kernels::index_combine(target.writable::<$T>(), *dim, places, values.view::<$T>(), $combine)
-            };
-        }
-        match self.mode {
-            Mode::Add(_) => {
-                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
-                    into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
-                })
-            }
-            _ => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
-        }
+        write_slices(target, *dim, places, &values, matches!(self.mode, Mode::Add(_)));
         Ok(())
     }
 }
