@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight
 from ._rushlight import Tensor, _memory_of, _on_memory, _whole_memory, from_numpy
-from ._tensor import check_storage
+from ._samples import check_storage
 from .autograd.grad_mode import no_grad
 from .utils.hooks import warn_if_has_hooks
 

@@ -1,4 +1,4 @@
-"""Functions that look at the numbers of tensors, while a function is mapped over samples."""
+"""Functions that look at the numbers or the memory of tensors, while a function is mapped over samples."""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ def any_of_all(condition: Tensor) -> bool:
 def holds_for_all(condition: Tensor) -> bool:
     """Tell whether a condition holds everywhere, in all of the samples that a tensor may stand for."""
     return not any_of_all(native.logical_not(condition))
+
+
+def check_storage(tensor: Tensor) -> None:
+    """Refuse to look at the memory of a tensor while a function that computes with it is transformed."""
+    if native._is_tracked_inside(tensor):
+        raise NotImplementedError("Cannot access storage of TensorWrapper")
+    if native._is_batchedtensor(tensor):
+        raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
 
 
 def check_mapped(operation: str, *arguments: Any, fallback: bool = True, composite: bool = False) -> None:

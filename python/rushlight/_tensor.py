@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from . import _pieces, _rushlight, _samples, _searches
+from . import _pieces, _samples, _searches
 from ._rushlight import (
     Tensor,
     _accumulate,
@@ -136,19 +136,11 @@ def __format__(self: Tensor, format_spec: str) -> str:
     return object.__format__(self, format_spec)
 
 
-def check_storage(tensor: Tensor) -> None:
-    """Refuse to look at the memory of a tensor while a function that computes with it is transformed."""
-    if _rushlight._is_tracked_inside(tensor):
-        raise NotImplementedError("Cannot access storage of TensorWrapper")
-    if _rushlight._is_batchedtensor(tensor):
-        raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
-
-
 def untyped_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as bytes: one object for all tensors that share it."""
     from . import storage
 
-    check_storage(self)
+    _samples.check_storage(self)
     return storage.untyped_storage(self)
 
 
@@ -156,7 +148,7 @@ def _typed_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type."""
     from . import storage
 
-    check_storage(self)
+    _samples.check_storage(self)
     return storage.typed_storage(self)
 
 
@@ -164,7 +156,7 @@ def storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type. It is deprecated."""
     from . import storage
 
-    check_storage(self)
+    _samples.check_storage(self)
     return storage.deprecated_storage(self)
 
 

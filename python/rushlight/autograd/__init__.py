@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from . import profiler_util as profiler_util
     from .function import Function as Function
     from .function import NestedIOFunction as NestedIOFunction
+    from .grad_mode import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
     from .graph import _engine_run_backward as _engine_run_backward
-    from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
     from .profiler import ProfilerActivity as ProfilerActivity
     from .profiler import kineto_available as kineto_available
     from .profiler_util import DeviceType as DeviceType
@@ -62,7 +62,7 @@ else:
             "ProfilerActivity": ".profiler",
             "kineto_available": ".profiler",
             "_engine_run_backward": ".graph",
-            "_unsafe_preserve_version_counter": ".graph",
+            "_unsafe_preserve_version_counter": ".grad_mode",
         },
     )
 

@@ -7,8 +7,8 @@ lives in the compiled module, as do entering and leaving the common ones.
 from __future__ import annotations
 
 from .._contexts import _DecoratorContextManager, _NoParamDecoratorContextManager
-from .._lazy import on_first_use
 from .._rushlight import (
+    Tensor,
     _EnableGrad,
     _InferenceMode,
     _is_grad_layout_enforcement_enabled,
@@ -19,6 +19,7 @@ from .._rushlight import (
     _set_grad_layout_enforcement_enabled,
     _set_multithreading_enabled,
     _set_view_replay_enabled,
+    _unsafe_set_version_counter,
     is_grad_enabled,
 )
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from .._contexts import Function
-    from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
-else:
-    __getattr__, __dir__ = on_first_use(globals(), names={"_unsafe_preserve_version_counter": ".graph"})
 
 __all__ = [
     "enable_grad",
@@ -244,3 +242,19 @@ class _force_original_view_tracking(_FlagOfCalls):
     __slots__ = ()
     _is_set = staticmethod(_is_view_replay_enabled)
     _set = staticmethod(_set_view_replay_enabled)
+
+
+class _unsafe_preserve_version_counter:
+    """Puts the tensors' counts of writes back at the end of a block, as if nothing had been written."""
+
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        if not isinstance(self.tensors, tuple):
+            raise AssertionError("Expected tensors to be a tuple")
+        self.prev_versions = tuple(tensor._version for tensor in self.tensors)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *args: object) -> None:
+        _unsafe_set_version_counter(self.tensors, self.prev_versions)

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from .. import _rushlight
 from .._lazy import on_first_use
-from .._rushlight import Tensor, _FunctionBase, _Node
-from ..utils.hooks import RemovableHandle
+from .._rushlight import RemovableHandle, Tensor, _FunctionBase, _Node
 from ._saved_tensors import _AllowMutationOnSavedContext as _AllowMutationOnSavedContext
 from ._saved_tensors import (
     allow_mutation_on_saved_tensors,
@@ -201,22 +200,6 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         if not isinstance(one, Tensor):
             raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         _rushlight._increment_version((one,))
-
-
-class _unsafe_preserve_version_counter:
-    """Puts the tensors' counts of writes back at the end of a block, as if nothing had been written."""
-
-    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
-        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
-        if not isinstance(self.tensors, tuple):
-            raise AssertionError("Expected tensors to be a tuple")
-        self.prev_versions = tuple(tensor._version for tensor in self.tensors)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *args: object) -> None:
-        _rushlight._unsafe_set_version_counter(self.tensors, self.prev_versions)
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:

@@ -1,8 +1,9 @@
 """Seeing the graph: what was recorded, what memory it keeps, and who keeps a tensor alive."""
 
-from .graph import Edge, Graph, Node, graph
+from .graph import Graph, graph
 from .holders import Holders, why_alive
 from .memory import Memory, memory
+from .nodes import Edge, Node
 
 __all__ = [
     "Edge",

@@ -2,75 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._rushlight import Tensor, _graph_of
-
-if TYPE_CHECKING:
-    from .._origins import Origin
-
-
-@dataclass(frozen=True)
-class Saved:
-    """A tensor that a node keeps for backward, and the block of memory that it lies in."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: Any
-    storage: int
-    bytes: int
-
-
-@dataclass(frozen=True)
-class Edge:
-    """Where gradients go: from an input of one node to an output of another."""
-
-    source: int
-    input: int
-    target: int
-    output: int
-
-
-@dataclass(frozen=True)
-class Node:
-    """A recorded operation, or a leaf that gradients are accumulated into."""
-
-    index: int
-    name: str
-    outputs: tuple[tuple[tuple[int, ...], Any], ...]
-    origin: Origin | None
-    saved: tuple[Saved, ...]
-    leaf: Tensor | None = field(repr=False)
-    #: The leaf's memory.
-    memory: Saved | None = field(repr=False)
-    #: The Python objects that the node keeps: hooks, what was saved in packed form, a function's context.
-    held: tuple[Any, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the first output."""
-        return self.outputs[0][0]
-
-    @property
-    def dtype(self) -> Any:
-        """The element type of the first output."""
-        return self.outputs[0][1]
-
-    @property
-    def saved_bytes(self) -> int:
-        """Bytes of the blocks that the node keeps, each counted once."""
-        return sum({saved.storage: saved.bytes for saved in self.saved}.values())
-
-    @property
-    def title(self) -> str:
-        """The operation, or `leaf`."""
-        return "leaf" if self.leaf is not None else self.name.rpartition("::")[2]
-
-    @property
-    def place(self) -> str:
-        """The line that recorded the node, as `file:line`, or nothing if it is unknown."""
-        return "" if self.origin is None else f"{self.origin.file}:{self.origin.line}"
+from .nodes import Edge, Node, Saved
 
 
 class Graph:
@@ -96,13 +31,13 @@ class Graph:
         """Describe the graph in the language of graphviz."""
         from .dot import to_dot
 
-        return to_dot(self)
+        return to_dot(self.nodes, self.edges)
 
     def to_svg(self) -> str:
         """Draw the graph."""
         from .svg import to_svg
 
-        return to_svg(self)
+        return to_svg(self.nodes, self.edges)
 
     def _repr_html_(self) -> str:
         """Draw the graph in a notebook."""

@@ -11,7 +11,7 @@ from .reach import reached
 from .text import size
 
 if TYPE_CHECKING:
-    from .graph import Node
+    from .nodes import Node
 
 
 class Memory:

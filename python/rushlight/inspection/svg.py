@@ -9,7 +9,7 @@ from .layout import Box, arrange
 from .text import lines_of
 
 if TYPE_CHECKING:
-    from .graph import Graph, Node
+    from .nodes import Edge, Node
 
 LINE = 15.0
 PADDING = 9.0
@@ -30,10 +30,10 @@ _STYLE = """
 """
 
 
-def to_svg(graph: Graph) -> str:
+def to_svg(nodes: list[Node], edges: list[Edge]) -> str:
     """Draw the graph."""
-    texts = [lines_of(node) for node in graph.nodes]
-    layout = arrange([_size(lines) for lines in texts], _arrows(graph))
+    texts = [lines_of(node) for node in nodes]
+    layout = arrange([_size(lines) for lines in texts], _arrows(edges))
     width, height = layout.width + 2 * MARGIN, layout.height + 2 * MARGIN
     parts = [
         f'<svg class="rushlight-graph" xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
@@ -41,14 +41,14 @@ def to_svg(graph: Graph) -> str:
         f"<style>{_STYLE}</style>",
     ]
     parts += [_arrow([layout.boxes[number] for number in path]) for path in layout.paths]
-    for node, lines, box in zip(graph.nodes, texts, layout.boxes, strict=False):
+    for node, lines, box in zip(nodes, texts, layout.boxes, strict=False):
         parts.append(_box(node, lines, box, is_result=node.index == 0))
     return "\n".join([*parts, "</svg>"])
 
 
-def _arrows(graph: Graph) -> list[tuple[int, int]]:
+def _arrows(edges: list[Edge]) -> list[tuple[int, int]]:
     """Return the edges in the direction of the program; one that is there twice is drawn once."""
-    return list(dict.fromkeys((edge.target, edge.source) for edge in graph.edges))
+    return list(dict.fromkeys((edge.target, edge.source) for edge in edges))
 
 
 def _size(lines: list[str]) -> tuple[float, float]:

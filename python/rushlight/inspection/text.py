@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .graph import Node
+    from .nodes import Node
 
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
