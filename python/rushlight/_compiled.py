@@ -48,7 +48,7 @@ def compile(
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
     if disable:
         return model
-    from .nn import Module
+    from .nn.modules.module import Module
 
     if isinstance(model, Module):
         from ._dynamo import OptimizedModule
