@@ -247,22 +247,38 @@ impl trampoline::MethodDef<trampoline::noargs::Func> for Run {
 unsafe fn run(py: Python<'_>, frame: *mut ffi::PyObject) -> PyResult<*mut ffi::PyObject> {
     // SAFETY: see above.
     let Frame { index, receiver, arguments, count, names } = unsafe { &*frame.cast::<Frame>() };
-    // SAFETY: null, or a tuple that the interpreter keeps alive for the call.
-    let names: Option<&Bound<'_, PyTuple>> = unsafe { place(py, names) };
-    // SAFETY: null for functions, else an object that stays alive as long.
+    // SAFETY: null for functions, else an object that the interpreter keeps alive for the call.
     let receiver: Option<&Bound<'_, PyAny>> = unsafe { place(py, receiver) };
+    // SAFETY: what it passes is a call.
+    let seen = unsafe { seen(py, *arguments, *count, names) };
+    let call = AssertUnwindSafe(|| dispatch(py, *index, receiver, &seen));
+    catch_unwind(call).unwrap_or_else(|payload| Err(panicked(payload.as_ref()))).map(Py::into_ptr)
+}
+
+/// Sees what the interpreter passes to a function as a call.
+///
+/// # Safety
+/// There are `count` arguments, and behind them a value for each of `names`, which is a tuple of strings or
+/// null; none of them is null, and all are kept alive as long as `names` stays where it is.
+#[inline]
+pub(crate) unsafe fn seen<'a, 'py>(
+    py: Python<'py>,
+    arguments: *const *mut ffi::PyObject,
+    count: ffi::Py_ssize_t,
+    names: &'a *mut ffi::PyObject,
+) -> Call<'a, 'py> {
+    // SAFETY: see above.
+    let names: Option<&Bound<'_, PyTuple>> = unsafe { place(py, names) };
     let given = count.cast_unsigned();
     let total = given + names.map_or(0, |names| names.len());
     let all: &[Bound<'_, PyAny>] = if total == 0 {
         &[]
     } else {
-        // SAFETY: `count` arguments, none of them null, and behind them a value for each name; all
-        // are kept alive for the call. For the type see `place`.
+        // SAFETY: see above. For the type see `place`.
         unsafe { std::slice::from_raw_parts(arguments.cast(), total) }
     };
     let (positional, values) = all.split_at(given);
-    let call = AssertUnwindSafe(|| dispatch(py, *index, receiver, &Call { positional, names, values }));
-    catch_unwind(call).unwrap_or_else(|payload| Err(panicked(payload.as_ref()))).map(Py::into_ptr)
+    Call { positional, names, values }
 }
 
 /// Sees the place of a pointer, if that is not null, as the place of a borrowed object.
@@ -391,13 +407,13 @@ impl Callable {
         }
         let itself = || {
             let object = self.object.get(py).map(|object| object.bind(py).clone());
-            let room = match self.form {
-                Form::Method => "torch.Tensor",
-                Form::Function if self.function.kind & FUNCTION != 0 => "torch",
-                Form::Function => "torch.nn.functional",
+            let place = match self.form {
+                Form::Method => format!("torch.Tensor.{name}"),
+                Form::Function if self.function.kind & FUNCTION != 0 => format!("torch.{name}"),
+                Form::Function => overrides::compiled(name),
             };
             let missing = || PySystemError::new_err("a native function was called before it was installed");
-            Ok((object.ok_or_else(missing)?, format!("{room}.{name}")))
+            Ok((object.ok_or_else(missing)?, place))
         };
         overrides::offer(py, itself, receiver, call)
     }

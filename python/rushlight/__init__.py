@@ -19,6 +19,7 @@ from ._pieces import *  # noqa: F403
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
 from ._searches import *  # noqa: F403
+from ._showing import shown_to
 from ._typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
@@ -433,6 +434,7 @@ def is_tensor(obj: object, /) -> TypeIs[Tensor]:
     return isinstance(obj, Tensor)
 
 
+@shown_to("tensors")
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-redef, unused-ignore]
     """Return the tensors in the shape that they broadcast to together.
 

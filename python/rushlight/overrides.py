@@ -70,7 +70,8 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     >>> torch.overrides.has_torch_function((torch.ones(2), 3))
     False
     """
-    return _has_torch_function(tuple(relevant_args))
+    arguments = tuple(relevant_args)
+    return bool(arguments) and _has_torch_function(arguments)
 
 
 def has_torch_function_unary(relevant_arg: Any) -> bool:
@@ -80,7 +81,7 @@ def has_torch_function_unary(relevant_arg: Any) -> bool:
 
 def has_torch_function_variadic(*relevant_args: Any) -> bool:
     """Tell whether any of the arguments wants to see calls."""
-    return _has_torch_function(relevant_args)
+    return bool(relevant_args) and _has_torch_function(relevant_args)
 
 
 def handle_torch_function(

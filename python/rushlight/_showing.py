@@ -1,0 +1,40 @@
+"""Decorators of functions that show their calls: to classes that have `__torch_function__`, and to modes.
+
+A function that torch, too, writes in Python is `shown`: to those arguments that are annotated as tensors, or
+to those that `shown_to` names; all arguments are handed on, those with a default by their names. What torch
+has compiled is `shown_as_given`: to any argument, and handed on as it came.
+"""
+
+from __future__ import annotations
+
+from ._rushlight import _shown
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
+
+shown = _shown
+
+
+def shown_to(names: str) -> Callable[[Function], Function]:
+    """Decorate a function that shows its calls to the arguments of these names."""
+    return lambda function: _shown(function, names)
+
+
+def shown_with(with_indices: Function) -> Callable[[Function], Function]:
+    """Decorate a function whose call is shown as one of `with_indices` where `return_indices` is true."""
+
+    def decorate(function: Function) -> Function:
+        found: Any = _shown(function)
+        found._with_indices = with_indices
+        return found
+
+    return decorate
+
+
+def shown_as_given(function: Function) -> Function:
+    """Decorate a function that hands on its arguments as they came."""
+    return _shown(function, as_given=True)
