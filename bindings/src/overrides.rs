@@ -156,6 +156,21 @@ fn offer_as_given<'py>(
     }
 }
 
+/// Operators whose methods torch has written in Python: they show their calls as these do.
+const WRITTEN: &[&str] = &[
+    "pow",
+    "__floordiv__",
+    "__len__",
+    "__rfloordiv__",
+    "__rlshift__",
+    "__rmatmul__",
+    "__rmod__",
+    "__rpow__",
+    "__rrshift__",
+    "__rsub__",
+    "__rtruediv__",
+];
+
 /// `offer` for an operator of the language: who declines leaves it to the other operand.
 #[cold]
 pub(crate) fn offer_operator<'py>(
@@ -166,15 +181,18 @@ pub(crate) fn offer_operator<'py>(
     if is_skipped() {
         return Ok(None);
     }
+    let written = WRITTEN.contains(&name);
     let mut interested = Interested::new();
     if is_shown() {
-        operands.iter().try_for_each(|object| look(object, Plain::DoesNot, &mut interested))?;
+        let plain = if written && in_mode() { Plain::Counts } else { Plain::DoesNot };
+        operands.iter().try_for_each(|object| look(object, plain, &mut interested))?;
     }
     if interested.is_empty() && !in_mode() {
         return Ok(None);
     }
     let (function, args) = (tensor_class(py).getattr(name)?, PyTuple::new(py, operands)?);
-    let answer = show(&function, Watching::Compiled, &interested, &args, None, tell_once)?;
+    let kwargs = written.then(|| PyDict::new(py));
+    let answer = show(&function, Watching::Compiled, &interested, &args, kwargs.as_ref(), tell_once)?;
     Ok(Some(answer.unwrap_or_else(|| py.NotImplemented().into_bound(py))))
 }
 
@@ -317,14 +335,14 @@ pub(crate) fn handle_torch_function<'py>(
     name: &str,
     relevant: &Bound<'py, PyAny>,
     args: &Bound<'py, PyTuple>,
-    kwargs: &Bound<'py, PyDict>,
+    kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
     let mut interested = Interested::new();
     if is_shown() {
         look(relevant, Plain::Counts, &mut interested)?;
     }
-    if let Some(answer) = show(function, Watching::Written, &interested, args, Some(kwargs), tell)? {
+    if let Some(answer) = show(function, Watching::Written, &interested, args, kwargs, tell)? {
         return Ok(answer);
     }
     let types = PyList::new(py, interested.iter().map(|object| object.get_type()))?.repr()?;

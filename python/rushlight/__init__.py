@@ -416,6 +416,8 @@ _rushlight.device.__exit__ = _exit_device  # type: ignore[method-assign]
 atleast_1d = _composites.atleast_1d
 atleast_2d = _composites.atleast_2d
 meshgrid = _composites.meshgrid  # type: ignore[assignment]
+norm = _composites.norm
+split = _composites.split
 
 e = 2.718281828459045
 pi = 3.141592653589793

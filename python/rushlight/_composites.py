@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 
 from . import _rushlight as native
+from . import _written
 from ._once import warn_once
 from ._rushlight import Size, Tensor
-from ._showing import shown_as_given, shown_to
+from ._showing import shown_as_given, shown_like, shown_to
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -23,9 +24,15 @@ __all__ = [
     "cartesian_prod",
     "combinations",
     "einsum",
+    "norm",
     "norm_except_dim",
+    "split",
     "tensordot",
 ]
+
+
+norm = shown_like(native.norm, _written.Functions.norm)
+split = shown_like(native.split, _written.Functions.split)
 
 
 def _flattened(operands: tuple[Any, ...]) -> list[Any]:
@@ -49,6 +56,9 @@ def einsum(*args: Any) -> Tensor:
         )
     if isinstance(args[0], Tensor):
         return _numbered(args)
+    if len(args) == 2 and isinstance(args[1], (list, tuple)):
+        # Those that are in a list are shown the call as well.
+        return einsum(args[0], *args[1]) if args[1] else native._nn.einsum(args[0], [])
     return native._nn.einsum(args[0], _flattened(args[1:]))
 
 

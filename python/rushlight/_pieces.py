@@ -207,6 +207,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape
 
 
+@shown_as_given
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Return the sums over the dimensions along which a tensor of that size would broadcast.
 
@@ -233,6 +234,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     return self.view(shape) if missing else self
 
 
+@shown_as_given
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Set the elements whose indices are all the same; in a tall matrix again and again if `wrap`.
 

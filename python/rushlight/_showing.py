@@ -35,6 +35,16 @@ def shown_with(with_indices: Function) -> Callable[[Function], Function]:
     return decorate
 
 
+def shown_like(function: Any, form: Any, owner: str = "") -> Any:
+    """Return a function that shows its calls to its first argument, as `form` says: see `_written`.
+
+    `owner` is the class of a method, with a dot.
+    """
+    form.__qualname__, form.__doc__ = owner + form.__name__, function.__doc__
+    form.__module__ = __package__ + ("._tensor" if owner else "")
+    return _shown(function, form.__code__.co_varnames[0], like=form)
+
+
 def shown_as_given(function: Function) -> Function:
     """Decorate a function that hands on its arguments as they came."""
     return _shown(function, as_given=True)

@@ -387,6 +387,7 @@ def _numbers(function: str, count: int, options: dict[str, Any]) -> Tensor:
     return native.arange(count, **{"dtype": native.get_default_dtype(), **options})
 
 
+@shown_as_given
 def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
     """Return the frequencies of the elements of a transform of `n` elements that are `d` apart.
 
@@ -399,6 +400,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any
     return native._written("fft_fftfreq", numbers * (1.0 / (n * d)), out)
 
 
+@shown_as_given
 def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
     """Return the frequencies of the elements of `rfft` of `n` elements that are `d` apart.
 

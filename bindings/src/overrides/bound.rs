@@ -4,7 +4,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyString, PyTuple};
 
-use super::seeing::{is_shown, is_skipped};
+use super::seeing::{is_shown, is_skipped, skip};
 use super::{Interested, Plain, consider, handle_torch_function, in_any_mode, places};
 use crate::signature::matching::Call;
 
@@ -29,15 +29,21 @@ struct BoundCall<'py> {
     kwargs: Bound<'py, PyDict>,
 }
 
-/// Shows a call of `function`, which is known as `itself`, to those who want to see it.
+/// Shows a call of `function`, which is known as `itself`, to those who want to see it. What is compiled behind
+/// it would show the call as well.
 pub(super) fn offer<'py>(
     itself: &Bound<'py, PyAny>,
     function: &Bound<'py, PyFunction>,
+    compiled: bool,
     asked: &Asked,
     call: &Call<'_, 'py>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = itself.py();
-    if is_skipped() || !in_any_mode() && !is_shown() {
+    if is_skipped() {
+        skip(compiled);
+        return Ok(None);
+    }
+    if !in_any_mode() && !is_shown() {
         return Ok(None);
     }
     let Some(bound) = assign(function, asked, call)? else {
@@ -57,7 +63,8 @@ pub(super) fn offer<'py>(
     let itself = with_indices.as_ref().unwrap_or(itself);
     let relevant = PyTuple::new(py, bound.asked)?;
     let args = PyTuple::new(py, bound.args)?;
-    handle_torch_function(itself, &places::of_written(itself)?, &relevant, &args, &bound.kwargs).map(Some)
+    handle_torch_function(itself, &places::of_written(itself)?, &relevant, &args, Some(&bound.kwargs))
+        .map(Some)
 }
 
 /// `None` if a call does not fit: then the function says so.

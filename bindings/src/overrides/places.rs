@@ -10,8 +10,9 @@ pub(crate) fn compiled(name: &str) -> String {
 
 /// One that is compiled there and written in Python here.
 pub(super) fn of_given(function: &Bound<'_, PyAny>) -> PyResult<String> {
-    let [module, name] = texts(function, ["__module__", "__name__"])?;
+    let [module, path, name] = texts(function, ["__module__", "__qualname__", "__name__"])?;
     Ok(match module.trim_start_matches("rushlight.").split('.').next() {
+        _ if path.starts_with("Tensor.") => format!("torch.{path}"),
         Some(room @ ("fft" | "linalg" | "special")) => format!("torch.{room}.{room}_{name}"),
         Some("_chains") => format!("torch.linalg.linalg_{name}"),
         _ if matches!(name.as_str(), "one_hot" | "scaled_dot_product_attention") => compiled(&name),

@@ -232,6 +232,11 @@ pub(super) fn innermost(py: Python<'_>, watching: Watching) -> Option<Py<PyAny>>
     if watching == Watching::Compiled { beneath(py) } else { None }
 }
 
+/// Says whether the next call is one that neither classes nor modes see.
+pub(super) fn skip(next: bool) {
+    SKIPPING.set(next);
+}
+
 /// Call a function as it is, and show what it calls in turn.
 #[pyfunction]
 #[pyo3(name = "_redispatch")]

@@ -25,7 +25,10 @@ struct Showing {
     head: ffi::PyObject,
     call: Option<ffi::vectorcallfunc>,
     weak_references: *mut ffi::PyObject,
+    /// What is called.
     function: Py<PyAny>,
+    /// What it passes for, whose parameters a call has: the function itself, or one that is written for this.
+    face: Py<PyAny>,
     asked: Asked,
 }
 
@@ -86,16 +89,17 @@ unsafe extern "C" fn call(
     guarded(|py| {
         // SAFETY: as above.
         let itself: Bound<'_, PyAny> = unsafe { Bound::from_borrowed_ptr(py, object) };
-        let function = this.function.bind(py);
+        let face = this.face.bind(py);
         let answer = match &this.asked {
             Asked::Anything => offer_as_given(
                 py,
                 Watching::Written,
-                || Ok((itself.clone(), places::of_given(function)?)),
+                || Ok((itself.clone(), places::of_given(face)?)),
                 None,
                 &seen,
             )?,
-            asked => bound::offer(&itself, function.cast()?, asked, &seen)?.map(Bound::unbind),
+            asked => bound::offer(&itself, face.cast()?, !face.is(&this.function), asked, &seen)?
+                .map(Bound::unbind),
         };
         match answer {
             Some(answer) => Ok(answer.into_ptr()),
@@ -115,7 +119,7 @@ unsafe extern "C" fn get_attribute(
             let text: Bound<'_, PyString> = Bound::from_borrowed_ptr(py, name).cast_into()?;
             let found = match text.to_str()? {
                 "__reduce_ex__" | "__get__" => ffi::PyObject_GenericGetAttr(object, name),
-                _ => ffi::PyObject_GetAttr(inside(object).function.as_ptr(), name),
+                _ => ffi::PyObject_GetAttr(inside(object).face.as_ptr(), name),
             };
             Bound::from_owned_ptr_or_err(py, found).map(Bound::into_ptr)
         }
@@ -128,18 +132,18 @@ unsafe extern "C" fn set_attribute(
     value: *mut ffi::PyObject,
 ) -> c_int {
     // SAFETY: the interpreter passes live objects, or no value to delete the attribute.
-    unsafe { ffi::PyObject_SetAttr(inside(object).function.as_ptr(), name, value) }
+    unsafe { ffi::PyObject_SetAttr(inside(object).face.as_ptr(), name, value) }
 }
 
 unsafe extern "C" fn represent(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
     // SAFETY: the interpreter passes a live object.
-    unsafe { ffi::PyObject_Repr(inside(object).function.as_ptr()) }
+    unsafe { ffi::PyObject_Repr(inside(object).face.as_ptr()) }
 }
 
 /// Pickle, and who copies, find it by its name.
 unsafe extern "C" fn reduce(object: *mut ffi::PyObject, _protocol: *mut ffi::PyObject) -> *mut ffi::PyObject {
     // SAFETY: as in `represent`.
-    unsafe { ffi::PyObject_GetAttrString(inside(object).function.as_ptr(), c"__qualname__".as_ptr()) }
+    unsafe { ffi::PyObject_GetAttrString(inside(object).face.as_ptr(), c"__qualname__".as_ptr()) }
 }
 
 /// `tp_descr_get`: in a class it is a method.
@@ -173,6 +177,7 @@ unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
             }
             let class = ffi::Py_TYPE(object);
             ptr::drop_in_place(&raw mut (*this).function);
+            ptr::drop_in_place(&raw mut (*this).face);
             ptr::drop_in_place(&raw mut (*this).asked);
             ffi::PyObject_Free(object.cast());
             ffi::Py_DECREF(class.cast());
@@ -240,16 +245,18 @@ fn make_class(py: Python<'_>) -> PyResult<Py<PyType>> {
 }
 
 /// Make a function show its calls: to the arguments that `asked` names, else to those that are annotated as
-/// tensors. They are handed on as functions of the package do, or, if `as_given`, as they came.
+/// tensors. They are handed on as functions of the package do, or, if `as_given`, as they came. A function that
+/// is not written in Python passes for the one that it is `like`.
 #[pyfunction]
-#[pyo3(name = "_shown", signature = (function, asked = None, as_given = false))]
+#[pyo3(name = "_shown", signature = (function, asked = None, as_given = false, like = None))]
 pub(crate) fn shown<'py>(
     function: &Bound<'py, PyAny>,
     asked: Option<String>,
     as_given: bool,
+    like: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = function.py();
-    if !as_given && !function.is_instance_of::<PyFunction>() || !function.is_callable() {
+    let (py, face) = (function.py(), like.unwrap_or(function));
+    if !as_given && !face.is_instance_of::<PyFunction>() || !function.is_callable() {
         return Err(PyTypeError::new_err("expected a function"));
     }
     let asked = match asked {
@@ -265,6 +272,7 @@ pub(crate) fn shown<'py>(
         let this = made.as_ptr().cast::<Showing>();
         (&raw mut (*this).call).write(Some(call));
         (&raw mut (*this).function).write(function.clone().unbind());
+        (&raw mut (*this).face).write(face.clone().unbind());
         (&raw mut (*this).asked).write(asked);
         Ok(made)
     }

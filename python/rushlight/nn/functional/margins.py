@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ... import _rushlight as native
 from ..._precision import exact
 from ..._samples import check_mapped
-from ..._showing import shown
+from ..._showing import shown, shown_to
 from ..._typename import scalar_name
 from .distances import pairwise_distance
 from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
@@ -330,7 +330,7 @@ def multilabel_margin_loss(
     return loss
 
 
-@shown
+@shown_to("anchor positive negative")
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
