@@ -36,13 +36,13 @@ def shown_with(with_indices: Function) -> Callable[[Function], Function]:
 
 
 def shown_like(function: Any, form: Any, owner: str = "") -> Any:
-    """Return a function that shows its calls to its first argument, as `form` says: see `_written`.
+    """Return a function that shows its calls as one with the parameters of `form` does: see `_written`.
 
     `owner` is the class of a method, with a dot.
     """
     form.__qualname__, form.__doc__ = owner + form.__name__, function.__doc__
     form.__module__ = __package__ + ("._tensor" if owner else "")
-    return _shown(function, form.__code__.co_varnames[0], like=form)
+    return _shown(function, like=form)
 
 
 def shown_as_given(function: Function) -> Function:
