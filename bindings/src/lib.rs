@@ -43,6 +43,7 @@ mod origin;
 mod outputs;
 mod overrides;
 mod profile;
+mod received;
 mod returns;
 mod saved;
 mod signature;

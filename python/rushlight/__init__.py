@@ -436,8 +436,8 @@ def is_tensor(obj: object, /) -> TypeIs[Tensor]:
     return isinstance(obj, Tensor)
 
 
-@shown_to("tensors")
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-redef, unused-ignore]
+@shown_to("tensors")  # type: ignore[no-redef, unused-ignore]
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Return the tensors in the shape that they broadcast to together.
 
     >>> import rushlight as torch

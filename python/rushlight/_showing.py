@@ -24,10 +24,10 @@ def shown_to(names: str) -> Callable[[Function], Function]:
     return lambda function: _shown(function, names)
 
 
-def shown_with(with_indices: Function) -> Callable[[Function], Function]:
+def shown_with(with_indices: Any) -> Callable[[Function], Function]:
     """Decorate a function whose call is shown as one of `with_indices` where `return_indices` is true."""
 
-    def decorate(function: Function) -> Function:
+    def decorate(function: Function) -> Any:
         found: Any = _shown(function)
         found._with_indices = with_indices
         return found

@@ -246,7 +246,7 @@ def _rare(name: str, place: str) -> Callable[..., Any]:
         return function(self, *args, **kwargs)
 
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
-    form = vars(_written.Methods).get(name)
+    form = vars(_written).get(name)
     return shown_like(method, form, "Tensor.") if form else shown_as_given(method)
 
 
@@ -276,7 +276,7 @@ def install(tensor_class: type[Tensor]) -> None:
         setattr(
             tensor_class,
             name,
-            shown_like(getattr(tensor_class, name), vars(_written.Methods)[name], "Tensor."),
+            shown_like(getattr(tensor_class, name), vars(_written)[name], "Tensor."),
         )
     for name in _NEVER:
         setattr(tensor_class, name, property(_never))

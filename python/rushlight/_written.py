@@ -1,4 +1,5 @@
-"""How functions are called that torch writes in Python, and that are compiled here or load late.
+"""How functions are called that torch writes in Python, and that are compiled here or load late: methods of
+`Tensor`, and what `Functions` has.
 
 Nobody calls these: they lend their parameters to the real ones, for those who are shown calls.
 """
@@ -12,78 +13,84 @@ if TYPE_CHECKING:
     from ._rushlight import Tensor
 
 
-class Methods:
-    """Those of `Tensor`."""
+def __deepcopy__(self: Tensor, memo: Any) -> Any: ...
 
-    def __deepcopy__(self: Tensor, memo: Any) -> Any: ...  # type: ignore[misc]
 
-    def __dlpack__(  # type: ignore[misc]
-        self: Tensor,
-        *,
-        stream: Any = -1,
-        max_version: Any = None,
-        dl_device: Any = None,
-        copy: bool | None = None,
-    ) -> Any: ...
+def __dlpack__(
+    self: Tensor, *, stream: Any = -1, max_version: Any = None, dl_device: Any = None, copy: Any = None
+) -> Any: ...
 
-    def __dlpack_device__(self: Tensor) -> Any: ...  # type: ignore[misc]
 
-    def __reduce_ex__(self: Tensor, proto: Any) -> Any: ...  # type: ignore[misc]
+def __dlpack_device__(self: Tensor) -> Any: ...
 
-    def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> Any: ...  # type: ignore[misc]
 
-    def is_shared(self: Tensor) -> Any: ...  # type: ignore[misc]
+def __reduce_ex__(self: Tensor, proto: Any) -> Any: ...
 
-    def istft(  # type: ignore[misc]
-        self: Tensor,
-        n_fft: int,
-        hop_length: int | None = None,
-        win_length: int | None = None,
-        window: Any = None,
-        center: bool = True,
-        normalized: bool = False,
-        onesided: bool | None = None,
-        length: int | None = None,
-        return_complex: bool = False,
-    ) -> Any: ...
 
-    def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Any: ...  # type: ignore[misc]
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> Any: ...
 
-    def norm(  # type: ignore[misc]
-        self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
-    ) -> Any: ...
 
-    def register_hook(self: Tensor, hook: Any) -> Any: ...  # type: ignore[misc]
+def is_shared(self: Tensor) -> Any: ...
 
-    def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> Any: ...  # type: ignore[misc]
 
-    def resize(self: Tensor, *sizes: Any) -> Any: ...  # type: ignore[misc]
+def istft(
+    self: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Any = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Any: ...
 
-    def resize_as(self: Tensor, tensor: Tensor) -> Any: ...  # type: ignore[misc]
 
-    def share_memory_(self: Tensor) -> Any: ...  # type: ignore[misc]
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Any: ...
 
-    def split(self: Tensor, split_size: Any, dim: int = 0) -> Any: ...  # type: ignore[misc]
 
-    def stft(  # type: ignore[misc]
-        self: Tensor,
-        n_fft: int,
-        hop_length: int | None = None,
-        win_length: int | None = None,
-        window: Any = None,
-        center: bool = True,
-        pad_mode: str = "reflect",
-        normalized: bool = False,
-        onesided: bool | None = None,
-        return_complex: bool | None = None,
-        align_to_window: bool | None = None,
-    ) -> Any: ...
+def norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any: ...
 
-    def unflatten(self: Tensor, dim: Any, sizes: Any) -> Any: ...  # type: ignore[misc]
+
+def register_hook(self: Tensor, hook: Any) -> Any: ...
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> Any: ...
+
+
+def resize(self: Tensor, *sizes: Any) -> Any: ...
+
+
+def resize_as(self: Tensor, tensor: Tensor) -> Any: ...
+
+
+def share_memory_(self: Tensor) -> Any: ...
+
+
+def split(self: Tensor, split_size: Any, dim: int = 0) -> Any: ...
+
+
+def stft(
+    self: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Any = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Any: ...
+
+
+def unflatten(self: Tensor, dim: Any, sizes: Any) -> Any: ...
 
 
 class Functions:
-    """Those of the package."""
+    """Functions of the package that have the name of a method."""
 
     @staticmethod
     def norm(

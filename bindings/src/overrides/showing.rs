@@ -14,8 +14,8 @@ use pyo3::types::{PyFunction, PyString, PyType};
 
 use super::bound::{self, Asked};
 use super::{Watching, handler, in_any_mode, offer_as_given, places};
-use crate::callable::seen;
 use crate::dtype::ElementType;
+use crate::received::seen;
 use crate::tensor::object::{guarded, guarded_status, tensor_type};
 
 /// Its memory, as the interpreter knows it. It takes no part in the collection of circles: functions of
