@@ -1,5 +1,7 @@
 """Objects that take part in functions of tensors: `__torch_function__`, and modes that see every call.
 
+Every public function shows itself, once, before it does anything; what it calls in turn is not shown.
+
 >>> import rushlight as torch
 >>> class Length:
 ...     def __init__(self, meters):
