@@ -151,6 +151,7 @@ def sym_ite(b: Any, t: Any, f: Any) -> Any:
     return t if b else f
 
 
+@shown_to("args")
 def sym_sum(args: Iterable[Any]) -> Any:
     """Return the sum of numbers."""
     return sum(args)

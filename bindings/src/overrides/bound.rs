@@ -13,7 +13,7 @@ use crate::signature::matching::Call;
 pub(super) enum Asked {
     /// Those whose parameters are annotated as tensors.
     Annotated,
-    /// Those of the parameters with these names, which stand in a row.
+    /// Those of the parameters with these names, with spaces between them.
     Named(String),
     /// All that are given.
     Anything,
@@ -46,7 +46,7 @@ pub(super) fn offer<'py>(
     if !in_any_mode() && !is_shown() {
         return Ok(None);
     }
-    let Some(bound) = assign(function, asked, call)? else {
+    let Some(bound) = assign(function, asked, call)?.filter(|bound| !bound.asked.is_empty()) else {
         return Ok(None);
     };
     if !in_any_mode() {
