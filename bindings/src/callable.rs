@@ -23,7 +23,7 @@ use pyo3::ffi;
 use pyo3::impl_::trampoline;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::PyType;
 use rushlight::graph::mode;
 use rushlight::ops::batch;
 use std::any::Any;
