@@ -10,6 +10,7 @@ use crate::mapped;
 use crate::outputs::{self, Way};
 use crate::overrides;
 use crate::profile;
+use crate::received::{place, seen};
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
@@ -22,7 +23,7 @@ use pyo3::ffi;
 use pyo3::impl_::trampoline;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::PyType;
 use rushlight::graph::mode;
 use rushlight::ops::batch;
 use std::any::Any;
@@ -247,34 +248,13 @@ impl trampoline::MethodDef<trampoline::noargs::Func> for Run {
 unsafe fn run(py: Python<'_>, frame: *mut ffi::PyObject) -> PyResult<*mut ffi::PyObject> {
     // SAFETY: see above.
     let Frame { index, receiver, arguments, count, names } = unsafe { &*frame.cast::<Frame>() };
-    // SAFETY: null, or a tuple that the interpreter keeps alive for the call.
-    let names: Option<&Bound<'_, PyTuple>> = unsafe { place(py, names) };
-    // SAFETY: null for functions, else an object that stays alive as long.
+    // SAFETY: null for functions, else an object that the interpreter keeps alive for the call.
     let receiver: Option<&Bound<'_, PyAny>> = unsafe { place(py, receiver) };
-    let given = count.cast_unsigned();
-    let total = given + names.map_or(0, |names| names.len());
-    let all: &[Bound<'_, PyAny>] = if total == 0 {
-        &[]
-    } else {
-        // SAFETY: `count` arguments, none of them null, and behind them a value for each name; all
-        // are kept alive for the call. For the type see `place`.
-        unsafe { std::slice::from_raw_parts(arguments.cast(), total) }
-    };
-    let (positional, values) = all.split_at(given);
-    let call = AssertUnwindSafe(|| dispatch(py, *index, receiver, &Call { positional, names, values }));
+    // SAFETY: what it passes is a call.
+    let seen = unsafe { seen(py, *arguments, *count, names) };
+    let call = AssertUnwindSafe(|| dispatch(py, *index, receiver, &seen));
     catch_unwind(call).unwrap_or_else(|payload| Err(panicked(payload.as_ref()))).map(Py::into_ptr)
 }
-
-/// Sees the place of a pointer, if that is not null, as the place of a borrowed object.
-///
-/// # Safety
-/// The pointer is null or that of an object of the Python type `T`, which outlives `'a`.
-unsafe fn place<'a, 'py, T>(_py: Python<'py>, pointer: &'a *mut ffi::PyObject) -> Option<&'a Bound<'py, T>> {
-    // SAFETY: `Bound` is a transparent wrapper of the pointer, which is not null.
-    (!pointer.is_null()).then(|| unsafe { &*std::ptr::from_ref(pointer).cast() })
-}
-
-const _: () = assert!(size_of::<Bound<'static, PyAny>>() == size_of::<*mut ffi::PyObject>());
 
 #[cold]
 fn panicked(payload: &(dyn Any + Send)) -> PyErr {
@@ -391,13 +371,13 @@ impl Callable {
         }
         let itself = || {
             let object = self.object.get(py).map(|object| object.bind(py).clone());
-            let room = match self.form {
-                Form::Method => "torch.Tensor",
-                Form::Function if self.function.kind & FUNCTION != 0 => "torch",
-                Form::Function => "torch.nn.functional",
+            let place = match self.form {
+                Form::Method => format!("torch.Tensor.{name}"),
+                Form::Function if self.function.kind & FUNCTION != 0 => format!("torch.{name}"),
+                Form::Function => overrides::compiled(name),
             };
             let missing = || PySystemError::new_err("a native function was called before it was installed");
-            Ok((object.ok_or_else(missing)?, format!("{room}.{name}")))
+            Ok((object.ok_or_else(missing)?, place))
         };
         overrides::offer(py, itself, receiver, call)
     }

@@ -43,6 +43,7 @@ mod origin;
 mod outputs;
 mod overrides;
 mod profile;
+mod received;
 mod returns;
 mod saved;
 mod signature;
@@ -116,8 +117,8 @@ mod _rushlight {
     use super::outputs::written;
     #[pymodule_export]
     use super::overrides::{
-        Disabling, declining, exchange_state, handle_torch_function, has_torch_function, modes, pop_mode,
-        push_mode, redispatch,
+        Disabling, beneath, declining, exchange_beneath, exchange_state, handle_torch_function,
+        has_torch_function, modes, pop_mode, push_mode, redispatch, shown,
     };
     #[pymodule_export]
     use super::profile::{Passage, profiler_enabled, start_profile, stop_profile};

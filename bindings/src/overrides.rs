@@ -4,7 +4,10 @@
 //! An ordinary call asks one flag. It is set for good when the first class below `Tensor` is made that
 //! does not decline; objects of other classes are found when a call fits no signature.
 
+mod bound;
+mod places;
 mod seeing;
+mod showing;
 
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::intern;
@@ -17,10 +20,13 @@ use crate::intercept;
 use crate::signature::matching::Call;
 use crate::tensor::object::{tensor_class, tensor_type};
 use crate::warnings::Once;
-use seeing::{AsTheyAre, innermost, is_shown, is_skipped};
+pub(crate) use places::compiled;
+use seeing::{AsTheyAre, Left, Watching, in_any_mode, innermost, is_shown, is_skipped};
 pub(crate) use seeing::{
-    Disabling, common_type, ever, exchange_state, in_mode, install, modes, pop_mode, push_mode, redispatch,
+    Disabling, beneath, common_type, ever, exchange_beneath, exchange_state, in_mode, install, modes,
+    pop_mode, push_mode, redispatch,
 };
+pub(crate) use showing::shown;
 
 /// A class below `Tensor` was made.
 pub(crate) fn meet(class: &Bound<'_, PyType>) -> PyResult<()> {
@@ -101,10 +107,21 @@ fn look<'py>(object: &Bound<'py, PyAny>, plain: Plain, interested: &mut Interest
     consider(object, plain, interested)
 }
 
-/// Shows a call to those who want to see it. The answer is theirs; `None` if there is nobody.
+/// Shows a call of what is compiled to those who want to see it. The answer is theirs; `None` if there is
+/// nobody.
 #[cold]
 pub(crate) fn offer<'py>(
     py: Python<'py>,
+    function: impl FnOnce() -> PyResult<(Bound<'py, PyAny>, String)>,
+    receiver: Option<&Bound<'py, PyAny>>,
+    call: &Call<'_, 'py>,
+) -> PyResult<Option<Py<PyAny>>> {
+    offer_as_given(py, Watching::Compiled, function, receiver, call)
+}
+
+fn offer_as_given<'py>(
+    py: Python<'py>,
+    watching: Watching,
     function: impl FnOnce() -> PyResult<(Bound<'py, PyAny>, String)>,
     receiver: Option<&Bound<'py, PyAny>>,
     call: &Call<'_, 'py>,
@@ -117,7 +134,7 @@ pub(crate) fn offer<'py>(
         let all = receiver.into_iter().chain(call.positional).chain(call.values);
         all.into_iter().try_for_each(|object| look(object, Plain::DoesNot, &mut interested))?;
     }
-    let mode = innermost(py);
+    let mode = innermost(py, watching);
     if interested.is_empty() && mode.is_none() {
         return Ok(None);
     }
@@ -133,11 +150,26 @@ pub(crate) fn offer<'py>(
         }
         _ => None,
     };
-    match show(&function, &interested, &args, kwargs.as_ref(), tell_once)? {
+    match show(&function, watching, &interested, &args, kwargs.as_ref(), tell_once)? {
         Some(answer) => Ok(Some(answer.unbind())),
         None => Err(PyTypeError::new_err(nobody(&name, mode.as_ref(), &interested))),
     }
 }
+
+/// Operators whose methods torch has written in Python: they show their calls as these do.
+const WRITTEN: &[&str] = &[
+    "pow",
+    "__floordiv__",
+    "__len__",
+    "__rfloordiv__",
+    "__rlshift__",
+    "__rmatmul__",
+    "__rmod__",
+    "__rpow__",
+    "__rrshift__",
+    "__rsub__",
+    "__rtruediv__",
+];
 
 /// `offer` for an operator of the language: who declines leaves it to the other operand.
 #[cold]
@@ -149,15 +181,18 @@ pub(crate) fn offer_operator<'py>(
     if is_skipped() {
         return Ok(None);
     }
+    let written = WRITTEN.contains(&name);
     let mut interested = Interested::new();
     if is_shown() {
-        operands.iter().try_for_each(|object| look(object, Plain::DoesNot, &mut interested))?;
+        let plain = if written && in_mode() { Plain::Counts } else { Plain::DoesNot };
+        operands.iter().try_for_each(|object| look(object, plain, &mut interested))?;
     }
     if interested.is_empty() && !in_mode() {
         return Ok(None);
     }
     let (function, args) = (tensor_class(py).getattr(name)?, PyTuple::new(py, operands)?);
-    let answer = show(&function, &interested, &args, None, tell_once)?;
+    let kwargs = written.then(|| PyDict::new(py));
+    let answer = show(&function, Watching::Compiled, &interested, &args, kwargs.as_ref(), tell_once)?;
     Ok(Some(answer.unwrap_or_else(|| py.NotImplemented().into_bound(py))))
 }
 
@@ -174,7 +209,7 @@ pub(crate) fn offer_member<'py>(
         return Ok(None);
     }
     let py = receiver.py();
-    let mode = innermost(py);
+    let mode = innermost(py, Watching::Compiled);
     let mut interested = Interested::new();
     if is_shown() {
         let plain = if mode.is_some() { Plain::Counts } else { Plain::DoesNot };
@@ -184,7 +219,7 @@ pub(crate) fn offer_member<'py>(
         return Ok(None);
     }
     let function = function()?;
-    match show(&function, &interested, &args()?, kwargs, tell_once)? {
+    match show(&function, Watching::Compiled, &interested, &args()?, kwargs, tell_once)? {
         Some(answer) => Ok(Some(answer)),
         None => {
             let name = function.getattr(intern!(py, "__name__"))?;
@@ -205,8 +240,8 @@ pub(crate) fn offer_flag(py: Python<'_>, name: &str, value: bool) -> PyResult<bo
 #[cold]
 fn show_flag(py: Python<'_>, name: &str, value: bool) -> PyResult<()> {
     let function = py.import("rushlight._rushlight")?.getattr(format!("_{name}"))?;
-    let mode = innermost(py);
-    match show(&function, &Interested::new(), &PyTuple::new(py, [value])?, None, tell_once)? {
+    let (mode, args) = (innermost(py, Watching::Compiled), PyTuple::new(py, [value])?);
+    match show(&function, Watching::Compiled, &Interested::new(), &args, None, tell_once)? {
         Some(_) => Ok(()),
         None => {
             Err(PyTypeError::new_err(nobody(&format!("torch._C.{name}"), mode.as_ref(), &Interested::new())))
@@ -232,6 +267,7 @@ fn tell(py: Python<'_>) -> PyResult<()> {
 /// Asks the innermost mode, which is left meanwhile, then the arguments; `None` if all decline.
 fn show<'py>(
     function: &Bound<'py, PyAny>,
+    watching: Watching,
     interested: &Interested<'py>,
     args: &Bound<'py, PyTuple>,
     kwargs: Option<&Bound<'py, PyDict>>,
@@ -244,14 +280,11 @@ fn show<'py>(
         Ok::<_, PyErr>((!answer.is(py.NotImplemented())).then_some(answer))
     };
     let method = |object: &Bound<'py, PyAny>| object.getattr(intern!(py, "__torch_function__"));
-    if in_mode()
-        && let Some(mode) = pop_mode()
+    if let Some(left) = Left::innermost(watching)
+        && let Some(mode) = left.mode()
+        && let Some(answer) = method(mode.bind(py)).and_then(ask)?
     {
-        let answer = method(mode.bind(py)).and_then(ask);
-        push_mode(mode);
-        if let Some(answer) = answer? {
-            return Ok(Some(answer));
-        }
+        return Ok(Some(answer));
     }
     for object in interested {
         let method = method(object)?;
@@ -283,11 +316,11 @@ fn nobody(name: &str, mode: Option<&Py<PyAny>>, interested: &Interested<'_>) -> 
 #[pyfunction]
 #[pyo3(name = "_has_torch_function")]
 pub(crate) fn has_torch_function(arguments: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if is_skipped() || !is_shown() {
+    if is_skipped() {
         return Ok(false);
     }
-    if in_mode() {
-        return Ok(true);
+    if in_any_mode() || !is_shown() {
+        return Ok(in_any_mode());
     }
     let mut interested = Interested::new();
     look(arguments, Plain::DoesNot, &mut interested)?;
@@ -302,16 +335,19 @@ pub(crate) fn handle_torch_function<'py>(
     name: &str,
     relevant: &Bound<'py, PyAny>,
     args: &Bound<'py, PyTuple>,
-    kwargs: &Bound<'py, PyDict>,
+    kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
     let mut interested = Interested::new();
-    look(relevant, Plain::Counts, &mut interested)?;
-    if let Some(answer) = show(function, &interested, args, Some(kwargs), tell)? {
+    if is_shown() {
+        look(relevant, Plain::Counts, &mut interested)?;
+    }
+    if let Some(answer) = show(function, Watching::Written, &interested, args, kwargs, tell)? {
         return Ok(answer);
     }
     let types = PyList::new(py, interested.iter().map(|object| object.get_type()))?.repr()?;
-    let mode = innermost(py).map(|mode| format!(" nor was it found on the currently active mode {mode}"));
+    let mode = innermost(py, Watching::Written)
+        .map(|mode| format!(" nor was it found on the currently active mode {mode}"));
     let mode = mode.unwrap_or_default();
     Err(PyTypeError::new_err(format!(
         "no implementation found for '{name}' on types that implement __torch_function__: {types}{mode}"

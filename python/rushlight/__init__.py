@@ -19,6 +19,7 @@ from ._pieces import *  # noqa: F403
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
 from ._searches import *  # noqa: F403
+from ._showing import shown_to
 from ._typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
@@ -415,6 +416,8 @@ _rushlight.device.__exit__ = _exit_device  # type: ignore[method-assign]
 atleast_1d = _composites.atleast_1d
 atleast_2d = _composites.atleast_2d
 meshgrid = _composites.meshgrid  # type: ignore[assignment]
+norm = _composites.norm
+split = _composites.split
 
 e = 2.718281828459045
 pi = 3.141592653589793
@@ -433,7 +436,8 @@ def is_tensor(obj: object, /) -> TypeIs[Tensor]:
     return isinstance(obj, Tensor)
 
 
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:  # type: ignore[no-redef, unused-ignore]
+@shown_to("tensors")  # type: ignore[no-redef, unused-ignore]
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Return the tensors in the shape that they broadcast to together.
 
     >>> import rushlight as torch

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from ._rushlight import Tensor
+from ._showing import shown_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -105,6 +106,7 @@ def _is_any_true(self: Tensor) -> Tensor:
     return self.any()
 
 
+@shown_to("a")
 def sym_int(a: float) -> int:
     """Return a number without its fraction.
 
@@ -115,16 +117,19 @@ def sym_int(a: float) -> int:
     return math.ceil(a) if a < 0 else math.floor(a)
 
 
+@shown_to("a")
 def sym_float(a: Any) -> float:
     """Return a number as one with a fraction."""
     return float(a)
 
 
+@shown_to("a b")
 def sym_max(a: Any, b: Any) -> Any:
     """Return the greater number, with a fraction if one of both has."""
     return _of_both(max(a, b), a, b)
 
 
+@shown_to("a b")
 def sym_min(a: Any, b: Any) -> Any:
     """Return the lesser number, with a fraction if one of both has."""
     return _of_both(min(a, b), a, b)
@@ -134,16 +139,19 @@ def _of_both(found: Any, a: Any, b: Any) -> Any:
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
 
 
+@shown_to("a")
 def sym_not(a: Any) -> bool:
     """Return the other truth value."""
     return not a
 
 
+@shown_to("b t f")
 def sym_ite(b: Any, t: Any, f: Any) -> Any:
     """Return `t` if `b` holds, and otherwise `f`."""
     return t if b else f
 
 
+@shown_to("args")
 def sym_sum(args: Iterable[Any]) -> Any:
     """Return the sum of numbers."""
     return sum(args)

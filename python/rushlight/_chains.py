@@ -8,6 +8,7 @@ from . import _rushlight as native
 from ._once import warn_once
 from ._rushlight import Tensor
 from ._samples import check_mapped
+from ._showing import shown_as_given, shown_to
 from ._spelling import name_in_c
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _CHAIN = (
 )
 
 
+@shown_to("matrices")
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Return the product of several matrices."""
     check_mapped("chain_matmul", *matrices, fallback=False)
@@ -35,6 +37,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     return native._written("chain_matmul", found, out)
 
 
+@shown_as_given
 def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Return the product of several matrices, of which the first and the last may be vectors.
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 
 from . import _rushlight as native
+from . import _written
 from ._once import warn_once
 from ._rushlight import Size, Tensor
+from ._showing import shown_as_given, shown_like, shown_to
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -22,9 +24,15 @@ __all__ = [
     "cartesian_prod",
     "combinations",
     "einsum",
+    "norm",
     "norm_except_dim",
+    "split",
     "tensordot",
 ]
+
+
+norm = shown_like(native.norm, _written.Functions.norm)
+split = shown_like(native.split, _written.Functions.split)
 
 
 def _flattened(operands: tuple[Any, ...]) -> list[Any]:
@@ -33,6 +41,7 @@ def _flattened(operands: tuple[Any, ...]) -> list[Any]:
     return list(operands)
 
 
+@shown_to("args")
 def einsum(*args: Any) -> Tensor:
     """Return the sums of products that an equation in Einstein's notation says.
 
@@ -47,6 +56,9 @@ def einsum(*args: Any) -> Tensor:
         )
     if isinstance(args[0], Tensor):
         return _numbered(args)
+    if len(args) == 2 and isinstance(args[1], (list, tuple)):
+        # Those that are in a list are shown the call as well.
+        return einsum(args[0], *args[1]) if args[1] else native._nn.einsum(args[0], [])
     return native._nn.einsum(args[0], _flattened(args[1:]))
 
 
@@ -73,6 +85,7 @@ def _numbered(args: tuple[Any, ...]) -> Tensor:
     return native._nn.einsum(equation, [args[2 * place] for place in range(count)])
 
 
+@shown_to("a b")
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
     """Return the sums of products over pairs of dimensions.
 
@@ -132,6 +145,7 @@ def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
     return tuple(function(tensor) for tensor in _flattened(tensors))
 
 
+@shown_to("tensors")
 def atleast_1d(*tensors: Any) -> Any:
     """Return the tensors with at least one dimension.
 
@@ -142,6 +156,7 @@ def atleast_1d(*tensors: Any) -> Any:
     return _each(native.atleast_1d, tensors)
 
 
+@shown_to("tensors")
 def atleast_2d(*tensors: Any) -> Any:
     """Return the tensors with at least two dimensions.
 
@@ -152,6 +167,7 @@ def atleast_2d(*tensors: Any) -> Any:
     return _each(native.atleast_2d, tensors)
 
 
+@shown_to("tensors")
 def atleast_3d(*tensors: Any) -> Any:
     """Return the tensors with at least three dimensions.
 
@@ -162,6 +178,7 @@ def atleast_3d(*tensors: Any) -> Any:
     return _each(native._nn.atleast_3d, tensors)
 
 
+@shown_to("tensors")
 def block_diag(*tensors: Any) -> Tensor:
     """Return the matrices one behind the other on the diagonal of a larger one.
 
@@ -204,6 +221,7 @@ def block_diag(*tensors: Any) -> Tensor:
     return result
 
 
+@shown_to("tensors")
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all combinations of an element of each vector.
 
@@ -222,6 +240,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return native.stack([grid.flatten() for grid in grids], 1)
 
 
+@shown_as_given
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all choices of `r` elements of a vector, in order.
 
@@ -255,6 +274,7 @@ def _chosen(input: Tensor, r: int, with_replacement: bool) -> Tensor:
     return native.stack([grid.masked_select(mask) for grid in grids], 1)
 
 
+@shown_as_given
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """Return the norms over all dimensions but one, which stays.
 
@@ -272,6 +292,7 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
 _INDEXING = "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
 
 
+@shown_to("tensors")
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Return the coordinates of the grid that vectors span, a tensor for each.
 

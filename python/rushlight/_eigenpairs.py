@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import linalg
+from ._showing import shown
 
 if TYPE_CHECKING:
     from ._rushlight import Tensor
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["lobpcg"]
 
 
+@shown
 def lobpcg(
     A: Tensor,
     k: int | None = None,

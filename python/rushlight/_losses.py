@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._showing import shown_as_given
 from .nn import functional
 
 if TYPE_CHECKING:
@@ -30,13 +31,13 @@ __all__ = [
 
 _REDUCTIONS = ("none", "mean", "sum")
 
-affine_grid_generator = functional.affine_grid
 bilinear = functional.bilinear
 conv_tbc = functional.conv_tbc
 cosine_similarity = functional.cosine_similarity
 pairwise_distance = functional.pairwise_distance
 
 
+@shown_as_given
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
@@ -52,6 +53,7 @@ def cosine_embedding_loss(
     )
 
 
+@shown_as_given
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -74,6 +76,7 @@ def ctc_loss(
     )
 
 
+@shown_as_given
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
     """Return distances of what is alike, and what they lack of a margin of what is not.
 
@@ -84,6 +87,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
     return functional.hinge_embedding_loss(input, target, margin=margin, reduction=_REDUCTIONS[reduction])
 
 
+@shown_as_given
 def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
     """Return the divergence of one distribution from another, element by element.
 
@@ -96,6 +100,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: boo
     return (found, found.mean(), found.sum())[reduction] if reduction else found
 
 
+@shown_as_given
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
@@ -110,6 +115,7 @@ def margin_ranking_loss(
     )
 
 
+@shown_as_given
 def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
@@ -124,6 +130,7 @@ def poisson_nll_loss(
     )
 
 
+@shown_as_given
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -146,6 +153,7 @@ def triplet_margin_loss(
     )
 
 
+@shown_as_given
 def instance_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -169,6 +177,19 @@ def instance_norm(
     )
 
 
+@shown_as_given
+def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Tensor:
+    """Return where the pixels of an image of that size come from, when a matrix moves it.
+
+    >>> import rushlight as torch
+    >>> torch.affine_grid_generator(torch.eye(2, 3)[None], (1, 1, 1, 2), False)
+    tensor([[[[-0.5000,  0.0000],
+              [ 0.5000,  0.0000]]]])
+    """
+    return functional.affine_grid(theta, size, align_corners)
+
+
+@shown_as_given
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from . import _rushlight as native
 from . import linalg
 from ._samples import check_mapped
+from ._showing import shown, shown_as_given
 from .linalg._results import by_columns
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def get_approximate_basis(A: Tensor, q: int, niter: int = 2) -> Tensor:
     return basis
 
 
+@shown
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -46,6 +48,7 @@ def svd_lowrank(
     return (V, S, U) if wide else (U, S, V)
 
 
+@shown
 def pca_lowrank(
     A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -60,6 +63,7 @@ def pca_lowrank(
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
 
 
+@shown_as_given
 def ormqr(
     input: Tensor,
     tau: Tensor,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from ._sharing import frombuffer
+from ._showing import shown_as_given
 
 if TYPE_CHECKING:
     from ._rushlight import Tensor
@@ -40,6 +41,7 @@ def compiled_with_cxx11_abi() -> bool:
     return True
 
 
+@shown_as_given
 def get_device(input: Tensor) -> int:
     """Return the number of the device: processors have none.
 
@@ -50,6 +52,7 @@ def get_device(input: Tensor) -> int:
     return input.get_device()
 
 
+@shown_as_given
 def is_distributed(input: Tensor) -> bool:
     """Return whether other processes hold parts of the tensor: none do.
 

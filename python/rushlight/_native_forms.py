@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from ._once import warn_once
+from ._showing import shown_as_given
 from ._typename import scalar_name
 from .nn import functional
 from .nn.functional import bags
@@ -20,6 +21,7 @@ _CONVOLUTIONS = (native.conv1d, native.conv2d, native.conv3d)
 _TRANSPOSED = (native.conv_transpose1d, native.conv_transpose2d, native.conv_transpose3d)
 
 
+@shown_as_given
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """Return a tensor some of whose elements are zero while training, and which are not.
 
@@ -40,6 +42,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     return result, mask
 
 
+@shown_as_given
 def native_layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -55,6 +58,7 @@ def native_layer_norm(
     return result, *_statistics(input.detach(), dims, eps, keepdim=True)
 
 
+@shown_as_given
 def native_group_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -77,6 +81,7 @@ def native_group_norm(
     return result, *_statistics(groups, [2], eps)
 
 
+@shown_as_given
 def native_batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -107,6 +112,7 @@ def _statistics(x: Tensor, dims: list[int], eps: float, keepdim: bool = False) -
     return x.mean(dims, keepdim=keepdim), (variance + eps).rsqrt()
 
 
+@shown_as_given
 def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Return a tensor with the channels of all groups in turn.
 
@@ -117,6 +123,7 @@ def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return functional.channel_shuffle(input, groups)
 
 
+@shown_as_given
 def convolution(
     input: Tensor,
     weight: Tensor,
@@ -143,12 +150,14 @@ def convolution(
     return _CONVOLUTIONS[place](input, weight, bias, stride, padding, dilation, groups)
 
 
+@shown_as_given
 def _convolution(*args: Any, **kwargs: Any) -> Tensor:
     """Return a convolution, whatever it is to be computed with."""
     named = ("benchmark", "deterministic", "cudnn_enabled", "allow_tf32")
     return convolution(*args[:9], **{name: value for name, value in kwargs.items() if name not in named})
 
 
+@shown_as_given
 def embedding_bag(
     weight: Tensor,
     indices: Tensor,
@@ -213,6 +222,7 @@ _OLD_NORM = (
 )
 
 
+@shown_as_given
 def frobenius_norm(
     input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -224,6 +234,7 @@ def frobenius_norm(
     return native.norm(input, 2.0, dims, keepdim, out=out)
 
 
+@shown_as_given
 def nuclear_norm(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
@@ -239,6 +250,7 @@ def nuclear_norm(
     return matrix_norm(input, "nuc", dims, keepdim, out=out)
 
 
+@shown_as_given
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Scale the rows that are named and longer than `max_norm` down to it.
 
@@ -250,6 +262,7 @@ def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type
     return input
 
 
+@shown_as_given
 def grid_sampler_2d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:

@@ -9,6 +9,7 @@ from . import _rushlight as native
 from ._once import warn_once
 from ._rushlight import Tensor
 from ._samples import check_mapped
+from ._showing import shown, shown_as_given, shown_to
 
 _nn = native._nn
 
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 
+@shown_as_given
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return zeros with the elements on a diagonal.
 
@@ -46,6 +48,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     return input.contiguous().view(-1).diag_embed(offset)
 
 
+@shown_as_given
 def gradient(
     input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:
@@ -147,6 +150,7 @@ def _weighed(weights: Sequence[Tensor], parts: Sequence[Tensor]) -> Tensor:
     return first + second + third
 
 
+@shown
 def cdist(
     x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = "use_mm_for_euclid_dist_if_necessary"
 ) -> Tensor:
@@ -164,6 +168,7 @@ def cdist(
 _DISTANCES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
+@shown_as_given
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """Return the distances of all pairs of rows, each pair once.
 
@@ -191,6 +196,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     return result
 
 
+@shown_as_given
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Tell whether both have the same shape.
 
@@ -201,6 +207,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape
 
 
+@shown_as_given
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Return the sums over the dimensions along which a tensor of that size would broadcast.
 
@@ -227,6 +234,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     return self.view(shape) if missing else self
 
 
+@shown_as_given
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Set the elements whose indices are all the same; in a tall matrix again and again if `wrap`.
 
@@ -284,6 +292,7 @@ def triu_indices(
     return _triangle(row, col, lambda x: x.triu(offset), dtype)
 
 
+@shown_to("indices")
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """Return the coordinates of elements that are numbered in row-major order.
 
@@ -307,6 +316,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return (coordinates % native.tensor(sizes, dtype=native.int64)).unbind(-1)
 
 
+@shown_as_given
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the powers of every element, the highest first.
 
@@ -363,6 +373,7 @@ _LU = (
 )
 
 
+@shown_to("A")
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
     """Return both triangles of a matrix in one, with the exchanges of rows.
 

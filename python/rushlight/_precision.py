@@ -18,8 +18,8 @@ def lowered(*values: Any) -> tuple[Any, ...]:
 
 
 def _cast(values: tuple[Any, ...], low: bool) -> tuple[Any, ...]:
-    # Who asks for it is in a mode.
-    if not native._has_torch_function(()):
+    # Who asks for it has a mode beneath all others.
+    if native._mode_beneath() is None:
         return values
     from .amp._state import cast, state
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._rushlight import Tensor
+from ._showing import shown_as_given
 from .nn import functional
 from .nn.modules.cells import STEPS
 from .nn.modules.recurrent import RNNBase
@@ -52,6 +53,7 @@ def _along(mode: str, input: Tensor, second: Any, third: Any, *options: Any) -> 
     return output.transpose(0, 1) if batch_first else output, *last
 
 
+@shown_as_given
 def lstm(input: Tensor, hx: Any, params: Any, *options: Any) -> tuple[Tensor, ...]:
     """Go along a sequence; return what is shown at every step, and the last states.
 
@@ -61,16 +63,19 @@ def lstm(input: Tensor, hx: Any, params: Any, *options: Any) -> tuple[Tensor, ..
     return _along("LSTM", input, hx, params, *options)
 
 
+@shown_as_given
 def gru(input: Tensor, hx: Any, params: Any, *options: Any) -> tuple[Tensor, ...]:
     """Go along a sequence, as `lstm` does."""
     return _along("GRU", input, hx, params, *options)
 
 
+@shown_as_given
 def rnn_tanh(input: Tensor, hx: Any, params: Any, *options: Any) -> tuple[Tensor, ...]:
     """Go along a sequence, as `lstm` does."""
     return _along("RNN_TANH", input, hx, params, *options)
 
 
+@shown_as_given
 def rnn_relu(input: Tensor, hx: Any, params: Any, *options: Any) -> tuple[Tensor, ...]:
     """Go along a sequence, as `lstm` does."""
     return _along("RNN_RELU", input, hx, params, *options)
@@ -84,6 +89,7 @@ def _step(
     return found
 
 
+@shown_as_given
 def lstm_cell(
     input: Tensor,
     hx: Sequence[Tensor],
@@ -96,6 +102,7 @@ def lstm_cell(
     return _step("LSTM", input, tuple(hx), (w_ih, w_hh), (b_ih, b_hh))
 
 
+@shown_as_given
 def gru_cell(
     input: Tensor,
     hx: Tensor,
@@ -108,6 +115,7 @@ def gru_cell(
     return _step("GRU", input, (hx,), (w_ih, w_hh), (b_ih, b_hh))[0]
 
 
+@shown_as_given
 def rnn_tanh_cell(
     input: Tensor,
     hx: Tensor,
@@ -120,6 +128,7 @@ def rnn_tanh_cell(
     return _step("RNN_TANH", input, (hx,), (w_ih, w_hh), (b_ih, b_hh))[0]
 
 
+@shown_as_given
 def rnn_relu_cell(
     input: Tensor,
     hx: Tensor,

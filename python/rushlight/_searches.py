@@ -8,6 +8,7 @@ from . import _rushlight as native
 from ._once import warn_once
 from ._rushlight import Tensor
 from ._samples import of_all_samples, refuse
+from ._showing import shown, shown_as_given
 from ._typename import scalar_name
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
@@ -38,6 +39,7 @@ def _groups(
     return (values, counts) if return_counts else values
 
 
+@shown
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -54,6 +56,7 @@ def unique(
     return _groups(input, dim, False, return_inverse, return_counts)
 
 
+@shown
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
@@ -73,6 +76,7 @@ _SCATTERED = (
 )
 
 
+@shown_as_given
 def searchsorted(
     sorted_sequence: Tensor,
     input: Any,
@@ -113,6 +117,7 @@ def searchsorted(
     return native._written("searchsorted", found, out)
 
 
+@shown_as_given
 def bucketize(
     input: Any,
     boundaries: Tensor,
@@ -187,6 +192,7 @@ def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
     return [counts.scatter_add(1, places.clamp(0, bins - 1), inside.to(rows.dtype)).to(kind)]
 
 
+@shown_as_given
 def histc(
     input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out: Tensor | None = None
 ) -> Tensor:
@@ -201,6 +207,7 @@ def histc(
     return native._written("histc", found, out)
 
 
+@shown_as_given
 def histogram(
     input: Tensor,
     bins: Any,
@@ -234,6 +241,7 @@ def histogram(
     return native._written("histogram", found, out)
 
 
+@shown_as_given
 def histogramdd(
     input: Tensor,
     bins: Any,
@@ -325,6 +333,7 @@ def _edges(lines: Tensor, dim: int, count: Any, range: Sequence[float] | None) -
     return native._nn.linspaces(low - half, high + half, count + 1)
 
 
+@shown_as_given
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
     """Return so many places of elements that are not zero, filled up if there are less.
 

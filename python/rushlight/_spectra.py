@@ -8,6 +8,7 @@ from . import _rushlight as native
 from . import fft
 from ._once import warn_once
 from ._samples import check_mapped
+from ._showing import shown_as_given, shown_to
 from ._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def _padded(signal: Tensor, beside: int, mode: str) -> Tensor:
     return wide.reshape(wide.shape[len(lead) :])
 
 
+@shown_to("input")
 def stft(
     input: Tensor,
     n_fft: int,
@@ -159,6 +161,7 @@ def stft(
     return found if return_complex else native.view_as_real(found)
 
 
+@shown_as_given
 def istft(
     input: Tensor,
     n_fft: int,

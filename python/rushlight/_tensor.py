@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from . import _pieces, _samples, _searches
+from . import _pieces, _samples, _searches, _written
 from ._rushlight import (
     Tensor,
     _accumulate,
@@ -13,6 +13,7 @@ from ._rushlight import (
     _handle_torch_function,
     _has_torch_function,
 )
+from ._showing import shown, shown_as_given, shown_like, shown_to
 from .autograd.differentiate import backward as _backward
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -59,6 +60,7 @@ def backward(
     return None
 
 
+@shown_as_given
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Return this tensor as the type of `other`.
 
@@ -72,6 +74,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return self.to(other.dtype)
 
 
+@shown_as_given
 def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Return a tensor of `data` with the type of this one, unless another is given.
 
@@ -90,6 +93,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
     return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
+@shown_as_given
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Tell whether both show the same elements of the same memory in the same way.
 
@@ -112,10 +116,12 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
     return iter(self.unbind(0))
 
 
+@shown
 def __reversed__(self: Tensor) -> Tensor:
     return self if self.dim() == 0 else self.flip(0)
 
 
+@shown_to("self")
 def __contains__(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, bool, int, float)):
         equal: Any = self == element
@@ -130,12 +136,14 @@ def __rdiv__(self: Tensor, other: Any) -> Tensor:
     return quotient
 
 
+@shown
 def __format__(self: Tensor, format_spec: str) -> str:
     if self.ndim == 0 and type(self) is Tensor:
         return format(self.item(), format_spec)
     return object.__format__(self, format_spec)
 
 
+@shown_as_given
 def untyped_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as bytes: one object for all tensors that share it."""
     from . import storage
@@ -152,6 +160,7 @@ def _typed_storage(self: Tensor) -> Any:
     return storage.typed_storage(self)
 
 
+@shown
 def storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type. It is deprecated."""
     from . import storage
@@ -181,6 +190,8 @@ _METHODS = (
     __copy__,
     is_set_to,
 )
+# What is compiled here, and written in Python there.
+_COMPILED = ("norm", "register_hook", "register_post_accumulate_grad_hook", "split", "unflatten")
 
 
 # What is rare comes from files that load when it is first called.
@@ -231,14 +242,12 @@ def _rare(name: str, place: str) -> Callable[..., Any]:
         from importlib import import_module
 
         function = getattr(import_module(place, __package__), name)
-        method.__doc__ = function.__doc__
-        if _has_torch_function(self):
-            shown = getattr(Tensor, name)
-            return _handle_torch_function(shown, f"Tensor.{name}", self, (self, *args), kwargs)
+        getattr(Tensor, name).__doc__ = function.__doc__
         return function(self, *args, **kwargs)
 
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
-    return method
+    form = vars(_written).get(name)
+    return shown_like(method, form, "Tensor.") if form else shown_as_given(method)
 
 
 def __torch_function__(
@@ -255,19 +264,6 @@ def _make_wrapper_subclass(*args: Any, **kwargs: Any) -> Any:
     return make_wrapper_subclass(*args, **kwargs)
 
 
-def _shown(method: Any) -> Any:
-    """Return a method that shows its calls to those who want to see them."""
-
-    def shown(self: Tensor, *args: Any) -> Any:
-        if _has_torch_function(self):
-            name = method.__name__
-            return _handle_torch_function(getattr(Tensor, name), f"Tensor.{name}", self, (self, *args), {})
-        return method(self, *args)
-
-    shown.__name__, shown.__qualname__, shown.__doc__ = method.__name__, method.__qualname__, method.__doc__
-    return shown
-
-
 def install(tensor_class: type[Tensor]) -> None:
     """Give `tensor_class` the methods of this file."""
     setattr(tensor_class, "__torch_function__", classmethod(__torch_function__))  # noqa: B010
@@ -276,8 +272,12 @@ def install(tensor_class: type[Tensor]) -> None:
     for method in _METHODS:
         method.__qualname__ = f"Tensor.{method.__name__}"
         setattr(tensor_class, method.__name__, method)
-    for method in (__contains__, __format__):
-        setattr(tensor_class, method.__name__, _shown(method))
+    for name in _COMPILED:
+        setattr(
+            tensor_class,
+            name,
+            shown_like(getattr(tensor_class, name), vars(_written)[name], "Tensor."),
+        )
     for name in _NEVER:
         setattr(tensor_class, name, property(_never))
     for name, place in _RARE.items():

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
+from ._showing import shown_as_given
 from ._spelling import name_in_c
 
 if TYPE_CHECKING:
@@ -29,13 +30,15 @@ def _window(name: str, length: int, periodic: bool, options: dict[str, Any], sha
     if length < 0:
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
     grad = options.get("requires_grad", False)
+    device = options.get("device")
     if length < 2:
-        return native.ones(length, dtype=dtype, requires_grad=grad)
+        return native.ones(length, dtype=dtype, device=device, requires_grad=grad)
     last = length if periodic else length - 1
-    made: Tensor = shape(native.arange(length, dtype=dtype), last)
+    made: Tensor = shape(native.arange(length, dtype=dtype, device=device), last)
     return made.requires_grad_() if grad else made
 
 
+@shown_as_given
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """Return von Hann's window; a periodic one lacks the element at its end.
 
@@ -50,6 +53,7 @@ def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Te
     return _window("hann_window", window_length, periodic, options, shape)
 
 
+@shown_as_given
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any
 ) -> Tensor:
@@ -66,6 +70,7 @@ def hamming_window(
     return _window("hamming_window", window_length, periodic, options, shape)
 
 
+@shown_as_given
 def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """Return a triangle; a periodic one lacks the element at its end.
 
@@ -80,6 +85,7 @@ def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -
     return _window("bartlett_window", window_length, periodic, options, shape)
 
 
+@shown_as_given
 def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """Return Blackman's window; a periodic one lacks the element at its end.
 
@@ -95,6 +101,7 @@ def blackman_window(window_length: int, periodic: bool = True, **options: Any) -
     return _window("blackman_window", window_length, periodic, options, shape)
 
 
+@shown_as_given
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
     """Return Kaiser's window; a periodic one lacks the element at its end.
 

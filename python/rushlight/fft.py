@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from ._precision import exact
+from ._showing import shown_as_given
 from ._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def _several(input: Tensor, s: Any, dim: Any, norm: str | None, forward: bool, o
     )
 
 
+@shown_as_given
 def fft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -150,6 +152,7 @@ def fft(
     return _one(input, n, dim, norm, True, out)
 
 
+@shown_as_given
 def ifft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -162,6 +165,7 @@ def ifft(
     return _one(input, n, dim, norm, False, out)
 
 
+@shown_as_given
 def fftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -175,6 +179,7 @@ def fftn(
     return _several(input, s, dim, norm, True, out)
 
 
+@shown_as_given
 def ifftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -182,6 +187,7 @@ def ifftn(
     return _several(input, s, dim, norm, False, out)
 
 
+@shown_as_given
 def fft2(
     input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -189,6 +195,7 @@ def fft2(
     return fftn(input, s, dim, norm, out=out)
 
 
+@shown_as_given
 def ifft2(
     input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -212,6 +219,7 @@ def _half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: boo
     return _nn.fft_r2c(input, [dim], _scale(norm, forward), True)
 
 
+@shown_as_given
 def rfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -243,6 +251,7 @@ def _of_half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: 
     return _nn.fft_c2r(input.conj() if forward else input, [dim], _scale(norm, forward), size)
 
 
+@shown_as_given
 def irfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -255,6 +264,7 @@ def irfft(
     return native._written("fft_irfft", _of_half(input, n, dim, norm, False), out)
 
 
+@shown_as_given
 def rfftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -267,6 +277,7 @@ def rfftn(
     return native._written("fft_rfftn", _nn.fft_r2c(input, dims, _scale(norm, True), True), out)
 
 
+@shown_as_given
 def irfftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -280,6 +291,7 @@ def irfftn(
     return native._written("fft_irfftn", _nn.fft_c2r(input, dims, _scale(norm, False), last), out)
 
 
+@shown_as_given
 def rfft2(
     input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -287,6 +299,7 @@ def rfft2(
     return rfftn(input, s, dim, norm, out=out)
 
 
+@shown_as_given
 def irfft2(
     input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -294,6 +307,7 @@ def irfft2(
     return irfftn(input, s, dim, norm, out=out)
 
 
+@shown_as_given
 def hfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -306,6 +320,7 @@ def hfft(
     return native._written("fft_hfft", _of_half(input, n, dim, norm, True), out)
 
 
+@shown_as_given
 def ihfft(
     input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -313,6 +328,7 @@ def ihfft(
     return native._written("fft_ihfft", _half(_of_real(input, "ihfft"), n, dim, norm, False).conj(), out)
 
 
+@shown_as_given
 def hfftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -328,6 +344,7 @@ def hfftn(
     return native._written("fft_hfftn", _nn.fft_c2r(input.conj(), dims[-1:], _scale(norm, True), last), out)
 
 
+@shown_as_given
 def ihfftn(
     input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -346,6 +363,7 @@ def ihfftn(
     )
 
 
+@shown_as_given
 def hfft2(
     input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -353,6 +371,7 @@ def hfft2(
     return hfftn(input, s, dim, norm, out=out)
 
 
+@shown_as_given
 def ihfft2(
     input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -368,6 +387,7 @@ def _numbers(function: str, count: int, options: dict[str, Any]) -> Tensor:
     return native.arange(count, **{"dtype": native.get_default_dtype(), **options})
 
 
+@shown_as_given
 def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
     """Return the frequencies of the elements of a transform of `n` elements that are `d` apart.
 
@@ -380,6 +400,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any
     return native._written("fft_fftfreq", numbers * (1.0 / (n * d)), out)
 
 
+@shown_as_given
 def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
     """Return the frequencies of the elements of `rfft` of `n` elements that are `d` apart.
 
@@ -398,6 +419,7 @@ def _moved(input: Tensor, dim: Any, back: bool) -> Tensor:
     return native.roll(input, [(size + 1) // 2 if back else size // 2 for size in sizes], dims)
 
 
+@shown_as_given
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:
     """Move the frequency zero from the front to the middle.
 
@@ -408,6 +430,7 @@ def fftshift(input: Tensor, dim: Any = None) -> Tensor:
     return _moved(input, dim, False)
 
 
+@shown_as_given
 def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     """Move the frequency zero back from the middle to the front.
 

@@ -1,5 +1,7 @@
 """Objects that take part in functions of tensors: `__torch_function__`, and modes that see every call.
 
+Every public function shows itself, once, before it does anything; what it calls in turn is not shown.
+
 >>> import rushlight as torch
 >>> class Length:
 ...     def __init__(self, meters):
@@ -70,7 +72,8 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     >>> torch.overrides.has_torch_function((torch.ones(2), 3))
     False
     """
-    return _has_torch_function(tuple(relevant_args))
+    arguments = tuple(relevant_args)
+    return bool(arguments) and _has_torch_function(arguments)
 
 
 def has_torch_function_unary(relevant_arg: Any) -> bool:
@@ -80,7 +83,7 @@ def has_torch_function_unary(relevant_arg: Any) -> bool:
 
 def has_torch_function_variadic(*relevant_args: Any) -> bool:
     """Tell whether any of the arguments wants to see calls."""
-    return _has_torch_function(relevant_args)
+    return bool(relevant_args) and _has_torch_function(relevant_args)
 
 
 def handle_torch_function(

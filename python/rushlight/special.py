@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from ._samples import check_mapped
+from ._showing import shown_as_given
 
 if TYPE_CHECKING:
     from ._rushlight import Tensor
@@ -129,6 +130,7 @@ def _real(input: Tensor) -> Tensor:
     return input if input.is_floating_point() else input.to(native.get_default_dtype())
 
 
+@shown_as_given
 def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the probability of normal numbers up to each element.
 
@@ -141,6 +143,7 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return native._written("ndtr", found, out)
 
 
+@shown_as_given
 def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the logarithm of `ndtr`, exact far below zero too.
 
@@ -153,6 +156,7 @@ def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return native._written("special_log_ndtr", found, out)
 
 
+@shown_as_given
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """Return every element rounded to so many decimal places, halves to even ones.
 
@@ -163,6 +167,7 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     return native.round(input, decimals=decimals, out=out)
 
 
+@shown_as_given
 def ndtri(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the number below which normal numbers are with each probability.
 

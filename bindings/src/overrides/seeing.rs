@@ -22,6 +22,8 @@ thread_local! {
     static MODES_HIDDEN: Cell<bool> = const { Cell::new(false) };
     /// The modes that this thread is in, the innermost last.
     static MODES: RefCell<Vec<Py<PyAny>>> = const { RefCell::new(Vec::new()) };
+    /// The mode that sees what is compiled when all others have seen it, and nothing else: see `beneath`.
+    static BENEATH: RefCell<Option<Py<PyAny>>> = const { RefCell::new(None) };
 }
 
 /// How many threads are in a mode, each as often as it is.
@@ -42,8 +44,19 @@ pub(crate) fn install(tensor: *mut ffi::PyTypeObject) {
 }
 
 /// Whether this thread is in a mode that sees calls.
+#[inline]
 pub(crate) fn in_mode() -> bool {
-    IN_MODES.load(Ordering::Relaxed) > 0 && !MODES_HIDDEN.get() && !MODES.with_borrow(Vec::is_empty)
+    IN_MODES.load(Ordering::Relaxed) > 0 && (has_modes() || BENEATH.with_borrow(Option::is_some))
+}
+
+/// Whether it is in one that sees calls of functions that are written in Python, too.
+#[inline]
+pub(super) fn in_any_mode() -> bool {
+    IN_MODES.load(Ordering::Relaxed) > 0 && has_modes()
+}
+
+fn has_modes() -> bool {
+    !MODES_HIDDEN.get() && !MODES.with_borrow(Vec::is_empty)
 }
 
 /// Whether a call has to be shown before it is made.
@@ -112,10 +125,20 @@ pub(crate) fn modes(py: Python<'_>) -> Vec<Py<PyAny>> {
 #[pyfunction]
 #[pyo3(name = "_push_torch_function_mode")]
 pub(crate) fn push_mode(mode: Py<PyAny>) {
+    enter();
+    MODES.with_borrow_mut(|modes| modes.push(mode));
+}
+
+fn enter() {
     EVER.store(true, Ordering::Relaxed);
     IN_MODES.fetch_add(1, Ordering::Relaxed);
     COMMON.store(ptr::null_mut(), Ordering::Relaxed);
-    MODES.with_borrow_mut(|modes| modes.push(mode));
+}
+
+fn leave() {
+    if IN_MODES.fetch_sub(1, Ordering::Relaxed) == 1 {
+        COMMON.store(tensor_type(), Ordering::Relaxed);
+    }
 }
 
 /// End what the last push began.
@@ -123,10 +146,72 @@ pub(crate) fn push_mode(mode: Py<PyAny>) {
 #[pyo3(name = "_pop_torch_function_mode")]
 pub(crate) fn pop_mode() -> Option<Py<PyAny>> {
     let mode = MODES.with_borrow_mut(Vec::pop);
-    if mode.is_some() && IN_MODES.fetch_sub(1, Ordering::Relaxed) == 1 {
-        COMMON.store(tensor_type(), Ordering::Relaxed);
+    if mode.is_some() {
+        leave();
     }
     mode
+}
+
+/// Return the mode beneath all others, which sees calls of compiled functions when these have seen them.
+#[pyfunction]
+#[pyo3(name = "_mode_beneath")]
+pub(crate) fn beneath(py: Python<'_>) -> Option<Py<PyAny>> {
+    BENEATH.with_borrow(|mode| mode.as_ref().map(|mode| mode.clone_ref(py)))
+}
+
+/// Put a mode beneath all others, or none; answer which was there.
+#[pyfunction]
+#[pyo3(name = "_exchange_mode_beneath", signature = (mode))]
+pub(crate) fn exchange_beneath(mode: Option<Py<PyAny>>) -> Option<Py<PyAny>> {
+    if mode.is_some() {
+        enter();
+    }
+    let before = BENEATH.replace(mode);
+    if before.is_some() {
+        leave();
+    }
+    before
+}
+
+/// A mode that is left while it answers; it is entered again when this goes.
+pub(super) struct Left {
+    mode: Option<Py<PyAny>>,
+    beneath: bool,
+}
+
+impl Left {
+    /// Leaves the innermost mode: the one beneath all others if there is no other, unless only these are meant.
+    pub(super) fn innermost(watching: Watching) -> Option<Left> {
+        if in_any_mode() {
+            return pop_mode().map(|mode| Left { mode: Some(mode), beneath: false });
+        }
+        let mode = if watching == Watching::Compiled { exchange_beneath(None) } else { None };
+        mode.map(|mode| Left { mode: Some(mode), beneath: true })
+    }
+
+    /// The mode.
+    pub(super) fn mode(&self) -> Option<&Py<PyAny>> {
+        self.mode.as_ref()
+    }
+}
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        match self.mode.take() {
+            Some(mode) if self.beneath => drop(exchange_beneath(Some(mode))),
+            Some(mode) => push_mode(mode),
+            None => {}
+        }
+    }
+}
+
+/// What is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Watching {
+    /// What is compiled: every mode sees it.
+    Compiled,
+    /// A function that is written in Python, which comes to others: the mode beneath sees these.
+    Written,
 }
 
 /// Whether classes see calls of this thread.
@@ -139,12 +224,17 @@ pub(super) fn is_skipped() -> bool {
     SKIPPING.replace(false)
 }
 
-/// The innermost mode of this thread that sees calls.
-pub(super) fn innermost(py: Python<'_>) -> Option<Py<PyAny>> {
-    if !in_mode() {
-        return None;
+/// The innermost mode of this thread that sees such calls.
+pub(super) fn innermost(py: Python<'_>, watching: Watching) -> Option<Py<PyAny>> {
+    if in_any_mode() {
+        return MODES.with_borrow(|modes| modes.last().map(|mode| mode.clone_ref(py)));
     }
-    MODES.with_borrow(|modes| modes.last().map(|mode| mode.clone_ref(py)))
+    if watching == Watching::Compiled { beneath(py) } else { None }
+}
+
+/// Says whether the next call is one that neither classes nor modes see.
+pub(super) fn skip(next: bool) {
+    SKIPPING.set(next);
 }
 
 /// Call a function as it is, and show what it calls in turn.

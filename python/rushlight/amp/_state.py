@@ -1,7 +1,8 @@
 """What a thread is told about mixed precision, and the mode that does it.
 
-The mode sees every compiled function that is called. Those that are named here get their arguments in a half
-type, in single precision, or in the widest of their types; all others are called as they are.
+The mode sees every compiled function that is called, beneath all others. Those that are named here get their
+arguments in a half type, in single precision, or in the widest of their types; all others are called as they
+are.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
-from ..overrides import TorchFunctionMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,16 +55,16 @@ class State(threading.local):
         self.enabled = enabled
         if enabled and self.mode is None:
             self.mode = Mode()
-            self.mode.__enter__()
+            native._exchange_mode_beneath(self.mode)
         elif not enabled and self.mode is not None and self.nesting == 0:
-            self.mode.__exit__(None, None, None)
+            native._exchange_mode_beneath(None)
             self.mode = None
 
 
 state = State()
 
 
-class Mode(TorchFunctionMode):
+class Mode:
     """Gives functions their arguments in the types that are best for them."""
 
     def __torch_function__(

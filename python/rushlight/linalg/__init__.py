@@ -16,6 +16,7 @@ from .._lazy import on_first_use
 from .._messages.matrices import LinAlgError
 from .._rushlight import Tensor
 from .._samples import check_mapped
+from .._showing import shown_as_given
 from .._typename import scalar_name
 from . import _results
 from ._checked import cholesky_ex, inv_ex, solve_ex
@@ -103,6 +104,7 @@ svdvals = _nn.linalg_svdvals
 vector_norm = _nn.linalg_vector_norm
 
 
+@shown_as_given
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return the diagonals of matrices.
 
@@ -113,6 +115,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return native.diagonal(A, offset, dim1, dim2)
 
 
+@shown_as_given
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Return the products of vectors along a dimension, conjugates of the first with the second.
 
@@ -137,6 +140,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     return _results.written(found, out, refusal, "vdot" if is_one else "sum")
 
 
+@shown_as_given
 def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the first columns of the products of reflections, as `geqrf` gives them.
 
@@ -175,6 +179,7 @@ def _reflected(A: Tensor, tau: Tensor) -> Tensor:
     return _results.by_columns(result)
 
 
+@shown_as_given
 def vander(x: Tensor, N: int | None = None) -> Tensor:
     """Return the powers of every element, from zero on.
 
@@ -193,6 +198,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     return native.cat([native.ones_like(x), x.expand(*x.shape[:-1], count - 1).cumprod(-1)], -1)
 
 
+@shown_as_given
 def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """Return the tensor that undoes the products over the first `ind` dimensions.
 
@@ -217,6 +223,7 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     return native._written("tensorinv", found, out)
 
 
+@shown_as_given
 def tensorsolve(
     A: Tensor, B: Tensor, dims: Sequence[int] | None = None, *, out: Tensor | None = None
 ) -> Tensor:

@@ -10,8 +10,10 @@ from .. import return_types
 from .._messages.matrices import LinAlgError
 from .._rushlight import Tensor
 from .._samples import any_of_all
+from .._showing import shown_as_given
 
 
+@shown_as_given
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
     """Return inverse matrices, and zero, or the step at which there turned out to be none.
 
@@ -33,6 +35,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
     return native._written("linalg_inv_ex", return_types.linalg_inv_ex((found, info)), out)
 
 
+@shown_as_given
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
     """Return the solutions of linear equations, and zero, or the step at which there were none.
 
@@ -53,6 +56,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     return native._written("linalg_solve_ex", return_types.linalg_solve_ex((found, info)), out)
 
 
+@shown_as_given
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """Return the triangles of `cholesky`, and zero, or the order at which a matrix is not positive.
 

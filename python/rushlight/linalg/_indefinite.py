@@ -12,6 +12,7 @@ from .. import _rushlight as native
 from .. import return_types
 from .._rushlight import Tensor
 from .._samples import any_of_all, of_all_samples
+from .._showing import shown_as_given
 from .._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _SHARE = (1 + 17**0.5) / 8
 
 
+@shown_as_given
 def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
     """Return both factors in one matrix, with the exchanges of rows.
 
@@ -34,6 +36,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
     return native._written("linalg_ldl_factor", return_types.linalg_ldl_factor((LD, pivots)), out)
 
 
+@shown_as_given
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """Return what `ldl_factor` does, and zero, or the number of the first block that is zero.
 
@@ -48,6 +51,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     return native._written("linalg_ldl_factor_ex", made, out)
 
 
+@shown_as_given
 def ldl_solve(
     LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Tensor | None = None
 ) -> Tensor:

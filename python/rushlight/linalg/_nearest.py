@@ -8,6 +8,7 @@ from .. import _rushlight as native
 from .. import return_types
 from .._rushlight import Tensor
 from .._samples import any_of_all
+from .._showing import shown_as_given
 from .._typename import scalar_name
 
 
@@ -28,6 +29,7 @@ def _is_inexact(A: Tensor) -> bool:
     return A.is_floating_point() or A.is_complex()
 
 
+@shown_as_given
 def pinv(
     A: Tensor,
     rcond: Any = None,
@@ -48,6 +50,7 @@ def pinv(
     return native._written("linalg_pinv", found, out)
 
 
+@shown_as_given
 def matrix_rank(
     A: Tensor,
     tol: Any = None,
@@ -80,6 +83,7 @@ def matrix_rank(
     return native._written("matrix_rank", (values > bound.unsqueeze(-1)).sum(-1), out)
 
 
+@shown_as_given
 def lstsq(
     A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None, out: Any = None
 ) -> Any:

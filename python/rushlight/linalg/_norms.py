@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
+from .._showing import shown_as_given
 from .._typename import scalar_name
 from ._checked import inv_ex
 from ._results import written
@@ -37,6 +38,7 @@ def _outcome(found: Tensor, out: Tensor | None, name: str) -> Tensor:
     return written(found, out, f"{name} expected out tensor dtype {wanted} but got: {given}")
 
 
+@shown_as_given
 def matrix_norm(
     A: Tensor,
     ord: Any = "fro",
@@ -80,6 +82,7 @@ def _check_apart(first: int, second: int, ndim: int) -> None:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({first}, {second})")
 
 
+@shown_as_given
 def norm(
     A: Tensor,
     ord: Any = None,
@@ -118,6 +121,7 @@ def _norm(A: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: dtype | None) -> 
     return _matrix_norm(A, ord, dims, keepdim, dtype)
 
 
+@shown_as_given
 def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
     """Return by how much matrices may enlarge relative errors, in the norm `p`.
 

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._showing import shown
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor, dtype
@@ -69,6 +70,7 @@ tanh = native.tanh
 threshold_ = native.threshold_
 
 
+@shown
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Replace negative elements by zero.
 
@@ -79,6 +81,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return native.relu_(input) if inplace else native.relu(input)
 
 
+@shown
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Return the elements, moved to 0 and 6 where they lie beyond.
 
@@ -89,6 +92,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return _nn.hardtanh_(input, 0, 6) if inplace else _nn.hardtanh(input, 0, 6)
 
 
+@shown
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return the elements, `alpha * (exp(x) - 1)` for negative ones.
 
@@ -99,6 +103,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _nn.elu_(input, alpha) if inplace else _nn.elu(input, alpha)
 
 
+@shown
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return the elements, `alpha * (exp(x / alpha) - 1)` for negative ones.
 
@@ -109,6 +114,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return native.celu_(input, alpha) if inplace else native.celu(input, alpha)
 
 
+@shown
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return `elu` with the factors that keep mean and variance.
 
@@ -119,6 +125,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return native.selu_(input) if inplace else native.selu(input)
 
 
+@shown
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Return the elements, negative ones times `negative_slope`.
 
@@ -129,6 +136,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return _nn.leaky_relu_(input, negative_slope) if inplace else _nn.leaky_relu(input, negative_slope)
 
 
+@shown
 def rrelu(
     input: Tensor,
     lower: float = 1.0 / 8,
@@ -146,6 +154,7 @@ def rrelu(
     return function(input, lower, upper, training)
 
 
+@shown
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """Return the elements, moved to the bounds where they lie beyond.
 
@@ -158,6 +167,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     return _nn.hardtanh_(input, min_val, max_val) if inplace else _nn.hardtanh(input, min_val, max_val)
 
 
+@shown
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """Return `(x + 3) / 6` within 0 and 1.
 
@@ -168,6 +178,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     return _nn.hardsigmoid_(input) if inplace else _nn.hardsigmoid(input)
 
 
+@shown
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return the elements times `hardsigmoid` of them.
 
@@ -178,6 +189,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
 
 
+@shown
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return the elements times `sigmoid` of them.
 
@@ -188,6 +200,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     return _nn.silu_(input) if inplace else _nn.silu(input)
 
 
+@shown
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return the elements times the hyperbolic tangent of `softplus` of them.
 
@@ -198,6 +211,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return _nn.mish_(input) if inplace else _nn.mish(input)
 
 
+@shown
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """Return the elements above `threshold`, and `value` for the others.
 
@@ -209,6 +223,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return function(input, threshold, value)
 
 
+@shown
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Return the first half of `dim` times `sigmoid` of the second.
 
@@ -221,6 +236,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     return _nn.glu(input, dim)
 
 
+@shown
 def softsign(input: Tensor) -> Tensor:
     """Return `x / (1 + |x|)`.
 
@@ -231,6 +247,7 @@ def softsign(input: Tensor) -> Tensor:
     return input / (input.abs() + 1)
 
 
+@shown
 def tanhshrink(input: Tensor) -> Tensor:
     """Return `x - tanh(x)`.
 
@@ -241,6 +258,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - input.tanh()
 
 
+@shown
 def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
@@ -255,6 +273,7 @@ def softmax(
     return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
+@shown
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
@@ -269,6 +288,7 @@ def log_softmax(
     return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
 
 
+@shown
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
@@ -293,6 +313,7 @@ def implicit_dim(function: str, input: Tensor, stacklevel: int) -> int:
     return 0 if input.ndim in (0, 1, 3) else 1
 
 
+@shown
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
 from ..._precision import lowered
+from ..._showing import shown_as_given
 from ..._spelling import name_in_c
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class _Allowed:
 allowed = _Allowed()
 
 
+@shown_as_given
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._samples import check_mapped
+from ..._showing import shown
 from ..._typename import scalar_name
 from .lookups import _shorten
 
@@ -19,6 +20,7 @@ __all__ = ["embedding_bag"]
 _MODES = ("sum", "mean", "max")
 
 
+@shown
 def embedding_bag(
     input: Tensor,
     weight: Tensor,

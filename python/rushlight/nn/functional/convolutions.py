@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._showing import shown, shown_as_given
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
@@ -33,6 +34,7 @@ conv_transpose3d = native.conv_transpose3d
 channel_shuffle = native.channel_shuffle
 
 
+@shown_as_given
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """Return the convolution of sequences that lie by time, batch and channel.
 
@@ -65,6 +67,7 @@ def _pair(value: Any) -> Any:
     return (value, value) if isinstance(value, int) else value
 
 
+@shown
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Return the windows of an image as columns.
 
@@ -75,6 +78,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     return _nn.im2col(input, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride))
 
 
+@shown
 def fold(
     input: Tensor,
     output_size: Any,

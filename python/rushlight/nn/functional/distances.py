@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._showing import shown, shown_as_given
 from ..._spelling import spell
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduction_number, weighed
@@ -37,6 +38,7 @@ def _matched(input: Tensor, target: Tensor) -> tuple[Tensor, ...]:
     return native.broadcast_tensors([input, target])
 
 
+@shown
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -58,6 +60,7 @@ def mse_loss(
     return weighed((input - target) ** 2, weight, reduction)
 
 
+@shown
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -79,6 +82,7 @@ def l1_loss(
     return weighed((input - target).abs(), weight, reduction)
 
 
+@shown
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -100,6 +104,7 @@ def smooth_l1_loss(
     return _nn.smooth_l1_loss(input, target, reduction_number(reduction), beta)
 
 
+@shown
 def huber_loss(
     input: Tensor,
     target: Tensor,
@@ -119,6 +124,7 @@ def huber_loss(
     return weighed(_nn.huber_loss(input, target, 0, delta), weight, reduction)
 
 
+@shown_as_given
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Return the cosine of the angle between vectors.
 
@@ -146,6 +152,7 @@ def _length(x: Tensor, dim: int, eps: float) -> Tensor:
         return length.clamp_min_(eps)
 
 
+@shown_as_given
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._showing import shown
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
@@ -25,6 +26,7 @@ def _checked(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
+@shown
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Leave elements out with probability `p`, and make the others up for it.
 
@@ -36,6 +38,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return native.dropout_(input, p, training) if inplace else native.dropout(input, p, training)
 
 
+@shown
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Leave elements out so that mean and variance stay.
 
@@ -48,6 +51,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     return function(input, p, training)
 
 
+@shown
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
@@ -87,6 +91,7 @@ def _warn_of_rank(ndim: int, spatial: int) -> None:
         )
 
 
+@shown
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Leave whole channels out of (N, C, L) or (C, L).
 
@@ -108,6 +113,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return leave_out(input, p, training, inplace)
 
 
+@shown
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Leave whole channels out of images.
 
@@ -132,6 +138,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _channels(input, p, training, inplace)
 
 
+@shown
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Leave whole channels out of volumes.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
 from ..._samples import check_mapped
+from ..._showing import shown_as_given
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["bilinear"]
 
 
+@shown_as_given
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return `input1 @ weight[k] @ input2 + bias[k]` for every output `k`.
 

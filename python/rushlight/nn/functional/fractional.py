@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._samples import check_mapped
+from ..._showing import shown, shown_with
 from .._dimensions import spread
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def _pool(
     return (values, indices) if batched else (values.squeeze(0), indices.squeeze(0))
 
 
+@shown
 def fractional_max_pool2d_with_indices(
     input: Tensor,
     kernel_size: Any,
@@ -111,6 +113,7 @@ def fractional_max_pool2d_with_indices(
     return _pool(2, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
+@shown
 def fractional_max_pool3d_with_indices(
     input: Tensor,
     kernel_size: Any,
@@ -123,6 +126,7 @@ def fractional_max_pool3d_with_indices(
     return _pool(3, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
+@shown_with(fractional_max_pool2d_with_indices)
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -142,6 +146,7 @@ def fractional_max_pool2d(
     return found if return_indices else found[0]
 
 
+@shown_with(fractional_max_pool3d_with_indices)
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Any,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ... import _rushlight as native
 from ..._precision import exact
 from ..._samples import check_mapped
+from ..._showing import shown
 from ..._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ def _sampled(input: Tensor, grid: Tensor, mode: str, padding_mode: str, align_co
     return result
 
 
+@shown
 def grid_sample(
     input: Tensor,
     grid: Tensor,
@@ -178,6 +180,7 @@ def grid_sample(
     return result
 
 
+@shown
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """Return where the points of images of a size come from by affine maps.
 

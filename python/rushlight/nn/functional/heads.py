@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._showing import shown_to
 from .attention import scaled_dot_product_attention
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ def _with_weights(
     return native.bmm(shares, v), shares
 
 
+@shown_to("query key value in_proj_weight in_proj_bias bias_k bias_v out_proj_weight out_proj_bias")
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,

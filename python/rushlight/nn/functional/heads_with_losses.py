@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._showing import shown
 from ..._typename import scalar_name
 from .likelihoods import cross_entropy
 
@@ -50,6 +51,7 @@ class LinearCrossEntropyOptions:
             )
 
 
+@shown
 def linear_cross_entropy(
     input: Tensor,
     linear_weight: Tensor,

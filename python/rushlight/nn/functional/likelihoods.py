@@ -10,6 +10,7 @@ from ... import _rushlight as native
 from ..._composites import broadcast_shapes
 from ..._precision import exact
 from ..._samples import check_mapped
+from ..._showing import shown
 from ...autograd.grad_mode import no_grad
 from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
 
@@ -29,6 +30,7 @@ __all__ = [
 _nn = native._nn
 
 
+@shown
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -51,6 +53,7 @@ def cross_entropy(
     )
 
 
+@shown
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -70,6 +73,7 @@ def nll_loss(
     return _nn.nll_loss_nd(input, target, weight, reduction_number(reduction), ignore_index)
 
 
+@shown
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -97,6 +101,7 @@ def binary_cross_entropy(
     return _nn.binary_cross_entropy(input, target, weight, number)
 
 
+@shown
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -119,6 +124,7 @@ def binary_cross_entropy_with_logits(
     return native.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
 
 
+@shown
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -162,6 +168,7 @@ def kl_div(
     return total / input.shape[0] if input.dim() != 0 else total
 
 
+@shown
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -194,6 +201,7 @@ def poisson_nll_loss(
     return reduced(losses, reduction)
 
 
+@shown
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,

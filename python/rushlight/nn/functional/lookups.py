@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._showing import shown, shown_as_given
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor
@@ -15,6 +16,7 @@ __all__ = [
 ]
 
 
+@shown
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -58,6 +60,7 @@ def _shorten(weight: Tensor, input: Tensor, most: float, order: float) -> None:
             table[row] *= most / (length + 1e-7)
 
 
+@shown_as_given
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Return rows of zeros with a one at the class.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ... import _rushlight as native
 from ..._precision import exact
 from ..._samples import check_mapped
+from ..._showing import shown, shown_to
 from ..._typename import scalar_name
 from .distances import pairwise_distance
 from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
@@ -31,6 +32,7 @@ __all__ = [
 _nn = native._nn
 
 
+@shown
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -53,6 +55,7 @@ def hinge_embedding_loss(
     return reduced(far + near, reduction)
 
 
+@shown
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -79,6 +82,7 @@ def margin_ranking_loss(
     return reduced(_nn.add_number(-target * (input1 - input2), float(margin)).clamp_min_(0), reduction)
 
 
+@shown
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -110,6 +114,7 @@ def soft_margin_loss(
     return loss
 
 
+@shown
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -131,6 +136,7 @@ def multilabel_soft_margin_loss(
     return reduced(losses.sum(input.dim() - 1) / input.shape[input.dim() - 1], reduction)
 
 
+@shown
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -166,6 +172,7 @@ def cosine_embedding_loss(
     return reduced(near + far, reduction)
 
 
+@shown
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -203,6 +210,7 @@ def _violation(by: Tensor) -> Tensor:
     return native.where(by > 0, by, 0.0)
 
 
+@shown
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -270,6 +278,7 @@ def multi_margin_loss(
     return loss
 
 
+@shown
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -321,6 +330,7 @@ def multilabel_margin_loss(
     return loss
 
 
+@shown_to("anchor positive negative")
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,

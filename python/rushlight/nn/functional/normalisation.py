@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._showing import shown
 from .paddings import pad
 from .pools import avg_pool2d, avg_pool3d
 
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 
+@shown
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -58,6 +60,7 @@ def _several(size: Sequence[int], what: str) -> None:
         raise ValueError(f"Expected more than 1 {what} when training, got input size {size}")
 
 
+@shown
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -97,6 +100,7 @@ def instance_norm(
     return result.view(input.shape)
 
 
+@shown
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -113,6 +117,7 @@ def layer_norm(
     return native.layer_norm(input, normalized_shape, weight, bias, eps, False)
 
 
+@shown
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -133,6 +138,7 @@ def group_norm(
     return native.group_norm(input, num_groups, weight, bias, eps, False)
 
 
+@shown
 def rms_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -148,6 +154,7 @@ def rms_norm(
     return native.rms_norm(input, normalized_shape, weight, eps)
 
 
+@shown
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
@@ -175,6 +182,7 @@ def local_response_norm(
     return input / means.mul(alpha).add(k).pow(beta)
 
 
+@shown
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:

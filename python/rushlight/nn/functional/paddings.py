@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._showing import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +17,7 @@ __all__ = ["pad"]
 _nn = native._nn
 
 
+@shown
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Return the tensor with something around its last dimensions.
 

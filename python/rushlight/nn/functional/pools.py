@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._showing import shown, shown_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +75,8 @@ def _max_pool(
     pool.__doc__ = "Return the greatest elements of windows, with `return_indices` also where they are."
     with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
     with_indices.__doc__ = "Return the greatest elements of windows, and where they are."
-    return pool, with_indices
+    with_indices = shown(with_indices)
+    return shown_with(with_indices)(pool), with_indices
 
 
 max_pool1d, max_pool1d_with_indices = _max_pool(
@@ -91,6 +93,7 @@ def _whole(input: Tensor, output_size: Any) -> Any:
     return output_size
 
 
+@shown
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Return the averages over as many windows as `output_size` says.
 
@@ -101,6 +104,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     return _nn.adaptive_avg_pool2d(input, _whole(input, output_size))
 
 
+@shown
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Return the averages over as many windows as `output_size` says.
 
@@ -111,6 +115,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     return _nn.adaptive_avg_pool3d(input, _whole(input, output_size))
 
 
+@shown
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
@@ -124,6 +129,7 @@ def adaptive_max_pool1d_with_indices(
     return native.adaptive_max_pool1d(input, output_size)
 
 
+@shown
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
@@ -137,6 +143,7 @@ def adaptive_max_pool2d_with_indices(
     return _nn.adaptive_max_pool2d(input, _whole(input, output_size))
 
 
+@shown
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
@@ -150,6 +157,7 @@ def adaptive_max_pool3d_with_indices(
     return _nn.adaptive_max_pool3d(input, _whole(input, output_size))
 
 
+@shown_with(adaptive_max_pool1d_with_indices)
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the greatest elements of as many windows as `output_size` says.
 
@@ -161,6 +169,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     return found if return_indices else found[0]
 
 
+@shown_with(adaptive_max_pool2d_with_indices)
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the greatest elements of as many windows as `output_size` says.
 
@@ -172,6 +181,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
     return found if return_indices else found[0]
 
 
+@shown_with(adaptive_max_pool3d_with_indices)
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the greatest elements of as many windows as `output_size` says.
 

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._showing import shown
 from .pools import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ pixel_unshuffle = native.pixel_unshuffle
 _MODES = {3: ("linear",), 4: ("bilinear", "bicubic", "lanczos"), 5: ("trilinear",)}
 
 
+@shown
 def interpolate(
     input: Tensor,
     size: Any = None,

@@ -9,6 +9,7 @@ from ... import _rushlight as native
 from ..._precision import exact
 from ..._rushlight import Tensor
 from ..._samples import check_mapped
+from ..._showing import shown_to
 from ..._typename import scalar_name
 from .reductions import reduction_number
 
@@ -37,6 +38,7 @@ def _added(*logarithms: Tensor) -> Tensor:
     return native.where(nothing, -math.inf, native.where(nothing, 1.0, total).log() + most).to(stacked.dtype)
 
 
+@shown_to("log_probs targets input_lengths target_lengths")
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

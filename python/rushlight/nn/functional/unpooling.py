@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._samples import any_of_all, check_mapped
+from ..._showing import shown, shown_to
 from ..._typename import scalar_name
 from .pools import avg_pool1d, avg_pool2d, avg_pool3d
 
@@ -101,6 +102,7 @@ def _unpooled(
     return result.squeeze(-1) if column else result
 
 
+@shown_to("input")
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -120,6 +122,7 @@ def max_unpool1d(
     return _unpooled(input, indices, kernel_size, stride, padding, output_size, 1)
 
 
+@shown_to("input")
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
@@ -141,6 +144,7 @@ def max_unpool2d(
     return _unpooled(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
+@shown_to("input")
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,
@@ -166,6 +170,7 @@ def _normed(average: Tensor, norm_type: float, area: int) -> Tensor:
     return (average.sign() * native.relu(average.abs()) * area) ** (1.0 / norm_type)
 
 
+@shown
 def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:
@@ -179,6 +184,7 @@ def lp_pool1d(
     return _normed(found, norm_type, kernel_size)
 
 
+@shown
 def lp_pool2d(
     input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:
@@ -192,6 +198,7 @@ def lp_pool2d(
     return _normed(found, norm_type, prod(_each(kernel_size, 2)))
 
 
+@shown
 def lp_pool3d(
     input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
 ) -> Tensor:

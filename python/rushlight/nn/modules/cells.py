@@ -126,8 +126,16 @@ class RNNCellBase(Module):
         self._check(rows, state)
         if mode == "LSTM":
             check_mapped("lstm_cell", rows, *state, *self._parameters.values(), fallback=False)
-        gates = functional.linear(rows, self.weight_ih, self.bias_ih)
-        found: State = STEPS[mode](gates, state, self.weight_hh, self.bias_hh)
+        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        found: State
+        if native._has_torch_function((rows, *state, *weights)):
+            from ... import _recurrences
+
+            step = getattr(_recurrences, f"{mode.lower()}_cell")
+            found = step(rows, state, *weights) if mode == "LSTM" else (step(rows, *state, *weights),)
+        else:
+            gates = functional.linear(rows, self.weight_ih, self.bias_ih)
+            found = STEPS[mode](gates, state, self.weight_hh, self.bias_hh)
         return found if batched else tuple(part.squeeze(0) for part in found)
 
 

@@ -168,14 +168,17 @@ class RNNBase(Module):
                 hx = tuple(part.unsqueeze(1) for part in self._parts(hx))
         states = self._states(input, hx, None)
         self._check_mapped("input", input, states)
-        if self.batch_first:
-            input = input.transpose(0, 1)
-        if len(input) == 0:
-            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-        output, last = self._layers(input, None, states)
-        if self.batch_first:
-            # In place but for LSTM, as torch names these nodes.
-            output = output.transpose(0, 1) if self.mode == "LSTM" else output.transpose_(0, 1)
+        if self._is_shown(input, states):
+            output, last = self._in_one_call(input, states, self.batch_first)
+        else:
+            if self.batch_first:
+                input = input.transpose(0, 1)
+            if len(input) == 0:
+                raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+            output, last = self._layers(input, None, states)
+            if self.batch_first:
+                # In place but for LSTM, as torch names these nodes.
+                output = output.transpose(0, 1) if self.mode == "LSTM" else output.transpose_(0, 1)
         if not batched:
             output = output.squeeze(0 if self.batch_first else 1)
             last = tuple(part.squeeze(1) for part in last)
@@ -187,10 +190,30 @@ class RNNBase(Module):
             hx = tuple(part.index_select(1, order) for part in self._parts(hx))
         states = self._states(data, hx, sizes)
         self._check_mapped("data", data, states)
-        output, last = self._layers(data, sizes.tolist(), states)
+        if self._is_shown(data, states):
+            output, last = self._in_one_call(data, states, sizes=sizes)
+        else:
+            output, last = self._layers(data, sizes.tolist(), states)
         if back is not None:
             last = tuple(part.index_select(1, back) for part in last)
         return PackedSequence(output, sizes, order, back), self._answer(last)
+
+    def _is_shown(self, input: Tensor, states: State) -> bool:
+        """Tell whether somebody wants to see what is called."""
+        return self.proj_size == 0 and native._has_torch_function((input, *states, *self._flat_weights))
+
+    def _in_one_call(
+        self, input: Tensor, states: State, *first: bool, sizes: Tensor | None = None
+    ) -> tuple[Tensor, State]:
+        """Go through the layers by a function of the package; `first` is whether the samples come first."""
+        from ... import _recurrences
+
+        function = getattr(_recurrences, self.mode.lower())
+        state = states if self.mode == "LSTM" else states[0]
+        begin = (input, state) if sizes is None else (input, sizes, state)
+        options = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
+        output, *last = function(*begin, self._flat_weights, *options, *first)
+        return output, tuple(last)
 
     def _check_mapped(self, overload: str, input: Tensor, states: State) -> None:
         check_mapped(f"{self.mode.lower()}.{overload}", input, *states, *self._flat_weights, fallback=False)
