@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import _rushlight, empty, get_default_dtype
-from ._rushlight import Tensor
+from . import _rushlight
+from ._rushlight import Tensor, empty, get_default_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
