@@ -21,7 +21,7 @@ pub(crate) mod types;
 mod way;
 
 use way::{Conversion, History, Memory};
-pub(crate) use way::{Placed, Shape, Way};
+pub(crate) use way::{Placed, Room, Shape, Way};
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
 /// if there are several.
@@ -56,7 +56,7 @@ pub(crate) fn write<'py>(
     }
     let history = way.history;
     history.check(arguments.name, source.is_some(), &inputs, &tensors_in(out))?;
-    writes::check_out(arguments, out)?;
+    writes::check_out(arguments, way, out)?;
     memory::check(way, &inputs, out)?;
     // A tensor made from nothing but its size takes the place of the old one without a word.
     let made = given().count() <= 1 && !arguments.slots.iter().flatten().any(|one| of_tensors(one));
