@@ -2,8 +2,10 @@
 //! operation, which calculates as without it and never sees the argument.
 use crate::arguments::{Arguments, tensors_in};
 use crate::body::Body;
-use crate::border::{as_tensor, raise, type_name};
 use crate::callable::Function;
+use crate::classes::type_name;
+use crate::error::raise;
+use crate::tensor::object::as_tensor;
 use crate::writes;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
