@@ -1,4 +1,4 @@
-"""What the pages about autograd show is so: every session answers as shown."""
+"""What the documentation says is so: every session answers as shown, every path exists, every room is on its map."""
 
 import re
 from pathlib import Path
@@ -26,3 +26,10 @@ def test_the_sessions_of_the_page_answer_as_shown():
 def test_the_files_that_the_page_links_exist():
     links = re.findall(r"\]\(([^)#]+)\)", PAGE.read_text("utf-8"))
     assert links and all((PAGE.parent / link).exists() for link in links)
+
+
+@pytest.mark.own
+def test_the_map_of_the_tests_has_every_folder_and_no_other():
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/*") if path.suffix in {".py", ".rs"}}
+    named = re.findall(r"`(\w+)/`", (ROOT / "tests" / "README.md").read_text("utf-8"))
+    assert set(named) == folders

@@ -1,11 +1,11 @@
 //! The arguments of a call after matching, read by position in the written signature. Reading can
 //! only fail where a value does not fit into the type it is converted to.
-use crate::border::as_tensor;
 use crate::convert::{self, Ints};
 use crate::returns::ToPython;
 use crate::signature::accept;
 use crate::signature::matching::{SLOTS, Slots};
 use crate::signature::{Default, Kind, Parameter, Signature};
+use crate::tensor::object::as_tensor;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

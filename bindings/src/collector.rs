@@ -1,7 +1,5 @@
 //! What the interpreter's collector sees of the engine's graph.
 //!
-//! Note [Stand-ins]
-//! ----
 //! A circle may lead through the engine: an object holds a tensor, this its history, and that a hook
 //! that holds the object. The collector follows objects only, and it decides by exact counts. So when
 //! it begins, a snapshot is made: from the objects that it is about to look at, the graph is walked

@@ -1,6 +1,8 @@
 //! From Python values of the right type to Rust ones, with torch's words where one does not fit.
 //! Whether the type is right has been settled by `signature`.
-use crate::border::{as_tensor, raise, type_name};
+use crate::classes::type_name;
+use crate::error::raise;
+use crate::tensor::object::as_tensor;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};

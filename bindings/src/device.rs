@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
 
-use crate::border::type_name;
+use crate::classes::type_name;
 use crate::tensor::object::name_in_messages;
 
 /// Every device type that torch knows the name of.

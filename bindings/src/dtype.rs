@@ -6,7 +6,7 @@ use pyo3::sync::PyOnceLock;
 use rushlight::dtype::DType;
 use rushlight::ops::default_dtype;
 
-use crate::border::type_name;
+use crate::classes::type_name;
 use crate::error::raise;
 use crate::signature::accept;
 use crate::tensor::object::name_in_messages;

@@ -8,7 +8,7 @@ use rushlight::graph::tangents;
 use rushlight::ops::tangents as duals;
 use rushlight::ops::underived::check_parts;
 
-use crate::border::type_name;
+use crate::classes::type_name;
 use crate::error::raise;
 use crate::returns::ToPython;
 use crate::tensor::object::as_tensor;

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use rushlight::ops::random;
 
-use crate::border::type_name;
+use crate::classes::type_name;
 use crate::device::Device;
 use crate::error::raise;
 use crate::tensor::object::{as_tensor, name_in_messages, wrap};

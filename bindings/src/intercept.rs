@@ -1,6 +1,6 @@
-//! Operations as interceptors written in Python see them. `rushlight._operators` names an operation as
-//! torch's dispatcher would, and knows what its arguments are called; here are what the engine shows
-//! of it, and the call that led there.
+//! Operations as interceptors that are written in Python see them (Note [Interceptors]).
+//! `rushlight._operators` names an operation as torch's dispatcher would, and knows what its arguments are
+//! called; here are what the engine shows of it, and the call that led there.
 
 use std::any::Any;
 use std::cell::RefCell;

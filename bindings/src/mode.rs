@@ -13,7 +13,7 @@ use pyo3::types::{PyBool, PyType};
 use rushlight::graph::mode::{self, Flags};
 use rushlight::kernels::parallel;
 
-use crate::border::type_name;
+use crate::classes::type_name;
 use crate::overrides;
 
 /// Tell whether operations on this thread are recorded.

@@ -1,8 +1,6 @@
 //! Where the Python program is, as a number that costs next to nothing to take: the code object and
 //! the instruction of the running frame. The line is looked up when somebody asks for it.
 //!
-//! Note [Code objects]
-//! ----
 //! Code objects are numbered as they are met, and kept, since a graph may outlive the code that
 //! recorded it: a cell of a notebook is gone when its last line has run. A program that makes code in
 //! a loop must not grow by that, so when there are many the oldest that nobody else has are dropped;

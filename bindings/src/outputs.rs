@@ -2,8 +2,10 @@
 //! operation, which calculates as without it and never sees the argument.
 use crate::arguments::{Arguments, tensors_in};
 use crate::body::Body;
-use crate::border::{as_tensor, raise, type_name};
 use crate::callable::Function;
+use crate::classes::type_name;
+use crate::error::raise;
+use crate::tensor::object::as_tensor;
 use crate::writes;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -21,7 +23,7 @@ pub(crate) mod types;
 mod way;
 
 use way::{Conversion, History, Memory};
-pub(crate) use way::{Placed, Shape, Way};
+pub(crate) use way::{Placed, Room, Shape, Way};
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
 /// if there are several.
@@ -56,7 +58,7 @@ pub(crate) fn write<'py>(
     }
     let history = way.history;
     history.check(arguments.name, source.is_some(), &inputs, &tensors_in(out))?;
-    writes::check_out(arguments, out)?;
+    writes::check_out(arguments, way, out)?;
     memory::check(way, &inputs, out)?;
     // A tensor made from nothing but its size takes the place of the old one without a word.
     let made = given().count() <= 1 && !arguments.slots.iter().flatten().any(|one| of_tensors(one));

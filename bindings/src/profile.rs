@@ -10,8 +10,8 @@ use rushlight::graph::profile::{self, Details, Event, Extent, Label, Running, Sh
 use rushlight::origin::Stack;
 
 use crate::arguments::Arguments;
-use crate::border::as_tensor;
 use crate::origin;
+use crate::tensor::object::as_tensor;
 
 /// Begin to take note of what runs on this thread; whoever did before has lost it.
 #[pyfunction]

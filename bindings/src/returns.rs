@@ -1,5 +1,7 @@
 //! From results to Python objects. Words for errors are not found here.
-use crate::border;
+use crate::dtype::wrap_dtype;
+use crate::error::raise;
+use crate::tensor::object::wrap;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple};
@@ -55,7 +57,7 @@ impl ToPython for &Bound<'_, PyAny> {
 
 impl ToPython for Tensor {
     fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        border::wrap(py, self)
+        wrap(py, self)
     }
 }
 
@@ -96,7 +98,7 @@ impl ToPython for Scalar {
 
 impl ToPython for DType {
     fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        border::wrap_dtype(py, self)
+        wrap_dtype(py, self)
     }
 }
 
@@ -136,6 +138,6 @@ impl<A: ToPython, B: ToPython, C: ToPython> ToPython for (A, B, C) {
 /// What an engine operation returns: its error becomes the exception that the user sees.
 impl<T: ToPython> ToPython for rushlight::Result<T> {
     fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        self.map_err(border::raise)?.to_python(py)
+        self.map_err(raise)?.to_python(py)
     }
 }

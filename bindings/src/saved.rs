@@ -15,7 +15,7 @@ use rushlight::graph::{Holding, NodeRef, Packer, SavedTensor as Saved, Shown, So
 use rushlight::ops::watch::Aside;
 use rushlight::{Error, Result, Tensor};
 
-use crate::border::type_name;
+use crate::classes::type_name;
 use crate::collector::{self, visit_held};
 use crate::error::{carry, raise};
 use crate::function::FunctionBase;

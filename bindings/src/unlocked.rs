@@ -1,4 +1,5 @@
-//! Work without the interpreter's lock, so that other threads of Python go on meanwhile.
+//! Work without the interpreter's lock, so that other threads of Python go on meanwhile: see Note
+//! [Long operations].
 
 use pyo3::prelude::*;
 use rushlight::sharing::{self, Company};

@@ -1,5 +1,5 @@
 //! Writes that transforms of functions do not allow: in place, and through `out=`. The messages name
-//! operations as torch's dispatcher does, overload and all; these names are here.
+//! operations as torch's dispatcher does, overload and all; these names are in the entries, see `Way`.
 
 use std::ffi::CString;
 
@@ -10,10 +10,12 @@ use rushlight::graph::mode;
 use rushlight::graph::tangents;
 use rushlight::ops::batch;
 use rushlight::ops::in_place::check_history;
-use rushlight::tensor::{Mapping, Randomness, Tensor};
+use rushlight::tensor::{Mapping, Tensor};
 
 use crate::arguments::{Arguments, tensors_in};
+use crate::callable::Callable;
 use crate::error::raise;
+use crate::outputs::{Room, Way};
 use crate::tensor::object::as_tensor;
 
 /// What a write is given beside its target.
@@ -34,6 +36,11 @@ impl<'a> Given<'a> {
     pub(crate) fn operand(operand: Option<&'a Tensor>) -> Given<'a> {
         let tensors: Vec<&Tensor> = operand.into_iter().collect();
         Given { number: tensors.is_empty(), tensors, count: 1, sequence: false }
+    }
+
+    /// The first name where there are that many tensors, else the second.
+    pub(crate) fn named(&self, tensors: usize, enough: &'static str, fewer: &'static str) -> &'static str {
+        if self.tensors.len() >= tensors { enough } else { fewer }
     }
 
     fn behind(arguments: &Arguments<'a, '_>, first: usize, target: Option<usize>) -> Given<'a> {
@@ -92,7 +99,7 @@ pub(crate) fn check_method(arguments: &Arguments<'_, '_>) -> PyResult<()> {
 /// that has no room for what every sample would write.
 pub(crate) fn check_in_place(target: &Tensor, method: &'static str, given: &Given<'_>) -> PyResult<()> {
     if target.is_captured() {
-        let overload = overload(method, given);
+        let overload = (way(method).in_place)(given);
         return Err(PyRuntimeError::new_err(format!(
             "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place \
              operation (aten::{method}{overload}) that would mutate a captured Tensor. This is not supported; please \
@@ -102,8 +109,9 @@ pub(crate) fn check_in_place(target: &Tensor, method: &'static str, given: &Give
     if !mode::special() {
         return Ok(());
     }
-    let plumbing = match batched_name(method, given) {
-        Some(Name::Rule("inplace arithmetic")) => "gen_vmap_inplace_plumbing",
+    let room = || (way(method).room)(given);
+    let plumbing = || match room() {
+        Room::Arithmetic => "gen_vmap_inplace_plumbing",
         _ => "boxed_tensor_inputs_batch_rule",
     };
     batch::check_inside(target, plumbing).map_err(raise)?;
@@ -111,111 +119,32 @@ pub(crate) fn check_in_place(target: &Tensor, method: &'static str, given: &Give
     let Some((other, mapping)) = rest.find_map(|other| Some((other, batch::no_room(target, other)?))) else {
         return Ok(());
     };
-    match batched_name(method, given).map(|name| if mapping.is_asked_for() { name } else { Name::Fallback }) {
-        Some(Name::Shape) => Err(raise(batch::room_shape(target, other).into())),
-        Some(Name::Rule(operation)) => Err(raise(Error::UnbatchedWrite { operation }.into())),
-        Some(Name::Fallback) => {
-            Err(raise(Error::UnbatchedFallback { operation: method, level: mapping.level() }.into()))
+    Err(raise(Box::new(match room() {
+        Room::Found => return Ok(()),
+        Room::Shape if mapping.is_asked_for() => batch::room_shape(target, other),
+        Room::Arithmetic if mapping.is_asked_for() => {
+            Error::UnbatchedWrite { operation: "inplace arithmetic" }
         }
-        None => Ok(()),
+        Room::Rule(operation) if mapping.is_asked_for() => Error::UnbatchedWrite { operation },
+        _ => Error::UnbatchedFallback { operation: method, level: mapping.level() },
+    })))
+}
+
+/// How operators in place write that torch's dispatcher has under names of their own, such as `__iand__`.
+const OPERATOR: Way = Way::PLAIN.overloaded().without_room(|_| Room::Shape);
+
+/// How a method writes to its receiver: what its entry says.
+#[cold]
+fn way(method: &str) -> &'static Way {
+    if method.starts_with("__") {
+        return &OPERATOR;
     }
+    let mut entries = Callable::all().iter().map(Callable::function);
+    entries.find(|entry| entry.name == method).map_or(&Way::PLAIN, |entry| entry.way)
 }
-
-/// Whose words a write that has no room gets.
-enum Name {
-    /// Those of an output of the wrong shape.
-    Shape,
-    /// Those of a rule for batches, by its name.
-    Rule(&'static str),
-    /// Those of torch's way for operations without a rule.
-    Fallback,
-}
-
-/// The words for a method; none where the operation itself finds them.
-fn batched_name(method: &str, given: &Given<'_>) -> Option<Name> {
-    Some(match method {
-        "add_"
-        | "atan2_"
-        | "arctan2_"
-        | "bitwise_and_"
-        | "bitwise_or_"
-        | "bitwise_xor_"
-        | "__iand__"
-        | "__ior__"
-        | "__ixor__"
-        | "__ilshift__"
-        | "__irshift__"
-        | "bitwise_left_shift_"
-        | "bitwise_right_shift_"
-        | "copysign_"
-        | "gcd_"
-        | "lcm_" => Name::Shape,
-        "sub_" | "mul_" | "div_" | "multiply_" | "divide_" | "true_divide_" | "copy_" | "clamp_min_"
-        | "clamp_max_" | "logical_and_" | "logical_or_" | "logical_xor_" => Name::Rule("inplace arithmetic"),
-        "masked_fill_" if given.tensors.len() < 2 => Name::Rule("inplace arithmetic"),
-        "fill_" => Name::Rule("fill_"),
-        "index_add_" => Name::Rule("index_add_"),
-        "index_fill_" => Name::Rule("index_fill_"),
-        "index_put_" => Name::Rule("index_put_"),
-        "scatter_add_" => Name::Rule("scatter_add_"),
-        "scatter_reduce_" => Name::Rule("scatter_reduce_"),
-        "bernoulli_" if draws_for_each() => Name::Rule("inplace bernoulli"),
-        "detach_" | "requires_grad_" | "bernoulli_" => return None,
-        _ => Name::Fallback,
-    })
-}
-
-/// Whether each sample gets random numbers of its own.
-fn draws_for_each() -> bool {
-    Mapping::innermost().is_some_and(|mapping| mapping.randomness() == Randomness::Different)
-}
-
-/// What torch calls the overload of a write in place that is given these.
-fn overload(method: &str, given: &Given<'_>) -> &'static str {
-    let tensors = given.tensors.len();
-    match method {
-        "add_" | "sub_" | "mul_" | "div_" | "subtract_" | "multiply_" | "divide_" | "true_divide_"
-        | "floor_divide_" => ".Tensor",
-        "pow_" | "float_power_" | "fill_" | "remainder_" | "fmod_" | "eq_" | "ne_" | "not_equal_" | "lt_"
-        | "less_" | "le_" | "less_equal_" | "gt_" | "greater_" | "ge_" | "greater_equal_"
-        | "bitwise_and_" | "bitwise_or_" | "bitwise_xor_" | "__iand__" | "__ior__" | "__ixor__"
-        | "__ilshift__" | "__irshift__" => {
-            if tensors > 0 {
-                ".Tensor"
-            } else {
-                ".Scalar"
-            }
-        }
-        "bitwise_left_shift_" | "bitwise_right_shift_" => {
-            if tensors > 0 {
-                ".Tensor"
-            } else {
-                ".Tensor_Scalar"
-            }
-        }
-        "clamp_" | "clamp_min_" | "clamp_max_" | "clip_" if tensors > 0 => ".Tensor",
-        "bernoulli_" if tensors > 0 => ".Tensor",
-        "bernoulli_" => ".float",
-        "masked_fill_" | "lerp_" if tensors > 1 => ".Tensor",
-        "masked_fill_" | "lerp_" => ".Scalar",
-        "index_fill_" if tensors > 1 => ".int_Tensor",
-        "index_fill_" => ".int_Scalar",
-        "scatter_" if tensors > 1 => ".src",
-        "scatter_" => ".value",
-        "set_" => ".source_Tensor",
-        "random_" => ["", ".to", ".from"][given.count.min(2)],
-        "squeeze_" if given.count == 0 => "",
-        "squeeze_" if given.number => ".dim",
-        "squeeze_" => ".dims",
-        _ => "",
-    }
-}
-
-/// The operations of random numbers that can write into tensors that exist.
-const DRAWN: [&str; 7] = ["bernoulli", "multinomial", "normal", "rand", "randint", "randn", "randperm"];
 
 /// Refuses to write a result into tensors that exist where samples or tangents would be lost.
-pub(crate) fn check_out(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn check_out(arguments: &Arguments<'_, '_>, way: &Way, out: &Bound<'_, PyAny>) -> PyResult<()> {
     if !mode::special() {
         return Ok(());
     }
@@ -223,7 +152,7 @@ pub(crate) fn check_out(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -
     let inputs = Given::behind(arguments, 0, arguments.signature.out);
     let given = arguments.slots.iter().flatten();
     let all: Vec<Tensor> = given.flat_map(|object| tensors_in(object)).chain(tensors_in(out)).collect();
-    if Mapping::innermost().is_some() && DRAWN.contains(&name) && (name != "normal" || inputs.number) {
+    if Mapping::innermost().is_some() && (way.drawn)(&inputs) {
         return Err(PyRuntimeError::new_err(
             "vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out \
              variants as a workaround",
@@ -232,7 +161,7 @@ pub(crate) fn check_out(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -
     if Mapping::innermost().is_some() && all.iter().any(Tensor::is_batched) {
         let error = match inputs.sequence {
             true => Error::MappedDecision { operation: format!("{name}.out") },
-            false => Error::MappedView { operation: format!("{name}{}", out_overload(name, &inputs)) },
+            false => Error::MappedView { operation: format!("{name}{}", (way.out)(&inputs)) },
         };
         return Err(raise(error.into()));
     }
@@ -243,42 +172,4 @@ pub(crate) fn check_out(arguments: &Arguments<'_, '_>, out: &Bound<'_, PyAny>) -
         )));
     }
     Ok(())
-}
-
-/// What torch calls the overload that writes into tensors that exist.
-fn out_overload(name: &str, given: &Given<'_>) -> &'static str {
-    let (second, alone) = (given.tensors.len() > 1, given.count < 2);
-    let by_second = |tensor: &'static str, number: &'static str| if second { tensor } else { number };
-    match name {
-        "eq" | "ne" | "not_equal" | "lt" | "less" | "le" | "less_equal" | "gt" | "greater" | "ge"
-        | "greater_equal" | "bitwise_and" | "bitwise_or" | "bitwise_xor" | "fmod" | "remainder" => {
-            by_second(".Tensor_out", ".Scalar_out")
-        }
-        "bitwise_left_shift" | "bitwise_right_shift" => by_second(".Tensor_out", ".Tensor_Scalar_out"),
-        "pow" | "float_power" => by_second(".Tensor_Tensor_out", ".Tensor_Scalar_out"),
-        "isin" => by_second(".Tensor_Tensor_out", ".Tensor_Scalar_out"),
-        "clamp" | "clip" | "clamp_min" | "clamp_max" => by_second(".Tensor_out", ".out"),
-        "xlogy" => by_second(".OutTensor", ".OutScalar_Other"),
-        "copysign" => by_second(".out", ".Scalar_out"),
-        "lerp" => {
-            if given.tensors.len() > 2 {
-                ".Tensor_out"
-            } else {
-                ".Scalar_out"
-            }
-        }
-        "normal" => by_second(".Tensor_Tensor_out", ".Tensor_float_out"),
-        "where" => ".self_out",
-        "max" | "min" if alone => ".unary_out",
-        "max" if !second => ".dim_max",
-        "min" if !second => ".dim_min",
-        "any" | "all" if alone => ".all_out",
-        "sort" | "topk" | "kthvalue" | "mode" => ".values",
-        "median" | "nanmedian" => ".dim_values",
-        "sum" => ".IntList_out",
-        "prod" | "softmax" | "log_softmax" => ".int_out",
-        "var" | "std" if alone => ".correction_out",
-        "mean" if alone => ".dtype_out",
-        _ => ".out",
-    }
 }

@@ -12,15 +12,15 @@ def on_first_use(
     module: dict[str, Any],
     *,
     rooms: Collection[str] = (),
-    names: Mapping[str, str] | None = None,
+    places: Mapping[str, str] | None = None,
     families: Mapping[str, str] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and the `__dir__` of a module, whose globals are `module`.
 
-    `rooms` are modules inside of it; `names` says for each name from which module it comes, as an import
-    would say it (`.func`), and `families` does for all names that begin alike.
+    `rooms` are modules inside of it; `places` says which names come from which module, as an import would say
+    that (`{".func": "grad vmap"}`), and `families` does for all names that begin alike.
     """
-    names = names or {}
+    names = {name: place for place, listed in (places or {}).items() for name in listed.split()}
 
     def find(name: str) -> Any:
         """Import a room, or what is known from one, when it is first asked for."""

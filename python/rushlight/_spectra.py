@@ -63,6 +63,12 @@ def _overlapped(frames: Tensor, hop: int, whole: int) -> Tensor:
     return sums
 
 
+def _joined(frames: Tensor, window: Tensor, hop: int, whole: int) -> tuple[Tensor, Tensor]:
+    """Return the sums of frames as they are seen through a window, and of what it weighs each element."""
+    weights = window.pow(2).expand(1, frames.shape[1], window.shape[-1])
+    return _overlapped(frames * window, hop, whole), _overlapped(weights, hop, whole)
+
+
 def _told(tensor: Tensor, left: str = "", right: str = "") -> str:
     return f"torch.{scalar_name(tensor)}Tensor{left}{list(tensor.shape)}{right}"
 
@@ -213,21 +219,15 @@ def istft(
             f"{terms} when onesided={onesided}, but got {spectra.shape[2]}"
         )
     norm = "ortho" if normalized else None
-    if return_complex:
-        frames = fft.ifft(spectra, norm=norm)
-    else:
-        half = spectra if onesided else spectra.narrow(-1, 0, n_fft // 2 + 1)
-        frames = fft.irfft(half, n_fft, norm=norm)
-    shape = _of_length(window, size, n_fft, input).view(1, 1, n_fft)
-    count = frames.shape[1]
-    whole = n_fft + hop * (count - 1)
-    sums = _overlapped(frames * shape, hop, whole)
-    weights = _overlapped(shape.pow(2).expand(1, count, n_fft), hop, whole)
+    if not (return_complex or onesided):
+        spectra = spectra.narrow(-1, 0, n_fft // 2 + 1)
+    frames = fft.ifft(spectra, norm=norm) if return_complex else fft.irfft(spectra, n_fft, norm=norm)
     start = n_fft // 2 if center else 0
+    whole = n_fft + hop * (frames.shape[1] - 1)
     end = start + length if length is not None else -(n_fft // 2) or whole if center else whole
-    sums, weights = (native._nn.slice(x, 1, start, end) for x in (sums, weights))
-    least = weights.abs().min()
-    if not bool(least > 1e-11):
+    shape = _of_length(window, size, n_fft, input).view(1, 1, n_fft)
+    sums, weights = (native._nn.slice(x, 1, start, end) for x in _joined(frames, shape, hop, whole))
+    if not bool(weights.abs().min() > 1e-11):
         raise RuntimeError(f"{said}window overlap add min: 1\n[ CPUBoolType{{}} ]")
     found = sums / weights
     if length is not None and found.shape[1] < length:

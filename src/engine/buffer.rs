@@ -1,4 +1,5 @@
-//! What has arrived at a node: one gradient an output, added up in the order of arrival.
+//! What has arrived at a node: one gradient an output, added up in the order of arrival
+//! in a sequential run, which several threads keep to as well: see Note [Same bits].
 
 use crate::error::Result;
 use crate::graph::Gradients;

@@ -92,8 +92,6 @@ fn check_implicit(form: FormRef<'_>) -> Result<()> {
 
 /// Runs the graph backward from the roots. Answers the captured gradients, if any were wanted.
 ///
-/// Note [All or nothing]
-/// ----
 /// What is meant for `.grad` is collected and put there when the run has succeeded, so that a rule
 /// that fails or a hook that raises leaves every leaf as it was. Only leaves that somebody watches
 /// (hooks after accumulation) are written to during the run, when torch would.

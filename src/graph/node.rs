@@ -1,4 +1,4 @@
-//! The nodes of the graph and the edges between them: fixed-size records in the arena.
+//! The nodes of the graph and the edges between them: fixed-size records in the arena (Note [Arena]).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};

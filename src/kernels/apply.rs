@@ -5,8 +5,6 @@
 //! Destinations are visited as `&mut V`: `V` is `MaybeUninit<U>` for fresh outputs, which are only
 //! written, and the element type itself for outputs in place.
 //!
-//! Note [Visitors by value]
-//! ----
 //! What a visitor holds, such as a factor, lies behind a pointer in these loops, and every element that is
 //! written might change it, as far as the compiler can tell. They therefore own a copy of their visitor.
 

@@ -3,7 +3,8 @@
 //!
 //! Work is cut into chunks of a fixed size. The caller takes chunks like every helper does, and at
 //! the end it waits only for chunks that a helper has claimed: a helper that is busy, asleep or
-//! descheduled costs nothing, and one that comes late finds nothing left to do.
+//! descheduled costs nothing, and one that comes late finds nothing left to do. Between chunks the
+//! work may be given up: see Note [Giving up].
 //!
 //! What is below the public functions takes bodies as `dyn`, so that each is compiled once: there is
 //! a body for every operation and element type, and an indirect call a chunk costs nothing.

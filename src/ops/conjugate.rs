@@ -1,5 +1,6 @@
 //! Other readings of one memory: complex numbers as pairs of parts and the other way round, conjugates
-//! and negatives. Views all of them; what is calculated of complex numbers stands in `complex`.
+//! and negatives (Note [What is still to be done]). Views all of them; what is calculated of complex
+//! numbers stands in `complex`.
 
 use smallvec::smallvec;
 

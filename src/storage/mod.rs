@@ -18,8 +18,6 @@ use crate::sharing::Count;
 /// What keeps the bytes of an external storage alive: a numpy array, another storage.
 pub type Owner = Arc<dyn Any + Send + Sync>;
 
-/// Note [One block]
-/// ----
 /// The count, the version and the bytes of a storage lie in one allocation, since the common
 /// tensor is a few elements small: header, then bytes. Large blocks leave a gap so that the bytes
 /// start on a cache line. Bytes that belong to somebody else are pointed to, and the header is

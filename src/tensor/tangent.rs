@@ -1,4 +1,5 @@
-//! The tangents that a tensor carries.
+//! The tangents that a tensor carries: one a level (Note [Levels]), in memory like its own (Note [Tangents in
+//! memory]).
 
 use std::sync::Arc;
 

@@ -232,11 +232,13 @@ def test_a_long_chain_of_derivatives_goes_without_recursion():
     with torch.autograd.set_detect_anomaly(True):
         x = leaf(1.0)
         g = x * 1
+        first = weakref.ref(g.grad_fn)
         for _ in range(3000):
             (g,) = torch.autograd.grad((g * x).sum(), g, create_graph=True)
             g = g * x
         del g
     gc.collect()
+    assert first() is None
 
 
 class Doubtful(torch.autograd.Function):

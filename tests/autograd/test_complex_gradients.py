@@ -180,7 +180,7 @@ def test_a_real_input_gets_a_real_gradient():
     assert y.grad.tolist() == [5]
 
 
-def test_gradients_accumulate():
+def test_gradients_of_complex_leaves_accumulate():
     z = torch.tensor([1 + 1j], requires_grad=True)
     z.sum().real.backward()
     z.sum().imag.backward()

@@ -40,7 +40,7 @@ def test_memory_has_an_address_and_a_number():
         _C._data_address(3)
 
 
-def test_shapes_broadcast():
+def test_the_size_that_two_sizes_broadcast_to_is_found():
     size = torch.Size
     assert _C._infer_size(size([2, 1]), size([3])) == size([2, 3])
     assert _C._infer_size(size([0]), size([1])) == size([0])

@@ -2,7 +2,7 @@
 
 import pytest
 import rushlight as torch
-from functions.square import Square
+from custom_functions.square import Square
 from rushlight.utils.checkpoint import checkpoint
 
 NEW = [10.0, 20.0]

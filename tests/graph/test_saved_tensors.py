@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import rushlight as torch
-from functions.square import Square
+from custom_functions.square import Square
 from rushlight.autograd import graph
 from support import raises
 from support import single_leaf as leaf

@@ -33,7 +33,7 @@ def test_leaves_and_their_views_may_be_written_to(write):
 
 
 @pytest.mark.parametrize("write", OPERATIONS)
-def test_tangents_stay(write):
+def test_a_write_of_truths_leaves_tangents_alone(write):
     with forward_ad.dual_level():
         x = forward_ad.make_dual(torch.ones(2), torch.tensor([2.0, 3.0]))
         write(x)

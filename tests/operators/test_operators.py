@@ -317,7 +317,7 @@ def test_operators_say_what_they_write_to_and_show():
     )
 
 
-def test_operators_compute():
+def test_operators_compute_what_functions_compute():
     assert torch.equal(aten.mm.default(x, square), x @ square)
     assert torch.equal(aten.mm(x, square), x @ square)
     assert torch.equal(aten.add.Tensor(x, 2), x + 2)

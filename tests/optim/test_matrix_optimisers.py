@@ -58,7 +58,7 @@ def test_muon_decays_weights_and_keeps_the_running_gradient():
         ({"lr": torch.ones(2)}, "Tensor lr must be 1-element"),
     ],
 )
-def test_muon_refuses(options, message):
+def test_muon_refuses_options_that_make_no_sense(options, message):
     with pytest.raises(ValueError) as caught:
         torch.optim.Muon([parameter(2, 2)], **options)
     assert str(caught.value) == message
@@ -81,7 +81,7 @@ ADAFACTOR = {
 
 
 @pytest.mark.parametrize(("options", "shape", "expected"), ADAFACTOR.values(), ids=ADAFACTOR)
-def test_adafactor_steps(options, shape, expected):
+def test_adafactor_takes_the_steps_that_torch_takes(options, shape, expected):
     x = parameter(*shape)
     stepped(lambda all: torch.optim.Adafactor(all, **options), x)
     torch.testing.assert_close(x.detach().flatten(), torch.tensor(expected), rtol=0, atol=6e-5)
@@ -105,7 +105,7 @@ def test_adafactor_keeps_a_row_and_a_column_of_a_matrix():
         ({"weight_decay": -1}, "weight_decay should be >= 0 but is: -1"),
     ],
 )
-def test_adafactor_refuses(options, message):
+def test_adafactor_refuses_options_that_make_no_sense(options, message):
     with pytest.raises(ValueError) as caught:
         torch.optim.Adafactor([parameter(2, 2)], **options)
     assert str(caught.value) == message

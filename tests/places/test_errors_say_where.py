@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 import rushlight as torch
-from functions.square import Square
+from custom_functions.square import Square
 from support import leaf
 
 HERE = __file__

@@ -163,7 +163,7 @@ def test_deepcopy_keeps_the_gradient_and_shared_references():
     assert copy.copy(x) is not x
 
 
-def test_attributes_survive():
+def test_attributes_of_ones_own_stay_and_are_copied_deeply():
     x = torch.ones(1)
     x.tag = {"a": 1}
     assert x.tag == {"a": 1} and x.__dict__ == {"tag": {"a": 1}}

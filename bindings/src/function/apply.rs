@@ -22,6 +22,8 @@ use crate::error::raise;
 use crate::tensor::object::{TensorBase, as_tensor, track, wrap};
 use crate::transform::is_inside_transform;
 
+const NOT_CONSTANT: &str = "mark_non_differentiable only accepts variable arguments, but got ";
+const NOT_DIRTY: &str = "mark_dirty can only accept variables, but argument ";
 const STRAY: &std::ffi::CStr =
     c"ctx.mark_dirty() received a tensor that was not an input. Only input Tensors \
     that have been mutated should be passed to ctx.mark_dirty().";
@@ -176,12 +178,8 @@ fn finish<'py>(
         true => saved(py, &wishes)?,
         false => Vec::new(),
     };
-    let constant = marked(py, "non_differentiable", &wishes.non_differentiable, || {
-        PyRuntimeError::new_err("mark_non_differentiable only accepts variable arguments, but got ")
-    })?;
-    let dirty = marked(py, "dirty_tensors", &wishes.dirty_tensors, || {
-        PyRuntimeError::new_err("mark_dirty can only accept variables, but argument ")
-    })?;
+    let constant = marked(py, "non_differentiable", &wishes.non_differentiable, NOT_CONSTANT)?;
+    let dirty = marked(py, "dirty_tensors", &wishes.dirty_tensors, NOT_DIRTY)?;
     let kept_apart = match is_apart {
         true => kept_apart(py, &wishes),
         false => Tensors::new(),
@@ -196,11 +194,7 @@ fn finish<'py>(
         remember(context, node, &outcome, &to_save)?;
     }
     if mode::special() {
-        context.get().state().primals = inputs.into();
-        let passed = outcome.pass_tangents(&call);
-        let primals = std::mem::take(&mut context.get().state().primals);
-        drop(primals);
-        passed.map_err(raise)?;
+        pass_tangents(context, &mut outcome, &call)?;
     }
     let saved_for_forward = context.get().state().wishes.saved_for_forward.take();
     drop(saved_for_forward);
@@ -216,6 +210,15 @@ fn finish<'py>(
         true => Ok(PyTuple::new(py, answers)?.into_any()),
         false => answers.pop().map_or_else(|| unreachable!("a result that is no tuple is one"), Ok),
     }
+}
+
+/// Has the tangents of the inputs pass the function, which finds the inputs at its context meanwhile.
+fn pass_tangents(context: &Bound<'_, FunctionBase>, outcome: &mut Outcome, call: &Call<'_>) -> PyResult<()> {
+    context.get().state().primals = call.inputs.into();
+    let passed = outcome.pass_tangents(call);
+    let primals = std::mem::take(&mut context.get().state().primals);
+    drop(primals);
+    passed.map_err(raise)
 }
 
 /// The object of a result: the very one that forward returned, unless the tensor in it became another.
@@ -273,16 +276,11 @@ fn tuple_of<'a, 'py>(py: Python<'py>, name: &str, wish: &'a Py<PyAny>) -> PyResu
 }
 
 /// The tensors of a tuple that the function has set.
-fn marked(
-    py: Python<'_>,
-    name: &str,
-    wish: &Option<Py<PyAny>>,
-    refusal: impl Fn() -> PyErr,
-) -> PyResult<Tensors> {
+fn marked(py: Python<'_>, name: &str, wish: &Option<Py<PyAny>>, refusal: &'static str) -> PyResult<Tensors> {
     let Some(wish) = wish else { return Ok(Tensors::new()) };
     let tensors = tuple_of(py, name, wish)?.iter().map(|object| match as_tensor(&object) {
         Some(tensor) => Ok(tensor.clone()),
-        None => Err(refusal()),
+        None => Err(PyRuntimeError::new_err(refusal)),
     });
     tensors.collect()
 }

@@ -3,14 +3,17 @@ use super::entries::{both, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::Way;
+use crate::outputs::{Room, Way};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::ops::arithmetic::{Add, Sub};
 use rushlight::ops::{self, binary};
 
-/// The entries. They stand in for those that the engine's lists would make.
+/// How what is changed in place is written.
+const CHANGED: Way = Way::PLAIN.in_place_as(|_| ".Tensor");
+
+/// The entries.
 pub(super) const TABLE: &[Function] = &[
     both(
         "add",
@@ -47,7 +50,8 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Adds `alpha * other` in place.",
         add_,
-    ),
+    )
+    .written(&CHANGED.without_room(|_| Room::Shape)),
     method(
         "sub_",
         &[
@@ -56,13 +60,15 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Subtracts `alpha * other` in place.",
         sub_,
-    ),
+    )
+    .written(&CHANGED.without_room(|_| Room::Arithmetic)),
     method(
         "subtract_",
         &["(Tensor input, Tensor|Number other, *, Number alpha=1)"],
         "Subtracts `alpha * other` in place.",
         sub_,
-    ),
+    )
+    .written(&CHANGED),
 ];
 
 fn add(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {

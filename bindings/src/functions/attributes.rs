@@ -5,6 +5,7 @@ use super::entries::{function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
+use crate::outputs::{Room, Way};
 use crate::returns::ToPython;
 use crate::size::wrap_size;
 use crate::tensor::history::{detached, forget};
@@ -46,7 +47,8 @@ pub(super) const TABLE: &[Function] = &[
     function("detach_", &["(Tensor input)"], "Has a tensor forget its history.", |a| {
         forget(a.tensor(0)?)?;
         answer(a, a.object(0))
-    }),
+    })
+    .written(&Way::PLAIN.without_room(|_| Room::Found)),
     method(
         "size",
         &["(Tensor input, int? dim=None) -> Size | int"],

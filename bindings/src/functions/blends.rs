@@ -5,7 +5,7 @@ use crate::arguments::Arguments;
 use crate::body::Call;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Way, types};
+use crate::outputs::{Room, Way, types};
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
@@ -64,13 +64,13 @@ const STEP_IN_PLACE: &[&str] = &["(Tensor input, Tensor values)"];
 
 const FORMS: &[[Function; 2]] = &[
     forms!(TWO TWO_IN_PLACE, "hypot", "hypot_", ops::hypot, ops::hypot_, "The hypotenuse of two legs.", &Way::ALIGNED),
-    forms!(TWO TWO_IN_PLACE, "gcd", "gcd_", representation::gcd, representation::gcd_, "The greatest common divisor.", &Way::ALIGNED),
-    forms!(TWO TWO_IN_PLACE, "lcm", "lcm_", representation::lcm, representation::lcm_, "The least common multiple.", &Way::ALIGNED),
+    forms!(TWO TWO_IN_PLACE, "gcd", "gcd_", representation::gcd, representation::gcd_, "The greatest common divisor.", &Way::ALIGNED.without_room(|_| Room::Shape)),
+    forms!(TWO TWO_IN_PLACE, "lcm", "lcm_", representation::lcm, representation::lcm_, "The least common multiple.", &Way::ALIGNED.without_room(|_| Room::Shape)),
     forms!(TWO TWO_IN_PLACE, "ldexp", "ldexp_", ops::ldexp, ops::ldexp_, "The elements times powers of two.", &Way::ALIGNED.typed(types::ldexp)),
     forms!(TWO TWO_IN_PLACE, "nextafter", "nextafter_", ops::nextafter, ops::nextafter_, "The numbers next to others.", &Way::ALIGNED),
     forms!(STEP STEP_IN_PLACE, "heaviside", "heaviside_", representation::heaviside, representation::heaviside_, "Zero below zero, one above, and a value there.", &Way::ALIGNED.unknown("heaviside").typed(types::heaviside)),
-    forms!(MIXED MIXED_IN_PLACE, "xlogy", "xlogy_", ops::xlogy, ops::xlogy_, "The first operand times the logarithm of the second.", &Way::ALIGNED),
-    forms!(SIGNED MIXED_IN_PLACE, "copysign", "copysign_", ops::copysign, ops::copysign_, "The magnitude of the first operand with the sign of the second.", &Way::ALIGNED),
+    forms!(MIXED MIXED_IN_PLACE, "xlogy", "xlogy_", ops::xlogy, ops::xlogy_, "The first operand times the logarithm of the second.", &Way::ALIGNED.out_as(|given| given.named(2, ".OutTensor", ".OutScalar_Other"))),
+    forms!(SIGNED MIXED_IN_PLACE, "copysign", "copysign_", ops::copysign, ops::copysign_, "The magnitude of the first operand with the sign of the second.", &Way::ALIGNED.without_room(|_| Room::Shape).out_as(|given| given.named(2, ".out", ".Scalar_out"))),
 ];
 
 /// The entries.
@@ -84,10 +84,11 @@ pub(super) const TABLE: &[Function] = &[
     both("lerp", LERP, "The way from `input` to `end`, as much of it as `weight` says.", |a| {
         blend::lerp(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).answer(a.py())
     })
-    .written(&Way::ALIGNED),
+    .written(&Way::ALIGNED.out_as(|given| given.named(3, ".Tensor_out", ".Scalar_out"))),
     method("lerp_", LERP_IN_PLACE, "`lerp` in place.", |a| {
         in_place(a, blend::lerp_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
-    }),
+    })
+    .written(&Way::PLAIN.in_place_as(|given| given.named(2, ".Tensor", ".Scalar"))),
     both("nan_to_num", CLEANED, "The elements, and numbers in place of what is none.", |a| {
         unary::apply(cleaned(a)?, a.tensor(0)?).answer(a.py())
     })

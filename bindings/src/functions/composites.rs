@@ -106,7 +106,7 @@ pub(super) const TABLE: &[Function] = &[
     }),
     both("float_power", POWERS, "Powers in double precision.", |a| {
         float_power(a.operand(0)?, a.operand(1)?).answer(a.py())
-    }).written(&Way::ALIGNED.refused_as("pow").typed(types::float_power)),
+    }).written(&Way::ALIGNED.refused_as("pow").typed(types::float_power).out_of_pairs()),
     method(
         "float_power_",
         &["(Tensor input, Tensor exponent)", "(Tensor input, Number exponent)"],
@@ -124,7 +124,7 @@ pub(super) const TABLE: &[Function] = &[
             }
             in_place(a, rushlight::ops::pow_(x, exponent))
         },
-    ),
+    ).written(&Way::PLAIN.overloaded()),
     inner("atleast_3d", &["(Tensor input)"], "The tensor with at least three dimensions.", |a| {
         atleast_3d(a.tensor(0)?).answer(a.py())
     }),
@@ -273,7 +273,7 @@ pub(super) const TABLE: &[Function] = &[
             }
         };
         isin(&made(0)?, &made(1)?, a.boolean(3)).answer(a.py())
-    }).written(&Way::PLAIN.unrecorded().typed(types::same)),
+    }).written(&Way::PLAIN.unrecorded().typed(types::same).out_of_pairs()),
     method("tril_", &["(Tensor input, int diagonal=0)"], "Zeros above a diagonal, in place.", |a| {
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
         in_place(a, writing::through(x, &[], |x| triangle::tril(x, diagonal)))

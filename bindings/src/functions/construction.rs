@@ -2,12 +2,12 @@
 //! `tensor::construct` and `tensor::numpy`.
 use super::entries::function;
 use crate::arguments::Arguments;
-use crate::border;
 use crate::callable::Function;
 use crate::device::Device;
 use crate::error::raise;
 use crate::returns::ToPython;
-use crate::tensor::{construct, numpy};
+
+use crate::tensor::{construct, numpy, object};
 use crate::warnings::Once;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -97,7 +97,7 @@ fn asarray(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 
 /// The tensor that shows the memory of the object; refused where that takes a copy.
 fn shared(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
-    if border::as_tensor(data).is_none() && !numpy::is_array(data) {
+    if object::as_tensor(data).is_none() && !numpy::is_array(data) {
         return Err(PyValueError::new_err("can't alias arbitrary sequence into a tensor."));
     }
     let shown = construct::as_is(data, None)?;

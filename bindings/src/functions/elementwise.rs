@@ -3,7 +3,7 @@
 use super::entries::{both, forms, function, in_own_order, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::outputs::{Way, types};
+use crate::outputs::{Room, Way, types};
 use crate::returns::ToPython;
 use crate::warnings::Once;
 use crate::writes::warn_repeated;
@@ -13,7 +13,7 @@ use rushlight::ops::arithmetic::Rsub;
 use rushlight::ops::compare::{self, Tolerance};
 use rushlight::ops::division::{self, Rounding};
 use rushlight::ops::logical::{self, BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
-use rushlight::ops::{Operand, binary, clamp, nonzero, operand, power, rounding, select, unary};
+use rushlight::ops::{Operand, binary, nonzero, operand, power, rounding, select, unary};
 use rushlight::{Result, Tensor};
 use std::ffi::CStr;
 
@@ -46,20 +46,6 @@ const DIVIDED: &[&str] = &[
 ];
 const DIVIDED_IN_PLACE: &[&str] =
     &["(Tensor input, Tensor|Number other)", "(Tensor input, Tensor|Number other, *, str? rounding_mode)"];
-const CLAMPED: &[&str] = &[
-    "(Tensor input, Tensor? min=None, Tensor? max=None, *, Tensor out=None)",
-    "(Tensor input, Number? min=None, Number? max=None, *, Tensor out=None)",
-];
-const CLAMPED_IN_PLACE: &[&str] = &[
-    "(Tensor input, Tensor? min=None, Tensor? max=None)",
-    "(Tensor input, Number? min=None, Number? max=None)",
-];
-const BOUND_BELOW: &[&str] =
-    &["(Tensor input, Tensor min, *, Tensor out=None)", "(Tensor input, Number min, *, Tensor out=None)"];
-const BOUND_ABOVE: &[&str] =
-    &["(Tensor input, Tensor max, *, Tensor out=None)", "(Tensor input, Number max, *, Tensor out=None)"];
-const BOUND_BELOW_IN_PLACE: &[&str] = &["(Tensor input, Tensor min)", "(Tensor input, Number min)"];
-const BOUND_ABOVE_IN_PLACE: &[&str] = &["(Tensor input, Tensor max)", "(Tensor input, Number max)"];
 const ROUNDED: &[&str] =
     &["(Tensor input, *, Tensor out=None)", "(Tensor input, *, int decimals, Tensor out=None)"];
 const ROUNDED_IN_PLACE: &[&str] = &["(Tensor input)", "(Tensor input, *, int decimals)"];
@@ -67,6 +53,16 @@ const MASKED: &[&str] =
     &["(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)"];
 const NEAR: &[&str] =
     &["(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)"];
+
+/// How operations write that have overloads, or rules for batches, of their own.
+const CALCULATED: Way = Way::ALIGNED.in_place_as(|_| ".Tensor").without_room(|_| Room::Arithmetic);
+const BITWISE: Way = Way::ALIGNED.overloaded().without_room(|_| Room::Shape);
+const SHIFTED: Way = BITWISE
+    .in_place_as(|given| given.named(1, ".Tensor", ".Tensor_Scalar"))
+    .out_as(|given| given.named(2, ".Tensor_out", ".Tensor_Scalar_out"));
+const MASKED_OVER: Way = Way::PLAIN
+    .in_place_as(|given| given.named(2, ".Tensor", ".Scalar"))
+    .without_room(|given| if given.tensors.len() < 2 { Room::Arithmetic } else { Room::Fallback });
 
 /// Both operands.
 fn pair<'a>(a: &Arguments<'a, '_>) -> PyResult<(Operand<'a>, Operand<'a>)> {
@@ -117,25 +113,6 @@ fn rounding(a: &Arguments<'_, '_>) -> PyResult<Result<Option<Rounding>>> {
     Ok(name.map(|name| Rounding::named(&name)).transpose())
 }
 
-/// The bounds of `clamp`, numbers or tensors.
-fn bounds<'a>(a: &Arguments<'a, '_>) -> PyResult<(Option<Operand<'a>>, Option<Operand<'a>>)> {
-    let bound = |index: usize| match a.overload() {
-        0 => Ok(a.optional_tensor(index).map(Operand::Tensor)),
-        _ => a.optional_number(index).map(|number| number.map(Operand::Scalar)),
-    };
-    Ok((bound(1)?, bound(2)?))
-}
-
-fn clamped(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let (min, max) = bounds(a)?;
-    clamp::clamp(a.tensor(0)?, min, max).answer(a.py())
-}
-
-fn clamped_in_place(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let (min, max) = bounds(a)?;
-    in_place(a, clamp::clamp_(a.tensor(0)?, min, max))
-}
-
 fn rounded(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let x = a.tensor(0)?;
     match a.overload() {
@@ -180,31 +157,11 @@ fn bit_not(x: &Tensor) -> Result<Tensor> {
 
 /// Entries with arguments of their own.
 pub(super) const CHOICES: &[Function] = &[
-    both("div", DIVIDED, "The quotient of two operands, rounded if wanted.", divided).written(&Way::ALIGNED),
-    method("div_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place),
+    both("div", DIVIDED, "The quotient of two operands, rounded if wanted.", divided).written(&CALCULATED),
+    method("div_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place).written(&CALCULATED),
     both("divide", DIVIDED, "The quotient of two operands, rounded if wanted.", divided)
         .written(&Way::ALIGNED.refused_as("div")),
-    method("divide_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place),
-    both("clamp", CLAMPED, "Every element, or the bound that it lies beyond.", clamped)
-        .written(&Way::ALIGNED.typed(types::found_of_one)),
-    both("clamp_", CLAMPED_IN_PLACE, "Moves elements beyond a bound to it.", clamped_in_place),
-    both("clip", CLAMPED, "Every element, or the bound that it lies beyond.", clamped)
-        .written(&Way::ALIGNED.refused_as("clamp").typed(types::found_of_one)),
-    both("clip_", CLAMPED_IN_PLACE, "Moves elements beyond a bound to it.", clamped_in_place),
-    both("clamp_min", BOUND_BELOW, "Every element, or the bound that it lies below.", |a| {
-        clamp::clamp_min(a.tensor(0)?, a.operand(1)?).answer(a.py())
-    })
-    .written(&Way::ALIGNED.typed(types::found_of_one)),
-    both("clamp_min_", BOUND_BELOW_IN_PLACE, "Moves elements below a bound to it.", |a| {
-        in_place(a, clamp::clamp_min_(a.tensor(0)?, a.operand(1)?))
-    }),
-    both("clamp_max", BOUND_ABOVE, "Every element, or the bound that it lies above.", |a| {
-        clamp::clamp_max(a.tensor(0)?, a.operand(1)?).answer(a.py())
-    })
-    .written(&Way::ALIGNED.typed(types::found_of_one)),
-    both("clamp_max_", BOUND_ABOVE_IN_PLACE, "Moves elements above a bound to it.", |a| {
-        in_place(a, clamp::clamp_max_(a.tensor(0)?, a.operand(1)?))
-    }),
+    method("divide_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place).written(&CALCULATED),
     both("round", ROUNDED, "Every element rounded, halves to even ones.", rounded)
         .written(&Way::ALIGNED.typed(types::found)),
     both("round_", ROUNDED_IN_PLACE, "Rounds every element, halves to even ones.", rounded_in_place),
@@ -214,7 +171,8 @@ pub(super) const CHOICES: &[Function] = &[
     method("masked_fill_", MASKED, "Puts a value where the mask holds.", |a| {
         warn_repeated(a.py(), a.tensor(0)?, "masked_fill_", "tensor[mask] = scalar")?;
         in_place(a, select::masked_fill_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
-    }),
+    })
+    .written(&MASKED_OVER),
     function(
         "where",
         &[
@@ -227,7 +185,7 @@ pub(super) const CHOICES: &[Function] = &[
         "Elements of one operand where the condition holds, of the other elsewhere.",
         chosen,
     )
-    .written(&Way::ALIGNED.typed(types::chosen)),
+    .written(&Way::ALIGNED.typed(types::chosen).out_as(|_| ".self_out")),
     method(
         "where",
         &["(Tensor input, Tensor condition, Tensor other)", "(Tensor input, Tensor condition, Number other)"],
@@ -257,7 +215,7 @@ pub(super) const CHOICES: &[Function] = &[
     }),
 ];
 
-/// Operations of the engine's list that do not take any two operands.
+/// Operations that do not take any two operands.
 pub(super) const STRICT: &[Function] = &[
     both("maximum", TENSORS, "The greater of two elements.", |a| {
         pair(a).and_then(|(p, q)| rushlight::ops::maximum(p, q).answer(a.py()))
@@ -306,33 +264,34 @@ pub(super) const TESTS: &[Function] = &[
 pub(super) const PAIRS: &[Function] = FORMS.as_flattened();
 
 const FORMS: &[[Function; 2]] = &[
-    forms!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "Whether elements are equal.", &Way::COMPARED),
-    forms!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED),
-    forms!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED),
-    forms!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED),
-    forms!(COMPARED COMPARED_IN_PLACE, "less", "less_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED),
-    forms!(COMPARED COMPARED_IN_PLACE, "le", "le_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED),
-    forms!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED),
-    forms!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED),
-    forms!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED),
-    forms!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED),
-    forms!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED),
-    forms!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", logical::and, logical::and_, "Whether both elements hold.", &Way::COMPARED, in_own_order),
-    forms!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", logical::or, logical::or_, "Whether either element holds.", &Way::COMPARED, in_own_order),
-    forms!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", logical::xor, logical::xor_, "Whether one of two elements holds.", &Way::COMPARED, in_own_order),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have.", &Way::ALIGNED),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has.", &Way::ALIGNED),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has.", &Way::ALIGNED),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up.", &Way::ALIGNED),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down.", &Way::ALIGNED),
-    forms!(OPERANDS OPERANDS_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down.", &Way::ALIGNED.unknown("floor_divide")),
-    forms!(OPERANDS OPERANDS_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient.", &Way::ALIGNED.refused_as("div")),
-    forms!(OPERANDS OPERANDS_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product.", &Way::ALIGNED.refused_as("mul")),
-    forms!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED),
-    forms!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED.refused_as("atan2")),
-    forms!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", rushlight::ops::fmod, rushlight::ops::fmod_, "What a division rounded towards zero leaves over.", &Way::ALIGNED),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", rushlight::ops::remainder, rushlight::ops::remainder_, "What a division rounded down leaves over.", &Way::ALIGNED),
-    forms!(RAISED RAISED_IN_PLACE, "pow", "pow_", rushlight::ops::pow, rushlight::ops::pow_, "The first operand to the power of the second.", &Way::ALIGNED),
+    forms!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "Whether elements are equal.", &Way::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "less", "less_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "le", "le_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED.overloaded()),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", logical::and, logical::and_, "Whether both elements hold.", &Way::COMPARED.without_room(|_| Room::Arithmetic), in_own_order),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", logical::or, logical::or_, "Whether either element holds.", &Way::COMPARED.without_room(|_| Room::Arithmetic), in_own_order),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", logical::xor, logical::xor_, "Whether one of two elements holds.", &Way::COMPARED.without_room(|_| Room::Arithmetic), in_own_order),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have.", &BITWISE),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has.", &BITWISE),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has.", &BITWISE),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up.", &SHIFTED),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down.", &SHIFTED),
+    forms!(OPERANDS OPERANDS_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down.", &Way::ALIGNED.unknown("floor_divide").in_place_as(|_| ".Tensor")),
+    forms!(OPERANDS OPERANDS_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient.", &CALCULATED.refused_as("div")),
+    forms!(OPERANDS OPERANDS_IN_PLACE, "mul", "mul_", rushlight::ops::mul, rushlight::ops::mul_, "The product of two operands.", &CALCULATED, in_own_order),
+    forms!(OPERANDS OPERANDS_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product.", &CALCULATED.refused_as("mul")),
+    forms!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED.without_room(|_| Room::Shape)),
+    forms!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED.refused_as("atan2").without_room(|_| Room::Shape)),
+    forms!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", rushlight::ops::fmod, rushlight::ops::fmod_, "What a division rounded towards zero leaves over.", &Way::ALIGNED.overloaded()),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", rushlight::ops::remainder, rushlight::ops::remainder_, "What a division rounded down leaves over.", &Way::ALIGNED.overloaded()),
+    forms!(RAISED RAISED_IN_PLACE, "pow", "pow_", rushlight::ops::pow, rushlight::ops::pow_, "The first operand to the power of the second.", &Way::ALIGNED.overloaded().out_of_pairs()),
     one!(
         "abs",
         "abs_",

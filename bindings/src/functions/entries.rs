@@ -88,8 +88,8 @@ pub(super) fn in_own_order(
     arguments.object(0).answer(arguments.py())
 }
 
-/// Entries of an operation of two operands and of its form in place, which answers with `in_place` unless it is
-/// told otherwise: `forms!(BOTH IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "…", &Way::COMPARED)`.
+/// Entries of an operation of two operands and of its form in place, which write in one way. The latter answers
+/// with `in_place` unless it is told otherwise: `forms!(BOTH IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "…", &Way::COMPARED)`.
 macro_rules! forms {
     ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr) => {
         forms!($signatures $in_place, $name, $underscored, $call, $change, $doc, $way, in_place)
@@ -100,7 +100,8 @@ macro_rules! forms {
                 .written($way),
             method($underscored, $in_place, concat!($doc, " In place."), |a| {
                 $answer(a, $change(a.tensor(0)?, a.operand(1)?))
-            }),
+            })
+            .written($way),
         ]
     };
 }

@@ -4,6 +4,7 @@ use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::outputs::{Way, types};
 use crate::returns::{ToPython, named};
+use crate::writes::Given;
 use pyo3::prelude::*;
 use rushlight::ops::{self, extremes_along, extremes_over};
 
@@ -22,10 +23,18 @@ const PLACE: &[&str] = &["(Tensor input, int? dim=None, bool keepdim=False, *, T
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    both("max", GREATEST, "The greatest element, or those along a dimension.", max)
-        .written(&Way::ALIGNED.refused_of_two_as("maximum").typed(types::extreme_of_all)),
-    both("min", LEAST, "The least element, or those along a dimension.", min)
-        .written(&Way::ALIGNED.refused_of_two_as("minimum").typed(types::extreme_of_all)),
+    both("max", GREATEST, "The greatest element, or those along a dimension.", max).written(
+        &Way::ALIGNED
+            .refused_of_two_as("maximum")
+            .typed(types::extreme_of_all)
+            .out_as(|given| extreme(given, ".dim_max")),
+    ),
+    both("min", LEAST, "The least element, or those along a dimension.", min).written(
+        &Way::ALIGNED
+            .refused_of_two_as("minimum")
+            .typed(types::extreme_of_all)
+            .out_as(|given| extreme(given, ".dim_min")),
+    ),
     both("amax", OVER, "The greatest elements along some dimensions.", |a| {
         extremes_over::amax(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
     })
@@ -43,6 +52,15 @@ pub(super) const TABLE: &[Function] = &[
     })
     .written(&Way::PLAIN.unrecorded().typed(types::same)),
 ];
+
+/// What torch calls the overload of `max` and `min` that writes. The name is that along a dimension.
+fn extreme(given: &Given<'_>, along: &'static str) -> &'static str {
+    match given.tensors.len() {
+        _ if given.count < 2 => ".unary_out",
+        0 | 1 => along,
+        _ => ".out",
+    }
+}
 
 fn max(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let (x, py) = (arguments.tensor(0)?, arguments.py());

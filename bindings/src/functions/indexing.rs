@@ -3,7 +3,7 @@ use super::entries::{both, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Way, types};
+use crate::outputs::{Room, Way, types};
 use crate::returns::ToPython;
 use crate::warnings::Once;
 use crate::writes::warn_repeated;
@@ -75,14 +75,16 @@ pub(super) const TABLE: &[Function] = &[
             None => in_place(a, gather::scatter_(x, dim, index, values)),
             Some(combine) => in_place(a, scatter_combined_(x, dim, index, values, combine)),
         }
-    }),
+    })
+    .written(&Way::PLAIN.in_place_as(|given| given.named(2, ".src", ".value"))),
     both("scatter_add", ADDED_ALONG, "Values added where an index says along a dimension.", |a| {
         gather::scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).answer(a.py())
     })
     .written(&Way::OF_FIRST.typed(types::same)),
     method("scatter_add_", SCATTER_ADD, "Adds values where an index says along a dimension.", |a| {
         in_place(a, gather::scatter_add_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?))
-    }),
+    })
+    .written(&Way::PLAIN.without_room(|_| Room::Rule("scatter_add_"))),
     both(
         "index_select",
         &["(Tensor input, int dim, Tensor index, *, Tensor out=None)"],
@@ -98,7 +100,8 @@ pub(super) const TABLE: &[Function] = &[
     method("index_add_", ADD, "Adds slices to those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         in_place(a, along::index_add_(x, dim, index, source, a.number(4)?))
-    }),
+    })
+    .written(&Way::PLAIN.without_room(|_| Room::Rule("index_add_"))),
     both("index_copy", COPIED, "Slices in place of those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         along::index_copy(x, dim, index, source).answer(a.py())
@@ -114,7 +117,12 @@ pub(super) const TABLE: &[Function] = &[
     method("index_fill_", FILL, "Fills the slices that an index names.", |a| {
         warn_repeated(a.py(), a.tensor(0)?, "index_fill_", "tensor[mask] = scalar")?;
         in_place(a, along::index_fill_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?))
-    }),
+    })
+    .written(
+        &Way::PLAIN
+            .in_place_as(|given| given.named(2, ".int_Tensor", ".int_Scalar"))
+            .without_room(|_| Room::Rule("index_fill_")),
+    ),
     both("index_put", PUT, "Values at the elements that indices name.", |a| {
         let indices = a.tensors(1)?;
         let indices: Vec<&Tensor> = indices.iter().collect();
@@ -125,7 +133,8 @@ pub(super) const TABLE: &[Function] = &[
         let indices: Vec<&Tensor> = indices.iter().collect();
         warn_repeated(a.py(), a.tensor(0)?, "index_put_", "tensor[indices] = tensor")?;
         in_place(a, indexed::index_put_(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)))
-    }),
+    })
+    .written(&Way::PLAIN.without_room(|_| Room::Rule("index_put_"))),
     both(
         "masked_select",
         &["(Tensor input, Tensor mask, *, Tensor out=None)"],
@@ -154,7 +163,8 @@ pub(super) const TABLE: &[Function] = &[
     method("scatter_reduce_", SCATTER_REDUCE, "Combines elements where an index says.", |a| {
         let (x, dim, index, source) = slices(a)?;
         in_place(a, scatter_reduce_(x, dim, index, source, fold(a)?, a.boolean(5)))
-    }),
+    })
+    .written(&Way::PLAIN.without_room(|_| Room::Rule("scatter_reduce_"))),
     both("index_reduce", COMBINED, "Slices combined with those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         warn_of_beta(a.py())?;

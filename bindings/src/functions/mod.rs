@@ -1,11 +1,12 @@
-//! The tables of native functions and methods: one entry an operation. Elementwise operations come
-//! from the engine's own lists; the others stand by family in the files beside this one, which say
-//! how arguments become a call.
+//! The tables of native functions and methods: one entry an operation. Elementwise operations of one
+//! tensor come from the engine's own list; the others stand by family in the files beside this one, which
+//! say how arguments become a call.
 
 mod anomaly;
 mod arithmetic;
 mod attributes;
 mod blends;
+mod bounds;
 mod complexes;
 mod composites;
 mod construction;
@@ -51,6 +52,7 @@ static TABLES: &[&[Function]] = &[
     attributes::TABLE,
     blends::PAIRS,
     blends::TABLE,
+    bounds::TABLE,
     complexes::TABLE,
     composites::TABLE,
     construction::TABLE,
@@ -92,7 +94,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let neural = PyModule::new(py, "rushlight._rushlight._nn")?;
     module.add("_nn", &neural)?;
     py.import("sys")?.getattr("modules")?.set_item(neural.name()?, &neural)?;
-    let functions = unary().chain(binary()).chain(listed());
+    let functions = unary().chain(listed());
     let base = py.get_type::<TensorBase>();
     // Pickled methods are looked up through the class they belong to.
     module.setattr("TensorBase", &base)?;
@@ -100,7 +102,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     shown::install_methods(&base)
 }
 
-/// Whether a name has no entry of its own in a family's table, as `add` has for its `alpha`.
+/// Whether a name has no entry of its own in a family's table, as `round` has for its `decimals`.
 fn is_plain(name: &str) -> bool {
     !listed().any(|other| other.name == name)
 }
@@ -124,26 +126,6 @@ fn unary() -> impl Iterator<Item = Function> {
                 doc,
                 body: in_place,
                 kind: FUNCTION | METHOD,
-                way: &Way::PLAIN,
-            },
-        ]
-    })
-}
-
-fn binary() -> impl Iterator<Item = Function> {
-    ops::ELEMENTWISE2.iter().filter(|entry| is_plain(entry.name)).flat_map(|entry| {
-        let (name, doc) = (entry.name, entry.doc);
-        let function = Body::Binary(entry.function);
-        let in_place = Body::BinaryInPlace(entry.in_place);
-        let signatures = &["(Tensor|Number input, Tensor|Number other, *, Tensor out=None)"];
-        [
-            Function { name, signatures, doc, body: function, kind: FUNCTION | METHOD, way: &Way::ALIGNED },
-            Function {
-                name: underscored(name),
-                signatures: &["(Tensor input, Tensor|Number other)"],
-                doc,
-                body: in_place,
-                kind: METHOD,
                 way: &Way::PLAIN,
             },
         ]

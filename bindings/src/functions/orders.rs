@@ -53,7 +53,7 @@ pub(super) const TABLE: &[Function] = &[
         let (dim, descending) = order(a)?;
         let sort = if a.overload() == 0 { picked::stable_sort } else { picked::sort };
         named("sort", sort(a.tensor(0)?, dim, descending)).answer(a.py())
-    }).written(&Way::PLAIN.typed(types::same)),
+    }).written(&Way::PLAIN.typed(types::same).out_as(|_| ".values")),
     both("argsort", ARGSORT, "The indices that sort a dimension.", |a| {
         let (dim, descending) = order(a)?;
         picked::sort(&a.tensor(0)?.detach(), dim, descending).map(|(_, index)| index).answer(a.py())
@@ -71,7 +71,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "The greatest or least elements along a dimension, and where they were.",
         |a| named("topk", picked::topk(a.tensor(0)?, a.int(1)?, a.int(2)?, a.boolean(3))).answer(a.py()),
-    ).written(&Way::PLAIN.typed(types::same)),
+    ).written(&Way::PLAIN.typed(types::same).out_as(|_| ".values")),
     both(
         "kthvalue",
         &[
@@ -82,12 +82,12 @@ pub(super) const TABLE: &[Function] = &[
             named("kthvalue", picked::kthvalue(a.tensor(0)?, a.int(1)?, a.int(2)?, a.boolean(3)))
                 .answer(a.py())
         },
-    ).written(&Way::PLAIN.typed(types::ranked)),
-    both("median", middle!("median"), "The element in the middle.", |a| middle(a, "median", false)).written(&Way::PLAIN.typed(types::same)),
-    both("nanmedian", middle!("nanmedian"), "The number in the middle.", |a| middle(a, "nanmedian", true)).written(&Way::PLAIN.typed(types::same)),
+    ).written(&Way::PLAIN.typed(types::ranked).out_as(|_| ".values")),
+    both("median", middle!("median"), "The element in the middle.", |a| middle(a, "median", false)).written(&Way::PLAIN.typed(types::same).out_as(|_| ".dim_values")),
+    both("nanmedian", middle!("nanmedian"), "The number in the middle.", |a| middle(a, "nanmedian", true)).written(&Way::PLAIN.typed(types::same).out_as(|_| ".dim_values")),
     both("mode", picked!("mode"), "The most frequent element along a dimension.", |a| {
         named("mode", picked::mode(a.tensor(0)?, a.int(1)?, a.boolean(2))).answer(a.py())
-    }).written(&Way::PLAIN.typed(types::frequent)),
+    }).written(&Way::PLAIN.typed(types::frequent).out_as(|_| ".values")),
     both(
         "cummax",
         &["(Tensor input, int dim, *, Tensor[] out=None) -> return_types.cummax"],

@@ -5,7 +5,7 @@ use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
 use crate::generator::{self, Generator};
-use crate::outputs::{Shape, Way, types};
+use crate::outputs::{Room, Shape, Way, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,6 +13,7 @@ use pyo3::types::PyInt;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::random::Distribution;
 use rushlight::ops::{Operand, choose, counts, default_dtype, random};
+use rushlight::tensor::{Mapping, Randomness};
 
 const STANDARD_UNIFORM: Distribution = Distribution::Uniform { low: 0.0, high: 1.0 };
 const STANDARD_NORMAL: Distribution = Distribution::Normal { mean: 0.0, std: 1.0 };
@@ -28,13 +29,13 @@ pub(super) const TABLE: &[Function] = &[
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
         "Uniform numbers of [0, 1).",
         |a| fresh(a, &STANDARD_UNIFORM),
-    ).written(&Way::MADE.unknown("rand").typed(types::uniform)),
+    ).written(&Way::MADE.unknown("rand").typed(types::uniform).drawn(|_| true)),
     function(
         "randn",
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
         "Normally distributed numbers around zero with a standard deviation of one.",
         |a| fresh(a, &STANDARD_NORMAL),
-    ).written(&Way::PLAIN.resizing().typed(types::normal)),
+    ).written(&Way::PLAIN.resizing().typed(types::normal).drawn(|_| true)),
     function("rand_like", LIKE, "Uniform numbers of [0, 1) in the shape of another tensor.", |a| {
         like(a, &STANDARD_UNIFORM)
     }),
@@ -54,7 +55,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Integers from `low`, or zero, to before `high`.",
         randint,
-    ).written(&Way::PLAIN.unknown("randint").typed(types::any)),
+    ).written(&Way::PLAIN.unknown("randint").typed(types::any).drawn(|_| true)),
     function(
         "randint_like",
         &[
@@ -76,7 +77,7 @@ pub(super) const TABLE: &[Function] = &[
             let (n, generator) = (a.int(0)?, generator(a, 1));
             made(a, 3, DType::Int64, |dtype| random::randperm(n, dtype, generator.as_ref()))
         },
-    ).written(&Way::PLAIN.unknown("randperm")),
+    ).written(&Way::PLAIN.unknown("randperm").drawn(|_| true)),
     function(
         "normal",
         &[
@@ -87,7 +88,12 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Normally distributed numbers with these means and standard deviations.",
         normal,
-    ).written(&Way::OF_FIRST.typed(types::normal)),
+    ).written(
+        &Way::OF_FIRST
+            .typed(types::normal)
+            .drawn(|given| given.number)
+            .out_as(|given| given.named(2, ".Tensor_Tensor_out", ".Tensor_float_out")),
+    ),
     both(
         "bernoulli",
         &[
@@ -96,7 +102,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Ones with the probabilities that the tensor holds, or with one for all, else zeros.",
         bernoulli,
-    ).written(&Way::OF_FIRST.shaped(Shape::Silent).typed(types::any)),
+    ).written(&Way::OF_FIRST.shaped(Shape::Silent).typed(types::any).drawn(|_| true)),
     function(
         "poisson",
         &["(Tensor input, Generator? generator=None)"],
@@ -119,7 +125,7 @@ pub(super) const TABLE: &[Function] = &[
             let generator = generator(a, 3);
             choose::multinomial(a.tensor(0)?, a.int(1)?, a.boolean(2), generator.as_ref()).answer(a.py())
         },
-    ).written(&Way::PLAIN.unrecorded().shaped(Shape::Silent).typed(types::drawn)),
+    ).written(&Way::PLAIN.unrecorded().shaped(Shape::Silent).typed(types::drawn).drawn(|_| true)),
     method(
         "uniform_",
         &["(Tensor input, float from=0.0, float to=1.0, *, Generator? generator=None)"],
@@ -170,6 +176,10 @@ pub(super) const TABLE: &[Function] = &[
             random::bernoulli_(a.tensor(0)?, a.tensor(1)?, generator(a, 2).as_ref()).map_err(raise)?;
             a.object(0).answer(a.py())
         },
+    ).written(
+        &Way::PLAIN
+            .in_place_as(|given| given.named(1, ".Tensor", ".float"))
+            .without_room(|_| if draws_for_each() { Room::Rule("inplace bernoulli") } else { Room::Found }),
     ),
     method(
         "random_",
@@ -188,7 +198,7 @@ pub(super) const TABLE: &[Function] = &[
             }
             _ => overwrite(a, 2, &Distribution::Integers { low: 0, high: a.int(1)?, from_zero: true }),
         },
-    ),
+    ).written(&Way::PLAIN.in_place_as(|given| ["", ".to", ".from"][given.count.min(2)])),
     function(
         "manual_seed",
         &["(object seed) -> Generator"],
@@ -217,6 +227,11 @@ pub(super) const TABLE: &[Function] = &[
         |a| random::Generator::process_wide().set_state(a.tensor(0)?).answer(a.py()),
     ),
 ];
+
+/// Whether each sample gets random numbers of its own.
+fn draws_for_each() -> bool {
+    Mapping::innermost().is_some_and(|mapping| mapping.randomness() == Randomness::Different)
+}
 
 fn fresh(arguments: &Arguments<'_, '_>, distribution: &Distribution) -> PyResult<Py<PyAny>> {
     let (size, generator) = (arguments.ints(0)?, generator(arguments, 1));

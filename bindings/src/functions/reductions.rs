@@ -24,18 +24,24 @@ const SCAN: &[&str] = &["(Tensor input, int dim, *, dtype? dtype=None, Tensor ou
 const SCAN_IN_PLACE: &[&str] = &["(Tensor input, int dim, *, dtype? dtype=None)"];
 const SOFTMAX: &[&str] = &["(Tensor input, int dim, dtype? dtype=None, *, Tensor out=None)"];
 
+/// How answers to questions about all elements are written.
+const QUESTION: Way = Way::PLAIN
+    .unrecorded()
+    .typed(types::truth_of_all)
+    .out_as(|given| if given.count < 2 { ".all_out" } else { ".out" });
+
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
     both("sum", OVER, "The sum of all elements, or of those along some dimensions.", |a| {
         let (dims, keepdim, dtype) = over(a)?;
         reduce::sum(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
     })
-    .written(&Way::PLAIN.exact().typed(types::any)),
+    .written(&Way::PLAIN.exact().typed(types::any).out_as(|_| ".IntList_out")),
     both("mean", MEAN, "The mean of all elements, or of those along some dimensions.", |a| {
         let (dims, keepdim, dtype) = over(a)?;
         reduce::mean(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
     })
-    .written(&Way::PLAIN.exact()),
+    .written(&Way::PLAIN.exact().out_as(|given| if given.count < 2 { ".dtype_out" } else { ".out" })),
     both(
         "prod",
         &[
@@ -48,11 +54,9 @@ pub(super) const TABLE: &[Function] = &[
             _ => product::prod(a.tensor(0)?, Some(a.int(1)?), a.boolean(2), a.dtype(3)).answer(a.py()),
         },
     )
-    .written(&Way::PLAIN.exact().typed(types::any)),
-    both("any", TRUTH, "Whether any element is not zero.", |a| truths(a, truth::any))
-        .written(&Way::PLAIN.unrecorded().typed(types::truth_of_all)),
-    both("all", TRUTH, "Whether no element is zero.", |a| truths(a, truth::all))
-        .written(&Way::PLAIN.unrecorded().typed(types::truth_of_all)),
+    .written(&Way::PLAIN.exact().typed(types::any).out_as(|_| ".int_out")),
+    both("any", TRUTH, "Whether any element is not zero.", |a| truths(a, truth::any)).written(&QUESTION),
+    both("all", TRUTH, "Whether no element is zero.", |a| truths(a, truth::all)).written(&QUESTION),
     both(
         "count_nonzero",
         &["(Tensor input, int? dim=None)", "(Tensor input, int[] dim)"],
@@ -75,7 +79,7 @@ pub(super) const TABLE: &[Function] = &[
     both("softmax", SOFTMAX, "Exponentials that add up to one along a dimension.", |a| {
         softmax::softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     })
-    .written(&Way::PLAIN.unknown("softmax").typed(types::same)),
+    .written(&Way::PLAIN.unknown("softmax").typed(types::same).out_as(|_| ".int_out")),
     function(
         "_safe_softmax",
         SOFTMAX,
@@ -85,7 +89,7 @@ pub(super) const TABLE: &[Function] = &[
     both("log_softmax", SOFTMAX, "The logarithm of `softmax`.", |a| {
         softmax::log_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     })
-    .written(&Way::PLAIN.unknown("log_softmax").typed(types::same)),
+    .written(&Way::PLAIN.unknown("log_softmax").typed(types::same).out_as(|_| ".int_out")),
     both(
         "logsumexp",
         &["(Tensor input, int[1] dim, bool keepdim=False, *, Tensor out=None)"],

@@ -25,16 +25,21 @@ const PAIR: &[&str] = &[
     "(Tensor input, bool unbiased=True) -> tuple[Tensor, Tensor]",
 ];
 
+/// How a spread is written.
+const SPREAD_INTO: Way = Way::PLAIN.out_as(|given| if given.count < 2 { ".correction_out" } else { ".out" });
+
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
     both("var", SPREAD, "The variance.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::var(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
-    }),
+    })
+    .written(&SPREAD_INTO),
     both("std", SPREAD, "The standard deviation.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::std(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
-    }),
+    })
+    .written(&SPREAD_INTO),
     function("var_mean", PAIR, "The variance and the mean.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::var_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())

@@ -2,7 +2,7 @@
 //! could be recorded, and some are recorded after all.
 
 use super::way::History;
-use crate::border::raise;
+use crate::error::raise;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};

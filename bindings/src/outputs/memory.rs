@@ -2,7 +2,8 @@
 //! another order, nor to elements that are shown several times.
 
 use super::way::{Memory, Way};
-use crate::border::{as_tensor, raise};
+use crate::error::raise;
+use crate::tensor::object::as_tensor;
 use pyo3::prelude::*;
 use rushlight::shape::broadcast;
 use rushlight::{Error, Tensor};

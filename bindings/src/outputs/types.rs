@@ -4,7 +4,7 @@
 mod matrices;
 
 use super::way::Conversion;
-use crate::border::raise;
+use crate::error::raise;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use rushlight::Error;

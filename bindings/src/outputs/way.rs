@@ -1,9 +1,10 @@
-//! How an operation writes to tensors that it is given: what its entry says of `out=`.
+//! How an operation writes to tensors that it is given: what its entry says of `out=`, and of writes in place.
 use super::types;
+use crate::writes::Given;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
 
-/// What an entry says of `out=`. Entries that say nothing have `PLAIN`.
+/// What an entry says of the tensors that it writes to. Entries that say nothing have `PLAIN`.
 #[derive(Clone, Copy)]
 pub(crate) struct Way {
     pub(super) history: History,
@@ -21,6 +22,31 @@ pub(crate) struct Way {
     pub(super) placed: Placed,
     /// Whether a tensor of another shape gets that of the result before its element type is looked at.
     pub(super) resizes_first: bool,
+    /// What torch's dispatcher calls the overload that writes in place.
+    pub(crate) in_place: Overload,
+    /// What it calls the overload that writes to `out`.
+    pub(crate) out: Overload,
+    /// Whether what is written to `out` is drawn at random.
+    pub(crate) drawn: fn(&Given<'_>) -> bool,
+    /// Whose words a write in place gets that has no room for what every sample would write.
+    pub(crate) room: fn(&Given<'_>) -> Room,
+}
+
+/// The overload of a name, by what is given beside what is written to.
+pub(crate) type Overload = fn(&Given<'_>) -> &'static str;
+
+/// Whose words a write gets that has no room for what every sample would write.
+pub(crate) enum Room {
+    /// Those of an output of the wrong shape.
+    Shape,
+    /// Those of the rule for batches that arithmetic has.
+    Arithmetic,
+    /// Those of another rule for batches, by its name.
+    Rule(&'static str),
+    /// Those of torch's way for operations without a rule.
+    Fallback,
+    /// Those that the operation finds itself.
+    Found,
 }
 
 /// What autograd makes of the write.
@@ -104,6 +130,10 @@ impl Way {
         exact: false,
         placed: Placed::AsItLies,
         resizes_first: false,
+        in_place: |_| "",
+        out: |_| ".out",
+        drawn: |_| false,
+        room: |_| Room::Fallback,
     };
     /// That of operations that read and write element by element.
     pub(crate) const ALIGNED: Way = Way { memory: Memory::Aligned, ..Way::PLAIN };
@@ -178,5 +208,36 @@ impl Way {
     /// Gives a tensor the shape of the result before it looks at the element type.
     pub(crate) const fn resizing_first(self) -> Way {
         Way { resizes_first: true, ..self }
+    }
+
+    /// Has this overload where it writes in place.
+    pub(crate) const fn in_place_as(self, in_place: Overload) -> Way {
+        Way { in_place, ..self }
+    }
+
+    /// Has this overload where it writes to `out`.
+    pub(crate) const fn out_as(self, out: Overload) -> Way {
+        Way { out, ..self }
+    }
+
+    /// Has an overload for a tensor beside the first operand, and one for a number.
+    pub(crate) const fn overloaded(self) -> Way {
+        self.in_place_as(|given| given.named(1, ".Tensor", ".Scalar"))
+            .out_as(|given| given.named(2, ".Tensor_out", ".Scalar_out"))
+    }
+
+    /// Has overloads that are named for both operands where it writes to `out`.
+    pub(crate) const fn out_of_pairs(self) -> Way {
+        self.out_as(|given| given.named(2, ".Tensor_Tensor_out", ".Tensor_Scalar_out"))
+    }
+
+    /// Writes what is drawn at random, given this, to `out`.
+    pub(crate) const fn drawn(self, drawn: fn(&Given<'_>) -> bool) -> Way {
+        Way { drawn, ..self }
+    }
+
+    /// Is refused in these words where it has no room for what every sample would write.
+    pub(crate) const fn without_room(self, room: fn(&Given<'_>) -> Room) -> Way {
+        Way { room, ..self }
     }
 }

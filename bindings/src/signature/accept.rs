@@ -1,7 +1,9 @@
 //! Whether a value is of a parameter's kind. Exact types are looked at first; numpy's scalars,
 //! recognised without importing numpy, last.
 use super::Kind;
-use crate::border;
+use crate::classes::{is_a, type_name};
+use crate::dtype::as_dtype;
+use crate::tensor::object::as_tensor;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -27,8 +29,8 @@ impl From<bool> for Verdict {
 #[inline]
 pub(crate) fn accepts(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
     match kind {
-        Kind::Tensor => border::as_tensor(object).is_some().into(),
-        Kind::Operand => (border::as_tensor(object).is_some() || is_number(object)).into(),
+        Kind::Tensor => as_tensor(object).is_some().into(),
+        Kind::Operand => (as_tensor(object).is_some() || is_number(object)).into(),
         Kind::Int => is_int(object).into(),
         Kind::Bool => object.is_exact_instance_of::<PyBool>().into(),
         Kind::Ints(size) => ints(object, size),
@@ -42,12 +44,8 @@ fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
         Kind::Number | Kind::Float => number_or_scalar(object).into(),
         Kind::Text => (object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>()).into(),
         Kind::DType => dtype(object).is_some().into(),
-        Kind::Device => {
-            (border::is_a(kind, object) || object.is_instance_of::<PyString>() || is_int(object)).into()
-        }
-        Kind::Layout | Kind::MemoryFormat | Kind::Generator | Kind::Storage => {
-            border::is_a(kind, object).into()
-        }
+        Kind::Device => (is_a(kind, object) || object.is_instance_of::<PyString>() || is_int(object)).into(),
+        Kind::Layout | Kind::MemoryFormat | Kind::Generator | Kind::Storage => is_a(kind, object).into(),
         Kind::Floats(size) => {
             let first = first(object).map(|first| first.is_none_or(|first| is_number(&first)));
             first.unwrap_or(size > 0 && is_number(object)).into()
@@ -61,7 +59,7 @@ fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
 
 /// The element type that an object stands for.
 pub(crate) fn dtype(object: &Bound<'_, PyAny>) -> Option<DType> {
-    if let Some(dtype) = border::as_dtype(object) {
+    if let Some(dtype) = as_dtype(object) {
         return Some(dtype);
     }
     let py = object.py();
@@ -80,7 +78,7 @@ fn is_int(object: &Bound<'_, PyAny>) -> bool {
     if object.is_exact_instance_of::<PyInt>() {
         return true;
     }
-    if let Some(tensor) = border::as_tensor(object) {
+    if let Some(tensor) = as_tensor(object) {
         return tensor.dtype().category() == Category::Integer && is_plain_scalar(object);
     }
     if object.is_instance_of::<PyInt>() {
@@ -99,12 +97,12 @@ pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
 
 /// A number, or a tensor that can be read as one.
 fn number_or_scalar(object: &Bound<'_, PyAny>) -> bool {
-    if border::as_tensor(object).is_some() { is_plain_scalar(object) } else { is_number(object) }
+    if as_tensor(object).is_some() { is_plain_scalar(object) } else { is_number(object) }
 }
 
 /// A tensor that can be read as a number: without dimensions and outside the graph.
 fn is_plain_scalar(object: &Bound<'_, PyAny>) -> bool {
-    border::as_tensor(object).is_some_and(|tensor| tensor.ndim() == 0 && !tensor.requires_grad())
+    as_tensor(object).is_some_and(|tensor| tensor.ndim() == 0 && !tensor.requires_grad())
 }
 
 /// Something that can stand at the front of a list of integers: whatever Python indexes with, but `bool`.
@@ -115,7 +113,7 @@ pub(crate) fn is_index(object: &Bound<'_, PyAny>) -> bool {
     if object.is_exact_instance_of::<PyBool>() {
         return false;
     }
-    match border::as_tensor(object) {
+    match as_tensor(object) {
         Some(tensor) => tensor.ndim() == 0 && tensor.dtype().category() == Category::Integer,
         None => object.call_method0(pyo3::intern!(object.py(), "__index__")).is_ok(),
     }
@@ -147,9 +145,9 @@ fn tensors(object: &Bound<'_, PyAny>, index: usize) -> Verdict {
     let Ok(elements) = object.try_iter() else { return Verdict::No(None) };
     for (at, element) in elements.enumerate() {
         match element {
-            Ok(element) if border::as_tensor(&element).is_some() => {}
+            Ok(element) if as_tensor(&element).is_some() => {}
             Ok(element) => {
-                let name = border::type_name(&element);
+                let name = type_name(&element);
                 let text = format!("expected Tensor as element {at} in argument {index}, but got {name}");
                 return Verdict::Raised(PyTypeError::new_err(text));
             }

@@ -14,7 +14,7 @@ use rushlight::{Tensor, dispatch};
 
 use super::object::as_tensor;
 use super::{numpy, values};
-use crate::border::{is_a, type_name};
+use crate::classes::{is_a, type_name};
 use crate::error::raise;
 use crate::memory::elements_of;
 use crate::signature::Kind;

@@ -362,7 +362,7 @@ impl TensorBase {
 /// The tensor on the same memory without history.
 pub(crate) fn detached(tensor: &Tensor) -> PyResult<Tensor> {
     if mode::special() {
-        batch::check_inside(tensor, "gen_vmap_plumbing").map_err(raise)?;
+        batch::check_inside(tensor, || "gen_vmap_plumbing").map_err(raise)?;
     }
     // Outside of inference mode writes to what is detached from one of its tensors are counted, as those to its data.
     match tensor.is_counted() || mode::is_inference() {

@@ -15,7 +15,7 @@ use rushlight::ops::{Operand, Value, index};
 use super::construct::{from_sequence, is_sequence};
 use super::numpy;
 use super::object::as_tensor;
-use crate::border::type_name;
+use crate::classes::type_name;
 use crate::dtype::tensor_type_name;
 use crate::error::raise;
 use crate::writes::{self, Given, warn_repeated};

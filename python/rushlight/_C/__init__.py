@@ -38,7 +38,7 @@ from ..autograd.variable import _EngineBase as _ImperativeEngine
 
 _TensorBase = TensorBase
 
-_LATE = {
+_PLACES = {
     "._levels": "_enter_dual_level _exit_dual_level",
     "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "
     "_storage_address _storage_id",
@@ -50,7 +50,6 @@ _LATE = {
     "_push_on_torch_function_stack _set_torch_function_state",
     "._thread_objects": "_get_obj_in_tls _is_key_in_tls _remove_obj_from_tls _stash_obj_in_tls",
 }
-_names = {name: place for place, names in _LATE.items() for name in names.split()}
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
     from . import _functorch as _functorch
 else:
     __getattr__, __dir__ = on_first_use(
-        globals(), rooms={"_autograd", "_functions", "_functorch"}, names=_names
+        globals(), rooms={"_autograd", "_functions", "_functorch"}, places=_PLACES
     )
 
 __all__ = [

@@ -53,16 +53,13 @@ else:
     __getattr__, __dir__ = on_first_use(
         globals(),
         rooms={"forward_ad", "function", "functional", "graph", "profiler", "profiler_util"},
-        names={
-            "DeviceType": ".profiler_util",
-            "SavedTensor": ".._C._autograd",
-            "_get_sequence_nr": ".._C._autograd",
-            "Function": ".function",
-            "NestedIOFunction": ".function",
-            "ProfilerActivity": ".profiler",
-            "kineto_available": ".profiler",
-            "_engine_run_backward": ".graph",
-            "_unsafe_preserve_version_counter": ".grad_mode",
+        places={
+            ".._C._autograd": "SavedTensor _get_sequence_nr",
+            ".function": "Function NestedIOFunction",
+            ".grad_mode": "_unsafe_preserve_version_counter",
+            ".graph": "_engine_run_backward",
+            ".profiler": "ProfilerActivity kineto_available",
+            ".profiler_util": "DeviceType",
         },
     )
 

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from ..inspection.memory import memory as memory
 else:
     __getattr__, __dir__ = on_first_use(
-        globals(), names={"memory": "..inspection", "why_alive": "..inspection"}
+        globals(),
+        places={
+            "..inspection": "memory why_alive",
+        },
     )
 
 __all__ = [

@@ -69,17 +69,7 @@ def infer_schema(
             fail(f"Parameter {name} must have a type annotation.")
         kind = _parameter_type(hints[name])
         if kind is None:
-            hint = ""
-            origin: object = typing.get_origin(hints[name])
-            if origin is tuple:
-                hint = (
-                    "We do not support Tuple inputs in schema. As a workaround, please try to use List "
-                    "instead. For example, "
-                    f"list[{', '.join(one.__name__ for one in set(typing.get_args(hints[name])))}].\n\n"
-                )
-            fail(
-                f"Parameter {name} has unsupported type {hints[name]}. {hint}The valid types are: {_valid()}."
-            )
+            fail(_unsupported(name, hints[name]))
         if name in mutates_args or (mutates_args == "unknown" and kind.startswith("Tensor")):
             if not kind.startswith("Tensor"):
                 fail(
@@ -99,6 +89,18 @@ def infer_schema(
     if signature.return_annotation is signature.empty:
         fail("No return type annotation was provided. Please add one.")
     return f"{op_name or ''}({', '.join(parameters)}) -> {_return_type(hints['return'], fail)}"
+
+
+def _unsupported(name: str, annotation: Any) -> str:
+    """Return what is wrong with a parameter of this type, and what to write instead."""
+    hint = ""
+    if typing.get_origin(annotation) is tuple:
+        elements = ", ".join(one.__name__ for one in set(typing.get_args(annotation)))
+        hint = (
+            "We do not support Tuple inputs in schema. As a workaround, please try to use List instead. For "
+            f"example, list[{elements}].\n\n"
+        )
+    return f"Parameter {name} has unsupported type {annotation}. {hint}The valid types are: {_valid()}."
 
 
 def _element(annotation: Any) -> tuple[Any, bool]:

@@ -77,7 +77,10 @@ __all__ = [
 
 _nn = native._nn
 __getattr__, __dir__ = on_first_use(
-    globals(), names=dict.fromkeys(("ldl_factor", "ldl_factor_ex", "ldl_solve"), "._indefinite")
+    globals(),
+    places={
+        "._indefinite": "ldl_factor ldl_factor_ex ldl_solve",
+    },
 )
 
 cholesky = _nn.linalg_cholesky

@@ -78,13 +78,11 @@ from .modules.normalised import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
-    CrossMapLRN2d,
     GroupNorm,
     InstanceNorm1d,
     InstanceNorm2d,
     InstanceNorm3d,
     LayerNorm,
-    LocalResponseNorm,
     RMSNorm,
 )
 from .modules.paddings import (
@@ -143,6 +141,7 @@ from .modules.resizing import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
+from .modules.responses import CrossMapLRN2d, LocalResponseNorm
 from .modules.similarities import (
     CosineSimilarity,
     PairwiseDistance,
@@ -388,11 +387,11 @@ __all__ = [
 __getattr__, __dir__ = on_first_use(
     globals(),
     rooms={"attention", "grad"},
-    names={
-        **dict.fromkeys((name for name in __all__ if name.startswith("Lazy")), ".modules.lazy"),
-        **dict.fromkeys(("UninitializedBuffer", "UninitializedParameter"), ".uninitialized"),
-        **dict.fromkeys(("Container", "NLLLoss2d"), ".modules.former"),
-        "LinearCrossEntropyLoss": ".modules.heads_with_losses",
-        "LinearCrossEntropyOptions": ".functional.heads_with_losses",
+    places={
+        ".functional.heads_with_losses": "LinearCrossEntropyOptions",
+        ".modules.former": "Container NLLLoss2d",
+        ".modules.heads_with_losses": "LinearCrossEntropyLoss",
+        ".modules.lazy": " ".join(name for name in __all__ if name.startswith("Lazy")),
+        ".uninitialized": "UninitializedBuffer UninitializedParameter",
     },
 )

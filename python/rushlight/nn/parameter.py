@@ -121,8 +121,7 @@ class Buffer(Tensor, metaclass=_BufferType):
 
 __getattr__, __dir__ = on_first_use(
     globals(),
-    names=dict.fromkeys(
-        ("UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"),
-        ".uninitialized",
-    ),
+    places={
+        ".uninitialized": "UninitializedBuffer UninitializedParameter UninitializedTensorMixin is_lazy",
+    },
 )

@@ -45,5 +45,10 @@ open_places(globals(), {"adamw": {".adam": "AdamW"}})
 
 # Rarer ones; and what needs modules, which optimisers do not.
 __getattr__, __dir__ = on_first_use(
-    globals(), rooms={"swa_utils"}, names={"Adafactor": ".adafactor", "Muon": ".muon"}
+    globals(),
+    rooms={"swa_utils"},
+    places={
+        ".adafactor": "Adafactor",
+        ".muon": "Muon",
+    },
 )

@@ -34,7 +34,9 @@ else:
             "module_tracker",
             "weak",
         },
-        names={"swap_tensors": "._swapping"},
+        places={
+            "._swapping": "swap_tensors",
+        },
     )
 
 __all__ = ["checkpoint", "data", "hooks", "swap_tensors"]

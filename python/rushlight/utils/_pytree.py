@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ._pytree_text import treespec_dumps as treespec_dumps
     from ._pytree_text import treespec_loads as treespec_loads
 else:
-    _LATE = {
+    _PLACES = {
         "._pytree_classes": "CONSTANT_NODES ConstantNode _is_constant_holder _register_pytree_node "
         "_retrieve_constant is_constant_class is_namedtuple is_structseq is_structseq_class "
         "is_structseq_instance register_constant register_dataclass treespec_dict treespec_leaf "
@@ -47,8 +47,7 @@ else:
         "._pytree_text": "DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL _register_namedtuple pytree_to_str "
         "str_to_pytree treespec_dumps treespec_loads",
     }
-    _names = {name: place for place, names in _LATE.items() for name in names.split()}
-    __getattr__, __dir__ = on_first_use(globals(), names=_names)
+    __getattr__, __dir__ = on_first_use(globals(), places=_PLACES)
 
 PyTree = Any
 

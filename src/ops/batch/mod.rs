@@ -69,12 +69,12 @@ pub(super) fn is_batched(x: &Tensor) -> bool {
 
 /// Tensors of a mapping that is over are of no use.
 pub(super) fn check_open(mapping: &Mapping) -> Result<()> {
-    check_open_for(mapping, "gen_vmap_plumbing")
+    check_open_for(mapping, || "gen_vmap_plumbing")
 }
 
 /// `check_open`, where torch's message names another part of it.
-fn check_open_for(mapping: &Mapping, plumbing: &'static str) -> Result<()> {
-    if mapping.is_open() { Ok(()) } else { Err(Error::Escaped { plumbing }.into()) }
+fn check_open_for(mapping: &Mapping, plumbing: impl FnOnce() -> &'static str) -> Result<()> {
+    if mapping.is_open() { Ok(()) } else { Err(Error::Escaped { plumbing: plumbing() }.into()) }
 }
 
 /// The part of torch that a node of this name comes from, in its message.
@@ -228,7 +228,7 @@ fn wrapped(answer: Answer, mapping: &Arc<Mapping>) -> Result<Outputs> {
 /// Runs an operation for all samples and records it among the tensors of the mapping.
 #[cold]
 pub(super) fn apply(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Outputs> {
-    check_open_for(mapping, plumbing(op.name()))?;
+    check_open_for(mapping, || plumbing(op.name()))?;
     let answer = below(mapping, || answer(op, inputs, mapping))?;
     let bound = all_bound(inputs, mapping)?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();
@@ -242,7 +242,7 @@ pub(super) fn apply(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) 
 }
 
 /// Refuses a tensor of a mapping that is over.
-pub fn check_inside(x: &Tensor, plumbing: &'static str) -> Result<()> {
+pub fn check_inside(x: &Tensor, plumbing: impl FnOnce() -> &'static str) -> Result<()> {
     match x.mapping() {
         Some(mapping) => check_open_for(mapping, plumbing),
         None => Ok(()),
@@ -297,7 +297,7 @@ pub(super) fn front_each(
 ) -> Option<Result<Outputs>> {
     let batch = if mode::special() { x.batch()? } else { return None };
     let run = || {
-        check_open_for(&batch.mapping, "boxed_reduction_batch_rule")?;
+        check_open_for(&batch.mapping, || "boxed_reduction_batch_rule")?;
         if batch.dim.is_none() {
             // One for all stays one for all.
             let made = f(&squeeze::unsqueeze(&batch.value, 0)?, 1)?.into_iter();

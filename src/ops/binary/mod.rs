@@ -4,6 +4,7 @@
 
 mod numbers;
 mod operation;
+mod plain;
 mod rule;
 
 use std::sync::Arc;
@@ -14,18 +15,18 @@ use super::in_place::{self, Write};
 use super::operand::{Kept, Numbers, Operand, Value, result_type};
 use super::record::{needed, passes_by, record_new};
 use super::{batch, copy, intercept, tangents, watch};
-use crate::dtype::Scalar;
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
-use crate::graph::{Edge, SavedTensor, check_kept, mode};
-use crate::kernels::{map, zip};
+use crate::graph::{SavedTensor, check_kept, mode};
 use crate::shape;
-use crate::tensor::{Array, Mapping, Reading, Tensor};
+use crate::tensor::{Array, Mapping, Tensor};
 
 pub(super) use numbers::{combine, expanded};
 use numbers::{forward, overwrite, sizes_first};
 pub(super) use operation::floating;
 pub use operation::{Elementwise2, Needs};
+use plain::Plain;
 use rule::{Recorded, edges, recorded};
 
 /// The operation on two operands, of which one may be a number of the engine's own.
@@ -44,7 +45,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     if mode::special() {
         return apply_traced(op, a, b);
     }
-    match apply_plain(op, a, b)? {
+    match plain::apply(op, a, b)? {
         Plain::Is(y) => return Ok(y),
         Plain::IsLong => return watch::at_length(false, || apply(op, a, b)),
         Plain::IsNot => {}
@@ -127,108 +128,6 @@ fn apply_batched<E: Elementwise2>(
     Ok(y)
 }
 
-/// Note [The short way]
-/// ----
-/// Most operations of small tensors are on operands of one floating-point type and one shape, in
-/// row-major order, or on one such operand and a number. Their cost is that of counting handles, so
-/// these operands are read where they lie; a handle is made only of what is kept. All others take
-/// the general way, which gives the same results.
-fn apply_plain<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Plain> {
-    let (x, number) = match (a, b) {
-        (Operand::Tensor(x), Operand::Tensor(_)) => (x, None),
-        (Operand::Tensor(x), Operand::Scalar(number)) => (x, Some(number)),
-        _ => return Ok(Plain::IsNot),
-    };
-    if matches!(number, Some(Scalar::Complex(_))) {
-        return Ok(Plain::IsNot);
-    }
-    let left = x.read();
-    // The same tensor is not read twice at a time.
-    let right = b.tensor().filter(|b| !b.is(x)).map(Tensor::read);
-    let (p, q) = (left.array(), right.as_ref().map_or(left.array(), |right| right.array()));
-    let dtype = p.dtype;
-    let same = p.layout.is_row_major()
-        && (p.layout.is(&q.layout) || q.layout.is_contiguous() && p.layout.shape() == q.layout.shape());
-    if !same || dtype != q.dtype || !dtype.is_float() || op.result(dtype)? != dtype {
-        return Ok(Plain::IsNot);
-    }
-    if watch::is_long(p.layout.numel() as u64) {
-        return Ok(Plain::IsLong);
-    }
-    let second = if number.is_some() { None } else { right.as_ref().or(Some(&left)) };
-    let recording = mode::is_grad_enabled();
-    if recording && mode::frozen_leaves() {
-        return Ok(Plain::IsNot);
-    }
-    let requires = |reading: Option<&Reading<'_>>| match reading {
-        Some(reading) if recording => reading.requires_grad(),
-        _ => Some(false),
-    };
-    let (Some(left_requires), Some(right_requires)) = (requires(Some(&left)), requires(second)) else {
-        return Ok(Plain::IsNot);
-    };
-    op.check(a, b, dtype)?;
-    let quick = number.and_then(|number| op.with_number(p, number, dtype)).transpose()?;
-    let computed = || {
-        dispatch!(float dtype, T => {
-        let (Some(p), Some(q)) = (p.slice::<T>(), q.slice::<T>()) else { return Ok(None) };
-        let mut y = Array::uninit(&left.array().layout, dtype)?;
-        match number {
-            None => zip::zip_slice(p, q, y.fresh(), op.loops()),
-            Some(number) => {
-                let number: T = number.to();
-                let f = op.loops();
-                map::map_slice(p, y.fresh(), move |p| f(p, number));
-            }
-        }
-        Ok(Some(y))
-    }, else { Ok(None) })
-    };
-    let y: Result<Option<Array>> = match quick {
-        Some(y) => Ok(Some(y)),
-        None => computed(),
-    };
-    let Some(y) = y? else { return Ok(Plain::IsNot) };
-    if !(left_requires || right_requires) {
-        let standing = second.map_or_else(Default::default, Reading::standing).and(left.standing());
-        drop((left, right));
-        return Ok(Plain::Is(Tensor::unrecorded(y, standing)));
-    }
-    let wanted = |requires: bool, needs: Needs| if requires && op.derives() { needs } else { Needs::Nothing };
-    let (first_needs, second_needs) =
-        (wanted(left_requires, E::LEFT_NEEDS), wanted(right_requires, E::RIGHT_NEEDS));
-    let shows = E::shows(left_requires, right_requires);
-    let kept = |array: &Array, wanted: bool, index: u8| match wanted || !E::SHOWS_RESULT.is_empty() {
-        true => rule::kept(array.clone(), index, shows),
-        false => Kept::Nothing,
-    };
-    let a_kept = kept(p, first_needs.left() || second_needs.left(), 0);
-    let b_kept = match number {
-        Some(number) => Kept::Scalar(number.into()),
-        None => kept(q, first_needs.right() || second_needs.right(), 1),
-    };
-    let (left_edge, right_edge) = (left.edge(), second.and_then(Reading::edge));
-    drop((left, right));
-    // Leaves and views look their edges up, which reads them again.
-    let edge = |edge: Option<Edge>, requires: bool, operand: Operand<'_>| match operand {
-        Operand::Tensor(tensor) if requires && edge.is_none() => tensor.gradient_edge(),
-        _ => Ok(edge),
-    };
-    let edges =
-        SmallVec::from_buf([edge(left_edge, left_requires, a)?, edge(right_edge, right_requires, b)?]);
-    record_new(Recorded { op, a: a_kept, b: b_kept }, edges, y).map(Plain::Is)
-}
-
-/// What the short way came to.
-enum Plain {
-    /// The result.
-    Is(Tensor),
-    /// It would, but the operation takes a while.
-    IsLong,
-    /// The operands take the general way.
-    IsNot,
-}
-
 /// The operation in place of its first operand.
 pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Result<()> {
     let a = Operand::Tensor(x);
@@ -249,7 +148,28 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let common = result_type([&Numbers::Array(target.clone()), &right]);
     op.check(a, b, common)?;
     let dtype = op.result(common)?;
-    let overlapping = match &right {
+    let apart = fitted(&target, &right, dtype)?;
+    let rule = match write.is_traced() {
+        true => {
+            // A tangent needs old values of the second operand too, where backward refuses.
+            let right = if write.has_tangents() { apart.clone() } else { right };
+            Some(rule_of_write(op, &mut write, (a, &target), (b, right))?)
+        }
+        false => None,
+    };
+    match intercept::is_active() {
+        true => {
+            let target = target.clone();
+            intercept::written(node(&op, a, b), &[a, b], move || overwrite(&op, &target, &apart, dtype))?;
+        }
+        false => overwrite(&op, &target, &apart, dtype)?,
+    }
+    write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
+}
+
+/// The second operand as it can be read while the target is written to, if a result of this type fits in there.
+fn fitted(target: &Array, right: &Numbers, dtype: DType) -> Result<Numbers> {
+    let overlapping = match right {
         Numbers::Array(array) if target.overlaps(array) => Some(array),
         _ => None,
     };
@@ -262,34 +182,27 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     if !dtype.can_cast(target.dtype) {
         return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
     }
-    let apart = match overlapping {
-        Some(array) => Numbers::Array(copy::dense(array)?),
-        None => right.clone(),
-    };
-    let rule = match write.is_traced() {
-        // The old values of the target are about to go: what is kept of them is a copy.
-        true => {
-            // A tangent needs old values of the second operand too, where backward refuses.
-            let right = if write.has_tangents() { apart.clone() } else { right };
-            let mut rule = recorded(op, (a, Numbers::Array(target.clone())), (b, right), write.needed());
-            if let Kept::Tensor(saved) = &rule.a {
-                let before = SavedTensor::former(copy::dense(&target)?, 0);
-                rule.a = Kept::Tensor(if saved.is_hidden() { before.hidden() } else { before });
-            }
-            check_kept(&rule)?;
-            if mode::special() {
-                write.pack(&rule)?;
-            }
-            Some(rule)
-        }
-        false => None,
-    };
-    match intercept::is_active() {
-        true => {
-            let target = target.clone();
-            intercept::written(node(&op, a, b), &[a, b], move || overwrite(&op, &target, &apart, dtype))?;
-        }
-        false => overwrite(&op, &target, &apart, dtype)?,
+    match overlapping {
+        Some(array) => copy::dense(array).map(Numbers::Array),
+        None => Ok(right.clone()),
     }
-    write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
+}
+
+/// The rule of a write. The old values of the target are about to go: what is kept of them is a copy.
+fn rule_of_write<E: Elementwise2>(
+    op: E,
+    write: &mut Write<'_>,
+    (a, target): (Operand<'_>, &Array),
+    b: (Operand<'_>, Numbers),
+) -> Result<Recorded<E>> {
+    let mut rule = recorded(op, (a, Numbers::Array(target.clone())), b, write.needed());
+    if let Kept::Tensor(saved) = &rule.a {
+        let before = SavedTensor::former(copy::dense(target)?, 0);
+        rule.a = Kept::Tensor(if saved.is_hidden() { before.hidden() } else { before });
+    }
+    check_kept(&rule)?;
+    if mode::special() {
+        write.pack(&rule)?;
+    }
+    Ok(rule)
 }

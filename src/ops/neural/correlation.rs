@@ -1,28 +1,22 @@
 //! Convolution as what it is: a form that is linear in the input, in the weight and in the output.
 //! Given any two of them it says the third, so the derivatives of each case are the other cases.
 
-use std::mem::MaybeUninit;
-use std::panic::resume_unwind;
+mod numbers;
+
 use std::sync::Arc;
 
-use ndarray::{ArrayView2, Axis};
 use smallvec::smallvec;
 
-use crate::dtype::{DType, Number};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::parallel::parallel_items;
 use crate::kernels::windows::Windows;
-use crate::kernels::{gemm, interrupt};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::{add, copy, create, permute, reshape};
-use crate::shape::{self, Layout, SharedLayout};
+use crate::shape;
 use crate::tensor::{Array, Tensor};
-
-/// Multiplications that make up a share of the work of a thread.
-const SHARE: usize = 1 << 22;
 
 /// Which of the three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,123 +135,9 @@ pub(super) struct Correlation {
     pub(super) geometry: Arc<Geometry>,
 }
 
-/// A matrix in consecutive elements.
-fn matrix<T: Number>(elements: &[T], rows: usize, columns: usize) -> ArrayView2<'_, T> {
-    ArrayView2::from_shape((rows, columns), elements)
-        .unwrap_or_else(|_| unreachable!("the matrix has as many elements"))
-}
-
-fn elements<T: Number>(array: &Array) -> &[T] {
-    array.slice().unwrap_or_else(|| unreachable!("the operands were laid out in order"))
-}
-
-/// The elements of a fresh array.
-fn writable<T: Number>(array: &Array) -> &mut [T] {
-    array.writable_slice().unwrap_or_else(|| unreachable!("a fresh array lies in order"))
-}
-
-/// Memory of zeros for so many elements. Work for which there is none is given up.
-fn room<T: Number>(len: usize) -> Array {
-    let exhausted = || interrupt::Exhausted { bytes: len.saturating_mul(size_of::<T>()) };
-    let layout = SharedLayout::new(Layout::contiguous(&[len]));
-    Array::zeroed(&layout, T::DTYPE).unwrap_or_else(|_| resume_unwind(Box::new(exhausted())))
-}
-
-/// The product of two matrices.
-fn product<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Result<Array> {
-    let mut y = Array::uninit_shape(&[a.nrows(), b.ncols()], T::DTYPE)?;
-    gemm::matmul(a, b, y.fresh());
-    Ok(y)
-}
-
 impl Correlation {
     fn turned(&self, gives: Role) -> Correlation {
         Correlation { gives, geometry: self.geometry.clone() }
-    }
-
-    fn run<T: Number>(&self, left: &Array, right: &Array) -> Result<Array> {
-        let geometry = &*self.geometry;
-        let (windows, groups) = (&geometry.windows, geometry.groups);
-        let (from, to) = geometry.channels();
-        let (rows, places) = (from * windows.elements(), windows.places());
-        let (input, output, weight) = (from * windows.area(), to * places, to * rows);
-        let (left, right) = (elements::<T>(left), elements::<T>(right));
-        let part = |size: usize, index: usize| index * size..(index + 1) * size;
-        let width = windows.count[2];
-        let longest = windows.stretches(rows).next().map_or(0, |lines| lines.len() * width);
-        // Samples and their groups that make up a share of the work.
-        let share = (SHARE / (to * rows * places).max(1)).max(1);
-        match self.gives {
-            Role::Output => {
-                let mut y = Array::uninit_shape(geometry.shape(Role::Output), T::DTYPE)?;
-                let shares = y.fresh::<T>().chunks_mut((output * share).max(1)).enumerate().collect();
-                parallel_items(shares, 1, |(index, out): (usize, &mut [MaybeUninit<T>])| {
-                    let (held, mut made) = (room::<T>(rows * longest), room::<T>(to * longest));
-                    let (columns, found) = (writable::<T>(&held), made.fresh::<T>());
-                    for (item, out) in (index * share..).zip(out.chunks_exact_mut(output)) {
-                        let weights = matrix(&right[part(weight, item % groups)], to, rows);
-                        for lines in windows.stretches(rows) {
-                            interrupt::unwind_if_due();
-                            let (first, count) = (lines.start * width, lines.len() * width);
-                            let columns = &mut columns[..rows * count];
-                            windows.unfold_lines(lines, &left[part(input, item)], columns);
-                            let columns = matrix(columns, rows, count);
-                            if count == places {
-                                gemm::matmul(weights, columns, out);
-                                continue;
-                            }
-                            let found = &mut found[..to * count];
-                            gemm::matmul(weights, columns, found);
-                            for (from, to) in found.chunks_exact(count).zip(out.chunks_exact_mut(places)) {
-                                to[first..first + count].copy_from_slice(from);
-                            }
-                        }
-                    }
-                });
-                Ok(y)
-            }
-            Role::Input => {
-                let layout = SharedLayout::new(Layout::contiguous(geometry.shape(Role::Input)));
-                let x = Array::zeroed(&layout, T::DTYPE)?;
-                let shares = writable::<T>(&x).chunks_mut((input * share).max(1)).enumerate().collect();
-                parallel_items(shares, 1, |(index, x): (usize, &mut [T])| {
-                    let mut columns = room::<T>(rows * longest);
-                    for (item, x) in (index * share..).zip(x.chunks_exact_mut(input)) {
-                        let weights = matrix(&right[part(weight, item % groups)], to, rows);
-                        let y = matrix(&left[part(output, item)], to, places);
-                        for lines in windows.stretches(rows) {
-                            interrupt::unwind_if_due();
-                            let (first, count) = (lines.start * width, lines.len() * width);
-                            let y = y.slice_axis(Axis(1), (first..first + count).into());
-                            gemm::matmul(weights.t(), y, &mut columns.fresh()[..rows * count]);
-                            windows.fold_lines(lines, &elements(&columns)[..rows * count], x);
-                        }
-                    }
-                });
-                Ok(x)
-            }
-            Role::Weight => {
-                let mut total = vec![T::ZERO; groups * weight];
-                let held = room::<T>(rows * longest);
-                let columns = writable::<T>(&held);
-                for item in 0..geometry.batch() * groups {
-                    let y = matrix(&right[part(output, item)], to, places);
-                    for lines in windows.stretches(rows) {
-                        interrupt::unwind_if_due();
-                        let (first, count) = (lines.start * width, lines.len() * width);
-                        let columns = &mut columns[..rows * count];
-                        windows.unfold_lines(lines, &left[part(input, item)], columns);
-                        let y = y.slice_axis(Axis(1), (first..first + count).into());
-                        let share = product(y, matrix(columns, rows, count).t())?;
-                        let total = &mut total[part(weight, item % groups)];
-                        for (total, &share) in total.iter_mut().zip(elements::<T>(&share)) {
-                            *total = total.add(share);
-                        }
-                    }
-                }
-                Array::from_slice(geometry.shape(Role::Weight), &total)
-            }
-        }
     }
 
     /// What the convolution is called with, if this is one, and if it is a gradient the one that it belongs to.
@@ -273,7 +153,7 @@ impl Correlation {
     /// The numbers, from operands that have the shapes that the geometry says.
     pub(super) fn numbers(&self, left: &Array, right: &Array) -> Result<Array> {
         let (left, right, dtype) = (copy::in_order(left)?, copy::in_order(right)?, left.dtype);
-        dispatch!(number dtype, T => self.run::<T>(&left, &right), else {
+        dispatch!(number dtype, T => numbers::calculate::<T>(self.gives, &self.geometry, &left, &right), else {
             Err(Error::NotImplementedFor { operation: "convolution", dtype }.into())
         })
     }

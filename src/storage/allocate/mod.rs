@@ -1,7 +1,5 @@
 //! The one place that asks the system for the memory of tensors, and gives it back.
 //!
-//! Note [Memory that is kept]
-//! ----
 //! A program does the same again and again, so most blocks are of a size that was freed a moment
 //! ago. Large ones, which cost a page fault every 4 KB when they are new, wait for that in lists that all
 //! threads share, up to a limit. The smallest wait too, while one thread is alone: see Note [One at a time]. The

@@ -1,7 +1,5 @@
 //! How threads meet at the one object of a tensor.
 //!
-//! Note [Without the lock]
-//! ----
 //! Where threads of Python run at once, one may look for the object of a tensor while another lets its
 //! last reference go. So the pointer is read and written under a lock, one of some that tensors share,
 //! and a reference is only taken if there still is one. Nothing of Python happens under such a lock. A

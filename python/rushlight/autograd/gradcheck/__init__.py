@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
-        names={
-            "get_analytical_jacobian": ".helpers",
-            "get_numerical_jacobian": ".helpers",
-            "get_numerical_jacobian_wrt_specific_input": ".numerical",
+        places={
+            ".helpers": "get_analytical_jacobian get_numerical_jacobian",
+            ".numerical": "get_numerical_jacobian_wrt_specific_input",
         },
     )
 

@@ -72,5 +72,9 @@ linear = native._nn.linear
 pdist = _pieces.pdist
 # What is rarely called loads on first use.
 __getattr__, __dir__ = on_first_use(
-    globals(), names={"linear_cross_entropy": ".heads_with_losses", "native_channel_shuffle": "..."}
+    globals(),
+    places={
+        "...": "native_channel_shuffle",
+        ".heads_with_losses": "linear_cross_entropy",
+    },
 )

@@ -65,7 +65,10 @@ open_places(
             ".heads_with_losses": "LinearCrossEntropyLoss",
             ".margins": "CTCLoss MultiLabelMarginLoss MultiMarginLoss TripletMarginWithDistanceLoss",
         },
-        "normalization": {".normalised": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm"},
+        "normalization": {
+            ".normalised": "GroupNorm LayerNorm RMSNorm",
+            ".responses": "CrossMapLRN2d LocalResponseNorm",
+        },
         "padding": {
             ".paddings": "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d "
             "ConstantPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "

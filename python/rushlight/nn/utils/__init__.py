@@ -66,12 +66,8 @@ open_places(
 __getattr__, __dir__ = on_first_use(
     globals(),
     rooms={"fusion", "memory_format", "parametrizations", "prune"},
-    names={
-        "convert_conv2d_weight_memory_format": ".memory_format",
-        "convert_conv3d_weight_memory_format": ".memory_format",
-        "fuse_conv_bn_eval": ".fusion",
-        "fuse_conv_bn_weights": ".fusion",
-        "fuse_linear_bn_eval": ".fusion",
-        "fuse_linear_bn_weights": ".fusion",
+    places={
+        ".fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights",
+        ".memory_format": "convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format",
     },
 )

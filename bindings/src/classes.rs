@@ -1,10 +1,8 @@
-//! The classes of the Python side as the border sees them: what is a tensor, an element type, a
-//! device, and what a type is called in a message. Arguments are matched in `signature`.
+//! The classes of what Python hands over: whether it is a device, a generator or the like, and what its class
+//! is called in a message. Arguments are matched in `signature`.
 use crate::device::{Device, Layout, MemoryFormat};
-pub(crate) use crate::dtype::{as_dtype, wrap_dtype};
-pub(crate) use crate::error::raise;
 use crate::signature::Kind;
-pub(crate) use crate::tensor::object::{as_tensor, wrap};
+use crate::tensor::object::as_tensor;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
