@@ -7,7 +7,9 @@ from support import raises
 
 
 def test_the_standard_basis_lies_in_a_matrix_for_each_tensor():
-    first, second = _construct_standard_basis_for((torch.ones(1), torch.ones(1, 2, dtype=torch.float64)), (1, 2))
+    first, second = _construct_standard_basis_for(
+        (torch.ones(1), torch.ones(1, 2, dtype=torch.float64)), (1, 2)
+    )
     assert first.tolist() == [[1.0], [0.0], [0.0]]
     assert second.tolist() == [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
     assert (first.dtype, second.dtype) == (torch.float32, torch.float64)
@@ -16,7 +18,9 @@ def test_the_standard_basis_lies_in_a_matrix_for_each_tensor():
 def test_a_basis_is_that_of_something():
     with raises(AssertionError, "Expected at least one tensor"):
         _construct_standard_basis_for((), ())
-    with raises(AssertionError, "Expected tensors and tensor_numels to have the same length, but got 1 and 2"):
+    with raises(
+        AssertionError, "Expected tensors and tensor_numels to have the same length, but got 1 and 2"
+    ):
         _construct_standard_basis_for((torch.ones(1),), (1, 2))
 
 

@@ -137,9 +137,7 @@ def _strong_wolfe(
     """
     start = _Point(0.0, f, g, d)
     start.slope = gtd
-    found, calls = _search(
-        lambda at: obj_func(x, at, d), start, t, d, tolerance_change, c1, c2, max_ls
-    )
+    found, calls = _search(lambda at: obj_func(x, at, d), start, t, d, tolerance_change, c1, c2, max_ls)
     return found.value, found.gradient, found.at, calls
 
 
@@ -297,11 +295,11 @@ def _direction(state: dict[str, Any], gradient: Tensor, most: int) -> Tensor:
     """Return the step of Newton as far as the last changes tell (the two-loop recursion)."""
     turns = list(zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True))
     weights = state["al"] = state.get("al") or [None] * most
-    direction = gradient.neg()
+    direction: Tensor = gradient.neg()
     for place, (change, moved, share) in reversed(list(enumerate(turns))):
         weights[place] = moved.dot(direction) * share
         direction.add_(change, alpha=-weights[place])
-    direction = direction * state["H_diag"]
+    direction.mul_(state["H_diag"])
     for weight, (change, moved, share) in zip(weights, turns, strict=False):
         direction.add_(moved, alpha=weight - change.dot(direction) * share)
     return direction

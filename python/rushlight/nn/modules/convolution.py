@@ -279,8 +279,9 @@ class _Transposed(_Convolution):
             functional.conv_transpose2d,
             functional.conv_transpose3d,
         )
+        padding: Any = self.padding
         behind = self._output_padding(
-            input, output_size, self.stride, self.padding, self.kernel_size, self.spatial, self.dilation
+            input, output_size, self.stride, padding, self.kernel_size, self.spatial, self.dilation
         )
         result: Tensor = functions[self.spatial - 1](
             input, self.weight, self.bias, self.stride, self.padding, behind, self.groups, self.dilation

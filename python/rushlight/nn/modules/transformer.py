@@ -141,7 +141,6 @@ class TransformerEncoderLayer(_Layer):
     ) -> Tensor:
         """Return the sequence, each place of which has seen the others."""
 
-
         def attend(x: Tensor) -> Tensor:
             return self._sa_block(x, src_mask, src_key_padding_mask, is_causal=is_causal)
 
@@ -176,7 +175,6 @@ class TransformerDecoderLayer(_Layer):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Return the sequence, each place of which has seen the others and the memory."""
-
 
         def attend(x: Tensor) -> Tensor:
             return self._sa_block(x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
