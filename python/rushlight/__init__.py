@@ -230,6 +230,7 @@ else:
             "memory",
             "multiprocessing",
             "nn",
+            "ops",
             "optim",
             "overrides",
             "profiler",
@@ -260,7 +261,6 @@ else:
             "._native_forms": "_convolution _shape_as_tensor convolution embedding_bag embedding_renorm_ "
             "frobenius_norm gcd_ grid_sampler_2d grid_sampler_3d lcm_ ldexp_ native_batch_norm "
             "native_channel_shuffle native_dropout native_group_norm native_layer_norm nuclear_norm xlogy_",
-            "._ops": "ops",
             "._recurrences": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
             "._retired": "eig lstsq matrix_rank solve symeig",
             "._segments": "segment_reduce",

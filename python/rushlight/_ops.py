@@ -12,6 +12,7 @@ import sys
 import threading
 from contextlib import suppress
 from functools import cache
+from types import ModuleType
 
 from . import _rushlight
 from ._rushlight import Tensor
@@ -19,7 +20,6 @@ from ._rushlight import Tensor
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import ModuleType
     from typing import Any
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
@@ -331,12 +331,11 @@ class _OpNamespace:
         return f"<module '{self.__name__}' from 'torch.ops'>"
 
 
-class _Ops:
+class _Ops(ModuleType):
     """The namespaces of operators."""
 
-    __name__ = "torch.ops"
-
     def __init__(self) -> None:
+        super().__init__("torch.ops")
         self.aten = _OpNamespace("aten")
 
     def __getattr__(self, name: str) -> _OpNamespace:

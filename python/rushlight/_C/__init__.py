@@ -48,6 +48,7 @@ _PLACES = {
     "_is_torch_function_mode_enabled _len_torch_dispatch_stack _len_torch_function_stack "
     "_pop_torch_dispatch_stack _pop_torch_function_stack _push_on_torch_dispatch_stack "
     "_push_on_torch_function_stack _set_torch_function_state",
+    ".._messages.matrices": "_LinAlgError",
     "._thread_objects": "_get_obj_in_tls _is_key_in_tls _remove_obj_from_tls _stash_obj_in_tls",
 }
 

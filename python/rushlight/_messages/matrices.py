@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 
-class LinAlgError(RuntimeError):
+class _LinAlgError(RuntimeError):
     """A matrix whose numbers do not allow what was asked."""
 
+    __module__ = "rushlight._C"
 
-LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
+
+LinAlgError = _LinAlgError
 
 MATRICES: dict[str, tuple[type[Exception], str]] = {
     # -- products --------------------------------------------------------------------------------------

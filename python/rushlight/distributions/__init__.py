@@ -96,7 +96,9 @@ open_places(
         "laplace": {".scaled": "Laplace"},
         "log_normal": {".scaled": "LogNormal"},
         "multinomial": {".choices": "Multinomial"},
-        "multivariate_normal": {".multivariate": "MultivariateNormal"},
+        "multivariate_normal": {
+            ".multivariate": "MultivariateNormal _precision_to_scale_tril=_root_of_inverse"
+        },
         "normal": {".scaled": "Normal"},
         "one_hot_categorical": {".choices": "OneHotCategorical"},
         "half_cauchy": {".halves": "HalfCauchy"},

@@ -15,44 +15,55 @@ if TYPE_CHECKING:
 __all__ = ["LBFGS"]
 
 
-def _cubic(
-    x1: float, f1: float, g1: float, x2: float, f2: float, g2: float, low: float, high: float
-) -> float:
-    """Return the lowest place of the cubic through two points with two slopes, between two bounds."""
+def _cubic_interpolate(
+    x1: Any, f1: Any, g1: Tensor, x2: Any, f2: Any, g2: Tensor, bounds: tuple[Any, Any] | None = None
+) -> Any:
+    """Return the lowest place of the cubic through two points with two slopes, between two bounds.
+
+    Without `bounds` it lies between the points. Other searches along lines use it under this name. Slopes
+    are tensors, and so is what is calculated with them: in their precision, as in torch.
+    """
+    low, high = bounds or sorted((x1, x2))
     d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
     square = d1 * d1 - g1 * g2
     if square < 0:
         return (low + high) / 2.0
-    d2 = square**0.5
+    d2 = square.sqrt()
     if x1 <= x2:
         place = x2 - (x2 - x1) * ((g2 + d2 - d1) / (g2 - g1 + 2 * d2))
     else:
         place = x1 - (x1 - x2) * ((g1 + d2 - d1) / (g1 - g2 + 2 * d2))
-    return float(min(max(place, low), high))
+    return min(max(place, low), high)
 
 
 class _Point:
     """A place on the line that is searched: the value there, the gradient, and the slope along the line."""
 
-    def __init__(self, at: float, value: float, gradient: Tensor, direction: Tensor) -> None:
+    def __init__(self, at: Any, value: float, gradient: Tensor, direction: Tensor) -> None:
         self.at = at
         self.value = value
         self.gradient = gradient
-        self.slope = float(gradient.dot(direction))
+        self.slope = gradient.dot(direction)
 
 
-def _between(a: _Point, b: _Point, low: float, high: float) -> float:
-    return _cubic(a.at, a.value, a.slope, b.at, b.value, b.slope, low, high)
+def _between(a: _Point, b: _Point, low: Any, high: Any) -> Any:
+    return _cubic_interpolate(a.at, a.value, a.slope, b.at, b.value, b.slope, (low, high))
 
 
 def _search(
-    probe: Any, start: _Point, step: float, direction: Tensor, tolerance: float, most: int = 25
+    probe: Any,
+    start: _Point,
+    step: Any,
+    direction: Tensor,
+    tolerance: float,
+    little: float = 1e-4,
+    flat: float = 0.9,
+    most: int = 25,
 ) -> tuple[_Point, int]:
     """Return a place that lies low and flat enough (the strong conditions of Wolfe), and the calls made."""
-    little, flat = 1e-4, 0.9
-    longest = float(direction.abs().max())
+    longest = direction.abs().max()
 
-    def look(at: float) -> _Point:
+    def look(at: Any) -> _Point:
         value, gradient = probe(at)
         return _Point(at, value, gradient, direction)
 
@@ -104,6 +115,30 @@ def _search(
                 high = low
             low = here
     return low, calls
+
+
+def _strong_wolfe(
+    obj_func: Callable[[Any, Any, Tensor], tuple[float, Tensor]],
+    x: Any,
+    t: Any,
+    d: Tensor,
+    f: float,
+    g: Tensor,
+    gtd: Tensor,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[float, Tensor, Any, int]:
+    """Search along `d` from `x`; `obj_func(x, t, d)` returns the value and the gradient at `x + t*d`.
+
+    The search of `LBFGS` for other optimisers, which know it by this name: the value found, the gradient
+    there, the step, and the calls made.
+    """
+    start = _Point(0.0, f, g, d)
+    start.slope = gtd
+    found, calls = _search(lambda at: obj_func(x, at, d), start, t, d, tolerance_change, c1, c2, max_ls)
+    return found.value, found.gradient, found.at, calls
 
 
 class LBFGS(Optimizer):
@@ -160,7 +195,7 @@ class LBFGS(Optimizer):
             ]
         )
 
-    def _move(self, step: float, direction: Tensor) -> None:
+    def _move(self, step: Any, direction: Tensor) -> None:
         start = 0
         for x in self._params:
             x.add_(direction[start : start + x.numel()].view_as(x), alpha=step)
@@ -184,27 +219,22 @@ class LBFGS(Optimizer):
         if float(gradient.abs().max()) <= group["tolerance_grad"]:
             return first_loss
         direction, step = state.get("d"), state.get("t")
-        turns, iterations = state.get("turns", []), 0
         before, loss_before = state.get("prev_flat_grad"), state.get("prev_loss")
+        iterations = 0
         while iterations < group["max_iter"]:
             iterations += 1
             state["n_iter"] += 1
             if state["n_iter"] == 1:
-                direction, turns, scale = gradient.neg(), [], 1.0
+                direction = gradient.neg()
+                state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
             else:
-                change = gradient - before
-                moved = direction * step
-                curvature = float(change.dot(moved))
-                if curvature > 1e-10:
-                    turns = [*turns, (change, moved, 1.0 / curvature)][-group["history_size"] :]
-                    state["H_diag"] = curvature / float(change.dot(change))
-                scale = state.get("H_diag", 1.0)
-                direction = _direction(gradient, turns, scale)
+                _remember(state, gradient - before, direction * step, group["history_size"])
+                direction = _direction(state, gradient, group["history_size"])
             before, loss_before = gradient.clone(), loss
             step = rate
             if state["n_iter"] == 1:
-                step = min(1.0, 1.0 / float(gradient.abs().sum())) * rate
-            slope = float(gradient.dot(direction))
+                step = min(1.0, 1.0 / gradient.abs().sum()) * rate
+            slope = gradient.dot(direction)
             if slope > -group["tolerance_change"]:
                 break
             spent = 0
@@ -227,7 +257,7 @@ class LBFGS(Optimizer):
             even = abs(loss - loss_before) < group["tolerance_change"]
             if iterations == group["max_iter"] or calls >= group["max_eval"] or flat or still or even:
                 break
-        state.update(d=direction, t=step, turns=turns, prev_flat_grad=before, prev_loss=loss_before)
+        state.update(d=direction, t=step, prev_flat_grad=before, prev_loss=loss_before)
         return first_loss
 
     def _searched(
@@ -235,13 +265,13 @@ class LBFGS(Optimizer):
         closure: Callable[[], Any],
         loss: float,
         gradient: Tensor,
-        step: float,
+        step: Any,
         direction: Tensor,
         group: dict[str, Any],
     ) -> tuple[_Point, int]:
         here = [x.clone() for x in self._params]
 
-        def probe(at: float) -> tuple[float, Tensor]:
+        def probe(at: Any) -> tuple[float, Tensor]:
             self._move(at, direction)
             value, slope = float(closure()), self._gathered()
             for x, original in zip(self._params, here, strict=True):
@@ -252,14 +282,24 @@ class LBFGS(Optimizer):
         return _search(probe, start, step, direction, group["tolerance_change"])
 
 
-def _direction(gradient: Tensor, turns: list[tuple[Tensor, Tensor, float]], scale: float) -> Tensor:
+def _remember(state: dict[str, Any], change: Tensor, moved: Tensor, most: int) -> None:
+    """Keep how the gradient changed over a step, if that says something of the curvature."""
+    curvature = change.dot(moved)
+    if curvature > 1e-10:
+        for name, value in (("old_dirs", change), ("old_stps", moved), ("ro", 1.0 / curvature)):
+            state[name] = [*state[name], value][-most:]
+        state["H_diag"] = curvature / change.dot(change)
+
+
+def _direction(state: dict[str, Any], gradient: Tensor, most: int) -> Tensor:
     """Return the step of Newton as far as the last changes tell (the two-loop recursion)."""
-    direction = gradient.neg()
-    weights = []
-    for change, moved, share in reversed(turns):
-        weights.append(float(moved.dot(direction)) * share)
-        direction = direction - change * weights[-1]
-    direction = direction * scale
-    for (change, moved, share), weight in zip(turns, reversed(weights), strict=True):
-        direction = direction + moved * (weight - float(change.dot(direction)) * share)
+    turns = list(zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True))
+    weights = state["al"] = state.get("al") or [None] * most
+    direction: Tensor = gradient.neg()
+    for place, (change, moved, share) in reversed(list(enumerate(turns))):
+        weights[place] = moved.dot(direction) * share
+        direction.add_(change, alpha=-weights[place])
+    direction.mul_(state["H_diag"])
+    for weight, (change, moved, share) in zip(weights, turns, strict=False):
+        direction.add_(moved, alpha=weight - change.dot(direction) * share)
     return direction

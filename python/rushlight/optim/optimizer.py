@@ -6,6 +6,7 @@ import warnings
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
 from functools import wraps
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from .._hooks import RemovableHandle, register
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["Optimizer"]
 
 _NAMES = "all optimizer param groups should be with/without names. cannot add param group"
+
+
+_HOOKS = (
+    "_optimizer_step_pre_hooks",
+    "_optimizer_step_post_hooks",
+    "_optimizer_state_dict_pre_hooks",
+    "_optimizer_state_dict_post_hooks",
+    "_optimizer_load_state_dict_pre_hooks",
+    "_optimizer_load_state_dict_post_hooks",
+)
 
 
 class _RequiredParameter:
@@ -41,6 +52,14 @@ class Optimizer:
     state: defaultdict[Any, Any]
     param_groups: list[dict[str, Any]]
 
+    # Optimisers around others need not call `__init__`; they have no hooks.
+    _optimizer_step_pre_hooks: Any = MappingProxyType({})
+    _optimizer_step_post_hooks = _optimizer_step_pre_hooks
+    _optimizer_state_dict_pre_hooks = _optimizer_step_pre_hooks
+    _optimizer_state_dict_post_hooks = _optimizer_step_pre_hooks
+    _optimizer_load_state_dict_pre_hooks = _optimizer_step_pre_hooks
+    _optimizer_load_state_dict_post_hooks = _optimizer_step_pre_hooks
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "step" in cls.__dict__:
@@ -55,8 +74,7 @@ class Optimizer:
         self.defaults = defaults
         self.state = defaultdict(dict)
         self.param_groups = []
-        self._step_pre_hooks: OrderedDict[int, Any] = OrderedDict()
-        self._step_post_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._make_hooks()
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -64,6 +82,10 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+
+    def _make_hooks(self) -> None:
+        for kind in _HOOKS:
+            self.__dict__.setdefault(kind, OrderedDict())
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients, which `closure` may compute anew."""
@@ -123,14 +145,54 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before `step`; it may return others of the two."""
-        return register(self._step_pre_hooks, hook)
+        return register(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after `step`."""
-        return register(self._step_post_hooks, hook)
+        return register(self._optimizer_step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(
+        self, hook: Callable[[Optimizer], None], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict` looks."""
+        return register(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[[Optimizer, dict[str, Any]], dict[str, Any] | None], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` with what `state_dict` found; it may return another.
+
+        >>> import rushlight as torch
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+        >>> handle = optimizer.register_state_dict_post_hook(lambda _, found: {**found, "epoch": 3})
+        >>> optimizer.state_dict()["epoch"]
+        3
+        """
+        return register(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[[Optimizer, dict[str, Any]], dict[str, Any] | None], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` with a copy of what is to be loaded; it may return another."""
+        return register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[[Optimizer], None], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(optimizer)` when a state has been loaded."""
+        return register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     def state_dict(self) -> dict[str, Any]:
         """Return options and state, with numbers in the parameters' place."""
+        for hook in tuple(self._optimizer_state_dict_pre_hooks.values()):
+            hook(self)
+        found = self._packed()
+        for hook in tuple(self._optimizer_state_dict_post_hooks.values()):
+            changed = hook(self, found)
+            found = found if changed is None else changed
+        return found
+
+    def _packed(self) -> dict[str, Any]:
         numbers: dict[int, int] = {}
         groups = []
         start = 0
@@ -148,6 +210,10 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` returned; tensors are cast to the dtype of their parameters."""
+        state_dict = state_dict.copy()
+        for hook in tuple(self._optimizer_load_state_dict_pre_hooks.values()):
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
         saved = deepcopy(state_dict["param_groups"])
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -169,14 +235,15 @@ class Optimizer:
             else:
                 state[key] = value
         self.__setstate__({"state": state, "param_groups": saved})
+        for hook in tuple(self._optimizer_load_state_dict_post_hooks.values()):
+            hook(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__dict__.setdefault("_step_pre_hooks", OrderedDict())
-        self.__dict__.setdefault("_step_post_hooks", OrderedDict())
+        self._make_hooks()
         self.defaults.setdefault("differentiable", False)
 
     def __repr__(self) -> str:
@@ -240,10 +307,10 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
         return run(self, *args, **kwargs)
 
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        if not self._step_pre_hooks and not self._step_post_hooks:
+        if not self._optimizer_step_pre_hooks and not self._optimizer_step_post_hooks:
             return step(self, *args, **kwargs)
         everything: Any = (self, *args)
-        for hook in tuple(self._step_pre_hooks.values()):
+        for hook in tuple(self._optimizer_step_pre_hooks.values()):
             changed = hook(self, everything, kwargs)
             if changed is not None:
                 if not isinstance(changed, tuple) or len(changed) != 2:
@@ -252,7 +319,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                     )
                 everything, kwargs = changed
         result = step(*everything, **kwargs)
-        for hook in tuple(self._step_post_hooks.values()):
+        for hook in tuple(self._optimizer_step_post_hooks.values()):
             hook(self, everything, kwargs)
         return result
 

@@ -283,10 +283,12 @@ impl Op for Normalise {
 
     fn vjp(
         &self,
-        [x, weight, bias, ..]: &Self::Saved,
+        [x, weight, bias, running @ ..]: &Self::Saved,
         at: &At<'_>,
         gradients: &Gradients,
     ) -> Result<Gradients> {
+        // Gradients may not need their numbers, but refuse ones that the program has written.
+        running.iter().flatten().try_for_each(|held| at.load(held).map(drop))?;
         // As exact as the forward.
         let wide = |saved: &SavedTensor| cast::widened(&at.load(saved)?);
         let load = |saved: &Option<SavedTensor>| saved.as_ref().map(wide).transpose();

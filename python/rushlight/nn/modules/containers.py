@@ -112,6 +112,28 @@ class Sequential(_Numbered):
             )
         return Sequential(*self, *other)
 
+    def __iadd__(self, other: Sequential) -> Self:
+        if not isinstance(other, Sequential):
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is given."
+            )
+        return self.extend(list(other))
+
+    def _times(self, factor: int) -> list[Any]:
+        if not isinstance(factor, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(factor)}")
+        if factor <= 0:
+            raise ValueError(f"Non-positive multiplication factor {factor} for {type(self)}")
+        return list(self) * factor
+
+    def __mul__(self, factor: int) -> Sequential:
+        return Sequential(*self._times(factor))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, factor: int) -> Self:
+        return self.extend(self._times(factor)[len(self) :])
+
 
 class ModuleList(_Numbered):
     """A list whose modules are registered.
@@ -394,6 +416,24 @@ class ParameterDict(Module):
             parameters = parameters.items()
         for key, value in parameters:
             self[key] = value
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """Return a dictionary that has `default` under each of these names."""
+        return ParameterDict(dict.fromkeys(keys, default))
+
+    def __or__(self, other: Any) -> ParameterDict:
+        joined = self.copy()
+        joined.update(other)
+        return joined
+
+    def __ror__(self, other: Any) -> Any:
+        joined = other.copy()
+        joined.update(self)
+        return joined
+
+    def __ior__(self, other: Any) -> Self:
+        self.update(other)
+        return self
 
     def extra_repr(self) -> str:
         """Show one line for each value."""

@@ -67,6 +67,7 @@ class _Convolution(Module):
         self.output_padding = spread(output_padding, self.spatial)
         self.groups = groups
         self.padding_mode = padding_mode
+        self._reversed_padding_repeated_twice = self._around()
         first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         self.weight = Parameter(empty((first, second // groups, *self.kernel_size), **options))
         if bias:
@@ -74,6 +75,16 @@ class _Convolution(Module):
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
+
+    def _around(self) -> Sequence[int]:
+        """Return what is added before and behind, from the last dimension on."""
+        if isinstance(self.padding, tuple):
+            return tuple(side for padding in reversed(self.padding) for side in (padding, padding))
+        around: list[int] = []
+        for steps, size in zip(reversed(self.dilation), reversed(self.kernel_size), strict=True):
+            total = steps * (size - 1) if self.padding == "same" else 0
+            around += [total // 2, total - total // 2]
+        return around
 
     def reset_parameters(self) -> None:
         """Draw weight and bias anew, both within one over the root of the inputs of an output."""
@@ -134,27 +145,19 @@ class _Plain(_Convolution):
             options,
         )
 
-    def _around(self) -> list[int]:
-        """Return what is added before and behind, from the last dimension on."""
-        if isinstance(self.padding, tuple):
-            return [side for padding in reversed(self.padding) for side in (padding, padding)]
-        around = []
-        for steps, size in zip(reversed(self.dilation), reversed(self.kernel_size), strict=True):
-            total = steps * (size - 1) if self.padding == "same" else 0
-            around += [total // 2, total - total // 2]
-        return around
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply the convolution."""
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """Apply the convolution with a weight of the caller's: subclasses change weights by this name."""
         function: Any = (functional.conv1d, functional.conv2d, functional.conv3d)[self.spatial - 1]
         padding: Any = self.padding
         if self.padding_mode != "zeros":
-            input = functional.pad(input, self._around(), mode=self.padding_mode)
+            input = functional.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = (0,) * self.spatial
-        result: Tensor = function(
-            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
-        )
+        result: Tensor = function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
         return result
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the convolution."""
+        return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv1d(_Plain):
@@ -229,11 +232,21 @@ class _Transposed(_Convolution):
             options,
         )
 
-    def _behind(self, input: Tensor, sizes: Sequence[int] | None) -> Any:
-        """Return what is added behind so that the result has these sizes."""
-        if sizes is None:
+    def _output_padding(
+        self,
+        input: Tensor,
+        output_size: Sequence[int] | None,
+        stride: Sequence[int],
+        padding: Sequence[int],
+        kernel_size: Sequence[int],
+        num_spatial_dims: int,
+        dilation: Sequence[int] | None = None,
+    ) -> Sequence[int]:
+        """Return what is added behind so that the result has these sizes; subclasses ask by this name."""
+        if output_size is None:
             return self.output_padding
-        count = self.spatial
+        count, sizes = num_spatial_dims, output_size
+        steps = dilation or (1,) * count
         has_batch = input.dim() == count + 2
         lead = 2 if has_batch else 1
         if len(sizes) == lead + count:
@@ -244,13 +257,13 @@ class _Transposed(_Convolution):
                 f"{lead + count} elements (got {len(sizes)})"
             )
         least = [
-            (input.shape[dim + lead] - 1) * self.stride[dim]
-            - 2 * self.padding[dim]
-            + self.dilation[dim] * (self.kernel_size[dim] - 1)
+            (input.shape[dim + lead] - 1) * stride[dim]
+            - 2 * padding[dim]
+            + steps[dim] * (kernel_size[dim] - 1)
             + 1
             for dim in range(count)
         ]
-        most = [size + self.stride[dim] - 1 for dim, size in enumerate(least)]
+        most = [size + stride[dim] - 1 for dim, size in enumerate(least)]
         for size, low, high in zip(sizes, least, most, strict=True):
             if size < low or size > high:
                 raise ValueError(
@@ -266,7 +279,10 @@ class _Transposed(_Convolution):
             functional.conv_transpose2d,
             functional.conv_transpose3d,
         )
-        behind = self._behind(input, output_size)
+        padding: Any = self.padding
+        behind = self._output_padding(
+            input, output_size, self.stride, padding, self.kernel_size, self.spatial, self.dilation
+        )
         result: Tensor = functions[self.spatial - 1](
             input, self.weight, self.bias, self.stride, self.padding, behind, self.groups, self.dilation
         )

@@ -102,7 +102,7 @@ class _Statistics(_Scaled):
         self.reset_running_stats()
         super().reset_parameters()
 
-    def _check(self, input: Tensor) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in self.ranks:
             wanted = " or ".join(f"{rank}D" for rank in self.ranks)
             raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
@@ -133,7 +133,7 @@ class _BatchNorm(_Statistics):
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalise every channel; in training by the batch, else by what was seen."""
-        self._check(input)
+        self._check_input_dim(input)
         share = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
@@ -217,7 +217,7 @@ class _InstanceNorm(_Statistics):
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalise every channel of every sample."""
-        self._check(input)
+        self._check_input_dim(input)
         single = input.dim() == min(self.ranks)
         result = functional.instance_norm(
             input.unsqueeze(0) if single else input,

@@ -94,23 +94,31 @@ class _Layer(Module):
     def _through(self, x: Tensor, blocks: list[Callable[[Tensor], Tensor]]) -> Tensor:
         """Add what each block makes of the sum so far, normalised before or after."""
         for number, block in enumerate(blocks, 1):
-            norm, drop = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
-            x = x + drop(block(norm(x))) if self.norm_first else norm(x + drop(block(x)))
+            norm = getattr(self, f"norm{number}")
+            x = x + block(norm(x)) if self.norm_first else norm(x + block(x))
         return x
 
-    def _attention(self, name: str, memory: Tensor | None = None, **how: Any) -> Callable[[Tensor], Tensor]:
-        """Return the block that looks at a memory, or else at the sequence itself."""
+    # Subclasses put blocks of their own in the place of these, which therefore are called as torch does.
 
-        def attend(x: Tensor) -> Tensor:
-            seen = x if memory is None else memory
-            found: Tensor = getattr(self, name)(x, seen, seen, need_weights=False, **how)[0]
-            return found
+    def _attend(self, number: int, x: Tensor, seen: Tensor, *how: Any) -> Tensor:
+        mask, padding, is_causal = how
+        attention = getattr(self, self._attentions[number - 1])
+        options = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}
+        found = attention(x, seen, seen, need_weights=False, **options)[0]
+        dropped: Tensor = getattr(self, f"dropout{number}")(found)
+        return dropped
 
-        return attend
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        """Look at the sequence itself."""
+        return self._attend(1, x, x, attn_mask, key_padding_mask, is_causal)
 
-    def _widened(self, x: Tensor) -> Tensor:
-        wide: Tensor = self.linear2(self.dropout(self.activation(self.linear1(x))))
-        return wide
+    def _ff_block(self, x: Tensor) -> Tensor:
+        """Apply the two linear layers."""
+        wide = self.linear2(self.dropout(self.activation(self.linear1(x))))
+        dropped: Tensor = getattr(self, f"dropout{len(self._attentions) + 1}")(wide)
+        return dropped
 
 
 class TransformerEncoderLayer(_Layer):
@@ -132,16 +140,28 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         """Return the sequence, each place of which has seen the others."""
-        attend = self._attention(
-            "self_attn", attn_mask=src_mask, key_padding_mask=src_key_padding_mask, is_causal=is_causal
-        )
-        return self._through(src, [attend, self._widened])
+
+        def attend(x: Tensor) -> Tensor:
+            return self._sa_block(x, src_mask, src_key_padding_mask, is_causal=is_causal)
+
+        return self._through(src, [attend, self._ff_block])
 
 
 class TransformerDecoderLayer(_Layer):
     """Attention to itself, then to the memory of an encoder, then two linear layers."""
 
     _attentions = ("self_attn", "multihead_attn")
+
+    def _mha_block(
+        self,
+        x: Tensor,
+        mem: Tensor,
+        attn_mask: Tensor | None,
+        key_padding_mask: Tensor | None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """Look at the memory."""
+        return self._attend(2, x, mem, attn_mask, key_padding_mask, is_causal)
 
     def forward(
         self,
@@ -155,20 +175,14 @@ class TransformerDecoderLayer(_Layer):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Return the sequence, each place of which has seen the others and the memory."""
-        attend = self._attention(
-            "self_attn",
-            attn_mask=tgt_mask,
-            key_padding_mask=tgt_key_padding_mask,
-            is_causal=tgt_is_causal,
-        )
-        remember = self._attention(
-            "multihead_attn",
-            memory,
-            attn_mask=memory_mask,
-            key_padding_mask=memory_key_padding_mask,
-            is_causal=memory_is_causal,
-        )
-        return self._through(tgt, [attend, remember, self._widened])
+
+        def attend(x: Tensor) -> Tensor:
+            return self._sa_block(x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+
+        def remember(x: Tensor) -> Tensor:
+            return self._mha_block(x, memory, memory_mask, memory_key_padding_mask, memory_is_causal)
+
+        return self._through(tgt, [attend, remember, self._ff_block])
 
 
 class _Stack(Module):

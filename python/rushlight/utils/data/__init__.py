@@ -1,5 +1,6 @@
 """Data sets, the order in which they are read, and batches of them, in the process that asks."""
 
+from ..._places import open_places
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader, get_worker_info
 from .dataset import (
@@ -41,3 +42,6 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+open_places(globals(), {"_utils": {}})
+open_places(vars(_utils), {"collate": {".collate": "default_collate default_convert"}})  # type: ignore[name-defined]  # noqa: F821

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .collate import default_collate, default_convert
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DataLoader", "get_worker_info"]
 
+_T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
+_collate_fn_t = typing.Callable[[list[_T]], Any]  # for the annotations of other loaders
 _SETTLED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 

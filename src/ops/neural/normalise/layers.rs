@@ -90,9 +90,13 @@ fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
     }
     let x = cast::widened(&x.detach())?;
     let moved = |held: &Tensor, new: &Tensor| -> Result<()> {
-        let held = held.detach();
+        let (held, version) = (held.detach(), held.version());
         mul_(&held, 1.0 - running.momentum)?;
-        add_(&held, &cast::to_dtype(&mul(new, running.momentum)?, held.dtype())?)
+        add_(&held, &cast::to_dtype(&mul(new, running.momentum)?, held.dtype())?)?;
+        // What the operation remembers is not a write of the program's: nodes of earlier calls keep the same
+        // memory, and can still run.
+        held.set_version(version);
+        Ok(())
     };
     if let Some(mean) = running.mean {
         moved(mean, &reduce::mean(&x, Some(dims), false, None)?)?;
