@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from . import testing as testing
     from . import types as types
     from . import utils as utils
+    from . import version as version
     from ._assertions import _assert as _assert
     from ._assertions import _check as _check
     from ._assertions import _check_index as _check_index
@@ -242,6 +243,7 @@ else:
             "storage",
             "testing",
             "utils",
+            "version",
         },
         places={
             "._assertions": "_assert _check _check_index _check_is_size _check_not_implemented "
@@ -346,7 +348,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     >>> [x.shape for x in torch.broadcast_tensors(torch.zeros(2, 1), torch.zeros(3))]
     [torch.Size([2, 3]), torch.Size([2, 3])]
     """
-    return _rushlight.broadcast_tensors(tensors[0] if len(tensors) == 1 else tensors)
+    return _rushlight.broadcast_tensors(tensors)
 
 
 __all__ = [

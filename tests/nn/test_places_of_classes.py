@@ -208,3 +208,16 @@ def test_ways_of_attention_can_be_chosen():
     ):
         with chosen(3):
             pass
+
+
+def test_lists_tell_subclasses_the_name_of_what_stands_at_a_position():
+    class Doubled(nn.ModuleList):
+        def __getitem__(self, position):
+            return self._modules[self._get_abs_string_index(position)], position
+
+    children = [nn.Identity() for _ in range(3)]
+    child, position = Doubled(children)[-1]
+    assert child is children[2] and position == -1
+    assert nn.ParameterList([torch.ones(1)] * 3)._get_abs_string_index(-2) == "1"
+    with raises(IndexError, "index 3 is out of range"):
+        Doubled(children)[3]

@@ -1,5 +1,7 @@
 """Elements by their order, Einstein sums, linear algebra and other operations made of operations."""
 
+import pickle
+
 import pytest
 import rushlight as torch
 from support import assert_tensor, raises
@@ -52,6 +54,10 @@ def test_a_matrix_without_inverse_is_an_error_of_its_own_class():
         "linalg.inv: The diagonal element 1 is zero, the inversion could not be completed because the input "
         "matrix is singular."
     )
+
+    assert torch._C._LinAlgError is torch.linalg.LinAlgError
+    assert torch.linalg.LinAlgError.__module__ == torch._C.__name__
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_blends_weigh_and_add():

@@ -34,3 +34,13 @@ def test_a_file_that_is_not_shared_stays(tmp_path):
         torch.from_file(str(path), size=3)
     with pytest.raises(RuntimeError, match=r"unable to open file <.*> in read-only mode: No such file"):
         torch.from_file(str(tmp_path / "none"), size=3)
+
+
+def test_the_version_is_said_with_what_was_built():
+    assert torch.version.__version__ == torch.__version__
+    assert (torch.version.debug, torch.version.hip, torch.version.xpu) == (False, None, None)
+
+
+@pytest.mark.own
+def test_nothing_was_built_for_other_devices():
+    assert torch.version.cuda is None

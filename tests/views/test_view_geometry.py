@@ -305,3 +305,12 @@ def test_a_gradient_passes_a_view_of_nothing():
     x = torch.ones(3, 4, requires_grad=True)
     (x[3:].sum() + (x[:, 4:] * 2).sum() + x[3:][:, 1].exp().sum() + x.sum()).backward()
     assert x.grad.tolist() == [[1.0] * 4] * 3
+
+
+def test_one_tensor_broadcasts_to_itself():
+    x = torch.ones(2, 3)
+    (alone,) = torch.broadcast_tensors(x)
+    assert alone.shape == x.shape and alone.data_ptr() == x.data_ptr()
+    assert torch.broadcast_tensors() == ()
+    with raises(TypeError, "expected Tensor as element 0 in argument 0, but got list"):
+        torch.broadcast_tensors([x, x])

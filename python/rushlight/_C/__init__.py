@@ -39,6 +39,7 @@ from ..autograd.variable import _EngineBase as _ImperativeEngine
 _TensorBase = TensorBase
 
 _PLACES = {
+    ".._messages.matrices": "_LinAlgError",
     "._levels": "_enter_dual_level _exit_dual_level",
     "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "
     "_storage_address _storage_id",
@@ -48,7 +49,6 @@ _PLACES = {
     "_is_torch_function_mode_enabled _len_torch_dispatch_stack _len_torch_function_stack "
     "_pop_torch_dispatch_stack _pop_torch_function_stack _push_on_torch_dispatch_stack "
     "_push_on_torch_function_stack _set_torch_function_state",
-    ".._messages.matrices": "_LinAlgError",
     "._thread_objects": "_get_obj_in_tls _is_key_in_tls _remove_obj_from_tls _stash_obj_in_tls",
 }
 

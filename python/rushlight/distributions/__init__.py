@@ -8,14 +8,22 @@ tensor([1., 1.])
 """
 
 from .._places import open_places
-from . import constraints, transforms, utils
+from . import constraint_registry, constraints, transforms, utils
 from .bounded import Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, Multinomial, OneHotCategorical
+from .constraint_registry import biject_to, transform_to
 from .counts import Poisson
 from .distribution import Distribution
 from .gammas import Beta, Chi2, Dirichlet, Gamma
 from .halves import HalfCauchy, HalfNormal
+from .joint_transforms import (
+    IndependentTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    SoftmaxTransform,
+    StickBreakingTransform,
+)
 from .kl import kl_divergence, register_kl
 from .multivariate import Independent, MultivariateNormal
 from .scaled import Cauchy, Gumbel, Laplace, LogNormal, Normal
@@ -54,25 +62,33 @@ __all__ = [
     "HalfCauchy",
     "HalfNormal",
     "Independent",
+    "IndependentTransform",
     "Laplace",
     "LogNormal",
+    "LowerCholeskyTransform",
     "Multinomial",
     "MultivariateNormal",
     "Normal",
     "OneHotCategorical",
     "Poisson",
+    "PositiveDefiniteTransform",
     "PowerTransform",
     "SigmoidTransform",
+    "SoftmaxTransform",
     "SoftplusTransform",
+    "StickBreakingTransform",
     "StudentT",
     "TanhTransform",
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "biject_to",
+    "constraint_registry",
     "constraints",
     "identity_transform",
     "kl_divergence",
     "register_kl",
+    "transform_to",
     "transforms",
     "utils",
 ]

@@ -6,7 +6,6 @@ import copy
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .. import _rushlight as native
 from .._rushlight import Size, Tensor
 from .._samples import holds_for_all
 from ..autograd.grad_mode import no_grad
@@ -197,8 +196,3 @@ def number(value: Any, *others: Any) -> bool:
 def shape_of(parameter: Tensor, *given: Any) -> Size:
     """Return the shape of parameters that were broadcast; plain numbers have none."""
     return Size() if number(*given) else parameter.shape
-
-
-def standard_normal(shape: Size, like: Tensor) -> Tensor:
-    """Draw from the normal distribution of mean zero and deviation one."""
-    return native.normal(native.zeros(shape, dtype=like.dtype), native.ones(shape, dtype=like.dtype))

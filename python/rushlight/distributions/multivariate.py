@@ -9,8 +9,8 @@ from .. import _rushlight as native
 from .. import linalg
 from .._rushlight import Size
 from . import constraints
-from .distribution import Distribution, standard_normal
-from .utils import lazy_property, sum_rightmost
+from .distribution import Distribution
+from .utils import lazy_property, standard_normal, sum_rightmost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -107,7 +107,7 @@ class MultivariateNormal(Distribution):
 
     def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples as functions of the parameters."""
-        noise = standard_normal(self._extended_shape(sample_shape), self.loc)
+        noise = standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
         return self.loc + (self._root @ noise.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:

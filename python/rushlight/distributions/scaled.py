@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .. import _rushlight as native
 from ..autograd.grad_mode import no_grad
 from . import constraints
-from .distribution import Distribution, shape_of, standard_normal
-from .utils import broadcast_all
+from .distribution import Distribution, shape_of
+from .utils import broadcast_all, standard_normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,7 +70,7 @@ class Normal(_Scaled):
 
     def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples as functions of the parameters."""
-        noise = standard_normal(self._extended_shape(sample_shape), self.loc)
+        noise = standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
         return self.loc + noise * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import _rushlight as native
 from . import constraints
-from .distribution import Distribution, standard_normal
+from .distribution import Distribution
 from .gammas import Chi2
-from .utils import broadcast_all
+from .utils import broadcast_all, standard_normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,7 +59,7 @@ class StudentT(Distribution):
 
     def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples as functions of the parameters."""
-        normal = standard_normal(self._extended_shape(sample_shape), self.df)
+        normal = standard_normal(self._extended_shape(sample_shape), self.df.dtype)
         squares = self._chi2.rsample(sample_shape)
         return self.loc + self.scale * (normal * native.rsqrt(squares / self.df))
 

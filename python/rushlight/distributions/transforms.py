@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _composites
 from .. import _rushlight as native
+from .._lazy import on_first_use
 from .._rushlight import Size, Tensor
 from . import constraints
 from .utils import broadcast_all, sum_rightmost
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from typing_extensions import Self
+
+    from .joint_transforms import IndependentTransform as IndependentTransform
+    from .joint_transforms import LowerCholeskyTransform as LowerCholeskyTransform
+    from .joint_transforms import PositiveDefiniteTransform as PositiveDefiniteTransform
+    from .joint_transforms import SoftmaxTransform as SoftmaxTransform
+    from .joint_transforms import StickBreakingTransform as StickBreakingTransform
+else:
+    __getattr__, __dir__ = on_first_use(
+        globals(),
+        places={
+            ".joint_transforms": "IndependentTransform LowerCholeskyTransform PositiveDefiniteTransform "
+            "SoftmaxTransform StickBreakingTransform"
+        },
+    )
 
 __all__ = [
     "AbsTransform",

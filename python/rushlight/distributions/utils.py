@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits"]
 
@@ -32,6 +35,17 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 def sum_rightmost(value: Tensor, count: int) -> Tensor:
     """Return the sums over the last dimensions."""
     return value if count == 0 else value.flatten(-count).sum(-1)
+
+
+def standard_normal(shape: Sequence[int], dtype: Any, device: Any = None) -> Tensor:
+    """Draw from the normal distribution of mean zero and deviation one."""
+    return native.normal(
+        native.zeros(shape, dtype=dtype, device=device), native.ones(shape, dtype=dtype, device=device)
+    )
+
+
+# As libraries that write distributions of their own know them.
+_sum_rightmost, _standard_normal = sum_rightmost, standard_normal
 
 
 def clamp_probs(probs: Tensor) -> Tensor:

@@ -25,7 +25,8 @@ class _Numbered(Module):
         for position, module in enumerate(modules):
             self.add_module(str(position), module)
 
-    def _name_at(self, position: Any) -> str:
+    def _get_abs_string_index(self, position: Any) -> str:
+        """Return the name of what stands at a position; classes built on this one ask for it so."""
         number = as_index(position)
         if not -len(self) <= number < len(self):
             raise IndexError(f"index {number} is out of range")
@@ -38,7 +39,7 @@ class _Numbered(Module):
         return iter(self._modules.values())
 
     def __setitem__(self, position: int, module: Module) -> None:
-        setattr(self, self._name_at(position), module)
+        setattr(self, self._get_abs_string_index(position), module)
 
     def append(self, module: Module) -> Self:
         """Add a module at the end."""
@@ -54,12 +55,16 @@ class _Numbered(Module):
 
     def pop(self, key: int) -> Any:
         """Take a module out and return it."""
-        module = self._modules[self._name_at(key)]
+        module = self._modules[self._get_abs_string_index(key)]
         del self[key]
         return module
 
     def __delitem__(self, position: int | slice) -> None:
-        names = list(self._modules)[position] if isinstance(position, slice) else [self._name_at(position)]
+        names = (
+            list(self._modules)[position]
+            if isinstance(position, slice)
+            else [self._get_abs_string_index(position)]
+        )
         self._replace([module for name, module in self._modules.items() if name not in names])  # type: ignore[misc]
 
 
@@ -89,7 +94,7 @@ class Sequential(_Numbered):
     def __getitem__(self, position: int | slice) -> Any:
         if isinstance(position, slice):
             return type(self)(dict(list(self._modules.items())[position]))
-        return self._modules[self._name_at(position)]
+        return self._modules[self._get_abs_string_index(position)]
 
     def insert(self, index: int, module: Module) -> Self:
         """Put a module before the one at `index`."""
@@ -153,7 +158,7 @@ class ModuleList(_Numbered):
     def __getitem__(self, position: int | slice) -> Any:
         if isinstance(position, slice):
             return type(self)(list(self)[position])
-        return self._modules[self._name_at(position)]
+        return self._modules[self._get_abs_string_index(position)]
 
     def extend(self, modules: Iterable[Module]) -> Self:
         """Add modules at the end."""
@@ -267,7 +272,8 @@ class ParameterList(Module):
         if values is not None:
             self += values
 
-    def _place(self, position: Any) -> str:
+    def _get_abs_string_index(self, position: Any) -> str:
+        """Return the name of what stands at a position; classes built on this one ask for it so."""
         number = as_index(position)
         if not -len(self) <= number < len(self):
             raise IndexError(f"index {number} is out of range")
@@ -279,12 +285,12 @@ class ParameterList(Module):
             for number in range(*position.indices(len(self))):
                 kept.append(self[number])
             return kept
-        return getattr(self, self._place(position))
+        return getattr(self, self._get_abs_string_index(position))
 
     def __setitem__(self, position: int, value: Any) -> None:
         if isinstance(value, Tensor) and not isinstance(value, Parameter):
             value = Parameter(value)
-        setattr(self, self._place(position), value)
+        setattr(self, self._get_abs_string_index(position), value)
 
     def __len__(self) -> int:
         return self._size
