@@ -561,12 +561,35 @@ class Tensor(TensorBase):
     def __torch_function__(
         cls, func: typing.Any, types: typing.Any, args: typing.Any = (), kwargs: typing.Any = None
     ) -> typing.Any: ...
-    def istft(self, n_fft: _int, *args: typing.Any, **kwargs: typing.Any) -> Tensor: ...
+    def istft(
+        self,
+        n_fft: _int,
+        hop_length: _int | None = None,
+        win_length: _int | None = None,
+        window: Tensor | None = None,
+        center: _bool = True,
+        normalized: _bool = False,
+        onesided: _bool | None = None,
+        length: _int | None = None,
+        return_complex: _bool = False,
+    ) -> Tensor: ...
     def orgqr(self, input2: Tensor) -> Tensor: ...
     def ormqr(
         self, input2: Tensor, input3: Tensor, left: _bool = True, transpose: _bool = False
     ) -> Tensor: ...
-    def stft(self, n_fft: _int, *args: typing.Any, **kwargs: typing.Any) -> Tensor: ...
+    def stft(
+        self,
+        n_fft: _int,
+        hop_length: _int | None = None,
+        win_length: _int | None = None,
+        window: Tensor | None = None,
+        center: _bool = True,
+        pad_mode: str = "reflect",
+        normalized: _bool = False,
+        onesided: _bool | None = None,
+        return_complex: _bool | None = None,
+        align_to_window: _bool | None = None,
+    ) -> Tensor: ...
     def is_set_to(self, tensor: Tensor) -> _bool: ...
     def untyped_storage(self) -> typing.Any: ...
     def _typed_storage(self) -> typing.Any: ...
