@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
+def _from_start(position: Any, size: int) -> int:
+    """Count a position in a row of that size from the start."""
+    number = as_index(position)
+    if not -size <= number < size:
+        raise IndexError(f"index {number} is out of range")
+    return number % size
+
+
 class _Numbered(Module):
     """Children in a row; numbers are their names unless others were given."""
 
@@ -27,10 +35,7 @@ class _Numbered(Module):
 
     def _get_abs_string_index(self, position: Any) -> str:
         """Return the name of what stands at a position; classes built on this one ask for it so."""
-        number = as_index(position)
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"index {number} is out of range")
-        return list(self._modules)[number]
+        return list(self._modules)[_from_start(position, len(self))]
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -274,10 +279,7 @@ class ParameterList(Module):
 
     def _get_abs_string_index(self, position: Any) -> str:
         """Return the name of what stands at a position; classes built on this one ask for it so."""
-        number = as_index(position)
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"index {number} is out of range")
-        return str(number % len(self))
+        return str(_from_start(position, len(self)))
 
     def __getitem__(self, position: Any) -> Any:
         if isinstance(position, slice):
