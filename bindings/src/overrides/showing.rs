@@ -162,7 +162,8 @@ unsafe extern "C" fn bind(
         // SAFETY: as above.
         let both: [Bound<'_, PyAny>; 2] =
             unsafe { [object, receiver].map(|pointer| Bound::from_borrowed_ptr(py, pointer)) };
-        let method = py.import("types")?.getattr("MethodType")?;
+        static METHOD: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let method = METHOD.import(py, "types", "MethodType")?;
         method.call1(<(_, _)>::from(both)).map(Bound::into_ptr)
     })
 }
