@@ -175,12 +175,11 @@ impl<T> Arena<T> {
         }
     }
 
-    /// Where the slot with this number is, which is below `fresh`.
+    /// Where the slot with this number is, which was handed out before.
     fn place(&self, number: u32) -> Place<T> {
         let (chunk, place) = locate(number);
         let first = NonNull::new(self.chunks[chunk].load(Ordering::Acquire));
-        let first =
-            first.unwrap_or_else(|| unreachable!("`refill` makes a chunk before it counts its slots"));
+        let first = first.unwrap_or_else(|| unreachable!("`refill` makes the chunk of what it hands out"));
         // SAFETY: `place` is below the chunk's length.
         unsafe { first.add(place) }
     }

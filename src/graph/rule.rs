@@ -45,6 +45,11 @@ impl At<'_> {
     pub fn load(&self, saved: &SavedTensor) -> Result<Tensor> {
         saved.load(self.node, self.tracking)
     }
+
+    /// Refuses saved tensors that were written to since, where their numbers are not needed.
+    pub fn check<'s>(&self, saved: impl IntoIterator<Item = &'s SavedTensor>) -> Result<()> {
+        saved.into_iter().try_for_each(|saved| self.load(saved).map(drop))
+    }
 }
 
 /// What never changes about a rule, so that nobody has to look into it to know: a bit each.

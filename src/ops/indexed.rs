@@ -101,10 +101,6 @@ impl Indices {
     }
 }
 
-fn unchanged(saved: &[SavedTensor], at: &At<'_>) -> Result<()> {
-    saved.iter().try_for_each(|index| at.load(index).map(drop))
-}
-
 /// y = x[indices]
 ///
 /// dy = dx[indices]; x̄ is ȳ added to zeros at the indices
@@ -136,7 +132,7 @@ impl Op for Indexed {
     }
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        unchanged(saved, at)?;
+        at.check(saved)?;
         let gradient = single(gradients);
         let zeros = create::zeros(&shape::signed(&self.indices.places.source()), gradient.dtype())?;
         let put = IndexPut { indices: self.indices.clone(), accumulate: true, by_rule: true };
@@ -144,7 +140,7 @@ impl Op for Indexed {
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        unchanged(saved, at)?;
+        at.check(saved)?;
         one(apply_one(Indexed { indices: self.indices.clone() }, &[tangent(tangents)])?)
     }
 
@@ -231,7 +227,7 @@ impl Op for IndexPut {
     }
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        unchanged(saved, at)?;
+        at.check(saved)?;
         let (gradient, indices) = (single(gradients), &self.indices);
         let x = match at.needs(0) {
             true if self.accumulate => Some(gradient.clone()),
@@ -246,7 +242,7 @@ impl Op for IndexPut {
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        unchanged(saved, at)?;
+        at.check(saved)?;
         let source = self.indices.places.source();
         let x = tangent_or_zeros(at, tangents, 0, &source)?;
         let values = tangent_or_zeros(at, tangents, 1, &[])?;

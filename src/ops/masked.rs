@@ -189,7 +189,7 @@ impl Op for Place {
     }
 
     fn vjp(&self, (kept, values): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
+        at.check(kept.iter().flatten())?;
         let (gradient, numbers, values) = (single(gradients), self.numbers.clone(), values.clone());
         let kept = || match self.placing {
             Placing::Masked => select::masked_fill(gradient, &numbers.given, 0.0),
@@ -225,7 +225,7 @@ impl Op for Place {
         at: &At<'_>,
         tangents: &[Option<Tensor>],
     ) -> Result<Gradients> {
-        kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
+        at.check(kept.iter().flatten())?;
         let shape = at.node.form(0).layout.clone();
         let x = view::expand_to(&tangent_or_zeros(at, tangents, 0, shape.shape())?, shape.shape())?;
         let values = tangent_or_zeros(at, tangents, 1, values.shape())?;

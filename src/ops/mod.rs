@@ -208,8 +208,6 @@ elementwise! {
 pub struct Elementwise2Entry {
     /// The name in both languages.
     pub name: &'static str,
-    /// What it is, in a sentence.
-    pub doc: &'static str,
     /// The operation.
     pub function: fn(Operand<'_>, Operand<'_>) -> Result<Tensor>,
     /// The operation in place of the first operand.
@@ -241,7 +239,6 @@ macro_rules! elementwise2 {
         pub const ELEMENTWISE2: &[Elementwise2Entry] = &[
             $(Elementwise2Entry {
                 name: stringify!($name),
-                doc: $doc,
                 function: |a, b| $name(a, b),
                 in_place: |x, b| $in_place(x, b),
             }),*

@@ -92,7 +92,7 @@ impl Op for IndexWrite {
     }
 
     fn vjp(&self, (kept, source_dim): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
+        at.check(kept.iter().flatten())?;
         let gradient = single(gradients);
         let x = match (at.needs(0), self.mode) {
             (true, Mode::Add(_)) => Some(gradient.clone()),
@@ -119,7 +119,7 @@ impl Op for IndexWrite {
     }
 
     fn jvp(&self, (kept, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        kept.iter().flatten().try_for_each(|kept| at.load(kept).map(drop))?;
+        at.check(kept.iter().flatten())?;
         let shape = at.node.form(0).layout.clone();
         let x = tangent_or_zeros(at, tangents, 0, shape.shape())?;
         match tangents.get(1).cloned().flatten() {

@@ -288,7 +288,7 @@ impl Op for Normalise {
         gradients: &Gradients,
     ) -> Result<Gradients> {
         // Gradients may not need their numbers, but refuse ones that the program has written.
-        running.iter().flatten().try_for_each(|held| at.load(held).map(drop))?;
+        at.check(running.iter().flatten())?;
         // As exact as the forward.
         let wide = |saved: &SavedTensor| cast::widened(&at.load(saved)?);
         let load = |saved: &Option<SavedTensor>| saved.as_ref().map(wide).transpose();
