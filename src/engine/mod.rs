@@ -1,12 +1,13 @@
 //! How backward runs. `plan` finds out what there is to do, `run` does it one node after another,
-//! `parallel` does it on several threads with the same bits; `buffer` adds up what arrives at a
-//! node, `check` looks at every gradient once, `leaf` puts what arrives at leaves where it belongs.
-//! Nothing here names an operation: rules are called through the graph.
+//! `parallel` does it on several threads with the same bits, where `experience` says that it pays;
+//! `buffer` adds up what arrives at a node, `check` looks at every gradient once, `leaf` puts what
+//! arrives at leaves where it belongs. Nothing here names an operation: rules are called through the graph.
 
 mod buffer;
 mod check;
 mod current;
 mod depth;
+mod experience;
 mod leaf;
 mod parallel;
 mod plan;
@@ -17,6 +18,7 @@ pub use current::{
     current_node, current_order, current_run, is_handing_back, is_retaining, is_unrestricted, will_reach,
 };
 
+use self::experience::Way;
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
@@ -128,9 +130,10 @@ pub fn run(
             || options.create_graph || mode::special() || anomaly::is_enabled() || !flags.multithreading;
         outcome = match &watch {
             None => run::run(&mut plan, roots, &terms),
-            Some(watch) if plan.is_worth_threads() && !alone() => {
-                watch.over(|| parallel::run(&plan, roots, terms, watch))
-            }
+            Some(watch) if plan.is_worth_threads() && !alone() => plan.kind().run(|way| match way {
+                Way::Together => watch.over(|| parallel::run(&plan, roots, terms, watch)),
+                Way::Alone => watch.over(|| run::run(&mut plan, roots, &terms)),
+            }),
             Some(watch) => watch.over(|| run::run(&mut plan, roots, &terms)),
         };
     };

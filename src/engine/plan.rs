@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::Wanted;
 use super::buffer::Buffer;
+use super::experience::Kind;
 use crate::graph::{Edge, Node, NodeId, NodeRef, Traits, packing};
 use crate::kernels::parallel;
 use crate::tensor::Tensor;
@@ -60,7 +61,7 @@ pub(super) struct Plan<'a> {
     longest: u64,
 }
 
-/// Below this estimate threads cost more than they bring: waking one takes 30 to 60 microseconds.
+/// Below this estimate threads always cost more than they bring: waking one takes 30 to 60 microseconds.
 const WORTH_THREADS: u64 = 150_000;
 
 /// How many tasks there is room for to begin with: allocators have blocks of that size at hand.
@@ -262,7 +263,12 @@ impl<'a> Plan<'a> {
         self.work
     }
 
-    /// Whether there is enough work side by side for threads to pay.
+    /// What plans have in common that take the same time.
+    pub(super) fn kind(&self) -> Kind {
+        Kind { tasks: self.tasks.len(), work: self.work, threads: parallel::num_threads() }
+    }
+
+    /// Whether there may be enough work side by side for threads to pay.
     pub(super) fn is_worth_threads(&self) -> bool {
         self.work >= WORTH_THREADS
             && self.work >= self.longest + self.longest / 3
