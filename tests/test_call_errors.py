@@ -243,3 +243,57 @@ def test_out_does_not_take_part_in_autograd() -> None:
     leaf = torch.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
         torch.exp(leaf, out=torch.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [
+        ("torch.subtract(x, 2, 3)", torch.full((2, 3), -5.0)),
+        ("x.subtract(2, 3)", torch.full((2, 3), -5.0)),
+        ("torch.divide(x, 2)", torch.full((2, 3), 0.5)),
+        ("x.divide(2, rounding_mode='floor')", torch.zeros(2, 3)),
+        ("torch.amax(x, None)", torch.tensor(1.0)),
+        ("torch.linalg.norm(x, 2, 1)", torch.full((2,), 3.0).sqrt()),
+        ("torch.linalg.norm(x, 'fro')", torch.tensor(6.0).sqrt()),
+        ("torch.linalg.norm(input=x, ord=1, dim=[0])", torch.full((3,), 2.0)),
+        ("torch.bucketize(2, torch.arange(4))", torch.tensor(2)),
+        ("torch.fft.fftn(x, 1).real", torch.ones(2, 1)),
+        ("torch.fft.fftfreq(2, 1, dtype=torch.float64)", torch.tensor([0.0, -0.5], dtype=torch.float64)),
+        ("torch.hamming_window(2, False, 1, 0)", torch.ones(2)),
+        ("torch.gradient(torch.arange(3.0), spacing=2)[0]", torch.full((3,), 0.5)),
+        ("torch.gradient(torch.arange(3.0), spacing=[torch.arange(3)], dim=(0,))[0]", torch.ones(3)),
+        ("torch.histogram(x, 1).hist", torch.tensor([6.0])),
+        ("x.histogram().hist.sum()", torch.tensor(6.0)),
+        ("x.sum_to_size(1, 3)", torch.full((1, 3), 2.0)),
+        ("x.sum_to_size([1, 3])", torch.full((1, 3), 2.0)),
+        ("x.histc(2, max=2)", torch.tensor([0.0, 6.0])),
+    ],
+)
+def test_a_call_that_fits_one_of_several_forms_is_made(call: str, result: torch.Tensor) -> None:
+    torch.testing.assert_close(eval(call), result)
+
+
+def test_a_method_that_is_written_in_python_shows_itself_and_not_the_function() -> None:
+    shown = []
+
+    class Seeing(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            shown.append(function)
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    seen = torch.ones(3).as_subclass(Seeing)
+    torch.histc(seen, 2)
+    seen.histc(2)
+    assert shown[0] is torch.histc
+    assert torch.Tensor.histc in shown
+
+
+def test_an_operand_of_the_wrong_kind_is_refused_before_anything_is_computed() -> None:
+    class Loud:
+        def __getattr__(self, name: str) -> None:
+            raise AssertionError(f"asked for {name}")
+
+    for function in (torch.fft.fft, torch.linalg.cond, torch.combinations, torch.special.ndtr):
+        with pytest.raises(TypeError, match=r"argument 'input' \(position 1\) must be Tensor, not Loud"):
+            function(Loud())

@@ -118,7 +118,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::overrides::{
         Disabling, beneath, declining, exchange_beneath, exchange_state, handle_torch_function,
-        has_torch_function, modes, pop_mode, push_mode, redispatch, shown,
+        has_torch_function, modes, pop_mode, push_mode, redispatch, shown, shown_as_method,
     };
     #[pymodule_export]
     use super::profile::{Passage, profiler_enabled, start_profile, stop_profile};

@@ -4,10 +4,13 @@
 //! An ordinary call asks one flag. It is set for good when the first class below `Tensor` is made that
 //! does not decline; objects of other classes are found when a call fits no signature.
 
+mod annotated;
 mod bound;
+mod parameters;
 mod places;
 mod seeing;
 mod showing;
+mod takes;
 
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::intern;
@@ -26,7 +29,7 @@ pub(crate) use seeing::{
     Disabling, beneath, common_type, ever, exchange_beneath, exchange_state, in_mode, install, modes,
     pop_mode, push_mode, redispatch,
 };
-pub(crate) use showing::shown;
+pub(crate) use showing::{shown, shown_as_method};
 
 /// A class below `Tensor` was made.
 pub(crate) fn meet(class: &Bound<'_, PyType>) -> PyResult<()> {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._showing import shown_as_given
+from ._showing import shown_as_given, taking
 from .nn import functional
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from ._rushlight import Tensor
@@ -53,7 +54,12 @@ def cosine_embedding_loss(
     )
 
 
-@shown_as_given
+@taking(
+    "(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, "
+    "int reduction=at::Reduction::Mean, bool zero_infinity=False)",
+    "(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, "
+    "int reduction=at::Reduction::Mean, bool zero_infinity=False)",
+)
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -163,7 +169,7 @@ def instance_norm(
     use_input_stats: bool,
     momentum: float,
     eps: float,
-    cudnn_enabled: bool = False,
+    cudnn_enabled: bool,
 ) -> Tensor:
     """Normalise every channel of every sample.
 
@@ -178,7 +184,7 @@ def instance_norm(
 
 
 @shown_as_given
-def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Tensor:
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """Return where the pixels of an image of that size come from, when a matrix moves it.
 
     >>> import rushlight as torch

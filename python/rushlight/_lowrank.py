@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["orgqr", "ormqr", "pca_lowrank", "svd_lowrank"]
 
-orgqr = linalg.householder_product
+
+@shown_as_given
+def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the first columns of the products of reflections, as `linalg.householder_product` does."""
+    found: Tensor = linalg.householder_product(input, input2, out=out)
+    return found
 
 
 def get_approximate_basis(A: Tensor, q: int, niter: int = 2) -> Tensor:
@@ -66,8 +71,8 @@ def pca_lowrank(
 @shown_as_given
 def ormqr(
     input: Tensor,
-    tau: Tensor,
-    other: Tensor,
+    input2: Tensor,
+    input3: Tensor,
     left: bool = True,
     transpose: bool = False,
     *,
@@ -80,16 +85,16 @@ def ormqr(
     >>> torch.ormqr(A, tau, torch.tensor([[3.0], [4.0]]), transpose=True).shape
     torch.Size([2, 1])
     """
-    check_mapped("ormqr", input, tau, other)
-    for name, matrix in (("input", input), ("other", other)):
+    check_mapped("ormqr", input, input2, input3)
+    for name, matrix in (("input", input), ("other", input3)):
         if matrix.dim() < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
     side = -2 if left else -1
-    if other.shape[side] < tau.shape[-1]:
+    if input3.shape[side] < input2.shape[-1]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
-    if other.shape[side] != input.shape[-2]:
+    if input3.shape[side] != input.shape[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
-    if tau.shape[-1] != min(other.shape[side], input.shape[-1]):
+    if input2.shape[-1] != min(input3.shape[side], input.shape[-1]):
         raise RuntimeError(
             f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])"
         )
@@ -108,5 +113,5 @@ def ormqr(
 
     names = ("ormqr", "OrmqrBackward0", "self input2 input3 result")
     parameters = {"left": left, "transpose": transpose}
-    (result,) = native._as_one(product, names, (3, 0, 0), parameters, input, tau, other)
+    (result,) = native._as_one(product, names, (3, 0, 0), parameters, input, input2, input3)
     return native._written("ormqr", result, out)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from ._once import warn_once
-from ._showing import shown_as_given
+from ._showing import shown_as_given, taking
 from ._typename import scalar_name
 from .nn import functional
 from .nn.functional import bags
@@ -157,7 +157,12 @@ def _convolution(*args: Any, **kwargs: Any) -> Tensor:
     return convolution(*args[:9], **{name: value for name, value in kwargs.items() if name not in named})
 
 
-@shown_as_given
+@taking(
+    "(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, "
+    "Tensor? per_sample_weights, bool include_last_offset, int? padding_idx)",
+    "(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, "
+    "bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False)",
+)
 def embedding_bag(
     weight: Tensor,
     indices: Tensor,
@@ -234,7 +239,10 @@ def frobenius_norm(
     return native.norm(input, 2.0, dims, keepdim, out=out)
 
 
-@shown_as_given
+@taking(
+    "(Tensor input, int[2] dim, bool keepdim=False, *, Tensor? out=None)",
+    "(Tensor input, bool keepdim=False, *, Tensor? out=None)",
+)
 def nuclear_norm(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
@@ -278,7 +286,20 @@ def grid_sampler_2d(
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
-grid_sampler_3d = grid_sampler_2d
+@shown_as_given
+def grid_sampler_3d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """Return what bodies have at the places of a grid.
+
+    >>> import rushlight as torch
+    >>> body, middle = torch.tensor([[[[[1.0, 3.0]]]]]), torch.zeros(1, 1, 1, 1, 3)
+    >>> torch.grid_sampler_3d(body, middle, 0, 0, False)
+    tensor([[[[[2.]]]]])
+    """
+    from ._losses import grid_sampler
+
+    return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def _shape_as_tensor(self: Tensor) -> Tensor:
@@ -286,7 +307,8 @@ def _shape_as_tensor(self: Tensor) -> Tensor:
     return native.tensor(list(self.shape), dtype=native.int64)
 
 
-def _in_place(name: str) -> Any:
+def _in_place(name: str, *others: str) -> Any:
+    @taking(*(f"(Tensor input, {other} other)" for other in others))
     def function(input: Tensor, other: Any) -> Tensor:
         found: Tensor = getattr(input, name)(other)
         return found
@@ -296,7 +318,7 @@ def _in_place(name: str) -> Any:
     return function
 
 
-gcd_ = _in_place("gcd_")
-lcm_ = _in_place("lcm_")
-ldexp_ = _in_place("ldexp_")
-xlogy_ = _in_place("xlogy_")
+gcd_ = _in_place("gcd_", "Tensor")
+lcm_ = _in_place("lcm_", "Tensor")
+ldexp_ = _in_place("ldexp_", "Tensor")
+xlogy_ = _in_place("xlogy_", "Tensor", "Number")

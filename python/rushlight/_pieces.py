@@ -9,7 +9,7 @@ from . import _rushlight as native
 from ._once import warn_once
 from ._rushlight import Tensor
 from ._samples import check_mapped
-from ._showing import shown, shown_as_given, shown_to
+from ._showing import shown, shown_as_given, shown_to, taking
 
 _nn = native._nn
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._rushlight import dtype as DType
+    from .types import Number
 
 __all__ = [
     "cdist",
@@ -48,7 +49,15 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     return input.contiguous().view(-1).diag_embed(offset)
 
 
-@shown_as_given
+@taking(
+    "(Tensor input, *, int[] dim, int edge_order=1)",
+    "(Tensor input, *, Number spacing, int[] dim, int edge_order=1)",
+    "(Tensor input, *, Number? spacing=None, int? dim=None, int edge_order=1)",
+    "(Tensor input, *, Number[] spacing, int? dim=None, int edge_order=1)",
+    "(Tensor input, *, Number[] spacing, int[] dim, int edge_order=1)",
+    "(Tensor input, *, Tensor[] spacing, int? dim=None, int edge_order=1)",
+    "(Tensor input, *, Tensor[] spacing, int[] dim, int edge_order=1)",
+)
 def gradient(
     input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:
@@ -207,7 +216,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape
 
 
-@shown_as_given
+@taking("(Tensor self, int[] size)")
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Return the sums over the dimensions along which a tensor of that size would broadcast.
 
@@ -235,7 +244,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
 
 
 @shown_as_given
-def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
     """Set the elements whose indices are all the same; in a tall matrix again and again if `wrap`.
 
     >>> import rushlight as torch
@@ -266,6 +275,7 @@ def _triangle(row: int, col: int, keep: Any, dtype: Any) -> Tensor:
     return places.to(native.int64 if dtype is None else dtype).contiguous()
 
 
+@shown_as_given
 def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: DType | None = None, device: Any = None
 ) -> Tensor:
@@ -279,6 +289,7 @@ def tril_indices(
     return _triangle(row, col, lambda x: x.tril(offset), dtype)
 
 
+@shown_as_given
 def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: DType | None = None, device: Any = None
 ) -> Tensor:
@@ -335,10 +346,14 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
 
 
+@taking(
+    "(Number start, Number end, Number step=1, *, Tensor? out=None, dtype? dtype=None, layout? layout=None, "
+    "device? device=None, bool? pin_memory=False, bool requires_grad=False)"
+)
 def range(
-    start: float,
-    end: float | None = None,
-    step: float = 1,
+    start: Number,
+    end: Number,
+    step: Number = 1,
     *,
     dtype: DType | None = None,
     out: Tensor | None = None,
@@ -348,13 +363,12 @@ def range(
     import warnings
 
     warnings.warn(_RANGE, UserWarning, stacklevel=2)
-    low, high = (0, start) if end is None else (start, end)
     if step == 0:
         raise RuntimeError("step must be nonzero")
-    if (high - low) * step < 0:
+    if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    count = math.floor((high - low) / step) + 1
-    found = native.arange(count, **options).to(dtype or native.get_default_dtype()) * step + low
+    count = math.floor((end - start) / step) + 1
+    found = native.arange(count, **options).to(dtype or native.get_default_dtype()) * step + start
     return native._written("range", found, out)
 
 

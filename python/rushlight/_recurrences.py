@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._rushlight import Tensor
-from ._showing import shown_as_given
+from ._showing import shown_as_given, taking
 from .nn import functional
 from .nn.modules.cells import STEPS
 from .nn.modules.recurrent import RNNBase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from ._showing import Function
 
 
 class _Layers:
@@ -53,7 +55,18 @@ def _along(mode: str, input: Tensor, second: Any, third: Any, *options: Any) -> 
     return output.transpose(0, 1) if batch_first else output, *last
 
 
-@shown_as_given
+def _taking(states: str) -> Callable[[Function], Function]:
+    """Decorate a function that goes along sequences, packed ones too; its states are of this type."""
+    options = (
+        "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
+    )
+    return taking(
+        f"(Tensor data, Tensor batch_sizes, {states} hx, {options})",
+        f"(Tensor input, {states} hx, {options}, bool batch_first)",
+    )
+
+
+@_taking("Tensor[]")
 def lstm(input: Tensor, hx: Any, params: Any, *options: Any) -> tuple[Tensor, ...]:
     """Go along a sequence; return what is shown at every step, and the last states.
 
@@ -63,19 +76,19 @@ def lstm(input: Tensor, hx: Any, params: Any, *options: Any) -> tuple[Tensor, ..
     return _along("LSTM", input, hx, params, *options)
 
 
-@shown_as_given
+@_taking("Tensor")
 def gru(input: Tensor, hx: Any, params: Any, *options: Any) -> tuple[Tensor, ...]:
     """Go along a sequence, as `lstm` does."""
     return _along("GRU", input, hx, params, *options)
 
 
-@shown_as_given
+@_taking("Tensor")
 def rnn_tanh(input: Tensor, hx: Any, params: Any, *options: Any) -> tuple[Tensor, ...]:
     """Go along a sequence, as `lstm` does."""
     return _along("RNN_TANH", input, hx, params, *options)
 
 
-@shown_as_given
+@_taking("Tensor")
 def rnn_relu(input: Tensor, hx: Any, params: Any, *options: Any) -> tuple[Tensor, ...]:
     """Go along a sequence, as `lstm` does."""
     return _along("RNN_RELU", input, hx, params, *options)

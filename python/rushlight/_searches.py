@@ -8,13 +8,15 @@ from . import _rushlight as native
 from ._once import warn_once
 from ._rushlight import Tensor
 from ._samples import of_all_samples, refuse
-from ._showing import shown, shown_as_given
+from ._showing import shown, shown_as_given, taking
 from ._typename import scalar_name
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
+    from .types import Number
 
 __all__ = [
     "bucketize",
@@ -76,7 +78,12 @@ _SCATTERED = (
 )
 
 
-@shown_as_given
+@taking(
+    "(Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool right=False, str? side=None, "
+    "Tensor? sorter=None, Tensor? out=None)",
+    "(Tensor sorted_sequence, Number self, *, bool out_int32=False, bool right=False, str? side=None, "
+    "Tensor? sorter=None, Tensor? out=None)",
+)
 def searchsorted(
     sorted_sequence: Tensor,
     input: Any,
@@ -117,7 +124,10 @@ def searchsorted(
     return native._written("searchsorted", found, out)
 
 
-@shown_as_given
+@taking(
+    "(Tensor input, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor? out=None)",
+    "(Number self, Tensor boundaries, *, bool out_int32=False, bool right=False)",
+)
 def bucketize(
     input: Any,
     boundaries: Tensor,
@@ -194,7 +204,7 @@ def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
 
 @shown_as_given
 def histc(
-    input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out: Tensor | None = None
+    input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None
 ) -> Tensor:
     """Return how many elements lie in each of `bins` ranges of one width.
 
@@ -207,10 +217,14 @@ def histc(
     return native._written("histc", found, out)
 
 
-@shown_as_given
+@taking(
+    "(Tensor input, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor[]? out=None)",
+    "(Tensor input, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False, "
+    "Tensor[]? out=None)",
+)
 def histogram(
     input: Tensor,
-    bins: Any,
+    bins: Any = 100,
     *,
     range: Sequence[float] | None = None,
     weight: Tensor | None = None,
@@ -241,7 +255,11 @@ def histogram(
     return native._written("histogram", found, out)
 
 
-@shown_as_given
+@taking(
+    "(Tensor input, int bins, float[]? range=None, Tensor? weight=None, bool density=False)",
+    "(Tensor input, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False)",
+    "(Tensor input, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool density=False)",
+)
 def histogramdd(
     input: Tensor,
     bins: Any,

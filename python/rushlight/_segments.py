@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from math import inf, prod
+from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from ._rushlight import Tensor
 from ._searches import searchsorted
+from ._showing import shown_as_given
 from ._typename import scalar_name
+
+if TYPE_CHECKING:
+    from .types import Number
 
 # What `scatter_reduce` calls them, and what a segment comes to that has no elements.
 _REDUCTIONS = {
@@ -21,6 +26,7 @@ _REDUCTIONS = {
 }
 
 
+@shown_as_given
 def segment_reduce(
     data: Tensor,
     reduce: str,
@@ -30,7 +36,7 @@ def segment_reduce(
     offsets: Tensor | None = None,
     axis: int = 0,
     unsafe: bool = False,
-    initial: float | None = None,
+    initial: Number | None = None,
 ) -> Tensor:
     """Return the sums, means, products, maxima or minima of segments of a tensor along a dimension.
 

@@ -2,12 +2,13 @@
 
 A function that torch, too, writes in Python is `shown`: to those arguments that are annotated as tensors, or
 to those that `shown_to` names; all arguments are handed on, those with a default by their names. What torch
-has compiled is `shown_as_given`: to any argument, and handed on as it came.
+has compiled is `shown_as_given`: to any argument, and handed on as it came. It refuses arguments in the words
+of compiled functions, by its annotations, or by the forms that it is `taking`.
 """
 
 from __future__ import annotations
 
-from ._rushlight import _shown
+from ._rushlight import _shown, _shown_as_method
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 shown = _shown
+shown_as_method = _shown_as_method
 
 
 def shown_to(names: str) -> Callable[[Function], Function]:
@@ -48,3 +50,8 @@ def shown_like(function: Any, form: Any, owner: str = "") -> Any:
 def shown_as_given(function: Function) -> Function:
     """Decorate a function that hands on its arguments as they came."""
     return _shown(function, as_given=True)
+
+
+def taking(*forms: str) -> Callable[[Function], Function]:
+    """Decorate a function that hands on its arguments as they came, and takes them in any of these forms."""
+    return lambda function: _shown(function, as_given=True, forms=forms)

@@ -13,7 +13,7 @@ from ._rushlight import (
     _handle_torch_function,
     _has_torch_function,
 )
-from ._showing import shown, shown_as_given, shown_like, shown_to
+from ._showing import shown, shown_as_given, shown_as_method, shown_like, shown_to
 from .autograd.differentiate import backward as _backward
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -283,4 +283,4 @@ def install(tensor_class: type[Tensor]) -> None:
     for name, place in _RARE.items():
         setattr(tensor_class, name, _rare(name, place))
     for function in (*_pieces.METHODS, *_searches.METHODS):
-        setattr(tensor_class, function.__name__, function)
+        setattr(tensor_class, function.__name__, shown_as_method(function))

@@ -6,13 +6,15 @@ import math
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
-from ._showing import shown_as_given
+from ._showing import taking
 from ._spelling import name_in_c
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ._rushlight import Tensor
+    from ._showing import Function
 
 __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
 
@@ -38,7 +40,17 @@ def _window(name: str, length: int, periodic: bool, options: dict[str, Any], sha
     return made.requires_grad_() if grad else made
 
 
-@shown_as_given
+def _taking(*numbers: str) -> Callable[[Function], Function]:
+    """Decorate a window: whether it is periodic may be given, and then its numbers, one after the other."""
+    options = (
+        "*, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, "
+        "bool requires_grad=False"
+    )
+    given = ["int window_length", "bool periodic", *(f"float {number}" for number in numbers)]
+    return taking(*(f"({', '.join(given[:count])}, {options})" for count in range(1, len(given) + 1)))
+
+
+@_taking()
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """Return von Hann's window; a periodic one lacks the element at its end.
 
@@ -53,7 +65,7 @@ def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Te
     return _window("hann_window", window_length, periodic, options, shape)
 
 
-@shown_as_given
+@_taking("alpha", "beta")
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any
 ) -> Tensor:
@@ -70,7 +82,7 @@ def hamming_window(
     return _window("hamming_window", window_length, periodic, options, shape)
 
 
-@shown_as_given
+@_taking()
 def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """Return a triangle; a periodic one lacks the element at its end.
 
@@ -85,7 +97,7 @@ def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -
     return _window("bartlett_window", window_length, periodic, options, shape)
 
 
-@shown_as_given
+@_taking()
 def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """Return Blackman's window; a periodic one lacks the element at its end.
 
@@ -101,7 +113,7 @@ def blackman_window(window_length: int, periodic: bool = True, **options: Any) -
     return _window("blackman_window", window_length, periodic, options, shape)
 
 
-@shown_as_given
+@_taking("beta")
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
     """Return Kaiser's window; a periodic one lacks the element at its end.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from ._precision import exact
-from ._showing import shown_as_given
+from ._showing import shown_as_given, taking
 from ._typename import scalar_name
 
 if TYPE_CHECKING:
@@ -167,7 +167,12 @@ def ifft(
 
 @shown_as_given
 def fftn(
-    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the Fourier transform along several dimensions.
 
@@ -181,7 +186,12 @@ def fftn(
 
 @shown_as_given
 def ifftn(
-    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return what has this Fourier transform along several dimensions."""
     return _several(input, s, dim, norm, False, out)
@@ -189,7 +199,12 @@ def ifftn(
 
 @shown_as_given
 def fft2(
-    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the Fourier transform along two dimensions."""
     return fftn(input, s, dim, norm, out=out)
@@ -197,7 +212,12 @@ def fft2(
 
 @shown_as_given
 def ifft2(
-    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return what has this Fourier transform along two dimensions."""
     return ifftn(input, s, dim, norm, out=out)
@@ -266,7 +286,12 @@ def irfft(
 
 @shown_as_given
 def rfftn(
-    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return `rfft` along the last of several dimensions, and `fft` along the others."""
     input = _of_real(input, "rfftn")
@@ -279,7 +304,12 @@ def rfftn(
 
 @shown_as_given
 def irfftn(
-    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the real numbers that have this `rfftn`."""
     input = _inexact(input, True)
@@ -293,7 +323,12 @@ def irfftn(
 
 @shown_as_given
 def rfft2(
-    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return `rfftn` along two dimensions."""
     return rfftn(input, s, dim, norm, out=out)
@@ -301,7 +336,12 @@ def rfft2(
 
 @shown_as_given
 def irfft2(
-    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return `irfftn` along two dimensions."""
     return irfftn(input, s, dim, norm, out=out)
@@ -330,7 +370,12 @@ def ihfft(
 
 @shown_as_given
 def hfftn(
-    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return `hfft` along the last of several dimensions, and `fft` along the others."""
     input = _inexact(input, True)
@@ -346,7 +391,12 @@ def hfftn(
 
 @shown_as_given
 def ihfftn(
-    input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] | None = None,
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return what has this `hfftn`, as far as the half that says the rest too."""
     dims, sizes = _dims(input, s, dim)
@@ -365,7 +415,12 @@ def ihfftn(
 
 @shown_as_given
 def hfft2(
-    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return `hfftn` along two dimensions."""
     return hfftn(input, s, dim, norm, out=out)
@@ -373,7 +428,12 @@ def hfft2(
 
 @shown_as_given
 def ihfft2(
-    input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    s: int | Sequence[int] | None = None,
+    dim: int | Sequence[int] = (-2, -1),
+    norm: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return `ihfftn` along two dimensions."""
     return ihfftn(input, s, dim, norm, out=out)
@@ -387,7 +447,13 @@ def _numbers(function: str, count: int, options: dict[str, Any]) -> Tensor:
     return native.arange(count, **{"dtype": native.get_default_dtype(), **options})
 
 
-@shown_as_given
+_taking_options = taking(
+    "(int n, float d=1.0, *, Tensor? out=None, dtype? dtype=None, layout? layout=None, device? device=None, "
+    "bool? pin_memory=False, bool requires_grad=False)"
+)
+
+
+@_taking_options
 def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
     """Return the frequencies of the elements of a transform of `n` elements that are `d` apart.
 
@@ -400,7 +466,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any
     return native._written("fft_fftfreq", numbers * (1.0 / (n * d)), out)
 
 
-@shown_as_given
+@_taking_options
 def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any) -> Tensor:
     """Return the frequencies of the elements of `rfft` of `n` elements that are `d` apart.
 

@@ -37,7 +37,10 @@ pub(super) const TABLE: &[Function] = &[
     .written(&Way::ALIGNED),
     both(
         "subtract",
-        &["(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)"],
+        &[
+            "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
+            "(Tensor input, Number other, Number alpha=1)",
+        ],
         "The difference of `input` and `alpha * other`.",
         sub,
     )
@@ -64,7 +67,10 @@ pub(super) const TABLE: &[Function] = &[
     .written(&CHANGED.without_room(|_| Room::Arithmetic)),
     method(
         "subtract_",
-        &["(Tensor input, Tensor|Number other, *, Number alpha=1)"],
+        &[
+            "(Tensor input, Tensor|Number other, *, Number alpha=1)",
+            "(Tensor input, Number other, Number alpha=1)",
+        ],
         "Subtracts `alpha * other` in place.",
         sub_,
     )

@@ -146,12 +146,12 @@ pub(super) const TABLE: &[Function] = &[
     function(
         "view_copy",
         &[
-            "(Tensor input, int[] size, *, Tensor out=None)",
             "(Tensor input, dtype dtype, *, Tensor out=None)",
+            "(Tensor input, int[] size, *, Tensor out=None)",
         ],
         "`Tensor.view`, copied.",
         |a| match a.overload() {
-            0 => {
+            1 => {
                 let size = a.ints(1)?.to_vec();
                 // What no view fits is copied first, into an order that any does.
                 copy(a, "ViewBackward0_copy", move |x| reshape::reshape(x, &size))

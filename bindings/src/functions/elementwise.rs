@@ -25,6 +25,11 @@ const TENSORS: &[&str] = &["(Tensor input, Tensor other, *, Tensor out=None)"];
 const TENSORS_IN_PLACE: &[&str] = &["(Tensor input, Tensor other)"];
 const OPERANDS: &[&str] = &["(Tensor|Number input, Tensor|Number other, *, Tensor out=None)"];
 const OPERANDS_IN_PLACE: &[&str] = &["(Tensor input, Tensor|Number other)"];
+/// Numbers have an overload of their own, which is told; operands of the first may be numbers all the same.
+const OPERAND_OR_NUMBER: &[&str] =
+    &["(Tensor|Number input, Tensor|Number other, *, Tensor out=None)", "(Tensor input, Number other)"];
+const OPERAND_OR_NUMBER_IN_PLACE: &[&str] =
+    &["(Tensor input, Tensor|Number other)", "(Tensor input, Number other)"];
 const ONE_TENSOR: &[&str] = &[
     "(Tensor input, Tensor other, *, Tensor out=None)",
     "(Number self, Tensor other)",
@@ -43,9 +48,17 @@ const ONE_IN_PLACE: &[&str] = &["(Tensor input)"];
 const DIVIDED: &[&str] = &[
     "(Tensor|Number input, Tensor|Number other, *, Tensor out=None)",
     "(Tensor|Number input, Tensor|Number other, *, str? rounding_mode, Tensor out=None)",
+    "(Tensor input, Number other, *, str? rounding_mode)",
 ];
-const DIVIDED_IN_PLACE: &[&str] =
-    &["(Tensor input, Tensor|Number other)", "(Tensor input, Tensor|Number other, *, str? rounding_mode)"];
+const DIVIDED_IN_PLACE: &[&str] = &[
+    "(Tensor input, Tensor|Number other)",
+    "(Tensor input, Tensor|Number other, *, str? rounding_mode)",
+    "(Tensor input, Number other, *, str? rounding_mode)",
+];
+/// `divide` tells of one more than `div`.
+const DIVIDE: &[&str] = &[DIVIDED[0], DIVIDED[1], "(Tensor input, Number other)", DIVIDED[2]];
+const DIVIDE_IN_PLACE: &[&str] =
+    &[DIVIDED_IN_PLACE[0], DIVIDED_IN_PLACE[1], "(Tensor input, Number other)", DIVIDED_IN_PLACE[2]];
 const ROUNDED: &[&str] =
     &["(Tensor input, *, Tensor out=None)", "(Tensor input, *, int decimals, Tensor out=None)"];
 const ROUNDED_IN_PLACE: &[&str] = &["(Tensor input)", "(Tensor input, *, int decimals)"];
@@ -159,9 +172,9 @@ fn bit_not(x: &Tensor) -> Result<Tensor> {
 pub(super) const CHOICES: &[Function] = &[
     both("div", DIVIDED, "The quotient of two operands, rounded if wanted.", divided).written(&CALCULATED),
     method("div_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place).written(&CALCULATED),
-    both("divide", DIVIDED, "The quotient of two operands, rounded if wanted.", divided)
+    both("divide", DIVIDE, "The quotient of two operands, rounded if wanted.", divided)
         .written(&Way::ALIGNED.refused_as("div")),
-    method("divide_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place).written(&CALCULATED),
+    method("divide_", DIVIDE_IN_PLACE, "Divides in place.", divided_in_place).written(&CALCULATED),
     both("round", ROUNDED, "Every element rounded, halves to even ones.", rounded)
         .written(&Way::ALIGNED.typed(types::found)),
     both("round_", ROUNDED_IN_PLACE, "Rounds every element, halves to even ones.", rounded_in_place),
@@ -203,7 +216,12 @@ pub(super) const CHOICES: &[Function] = &[
     ),
     function(
         "result_type",
-        &["(Tensor|Number tensor1, Tensor|Number tensor2) -> dtype"],
+        &[
+            "(Tensor tensor, Tensor other) -> dtype",
+            "(Number scalar, Tensor tensor) -> dtype",
+            "(Tensor tensor, Number other) -> dtype",
+            "(Number scalar1, Number scalar2) -> dtype",
+        ],
         "The element type in which two operands are calculated.",
         |a| operand::result_dtype(a.operand(0)?, a.operand(1)?).answer(a.py()),
     ),
@@ -283,10 +301,10 @@ const FORMS: &[[Function; 2]] = &[
     forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has.", &BITWISE),
     forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up.", &SHIFTED),
     forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down.", &SHIFTED),
-    forms!(OPERANDS OPERANDS_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down.", &Way::ALIGNED.unknown("floor_divide").in_place_as(|_| ".Tensor")),
-    forms!(OPERANDS OPERANDS_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient.", &CALCULATED.refused_as("div")),
+    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down.", &Way::ALIGNED.unknown("floor_divide").in_place_as(|_| ".Tensor")),
+    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient.", &CALCULATED.refused_as("div")),
     forms!(OPERANDS OPERANDS_IN_PLACE, "mul", "mul_", rushlight::ops::mul, rushlight::ops::mul_, "The product of two operands.", &CALCULATED, in_own_order),
-    forms!(OPERANDS OPERANDS_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product.", &CALCULATED.refused_as("mul")),
+    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product.", &CALCULATED.refused_as("mul")),
     forms!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED.without_room(|_| Room::Shape)),
     forms!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED.refused_as("atan2").without_room(|_| Room::Shape)),
     forms!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", rushlight::ops::fmod, rushlight::ops::fmod_, "What a division rounded towards zero leaves over.", &Way::ALIGNED.overloaded()),

@@ -18,7 +18,7 @@ const LEAST: &[&str] = &[
     "(Tensor input, Tensor other, *, Tensor out=None)",
     "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.min",
 ];
-const OVER: &[&str] = &["(Tensor input, int[1] dim=(), bool keepdim=False, *, Tensor out=None)"];
+const OVER: &[&str] = &["(Tensor input, int[1]? dim=(), bool keepdim=False, *, Tensor out=None)"];
 const PLACE: &[&str] = &["(Tensor input, int? dim=None, bool keepdim=False, *, Tensor out=None)"];
 
 /// The entries.

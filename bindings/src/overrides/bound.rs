@@ -2,8 +2,9 @@
 //! by its name and the rest by position.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFunction, PyString, PyTuple};
+use pyo3::types::{PyDict, PyFunction, PyTuple};
 
+use super::parameters::Parameters;
 use super::seeing::{is_shown, is_skipped, skip};
 use super::{Interested, Plain, consider, handle_torch_function, in_any_mode, places};
 use crate::signature::matching::Call;
@@ -18,9 +19,6 @@ pub(super) enum Asked {
     /// All that are given.
     Anything,
 }
-
-/// In the flags of a function's code.
-const HAS_REST: u32 = 4;
 
 /// A call as the parameters of a function take it.
 struct BoundCall<'py> {
@@ -74,62 +72,49 @@ fn assign<'py>(
     call: &Call<'_, 'py>,
 ) -> PyResult<Option<BoundCall<'py>>> {
     let py = function.py();
-    let code = function.getattr("__code__")?;
-    let number = |name| code.getattr(name)?.extract::<usize>();
-    let (placed, named) = (number("co_argcount")?, number("co_kwonlyargcount")?);
-    let has_rest = code.getattr("co_flags")?.extract::<u32>()? & HAS_REST != 0;
-    let names = code.getattr("co_varnames")?.cast_into::<PyTuple>()?;
-    let defaults: Option<Bound<'py, PyTuple>> = function.getattr("__defaults__")?.extract()?;
-    let named_defaults: Option<Bound<'py, PyDict>> = function.getattr("__kwdefaults__")?.extract()?;
-    let required = placed - defaults.as_ref().map_or(0, |defaults| defaults.len()).min(placed);
-
+    let parameters = Parameters::of(function)?;
+    let (placed, named) = (parameters.placed, parameters.named);
     let given = call.positional.len();
     let mut values: Vec<Option<Bound<'py, PyAny>>> =
         call.positional.iter().take(placed).cloned().map(Some).collect();
     values.resize(placed + named, None);
-    if given > placed && !has_rest {
+    if given > placed && !parameters.takes_rest() {
         return Ok(None);
     }
     for (name, value) in call.names.iter().flat_map(|names| names.iter_borrowed()).zip(call.values) {
-        let place =
-            names.iter_borrowed().take(placed + named).position(|known| known.eq(name).unwrap_or(false));
+        let mut known = parameters.names.iter_borrowed().take(placed + named);
+        let place = known.position(|known| known.eq(name).unwrap_or(false));
         match place.map(|place| &mut values[place]) {
             Some(free @ None) => *free = Some(value.clone()),
             _ => return Ok(None),
         }
     }
-    let annotations = function.getattr("__annotations__")?.cast_into::<PyDict>()?;
-    let is_asked = |name: &Bound<'py, PyString>| -> PyResult<bool> {
-        let name = name.to_str()?;
+    let is_asked = |place: usize| -> PyResult<bool> {
         Ok(match asked {
-            Asked::Named(names) => names.split(' ').any(|asked| asked == name),
-            _ => annotations.get_item(name)?.is_some_and(|kind| kind.to_string().contains("Tensor")),
+            Asked::Named(names) => {
+                let name = parameters.name(place)?;
+                let name = name.to_str()?;
+                names.split(' ').any(|asked| asked == name)
+            }
+            _ => parameters.annotation(place)?.contains("Tensor"),
         })
     };
     let mut bound = BoundCall { asked: Vec::new(), args: Vec::new(), kwargs: PyDict::new(py) };
     for (place, value) in values.into_iter().enumerate() {
-        let name = names.get_item(place)?.cast_into::<PyString>()?;
-        let default = || match (&defaults, &named_defaults) {
-            (Some(defaults), _) if place < placed && place >= required => {
-                defaults.get_item(place - required).map(Some)
-            }
-            (_, Some(defaults)) if place >= placed => defaults.get_item(&name),
-            _ => Ok(None),
-        };
-        let Some(value) = value.map_or_else(default, |value| Ok(Some(value)))? else {
+        let Some(value) = value.map_or_else(|| parameters.default(place), |value| Ok(Some(value)))? else {
             return Ok(None);
         };
-        if is_asked(&name)? {
+        if is_asked(place)? {
             bound.asked.push(value.clone());
         }
-        match place < required {
+        match place < parameters.required {
             true => bound.args.push(value),
-            false => bound.kwargs.set_item(name, value)?,
+            false => bound.kwargs.set_item(parameters.name(place)?, value)?,
         }
     }
-    if has_rest {
+    if parameters.takes_rest() {
         let rest = &call.positional[given.min(placed)..];
-        if is_asked(&names.get_item(placed + named)?.cast_into()?)? {
+        if is_asked(placed + named)? {
             bound.asked.extend_from_slice(rest);
         }
         bound.args.extend_from_slice(rest);

@@ -1,5 +1,6 @@
 //! Functions written in Python that show their calls: an object around each, which passes for the function.
-//! A call looks at the classes of its arguments, and goes on to the function if these are ordinary.
+//! A call looks at the classes of its arguments, and goes on to the function if these are ordinary. Functions
+//! that torch has compiled refuse arguments as compiled ones do, by their annotations.
 
 use std::ffi::{c_int, c_void};
 use std::mem::{offset_of, size_of};
@@ -13,9 +14,12 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyFunction, PyString, PyType};
 
 use super::bound::{self, Asked};
+use super::takes::Takes;
 use super::{Watching, handler, in_any_mode, offer_as_given, places};
 use crate::dtype::ElementType;
 use crate::received::seen;
+use crate::signature::Form;
+use crate::signature::matching::Call;
 use crate::tensor::object::{guarded, guarded_status, tensor_type};
 
 /// Its memory, as the interpreter knows it. It takes no part in the collection of circles: functions of
@@ -30,6 +34,11 @@ struct Showing {
     /// What it passes for, whose parameters a call has: the function itself, or one that is written for this.
     face: Py<PyAny>,
     asked: Asked,
+    /// The forms in which it takes its arguments, where annotations do not say it, and whether it is a method.
+    forms: Vec<String>,
+    form: Form,
+    /// What it takes, if it is to refuse the rest: read at the first call.
+    takes: PyOnceLock<Option<Takes>>,
 }
 
 /// # Safety
@@ -37,6 +46,17 @@ struct Showing {
 unsafe fn inside<'a>(object: *mut ffi::PyObject) -> &'a Showing {
     // SAFETY: see above; `_shown` has written the fields.
     unsafe { &*object.cast::<Showing>() }
+}
+
+impl Showing {
+    /// Refuses a call as torch's compiled functions do.
+    fn check(&self, py: Python<'_>, call: &Call<'_, '_>) -> PyResult<()> {
+        if self.asked != Asked::Anything {
+            return Ok(());
+        }
+        let read = || Takes::new(self.function.bind(py), &self.forms, self.form);
+        self.takes.get_or_try_init(py, read)?.as_ref().map_or(Ok(()), |takes| takes.check(call))
+    }
 }
 
 /// Whether nobody sees a call because of this argument. What a list has in it may count, too.
@@ -73,14 +93,18 @@ unsafe extern "C" fn call(
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     // SAFETY: the interpreter calls a live object with live arguments: as many as it says, and behind them
-    // a value for each name. They are handed on as they came.
-    let (py, this, go_on) = unsafe {
-        let this = inside(object);
-        let go_on = || ffi::PyObject_Vectorcall(this.function.as_ptr(), arguments, flagged, names);
-        (Python::assume_attached(), this, go_on)
+    // a value for each name.
+    let (this, seen) = unsafe {
+        let py = Python::assume_attached();
+        (inside(object), seen(py, arguments, ffi::PyVectorcall_NARGS(flagged), &names))
     };
-    // SAFETY: as above.
-    let seen = unsafe { seen(py, arguments, ffi::PyVectorcall_NARGS(flagged), &names) };
+    let go_on = || {
+        if guarded_status(|py| this.check(py, &seen).map(|()| 0)) != 0 {
+            return ptr::null_mut();
+        }
+        // SAFETY: as above; the arguments are handed on as they came.
+        unsafe { ffi::PyObject_Vectorcall(this.function.as_ptr(), arguments, flagged, names) }
+    };
     let looks_inside = this.asked == Asked::Anything;
     let mut all = seen.positional.iter().chain(seen.values);
     if !in_any_mode() && all.all(|argument| is_ordinary(argument, looks_inside)) {
@@ -180,6 +204,8 @@ unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
             ptr::drop_in_place(&raw mut (*this).function);
             ptr::drop_in_place(&raw mut (*this).face);
             ptr::drop_in_place(&raw mut (*this).asked);
+            ptr::drop_in_place(&raw mut (*this).forms);
+            ptr::drop_in_place(&raw mut (*this).takes);
             ffi::PyObject_Free(object.cast());
             ffi::Py_DECREF(class.cast());
         }
@@ -247,16 +273,18 @@ fn make_class(py: Python<'_>) -> PyResult<Py<PyType>> {
 
 /// Make a function show its calls: to the arguments that `asked` names, else to those that are annotated as
 /// tensors. They are handed on as functions of the package do, or, if `as_given`, as they came. A function that
-/// is not written in Python passes for the one that it is `like`.
+/// is not written in Python passes for the one that it is `like`; `forms` are signatures of one that takes its
+/// arguments in several.
 #[pyfunction]
-#[pyo3(name = "_shown", signature = (function, asked = None, as_given = false, like = None))]
+#[pyo3(name = "_shown", signature = (function, asked = None, as_given = false, like = None, forms = Vec::new()))]
 pub(crate) fn shown<'py>(
     function: &Bound<'py, PyAny>,
     asked: Option<String>,
     as_given: bool,
     like: Option<&Bound<'py, PyAny>>,
+    forms: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, face) = (function.py(), like.unwrap_or(function));
+    let face = like.unwrap_or(function);
     if !as_given && !face.is_instance_of::<PyFunction>() || !function.is_callable() {
         return Err(PyTypeError::new_err("expected a function"));
     }
@@ -265,6 +293,33 @@ pub(crate) fn shown<'py>(
         Some(names) => Asked::Named(names),
         None => Asked::Annotated,
     };
+    made(function, face, asked, forms, Form::Function)
+}
+
+/// Make a method of a function: where one refuses arguments, the first of them, the receiver, does not count.
+#[pyfunction]
+#[pyo3(name = "_shown_as_method")]
+pub(crate) fn shown_as_method<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = function.py();
+    if !function.is_exact_instance(class(py)?) {
+        return Err(PyTypeError::new_err("expected a function that shows its calls"));
+    }
+    // SAFETY: it is an instance.
+    let this = unsafe { inside(function.as_ptr()) };
+    if this.asked != Asked::Anything {
+        return Ok(function.clone());
+    }
+    made(this.function.bind(py), this.face.bind(py), Asked::Anything, this.forms.clone(), Form::Method)
+}
+
+fn made<'py>(
+    function: &Bound<'py, PyAny>,
+    face: &Bound<'py, PyAny>,
+    asked: Asked,
+    forms: Vec<String>,
+    form: Form,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = function.py();
     // SAFETY: the class is alive; the fields behind the head, which are zero, are written before anybody sees
     // the object.
     unsafe {
@@ -275,6 +330,9 @@ pub(crate) fn shown<'py>(
         (&raw mut (*this).function).write(function.clone().unbind());
         (&raw mut (*this).face).write(face.clone().unbind());
         (&raw mut (*this).asked).write(asked);
+        (&raw mut (*this).forms).write(forms);
+        (&raw mut (*this).form).write(form);
+        (&raw mut (*this).takes).write(PyOnceLock::new());
         Ok(made)
     }
 }

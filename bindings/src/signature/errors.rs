@@ -55,12 +55,12 @@ fn reason(name: &str, signature: &Signature, call: &Call<'_, '_>, mismatch: &Mis
 
 fn too_many(name: &str, signature: &Signature, given: usize) -> String {
     let (least, most) = (signature.required, signature.positional);
-    let verb = if given == 1 { "was" } else { "were" };
     if least == most {
+        let verb = if given == 1 { "was" } else { "were" };
         let plural = if most == 1 { "" } else { "s" };
         format!("{name}() takes {most} positional argument{plural} but {given} {verb} given")
     } else {
-        format!("{name}() takes from {least} to {most} positional arguments but {given} {verb} given")
+        format!("{name}() takes from {least} to {most} positional arguments but {given} were given")
     }
 }
 

@@ -81,8 +81,8 @@ fn pieces(text: &'static str) -> impl Iterator<Item = &'static str> {
     let mut depth = 0;
     text.split(move |letter| {
         match letter {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth -= 1,
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
             _ => {}
         }
         letter == ',' && depth == 0

@@ -33,7 +33,8 @@ pub(crate) fn message(name: &str, signatures: &[Signature], call: &Call<'_, '_>)
         let pieces = pieces(only);
         let unknown = given.unknown(&pieces);
         return if unknown.is_empty() {
-            format!("{text}{}, but expected {only}", given.marked(&pieces))
+            let got = if given.count() == pieces.len() { given.marked(&pieces) } else { given.plain() };
+            format!("{text}{got}, but expected {only}")
         } else {
             format!("{text}unrecognized keyword arguments: {}", unknown.join(", "))
         };
@@ -43,7 +44,7 @@ pub(crate) fn message(name: &str, signatures: &[Signature], call: &Call<'_, '_>)
     for signature in &shown {
         let _ = writeln!(text, " * {signature}");
         let pieces = pieces(signature);
-        if pieces.len() != given.positional.len() + given.keywords.len() {
+        if pieces.len() != given.count() {
             continue;
         }
         let unknown = given.unknown(&pieces);
@@ -80,6 +81,10 @@ impl<'a, 'py> Given<'a, 'py> {
         let order = order::iteration_order(&names);
         let keywords = order.into_iter().map(|at| (names[at].clone(), &call.values[at])).collect();
         Given { positional: call.positional, keywords }
+    }
+
+    fn count(&self) -> usize {
+        self.positional.len() + self.keywords.len()
     }
 
     /// `(Tensor, dim=str)`; a comma stays behind the last keyword if nothing is positional.

@@ -144,7 +144,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
 
 
 @shown_as_given
-def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
+def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the first columns of the products of reflections, as `geqrf` gives them.
 
     >>> import rushlight as torch
@@ -154,18 +154,18 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) ->
             [-0.8000]])
     """
     name = "torch.linalg.householder_product"
-    if A.dim() < 2:
+    if input.dim() < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
-    if A.shape[-2] < A.shape[-1]:
+    if input.shape[-2] < input.shape[-1]:
         raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    if A.shape[-1] < tau.shape[-1]:
+    if input.shape[-1] < tau.shape[-1]:
         raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     (product,) = native._as_one(
         _reflected,
         ("linalg_householder_product", "LinalgHouseholderProductBackward0", "input tau result"),
         (2, 0, 0),
         {},
-        A,
+        input,
         tau,
     )
     return native._written("linalg_householder_product", product, out)
@@ -183,7 +183,7 @@ def _reflected(A: Tensor, tau: Tensor) -> Tensor:
 
 
 @shown_as_given
-def vander(x: Tensor, N: int | None = None) -> Tensor:
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """Return the powers of every element, from zero on.
 
     >>> import rushlight as torch
@@ -202,7 +202,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
 
 
 @shown_as_given
-def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
+def tensorinv(input: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """Return the tensor that undoes the products over the first `ind` dimensions.
 
     >>> import rushlight as torch
@@ -216,19 +216,19 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind'")
-    first, last = A.shape[:ind], A.shape[ind:]
+    first, last = input.shape[:ind], input.shape[ind:]
     if prod(first) != prod(last):
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
             f"but got {prod(last)} != {prod(first)}"
         )
-    found = inv(A.reshape(prod(last), prod(first))).reshape(*last, *first)
+    found = inv(input.reshape(prod(last), prod(first))).reshape(*last, *first)
     return native._written("tensorinv", found, out)
 
 
 @shown_as_given
 def tensorsolve(
-    A: Tensor, B: Tensor, dims: Sequence[int] | None = None, *, out: Tensor | None = None
+    input: Tensor, other: Tensor, dims: Sequence[int] | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """Return the solution of linear equations whose unknowns have several dimensions.
 
@@ -237,14 +237,14 @@ def tensorsolve(
     >>> torch.linalg.tensorsolve(A, torch.tensor([2.0, 2.0]).reshape(2, 1))
     tensor([1.0000, 0.5000])
     """
-    check_mapped("linalg_tensorsolve", A, B)
+    check_mapped("linalg_tensorsolve", input, other)
     if dims is not None:
-        A = native.movedim(A, tuple(dims), tuple(range(A.dim() - len(dims), A.dim())))
-    shape = A.shape[B.dim() :]
-    if prod(shape) != prod(A.shape[: B.dim()]):
+        input = native.movedim(input, tuple(dims), tuple(range(input.dim() - len(dims), input.dim())))
+    shape = input.shape[other.dim() :]
+    if prod(shape) != prod(input.shape[: other.dim()]):
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
-            f"prod(self.shape[:other.ndim]), but got {prod(shape)} != {prod(A.shape[: B.dim()])}"
+            f"prod(self.shape[:other.ndim]), but got {prod(shape)} != {prod(input.shape[: other.dim()])}"
         )
-    found = solve(A.reshape(B.numel(), prod(shape)), B.flatten()).reshape(shape)
+    found = solve(input.reshape(other.numel(), prod(shape)), other.flatten()).reshape(shape)
     return native._written("tensorsolve", found, out)

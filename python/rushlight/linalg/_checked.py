@@ -57,7 +57,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
 
 
 @shown_as_given
-def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """Return the triangles of `cholesky`, and zero, or the order at which a matrix is not positive.
 
     >>> import rushlight as torch
@@ -65,17 +65,17 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, o
     tensor(2, dtype=torch.int32)
     """
     try:
-        factor = native._nn.linalg_cholesky(A, upper=upper)
+        factor = native._nn.linalg_cholesky(input, upper=upper)
     except LinAlgError as error:
         text = str(error)
         if check_errors:
             raise LinAlgError(text.replace("linalg.cholesky:", "linalg.cholesky_ex:")) from None
-        flat = A.reshape(-1, *A.shape[-2:])
+        flat = input.reshape(-1, *input.shape[-2:])
         parts = [_positive(matrix, upper) for matrix in flat.unbind(0)]
-        factor = native.stack([part for part, _ in parts]).view(A.shape)
-        info = native.tensor([order for _, order in parts], dtype=native.int32).view(A.shape[:-2])
+        factor = native.stack([part for part, _ in parts]).view(input.shape)
+        info = native.tensor([order for _, order in parts], dtype=native.int32).view(input.shape[:-2])
     else:
-        info = native.zeros(A.shape[:-2], dtype=native.int32)
+        info = native.zeros(input.shape[:-2], dtype=native.int32)
     return native._written("linalg_cholesky_ex", return_types.linalg_cholesky_ex((factor, info)), out)
 
 

@@ -23,7 +23,7 @@ _SHARE = (1 + 17**0.5) / 8
 
 
 @shown_as_given
-def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
+def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
     """Return both factors in one matrix, with the exchanges of rows.
 
     >>> import rushlight as torch
@@ -31,20 +31,22 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
     tensor([[2.0000, 0.0000],
             [0.5000, 2.5000]])
     """
-    LD, pivots, info = _factored(A, hermitian)
+    LD, pivots, info = _factored(input, hermitian)
     _check_info("ldl_factor", info)
     return native._written("linalg_ldl_factor", return_types.linalg_ldl_factor((LD, pivots)), out)
 
 
 @shown_as_given
-def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+def ldl_factor_ex(
+    input: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None
+) -> Any:
     """Return what `ldl_factor` does, and zero, or the number of the first block that is zero.
 
     >>> import rushlight as torch
     >>> torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info
     tensor(1, dtype=torch.int32)
     """
-    LD, pivots, info = _factored(A, hermitian)
+    LD, pivots, info = _factored(input, hermitian)
     if check_errors:
         _check_info("ldl_factor_ex", info)
     made = return_types.linalg_ldl_factor_ex((LD, pivots, info))

@@ -8,7 +8,7 @@ from .. import _rushlight as native
 from .. import return_types
 from .._rushlight import Tensor
 from .._samples import any_of_all
-from .._showing import shown_as_given
+from .._showing import shown_as_given, taking
 from .._typename import scalar_name
 
 
@@ -29,9 +29,14 @@ def _is_inexact(A: Tensor) -> bool:
     return A.is_floating_point() or A.is_complex()
 
 
-@shown_as_given
+@taking(
+    "(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor? out=None)",
+    "(Tensor input, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor? out=None)",
+    "(Tensor input, Tensor rcond, bool hermitian=False, *, Tensor? out=None)",
+    "(Tensor input, float rcond, bool hermitian=False, *, Tensor? out=None)",
+)
 def pinv(
-    A: Tensor,
+    input: Tensor,
     rcond: Any = None,
     hermitian: bool = False,
     *,
@@ -45,14 +50,19 @@ def pinv(
     >>> torch.linalg.pinv(torch.tensor([[2.0], [0.0]]))
     tensor([[0.5000, 0.0000]])
     """
-    absolute, relative = _tolerances(A, atol, rcond if rtol is None else rtol)
-    found = native._nn.linalg_pinv(A, absolute, relative, hermitian)
+    absolute, relative = _tolerances(input, atol, rcond if rtol is None else rtol)
+    found = native._nn.linalg_pinv(input, absolute, relative, hermitian)
     return native._written("linalg_pinv", found, out)
 
 
-@shown_as_given
+@taking(
+    "(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor? out=None)",
+    "(Tensor input, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor? out=None)",
+    "(Tensor input, Tensor tol, bool hermitian=False, *, Tensor? out=None)",
+    "(Tensor input, float tol, bool hermitian=False, *, Tensor? out=None)",
+)
 def matrix_rank(
-    A: Tensor,
+    input: Tensor,
     tol: Any = None,
     hermitian: bool = False,
     *,
@@ -66,26 +76,26 @@ def matrix_rank(
     >>> torch.linalg.matrix_rank(torch.ones(3, 3))
     tensor(1)
     """
-    if A.dim() < 2:
+    if input.dim() < 2:
         raise RuntimeError(
             "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
         )
-    if not _is_inexact(A):
+    if not _is_inexact(input):
         raise RuntimeError("This function doesn't handle types other than float and double")
-    if 0 in A.shape:
-        return native._written("matrix_rank", native.zeros(A.shape[:-2], dtype=native.int64), out)
+    if 0 in input.shape:
+        return native._written("matrix_rank", native.zeros(input.shape[:-2], dtype=native.int64), out)
     if tol is not None:
-        absolute, relative = _tolerances(A, tol, 0.0)
+        absolute, relative = _tolerances(input, tol, 0.0)
     else:
-        absolute, relative = _tolerances(A, atol, rtol)
-    values = native._nn.linalg_eigvalsh(A).abs() if hermitian else native._nn.linalg_svdvals(A)
+        absolute, relative = _tolerances(input, atol, rtol)
+    values = native._nn.linalg_eigvalsh(input).abs() if hermitian else native._nn.linalg_svdvals(input)
     bound = native.maximum(absolute.double(), relative.double() * native.amax(values, -1))
     return native._written("matrix_rank", (values > bound.unsqueeze(-1)).sum(-1), out)
 
 
 @shown_as_given
 def lstsq(
-    A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None, out: Any = None
+    input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None, out: Any = None
 ) -> Any:
     """Return what comes nearest to the solutions of linear equations.
 
@@ -93,35 +103,35 @@ def lstsq(
     >>> torch.linalg.lstsq(torch.tensor([[1.0], [1.0]]), torch.tensor([[1.0], [3.0]])).solution
     tensor([[2.]])
     """
-    if A.dim() < 2:
+    if input.dim() < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
-    if B.dim() < 1:
+    if b.dim() < 1:
         raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
-    if A.dtype != B.dtype:
+    if input.dtype != b.dtype:
         raise RuntimeError(
             "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
-            f"{scalar_name(A)} and other's dtype {scalar_name(B)}"
+            f"{scalar_name(input)} and other's dtype {scalar_name(b)}"
         )
-    vector = B.dim() == A.dim() - 1
-    if vector and A.shape[:-1] != B.shape:
+    vector = b.dim() == input.dim() - 1
+    if vector and input.shape[:-1] != b.shape:
         raise RuntimeError("torch.linalg.lstsq: input.shape[:-1] should match other.shape")
-    right = B.unsqueeze(-1) if vector else B
-    if right.shape[-2] != A.shape[-2]:
+    right = b.unsqueeze(-1) if vector else b
+    if right.shape[-2] != input.shape[-2]:
         raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
 
-    rows, columns = A.shape[-2:]
-    none = native.empty(0, dtype=A.dtype.to_real())
-    ranks = none.long() if driver == "gels" else matrix_rank(A.detach(), rtol=rcond)
-    values = native._nn.linalg_svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
+    rows, columns = input.shape[-2:]
+    none = native.empty(0, dtype=input.dtype.to_real())
+    ranks = none.long() if driver == "gels" else matrix_rank(input.detach(), rtol=rcond)
+    values = native._nn.linalg_svdvals(input.detach()) if driver in ("gelsd", "gelss") else none
     full = driver in ("gelsd", "gelss") and not any_of_all(ranks != columns)
     measured = rows > columns and (full or driver == "gels")
 
-    share = max(rows, columns) * native.finfo(A.dtype).eps if rcond is None else float(rcond)
-    found, residuals = native._nn.linalg_lstsq(A, right, share, measured)
+    share = max(rows, columns) * native.finfo(input.dtype).eps if rcond is None else float(rcond)
+    found, residuals = native._nn.linalg_lstsq(input, right, share, measured)
     solution = found.squeeze(-1) if vector else found
     return native._written(
         "linalg_lstsq", return_types.linalg_lstsq((solution, residuals, ranks, values)), out

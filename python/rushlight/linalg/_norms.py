@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
-from .._showing import shown_as_given
+from .._showing import taking
 from .._typename import scalar_name
 from ._checked import inv_ex
 from ._results import written
@@ -38,9 +38,14 @@ def _outcome(found: Tensor, out: Tensor | None, name: str) -> Tensor:
     return written(found, out, f"{name} expected out tensor dtype {wanted} but got: {given}")
 
 
-@shown_as_given
+@taking(
+    "(Tensor input, Number ord, int[] dim={-2,-1}, bool keepdim=False, *, dtype? dtype=None, "
+    "Tensor? out=None)",
+    '(Tensor input, str ord="fro", int[] dim={-2,-1}, bool keepdim=False, *, dtype? dtype=None, '
+    "Tensor? out=None)",
+)
 def matrix_norm(
-    A: Tensor,
+    input: Tensor,
     ord: Any = "fro",
     dim: Sequence[int] = (-2, -1),
     keepdim: bool = False,
@@ -54,7 +59,7 @@ def matrix_norm(
     >>> torch.linalg.matrix_norm(torch.tensor([[3.0, 0.0], [4.0, 0.0]]))
     tensor(5.)
     """
-    return _outcome(_matrix_norm(A, ord, dim, keepdim, dtype), out, "linalg.matrix_norm")
+    return _outcome(_matrix_norm(input, ord, dim, keepdim, dtype), out, "linalg.matrix_norm")
 
 
 def _matrix_norm(A: Tensor, ord: Any, dim: Sequence[int], keepdim: bool, dtype: dtype | None) -> Tensor:
@@ -82,9 +87,13 @@ def _check_apart(first: int, second: int, ndim: int) -> None:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({first}, {second})")
 
 
-@shown_as_given
+@taking(
+    "(Tensor input, Number? ord=None, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, "
+    "Tensor? out=None)",
+    "(Tensor input, str ord, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, Tensor? out=None)",
+)
 def norm(
-    A: Tensor,
+    input: Tensor,
     ord: Any = None,
     dim: Any = None,
     keepdim: bool = False,
@@ -98,7 +107,7 @@ def norm(
     >>> torch.linalg.norm(torch.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    return _outcome(_norm(A, ord, dim, keepdim, dtype), out, "linalg.norm")
+    return _outcome(_norm(input, ord, dim, keepdim, dtype), out, "linalg.norm")
 
 
 def _norm(A: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: dtype | None) -> Tensor:
@@ -121,15 +130,18 @@ def _norm(A: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: dtype | None) -> 
     return _matrix_norm(A, ord, dims, keepdim, dtype)
 
 
-@shown_as_given
-def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
+@taking(
+    "(Tensor input, Number? p=None, *, Tensor? out=None)",
+    "(Tensor input, str p, *, Tensor? out=None)",
+)
+def cond(input: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
     """Return by how much matrices may enlarge relative errors, in the norm `p`.
 
     >>> import rushlight as torch
     >>> torch.linalg.cond(torch.tensor([[4.0, 0.0], [0.0, 2.0]]))
     tensor(2.)
     """
-    return native._written("cond", _condition(A, p), out)
+    return native._written("cond", _condition(input, p), out)
 
 
 def _condition(A: Tensor, p: Any) -> Tensor:

@@ -61,7 +61,7 @@ def _shorten(weight: Tensor, input: Tensor, most: float, order: float) -> None:
 
 
 @shown_as_given
-def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Return rows of zeros with a one at the class.
 
     >>> import rushlight as torch
@@ -69,27 +69,27 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     tensor([[0, 1],
             [1, 0]])
     """
-    if tensor.dtype is not native.int64:
+    if input.dtype is not native.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    tensor = native._alike_in_all(tensor)
-    if native._is_batchedtensor(tensor):
+    input = native._alike_in_all(input)
+    if native._is_batchedtensor(input):
         if num_classes <= 0:
             raise RuntimeError(
                 "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes "
                 "argument."
             )
-        return tensor.unsqueeze(-1).eq(native.arange(num_classes)).to(native.int64)
-    if tensor.numel() == 0:
+        return input.unsqueeze(-1).eq(native.arange(num_classes)).to(native.int64)
+    if input.numel() == 0:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        return native.zeros((*tensor.shape, num_classes), dtype=native.int64)
-    if tensor.min().item() < 0:
+        return native.zeros((*input.shape, num_classes), dtype=native.int64)
+    if input.min().item() < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
-        num_classes = int(tensor.max().item()) + 1
+        num_classes = int(input.max().item()) + 1
     elif num_classes < 1:
         raise RuntimeError("num_classes should be positive")
-    elif tensor.max().item() >= num_classes:
+    elif input.max().item() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    zeros = native.zeros((*tensor.shape, num_classes), dtype=native.int64)
-    return zeros.scatter_(-1, tensor.unsqueeze(-1), 1)
+    zeros = native.zeros((*input.shape, num_classes), dtype=native.int64)
+    return zeros.scatter_(-1, input.unsqueeze(-1), 1)
