@@ -116,6 +116,12 @@ macro_rules! layers {
     FeatureDropoutRank {},
     /// Channels of less than images.
     ShuffleRank { operation: &'static str, ndim: usize },
+    /// A size with more added than there are numbers.
+    PadOverflow { size: i64, before: i64, behind: i64, dim: usize },
+    /// A convolution whose input would have more elements than there are numbers.
+    ConvolutionPadding { padding: i64, dim: usize, most: i64 },
+    /// Images made so many times larger that there is no number for it.
+    PixelShuffleFactor { factor: i64 },
     /// Images made that many times larger or smaller.
     ShuffleFactor { operation: &'static str, argument: &'static str, factor: i64 },
     /// Channels that are no parts of images.

@@ -48,7 +48,7 @@ impl Windows {
 
     /// The rows of windows in stretches for which a matrix with so many rows stays small.
     pub fn stretches(&self, rows: usize) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (lines, most) = (self.lines(), (FEW / (rows * self.count[2]).max(1)).max(1));
+        let (lines, most) = (self.lines(), (FEW / rows.saturating_mul(self.count[2]).max(1)).max(1));
         (0..lines).step_by(most).map(move |start| start..lines.min(start + most))
     }
 

@@ -169,6 +169,9 @@ struct Mvlgamma {
     dimensions: i64,
 }
 
+/// For each element there is a sum over all dimensions, for which torch takes memory.
+const MOST_DIMENSIONS: i64 = 1 << 24;
+
 impl Mvlgamma {
     fn shifts(self) -> impl Iterator<Item = f64> {
         (0..self.dimensions).map(|step| -0.5 * step as f64)
@@ -181,6 +184,9 @@ impl Mvlgamma {
         }
         if self.dimensions < 1 {
             return Err(Error::MvlgammaDimensions {}.into());
+        }
+        if self.dimensions > MOST_DIMENSIONS {
+            return Err(Error::OutOfMemory { bytes: (self.dimensions as u64).saturating_mul(4) }.into());
         }
         Ok(())
     }

@@ -70,3 +70,84 @@ def test_slices_of_nothing_are_not_told_apart(shape, dim, words):
 
 def test_there_may_be_no_slices_at_all():
     assert torch.empty(0, 3).unique(dim=0).shape == (0, 3)
+
+
+# The largest number that there is, and those nearby.
+MOST = 2**63 - 1
+LINE = torch.ones(1, 1, 3)
+OVERFLOWS = r"Storage size calculation overflowed with sizes="
+NO_INT = r"value cannot be converted to type int without overflow$"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: F.pad(LINE, (0, MOST)),
+            r"The input size 3, plus negative padding 0 and 9223372036854775807 res",
+        ),
+        (lambda: F.pad(IMAGE, (2, 2**62)), OVERFLOWS + r"\[1, 2, 4, 4611686018427387910\]$"),
+        (
+            lambda: F.conv1d(LINE, LINE, padding=2**62),
+            r"Given padding=4611686018427387904 at dimension 0 , expe",
+        ),
+        (lambda: F.avg_pool1d(LINE, 2, 1, 2**31), NO_INT),
+        (lambda: F.avg_pool2d(IMAGE, MOST), NO_INT),
+        (lambda: F.max_pool2d(IMAGE, -MOST - 1, MOST, MOST), NO_INT),
+        (lambda: F.max_pool3d(torch.ones(1, 1, 3, 3, 3), 2, 1, 0, 2**40), NO_INT),
+        (
+            lambda: torch.fft.fftn(torch.ones(2, 3), (2**40, 2**40)),
+            OVERFLOWS + r"\[1099511627776, 1099511627776\]$",
+        ),
+        (lambda: F.local_response_norm(LINE, MOST, 3.0), OVERFLOWS),
+    ],
+)
+def test_numbers_near_the_end_of_numbers_are_refused(call, words):
+    with pytest.raises(RuntimeError, match=words):
+        call()
+
+
+# torch makes images of other sizes, loops over nothing, or comes upon its own assertions.
+@pytest.mark.own
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: F.pad(LINE, (0, MOST), "replicate"),
+            r"is too small. Calculated output size: -9223372036854775808$",
+        ),
+        (lambda: F.pad(LINE, (0, HUGE), "replicate"), r"can't allocate memory"),
+        (lambda: F.conv1d(LINE, LINE, padding=2**62 - 1), OVERFLOWS),
+        (
+            lambda: F.conv1d(LINE, LINE, dilation=MOST),
+            r"Kernel size can't be greater than actual input size$",
+        ),
+        (lambda: F.conv_transpose1d(LINE, LINE, stride=MOST), r"can't allocate memory"),
+        (lambda: F.max_pool1d(LINE, 2, 1, 0, MOST), NO_INT),
+        (lambda: F.unfold(IMAGE, MOST), NO_INT),
+        (lambda: F.unfold(IMAGE, 1, 1, 2**31 - 1), OVERFLOWS),
+        (lambda: F.unfold(IMAGE, 1, 1, 2**20), r"can't allocate memory"),
+        (lambda: torch.mvlgamma(torch.ones(2), MOST), r"can't allocate memory"),
+    ],
+)
+def test_they_are_refused_where_torch_calculates_with_other_numbers(call, words):
+    with pytest.raises(RuntimeError, match=words):
+        call()
+
+
+def test_numbers_beyond_the_end_are_refused_by_functions_written_in_python():
+    with pytest.raises(ValueError, match=r"^Overflow when unpacking long long$"):
+        torch.fft.ifft(torch.ones(3), 2**63)
+    with pytest.raises(
+        ValueError, match=r"^upscale factor is too large, \(upscale_factor\)\^2 overflowed: upsca"
+    ):
+        F.pixel_shuffle(IMAGE, 2**32)
+
+
+@pytest.mark.own  # torch cannot add numbers as large as these
+def test_what_is_added_on_one_side_may_be_cut_off_on_the_other():
+    assert F.pad(torch.ones(3), (MOST, -MOST)).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_there_may_be_more_pieces_asked_for_than_there_are():
+    assert torch.unsafe_chunk(torch.ones(3), MOST)[0].shape == (1,)

@@ -223,7 +223,7 @@ pub(super) const TABLE: &[Function] = &[
             let (chunks, dim) = (a.int(1)?, a.int(2)?);
             let size = |x: &Tensor| -> Option<i64> {
                 let place = usize::try_from(if dim < 0 { dim + x.ndim() as i64 } else { dim }).ok()?;
-                Some((*x.layout().shape().get(place)? as i64 + chunks - 1) / chunks.max(1))
+                Some(x.layout().shape().get(place)?.div_ceil(chunks.max(1) as usize) as i64)
             };
             let shown = vec![("split_size", size(a.tensor(0)?).into()), ("dim", dim.into())];
             apart(a, "UnsafeSplitBackward0", dim, shown, move |x| split::chunk(x, chunks, dim))

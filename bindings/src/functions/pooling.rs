@@ -163,6 +163,7 @@ fn greatest(a: &Arguments<'_, '_>, count: usize) -> PyResult<Result<(Tensor, Ten
             format!("non-empty {}D or {}D (batch mode) tensor expected for input", count + 1, count + 2);
         return Err(PyRuntimeError::new_err(text));
     }
+    pool.check_numbers().map_err(raise)?;
     check_greatest(x, &pool, count)?;
     Ok(max_pool(x, &pool))
 }
@@ -267,6 +268,7 @@ fn greatest_1d(a: &Arguments<'_, '_>) -> PyResult<(Tensor, Tensor)> {
         ceil: a.boolean(5),
         side_by_side: false,
     };
+    pool.check_numbers().map_err(raise)?;
     let lines = unsqueeze(x, -2).map_err(raise)?;
     if !with_places && let Some(count) = too_few(&lines, &lifted(pool.clone())) {
         return Err(refused_1d(format!("Invalid computed output size: {count}")));

@@ -2,11 +2,13 @@
 
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
+use pyo3::types::PyInt;
 
 use super::{annotated, places};
+use crate::convert;
 use crate::signature::errors::explain;
-use crate::signature::matching::{Call, assign};
-use crate::signature::{Form, Signature, grammar};
+use crate::signature::matching::{Call, Slots, assign};
+use crate::signature::{Form, Kind, Signature, grammar};
 
 /// The signatures of a function, and the name by which it refuses anything else.
 pub(super) struct Takes {
@@ -48,10 +50,21 @@ impl Takes {
             (Form::Method, []) => return Ok(()),
         };
         let call = Call { positional, ..*call };
-        let fits = |signature: &Signature| assign(signature, &call, &mut [None; _]).is_ok();
-        if self.signatures.iter().any(fits) {
-            return Ok(());
+        for signature in &self.signatures {
+            let mut slots = [None; _];
+            if assign(signature, &call, &mut slots).is_ok() {
+                return check_integers(signature, &slots);
+            }
         }
         Err(explain(&self.name, self.form, &self.signatures, &call))
     }
+}
+
+/// Refuses integers of Python that the engine has no number for.
+fn check_integers(signature: &Signature, slots: &Slots<'_, '_>) -> PyResult<()> {
+    for parameter in signature.parameters.iter().filter(|parameter| parameter.kind == Kind::Int) {
+        let number = slots[parameter.slot].filter(|object| object.is_instance_of::<PyInt>());
+        number.map_or(Ok(0), convert::int)?;
+    }
+    Ok(())
 }

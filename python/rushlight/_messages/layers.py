@@ -234,6 +234,19 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "{operation} expects input to have at least 3 dimensions, but got input with {ndim} dimension(s)",
     ),
     "ShuffleFactor": (RuntimeError, "{operation} expects a positive {argument}, but got {factor}"),
+    "PadOverflow": (
+        RuntimeError,
+        "The input size {size}, plus negative padding {before} and {behind} resulted in a negative output "
+        "size, which is invalid. Check dimension {dim} of your input.",
+    ),
+    "ConvolutionPadding": (
+        RuntimeError,
+        "Given padding={padding} at dimension {dim} , expected padding to be at most {most}",
+    ),
+    "PixelShuffleFactor": (
+        ValueError,
+        "upscale factor is too large, (upscale_factor)^2 overflowed: upscale_factor={factor}",
+    ),
     "PixelShuffleChannels": (
         RuntimeError,
         "pixel_shuffle expects its input's 'channel' dimension to be divisible by the "

@@ -5,6 +5,7 @@ use crate::graph::shown::shown;
 use crate::ops::given::apply_one_given;
 use smallvec::smallvec;
 
+use super::mean_pool::check_numbers;
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
@@ -12,6 +13,8 @@ use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::{conjugate, copy};
+use crate::shape;
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// y = the windows of x as columns, or x = columns added to where they came from
@@ -23,6 +26,12 @@ struct Columns {
     folds: bool,
     /// Whether there is one sample only, without a dimension of samples.
     single: bool,
+}
+
+/// Room for a result of this shape.
+fn zeros<T: Number>(shape: &[usize]) -> Result<Vec<T>> {
+    let len = shape::checked_shape(&shape::signed(shape))?.iter().product();
+    storage::collected(len, std::iter::repeat_n(T::ZERO, len))
 }
 
 impl Columns {
@@ -40,14 +49,16 @@ impl Columns {
         let (elements_of_window, places) = (windows.elements(), windows.places());
         if self.folds {
             let channels = shape[1] / elements_of_window;
-            let mut y = vec![T::ZERO; shape[0] * channels * windows.area()];
+            let shape = [shape[0], channels, windows.size[1], windows.size[2]];
+            let mut y = zeros(&shape)?;
             windows.fold(elements, &mut y);
-            return self.made(&[shape[0], channels, windows.size[1], windows.size[2]], &y);
+            return self.made(&shape, &y);
         }
         let rows = shape[1] * elements_of_window;
-        let mut y = vec![T::ZERO; shape[0] * rows * places];
+        let shape = [shape[0], rows, places];
+        let mut y = zeros(&shape)?;
         windows.unfold(elements, &mut y);
-        self.made(&[shape[0], rows, places], &y)
+        self.made(&shape, &y)
     }
 
     fn of(self, x: &Tensor) -> Result<Tensor> {
@@ -131,6 +142,7 @@ impl Sliding {
 
     /// Refuses numbers of the wrong sign.
     fn check_signs(&self) -> Result<()> {
+        check_numbers(&[&self.kernel, &self.dilation, &self.padding, &self.stride])?;
         let (positive, other) = ("greater than zero", "non-negative");
         for (what, name, values, least, wanted) in [
             ("kernel size", "kernel", self.kernel, 1, positive),
@@ -157,6 +169,9 @@ impl Sliding {
                 [self.kernel, self.dilation, self.padding].map(|two| two.to_vec());
             let (size, counts) = (size.to_vec(), counts.to_vec());
             return Err(Error::FoldEmpty { size, kernel, dilation, padding, counts }.into());
+        }
+        if counts[0].checked_mul(counts[1]).is_none() {
+            return Err(Error::TooManyElements { shape: counts.to_vec() }.into());
         }
         let three = |two: [i64; 2], first: usize| [first, two[0] as usize, two[1] as usize];
         Ok(Windows {

@@ -40,6 +40,11 @@ impl Pool {
         }
     }
 
+    /// Refuses numbers that are too large to be calculated with.
+    pub fn check_numbers(&self) -> Result<()> {
+        check_numbers(&[&self.kernel, &self.stride, &self.padding, &self.dilation])
+    }
+
     /// How many windows there are over a dimension of this size.
     fn count(&self, dim: usize, size: i64) -> i64 {
         let (kernel, stride, padding) = (self.kernel[dim], self.stride[dim], self.padding[dim]);
@@ -51,6 +56,7 @@ impl Pool {
 
     /// The number of windows along every spatial dimension of a shape.
     pub(super) fn counts(&self, shape: &[usize]) -> Result<Vec<usize>> {
+        self.check_numbers()?;
         let positive = |values: &[i64]| values.iter().all(|&value| value > 0);
         if !positive(&self.stride) {
             return Err(Error::PoolStride {}.into());
@@ -89,6 +95,14 @@ impl Pool {
             return Err(Error::PoolTooSmall { channels, input, output: join(counts) }.into());
         }
         Ok(counts.into_iter().map(|count| count as usize).collect())
+    }
+}
+
+/// Refuses sizes and steps of windows that are too large to be calculated with.
+pub(super) fn check_numbers(all: &[&[i64]]) -> Result<()> {
+    match all.iter().copied().flatten().all(|&number| i32::try_from(number).is_ok()) {
+        true => Ok(()),
+        false => Err(Error::ValueOverflow { name: "int" }.into()),
     }
 }
 

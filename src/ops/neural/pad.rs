@@ -13,7 +13,8 @@ use crate::kernels::taps::Taps;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::{copy, memory_order};
-use crate::shape::{Dims, Layout};
+use crate::shape::{self, Dims, Layout};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// y = x with `value` around it; negative numbers cut elements off
@@ -37,10 +38,12 @@ impl ConstantPad {
             let (Some(&before), Some(&behind)) = (self.pad.get(pair), self.pad.get(pair + 1)) else {
                 continue;
             };
-            let cut = (-before).max(0) + (-behind).max(0);
-            shape[dim] = (from.shape()[dim] as i64 - cut).max(0) as usize;
-            source += (-before).max(0) as usize * from.strides()[dim];
-            target += before.max(0) as usize * to.strides()[dim];
+            let [cut_before, cut_behind] = [before, behind].map(|pad| pad.saturating_neg().max(0));
+            let cut = cut_before.saturating_add(cut_behind);
+            shape[dim] = (from.shape()[dim] as i64).saturating_sub(cut).max(0) as usize;
+            // Where nothing is left the offsets may be anything: see below.
+            source = source.saturating_add((cut_before as usize).saturating_mul(from.strides()[dim]));
+            target = target.saturating_add((before.max(0) as usize).saturating_mul(to.strides()[dim]));
         }
         if shape.contains(&0) {
             (source, target) = (from.offset(), to.offset());
@@ -51,21 +54,26 @@ impl ConstantPad {
         )
     }
 
-    fn sizes(&self, shape: &[usize]) -> Result<Vec<usize>> {
-        let mut sizes = shape.to_vec();
+    fn sizes(&self, given: &[usize]) -> Result<Vec<usize>> {
+        let mut sizes = given.to_vec();
         for (pair, pads) in self.pad.chunks(2).enumerate() {
-            let dim = shape.len() - 1 - pair;
-            let size = shape[dim] as i64 + pads.iter().sum::<i64>();
+            let dim = given.len() - 1 - pair;
+            let size = given[dim] as i64;
+            let Some(size) = padded(size, pads) else {
+                let [before, behind] = [pads[0], pads[1]];
+                return Err(Error::PadOverflow { size, before, behind, dim }.into());
+            };
             if size < 0 {
                 return Err(Error::NarrowNegative {}.into());
             }
             sizes[dim] = size as usize;
         }
+        shape::checked_shape(&shape::signed(&sizes))?;
         Ok(sizes)
     }
 
     fn again(&self, x: &Tensor, sign: i64) -> Result<Tensor> {
-        let pad = self.pad.iter().map(|pad| pad * sign).collect();
+        let pad = self.pad.iter().map(|pad| pad.saturating_mul(sign)).collect();
         apply_one(ConstantPad { pad, value: Scalar::Int(0) }, &[x])
     }
 }
@@ -107,6 +115,12 @@ impl Op for ConstantPad {
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(self.clone())
     }
+}
+
+/// The size with what is added before and behind, if there is such a number.
+fn padded(size: i64, pads: &[i64]) -> Option<i64> {
+    let sum = pads.iter().map(|&pad| i128::from(pad)).sum::<i128>() + i128::from(size);
+    i64::try_from(sum).ok()
 }
 
 fn check(x: &Tensor, pad: &[i64]) -> Result<()> {
@@ -152,17 +166,19 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
             let (padding, shape) = (vec![before, behind], layout.shape().to_vec());
             return Err(Error::PadReflection { argument: 2 * pair + 4, padding, dim, shape }.into());
         }
-        if size + before + behind < 1 {
-            return Err(Error::PadTooSmall { size, output: size + before + behind, dim }.into());
+        let output = padded(size, &[before, behind]).unwrap_or(i64::MIN);
+        if output < 1 {
+            return Err(Error::PadTooSmall { size, output, dim }.into());
         }
-        let source = |place: i64| match place - before {
+        let source = |place: i64| match place.saturating_sub(before) {
             at if kind == Inner::Replication => at.clamp(0, size - 1),
             at if at < 0 => -at,
             at if at >= size => 2 * (size - 1) - at,
             at => at,
         };
         let tap = |place| Taps { inputs: vec![(source(place) as usize, 1.0)] };
-        Ok(Axis { behind: pair, size: size as usize, taps: (0..size + before + behind).map(tap).collect() })
+        let taps = storage::collected(output as usize, (0..output).map(tap))?;
+        Ok(Axis { behind: pair, size: size as usize, taps })
     };
     let axes = (0..spatial).map(axis).collect::<Result<Vec<_>>>()?;
     let names = match (kind, spatial) {

@@ -32,12 +32,21 @@ fn shuffled_pixels(x: &Tensor, factor: i64) -> Result<Tensor> {
             Error::ShuffleFactor { operation: "pixel_shuffle", argument: "upscale_factor", factor }.into()
         );
     }
-    if channels % (factor * factor) != 0 {
-        return Err(Error::PixelShuffleChannels { channels, square: factor * factor }.into());
+    let Some(square) = factor.checked_mul(factor) else {
+        return Err(Error::PixelShuffleFactor { factor }.into());
+    };
+    if channels % square != 0 {
+        return Err(Error::PixelShuffleChannels { channels, square }.into());
     }
-    let rest = channels / (factor * factor);
+    let rest = channels / square;
     let split = [rest, factor, factor, height, width];
-    moved(x, &lead, &split, &[0, 3, 1, 4, 2], &[rest, height * factor, width * factor])
+    moved(
+        x,
+        &lead,
+        &split,
+        &[0, 3, 1, 4, 2],
+        &[rest, height.saturating_mul(factor), width.saturating_mul(factor)],
+    )
 }
 
 fn unshuffled_pixels(x: &Tensor, factor: i64) -> Result<Tensor> {

@@ -31,6 +31,9 @@ pub(super) fn each(name: &'static str, values: &[i64], count: usize) -> Result<V
     }
 }
 
+/// More padding than this cannot be added twice.
+const MOST_PADDING: i64 = i64::MAX / 2;
+
 /// As three numbers, ones or zeros in front.
 pub(super) fn three(values: &[i64], first: usize) -> [usize; 3] {
     let mut all = [first; 3];
@@ -50,6 +53,10 @@ impl Options {
         match () {
             () if negative(&self.padding) => refused("negative padding"),
             () if negative(&self.output_padding) => refused("negative output_padding"),
+            () if let Some(dim) = self.padding.iter().position(|&padding| padding > MOST_PADDING) => {
+                let padding = self.padding[dim];
+                Err(Error::ConvolutionPadding { padding, dim, most: MOST_PADDING }.into())
+            }
             () if small(&self.stride) => refused("non-positive stride"),
             () if negative(&self.dilation) => Err(Error::ConvolutionDilation { found: String::new() }.into()),
             () if small(&self.dilation) => {
@@ -111,8 +118,8 @@ impl Options {
         let mut extent = Vec::new();
         let mut count = Vec::new();
         for dim in 0..size.len() {
-            let whole = size[dim] as i64 + 2 * self.padding[dim];
-            let reach = self.dilation[dim] * (kernel[dim] as i64 - 1) + 1;
+            let whole = (size[dim] as i64).saturating_add(2 * self.padding[dim]);
+            let reach = self.dilation[dim].saturating_mul(kernel[dim] as i64 - 1).saturating_add(1);
             padded.push(whole);
             extent.push(reach);
             count.push((whole - reach).max(-1).div_euclid(self.stride[dim]) + 1);
@@ -120,6 +127,7 @@ impl Options {
         if padded.iter().zip(&extent).any(|(padded, extent)| padded < extent) || kernel.contains(&0) {
             return Err(Error::ConvolutionKernel { padded, kernel: extent }.into());
         }
+        shape::checked_shape(&count)?;
         let signed = |values: &[usize]| shape::signed(values);
         let windows = Windows {
             size: three(&signed(size), 1),
@@ -148,12 +156,14 @@ impl Options {
             }
             return Err(Error::ConvolutionOutputPadding { output_padding, stride, dilation }.into());
         }
+        // What is larger than there are numbers is refused as what is larger than there is memory.
         let one = |dim: usize| {
-            let reach = self.dilation[dim] * (kernel[dim] as i64 - 1);
-            (size[dim] as i64 - 1) * self.stride[dim] - 2 * self.padding[dim]
-                + reach
-                + self.output_padding[dim]
-                + 1
+            let [stride, padding, dilation, output_padding] =
+                [&self.stride, &self.padding, &self.dilation, &self.output_padding]
+                    .map(|numbers| i128::from(numbers[dim]));
+            let reach = dilation * (kernel[dim] as i128 - 1);
+            let whole = (size[dim] as i128 - 1) * stride - 2 * padding + reach + output_padding + 1;
+            whole.clamp(i64::MIN.into(), i64::MAX.into()) as i64
         };
         let sizes: Vec<i64> = dims.map(one).collect();
         match sizes.iter().any(|&size| size < 0) {
