@@ -64,6 +64,11 @@ class Adafactor(Adaptive):
         }
         super().__init__(params, defaults)
 
+    def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
+        if parameter.is_complex():
+            raise RuntimeError("Adafactor does not support complex parameters")
+        super()._update(parameter, gradient, group)
+
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         shape = parameter.shape
         if len(shape) > 1:

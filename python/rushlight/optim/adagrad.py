@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import full_like
-from .adaptive import Adaptive, checked
+from .adaptive import Adaptive, checked, filled
 from .parameterwise import decayed, number
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Adagrad(Adaptive):
         """Do nothing: the state is in memory that threads share already."""
 
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
-        state["sum"] = full_like(parameter, group["initial_accumulator_value"]).detach()
+        state["sum"] = filled(parameter, group["initial_accumulator_value"])
 
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
@@ -73,4 +72,4 @@ class Adagrad(Adaptive):
         rate = number(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
         total = state["sum"]
         total.addcmul_(gradient, gradient, value=1)
-        parameter.addcdiv_(gradient, total.sqrt().add_(group["eps"]), value=-rate)
+        parameter.addcdiv_(gradient, total.sqrt().add(group["eps"]), value=-rate)

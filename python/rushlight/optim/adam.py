@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor, maximum, zeros_like
-from .moments import Moments
+from .moments import Moments, advance
 from .parameterwise import decayed, number
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ class Adam(Moments):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        if isinstance(lr, Tensor) and foreach and not capturable:
-            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         super().__init__(
             params,
             lr=lr,
@@ -62,6 +60,20 @@ class Adam(Moments):
             decoupled_weight_decay=decoupled_weight_decay,
         )
 
+    def _check(self, options: dict[str, Any]) -> None:
+        at_once = options["foreach"] and not options["capturable"]
+        if isinstance(options["lr"], Tensor) and at_once:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        super()._check(options)
+        betas = options["betas"]
+        if not any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor)):
+            raise ValueError("betas must be either both floats or both Tensors")
+        for index, beta in enumerate(betas):
+            if isinstance(beta, Tensor) and at_once:
+                raise ValueError(
+                    f"betas[{index}] as a Tensor is not supported for capturable=False and foreach=True"
+                )
+
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         super()._begin(parameter, group, state)
         if group["amsgrad"]:
@@ -75,13 +87,10 @@ class Adam(Moments):
         mean, square = self._means(gradient, (first, second), state)
         step = state["step"].item()
         if group["amsgrad"]:
-            state["max_exp_avg_sq"] = square = maximum(state["max_exp_avg_sq"], square)
+            most = state["max_exp_avg_sq"]
+            square = most.copy_(maximum(most.clone(), square))  # what is compared may be saved
         spread = (square.sqrt() / (1 - second**step) ** 0.5).add_(group["eps"])
-        length = rate / (1 - first**step)
-        if isinstance(length, Tensor):
-            parameter.sub_(length * mean / spread)
-        else:
-            parameter.addcdiv_(mean, spread, value=-length)
+        advance(parameter, mean, spread, rate / (1 - first**step))
 
 
 class AdamW(Adam):

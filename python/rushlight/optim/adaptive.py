@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._rushlight import Tensor, tensor
+from .._rushlight import Tensor, full_like, tensor, view_as_real
 from .parameterwise import Parameterwise
 
 
@@ -18,6 +18,12 @@ def checked(**options: Any) -> None:
             raise ValueError(f"Invalid {words.get(name, f'{name} value')}: {value}")
 
 
+def filled(parameter: Tensor, option: Any) -> Tensor:
+    """Return a state with an option's number for each of the parameter's, for both parts of complex ones."""
+    number = option.item() if isinstance(option, Tensor) else option
+    return full_like(parameter, complex(number, number) if parameter.is_complex() else number)
+
+
 class Adaptive(Parameterwise):
     """An optimiser that counts the steps of each parameter in its state, and keeps there what it has seen."""
 
@@ -26,6 +32,15 @@ class Adaptive(Parameterwise):
         if not state:
             self._start(parameter, group)
         state["step"] += 1
+        if group.get("differentiable"):
+            # What this step records has to stay as it is when the next one moves the state on.
+            state.update({name: value.clone() for name, value in state.items()})
+        if parameter.is_complex():
+            # Each of a number's two parts has a step of its own size.
+            parameter, gradient = view_as_real(parameter), view_as_real(gradient)
+            state = {
+                name: view_as_real(value) if value.is_complex() else value for name, value in state.items()
+            }
         self._change(parameter, gradient, group, state)
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> None:

@@ -11,18 +11,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+def advance(parameter: Tensor, mean: Tensor, spread: Tensor, length: Any) -> None:
+    """Take a step of `length` along `mean / spread`; a length that is a tensor has a gradient."""
+    if isinstance(length, Tensor):
+        parameter.sub_(length * mean / spread)
+    else:
+        parameter.addcdiv_(mean, spread, value=-length)
+
+
 class Moments(Adaptive):
     """An optimiser that keeps a running mean of gradients, and one of their sizes under the name `second`."""
 
     second = "exp_avg_sq"
 
     def __init__(self, params: Iterable[Any], **options: Any) -> None:
+        self._check(options)
+        super().__init__(params, options)
+
+    def _check(self, options: dict[str, Any]) -> None:
+        """Refuse options that make no sense."""
         checked(lr=options["lr"], eps=options["eps"])
         for index, beta in enumerate(options["betas"]):
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
         checked(weight_decay=options["weight_decay"])
-        super().__init__(params, options)
 
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         state["exp_avg"] = zeros_like(parameter)
@@ -33,5 +45,8 @@ class Moments(Adaptive):
         first, second = betas
         mean, square = state["exp_avg"], state[self.second]
         mean.lerp_(gradient, 1 - first)
-        square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
+        if isinstance(second, Tensor):
+            square.lerp_(gradient.square(), 1 - second)
+        else:
+            square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
         return mean, square

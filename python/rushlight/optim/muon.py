@@ -68,6 +68,8 @@ class Muon(Parameterwise):
                     )
 
     def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
+        if parameter.is_complex():
+            raise RuntimeError("Muon does not support complex parameters")
         state, momentum = self.state[parameter], group["momentum"]
         if not state:
             state["momentum_buffer"] = zeros_like(gradient)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import ones
 from .adaptive import checked
-from .moments import Moments
+from .moments import Moments, advance
 from .parameterwise import decayed, number
 
 if TYPE_CHECKING:
@@ -77,5 +77,5 @@ class NAdam(Moments):
         mean, square = self._means(gradient, (first, second), state)
         spread = square.div(1 - second**step).sqrt().add(group["eps"])
         product = state["mu_product"].item()
-        parameter.addcdiv_(gradient, spread, value=-rate * (1.0 - now) / (1.0 - product))
-        parameter.addcdiv_(mean, spread, value=-rate * then / (1.0 - product * then))
+        advance(parameter, gradient, spread, rate * (1.0 - now) / (1.0 - product))
+        advance(parameter, mean, spread, rate * then / (1.0 - product * then))

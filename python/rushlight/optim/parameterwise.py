@@ -19,13 +19,14 @@ def number(option: Any) -> Any:
 
 def decayed(parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> Tensor:
     """Apply the weight decay: to the parameter itself, or by way of the gradient, which is returned."""
-    decay = group["weight_decay"]
-    if decay == 0:
-        return gradient
+    decay = number(group["weight_decay"])
     if group.get("decoupled_weight_decay"):
-        parameter.mul_(1 - number(group["lr"]) * decay)
+        if decay != 0:
+            parameter.mul_(1 - number(group["lr"]) * decay)
         return gradient
-    return gradient.add(parameter, alpha=decay)
+    if isinstance(decay, Tensor):
+        return gradient + parameter.clone() * decay
+    return gradient.add(parameter, alpha=decay) if decay != 0 else gradient
 
 
 class Parameterwise(Optimizer):

@@ -75,7 +75,7 @@ class RMSprop(Adaptive):
             mean = state["grad_avg"]
             mean.lerp_(gradient, 1 - alpha)
             square = square.addcmul(mean, mean, value=-1)
-        spread = square.sqrt().add_(group["eps"])
+        spread = square.sqrt().add(group["eps"])
         if group["momentum"] > 0:
             buffer = state["momentum_buffer"]
             buffer.mul_(group["momentum"]).addcdiv_(gradient, spread)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import full_like, where, zeros_like
-from .adaptive import Adaptive, checked
-from .parameterwise import number
+from .._rushlight import where, zeros_like
+from .adaptive import Adaptive, checked, filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +55,7 @@ class Rprop(Adaptive):
 
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         state["prev"] = zeros_like(parameter)
-        state["step_size"] = full_like(parameter, number(group["lr"])).detach()
+        state["step_size"] = filled(parameter, group["lr"])
 
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor
-from .parameterwise import Parameterwise, number
+from .parameterwise import Parameterwise, decayed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,11 +66,7 @@ class SGD(Parameterwise):
         super().__init__(params, defaults)
 
     def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
-        decay = number(group["weight_decay"])
-        if isinstance(decay, Tensor):
-            gradient = gradient + parameter.clone() * decay
-        elif decay != 0:
-            gradient = gradient.add(parameter, alpha=decay)
+        gradient = decayed(parameter, gradient, group)
         if group["momentum"] != 0:
             gradient = self._gather_momentum(parameter, gradient, group)
         rate = number(group["lr"])
