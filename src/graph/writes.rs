@@ -20,12 +20,20 @@ pub(crate) struct Write {
     version: u32,
     /// Where it was made.
     pub(crate) origin: Origin,
-    /// The name of the node of the last recorded write, which may be gone.
-    pub(crate) node: Option<String>,
+    recorded: Option<Recorded>,
+}
+
+/// What is known of the recorded writes to some memory.
+#[derive(Clone)]
+struct Recorded {
+    /// The name of the last one's node, which may be gone.
+    node: String,
+    /// The version that the first one led to, if the memory's tensor had no history before.
+    began: Option<u32>,
 }
 
 const PLACES: usize = 256;
-const NONE: Write = Write { storage: 0, version: 0, origin: Origin::UNKNOWN, node: None };
+const NONE: Write = Write { storage: 0, version: 0, origin: Origin::UNKNOWN, recorded: None };
 static WRITES: [Mutex<Write>; PLACES] = [const { Mutex::new(NONE) }; PLACES];
 
 fn slot(storage: &Storage) -> &'static Mutex<Write> {
@@ -43,15 +51,31 @@ pub(crate) fn note(storage: &Storage) {
     let mut write = slot(storage).lock();
     // An unrecorded write leaves the history of the tensor as it was.
     let continues = write.storage == key && write.version.wrapping_add(1) == version;
-    let node = if continues { write.node.take() } else { None };
-    *write = Write { storage: key, version, origin, node };
+    let recorded = if continues { write.recorded.take() } else { None };
+    *write = Write { storage: key, version, origin, recorded };
 }
 
-/// The write that was just noted made `node` the history of the memory's tensor.
+/// The write that was just noted made `node`, whose first edge is the history before, that of the memory's tensor.
 pub(crate) fn led_to(storage: &Storage, node: &NodeRef) {
     let mut write = slot(storage).lock();
     if write.storage == storage.key() {
-        write.node = Some(node.name());
+        let began = match &write.recorded {
+            Some(recorded) => recorded.began,
+            None => node.edges()[0].is_none().then_some(write.version),
+        };
+        write.recorded = Some(Recorded { node: node.name(), began });
+    }
+}
+
+impl Write {
+    /// The name of the history that the memory's tensor has by writes. One that had none in version `before`
+    /// has it only if it began later; otherwise it is another tensor, that shows the same memory.
+    pub(super) fn history(self, before: Option<u32>) -> Option<String> {
+        let recorded = self.recorded?;
+        match before {
+            None => Some(recorded.node),
+            Some(before) => recorded.began.filter(|began| *began > before).map(|_| recorded.node),
+        }
     }
 }
 

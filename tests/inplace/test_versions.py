@@ -4,6 +4,7 @@ import pytest
 import rushlight as torch
 from support import raises
 
+MODIFIED = "one of the variables needed for gradient computation has been modified by an inplace operation"
 CHANGES = {
     "add_": lambda x: x.add_(1),
     "sub_": lambda x: x.sub_(1),
@@ -181,10 +182,39 @@ def test_a_saved_tensor_that_was_overwritten_is_told_of_with_its_type(dtype, nam
     kept.fill_(0)
     with raises(
         RuntimeError,
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{name} [2]] is at version 1; expected version 0 instead.",
+        f"{MODIFIED}: [{name} [2]] is at version 1; expected version 0 instead.",
     ):
         y.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("write", "source"),
+    [
+        (lambda w, x: w.add_(x), ", which is output 0 of Add,"),
+        (lambda w, x: w.add_(1).mul_(x), ", which is output 0 of Mul,"),
+        (lambda w, x: w[0].mul_(x[0]), ", which is output 0 of torch::autograd::CopySlices,"),
+        (lambda w, x: w.add_(1), ""),
+    ],
+)
+def test_a_saved_tensor_that_got_a_history_since_is_told_of_with_it(write, source):
+    x, w = torch.ones(3, requires_grad=True), torch.ones(3)
+    y = x * w
+    write(w, x)
+    with raises(RuntimeError, f"{MODIFIED}: [torch.FloatTensor [3]]{source} is at version"):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "write", [lambda y: y.add_(1), lambda y: y[0].mul_(2), lambda y: y.fill_(1), lambda y: y.mul_(y.detach())]
+)
+def test_a_saved_tensor_that_left_the_history_behind_is_told_of_without(write):
+    x = torch.ones(3, requires_grad=True)
+    y = x * 1
+    y.add_(1)
+    z = x * y.detach()
+    write(y)
+    with raises(RuntimeError, f"{MODIFIED}: [torch.FloatTensor [3]] is at version"):
+        (z + y).sum().backward()
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,8 @@ impl Plain {
         if let Source::Output(_) = self.facts.source {
             return edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
         }
-        let write = writes::last(&self.storage).and_then(|write| write.node);
+        let before = edge.is_none().then_some(self.facts.version);
+        let write = writes::last(&self.storage).and_then(|write| write.history(before));
         match (write, edge) {
             // Whatever was written, to the base or through it: a view finds its own way from there.
             (_, Some(edge)) if edge.node.rule().is_view() => ("AsStridedBackward0".to_owned(), 0),
