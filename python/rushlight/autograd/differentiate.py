@@ -67,9 +67,6 @@ def backward(
         }
         relevant = roots + targets
         return _handle_torch_function(backward, "torch.autograd.backward", relevant, (roots,), options)
-    for root in roots:
-        if not isinstance(root, Tensor) and not _is_edge(root):
-            raise AssertionError("Expected output to be a torch.Tensor")
     gradients = _gradients_tuple(grad_tensors, roots, batched=False)
     if retain_graph is None:
         retain_graph = create_graph
@@ -127,9 +124,6 @@ def grad(
             "gradient for other parts of the graph, please use torch.autograd.backward.",
             stacklevel=3,
         )
-    for root in roots:
-        if not isinstance(root, Tensor) and not _is_edge(root):
-            raise AssertionError("Expected output to be a torch.Tensor")
     gradients = _gradients_tuple(grad_outputs, roots, is_grads_batched)
     if retain_graph is None:
         retain_graph = create_graph
@@ -242,12 +236,14 @@ def _inputs_tuple(inputs: Any, caller: str) -> tuple[Any, ...]:
 
 
 def _gradients_tuple(gradients: Any, roots: tuple[Any, ...], batched: bool) -> tuple[Any, ...]:
-    """Check given gradients against their roots. The engine creates those that are `None`."""
-    if gradients is None:
-        return (None,) * len(roots)
+    """Check the roots and their given gradients in turn. The engine creates those that are `None`."""
     given = _tensor_or_tensors_to_tuple(gradients, len(roots))
     for index, (root, gradient) in enumerate(zip(roots, given, strict=False)):
+        if not isinstance(root, Tensor) and not _is_edge(root):
+            raise AssertionError("Expected output to be a torch.Tensor")
         if gradient is None:
+            if len(roots) > 1:  # of a single one the engine says it itself
+                _is_single(root)
             continue
         if not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
@@ -272,8 +268,14 @@ def _make_grads(outputs: Any, grads: Any, is_grads_batched: bool) -> tuple[Tenso
 
 def _implicit(root: Any) -> Tensor | None:
     """Return the gradient that a root starts with if none is given; `None` for one without a history."""
+    form = _form(root)
+    return ones(form.shape, dtype=form.dtype) if _is_single(root) else None
+
+
+def _is_single(root: Any) -> bool:
+    """Tell whether a root has a history, and so a gradient; refuse one that has to be given it."""
     if isinstance(root, Tensor) and not root.requires_grad:
-        return None
+        return False
     form = _form(root)
     if Size(form.shape).numel() != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
@@ -281,7 +283,7 @@ def _implicit(root: Any) -> Tensor | None:
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {form.dtype}"
         )
-    return ones(form.shape, dtype=form.dtype)
+    return True
 
 
 def _tensor_or_tensors_to_tuple(tensors: Any, length: int) -> tuple[Tensor | None, ...]:
