@@ -61,6 +61,10 @@ def test_losses_as_modules_call_their_functions():
     scores = torch.arange(60.0).reshape(5, 2, 6).sin().log_softmax(2)
     arguments = scores, torch.tensor([[1, 2], [3, 4]]), (5, 4), (2, 1)
     assert torch.equal(nn.CTCLoss(reduction="sum")(*arguments), F.ctc_loss(*arguments, reduction="sum"))
+    assert (
+        repr(nn.TripletMarginWithDistanceLoss())
+        == "TripletMarginWithDistanceLoss(\n  (distance_function): PairwiseDistance()\n)"
+    )
     far = nn.TripletMarginWithDistanceLoss(distance_function=lambda a, b: (a - b).abs().sum(-1), margin=2.0)
     near(far(x, x + 1, x - 1), 2.0)
 

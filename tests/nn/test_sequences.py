@@ -143,6 +143,19 @@ def test_labels_are_laid_along_a_sequence_in_every_way():
     )
 
 
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+def test_the_gradient_of_laid_labels_is_the_one_at_logits(reduction):
+    def gradients(normalise):
+        logits = steps(4, 2, 3).double().requires_grad_()
+        logarithms = logits.log_softmax(2)
+        targets = torch.tensor([[1, 2], [1, 1]])
+        loss = nn.functional.ctc_loss(logarithms, targets, [4, 3], [2, 1], reduction=reduction)
+        return torch.autograd.grad((loss * 2).sum(), logits if normalise else logarithms)[0]
+
+    assert torch.allclose(gradients(True), gradients(False))
+    assert (gradients(False)[3, 1] == 0).all() and (gradients(False)[2, 1] != 0).all()
+
+
 @pytest.mark.parametrize(
     ("targets", "inputs", "labels", "text"),
     [

@@ -200,4 +200,16 @@ def _losses(
         ends = (last[2 * size], last[2 * size - 1]) if size > 0 else (last[0],)
         losses.append(-_added(*ends))
     states = native.stack(kept, 1) if kept else steps.new_zeros((count, 0, width))
-    return native.stack(losses) if losses else steps.new_zeros(0), states.detach()
+    found = native.stack(losses) + _of_normalised(steps, inputs) if losses else steps.new_zeros(0)
+    return found, states.detach()
+
+
+def _of_normalised(steps: Tensor, inputs: list[int]) -> Tensor:
+    """Return a zero for each sequence whose gradients are the probabilities at its steps.
+
+    With it, the gradient at `steps` is the one at logits of which they are the `log_softmax`, as in torch:
+    that operation's own gradient changes nothing then.
+    """
+    probabilities = steps.exp()
+    within = native.arange(len(steps)).unsqueeze(1) < native.tensor(inputs)
+    return ((probabilities - probabilities.detach()) * within.unsqueeze(2)).sum((0, 2))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .. import functional
 from .losses import _Loss, _WeightedLoss
+from .similarities import PairwiseDistance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,9 +74,7 @@ class TripletMarginWithDistanceLoss(_Loss):
             raise ValueError(
                 f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
             )
-        self.distance_function = (
-            distance_function if distance_function is not None else functional.pairwise_distance
-        )
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 
