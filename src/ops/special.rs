@@ -2,7 +2,7 @@
 
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
-use super::compare::{eq, ge, gt, le};
+use super::compare::{eq, gt, lt};
 use super::logical;
 use super::power::square;
 use super::select::where_;
@@ -307,8 +307,9 @@ impl Elementwise for Logit {
             Some(eps) => (eps, 0.0),
             None => (0.0, f64::NAN),
         };
-        let inside = logical::and(&ge(x, low)?, &le(x, 1.0 - low)?)?;
-        where_(&inside, &div(t, &mul(x, &sub(1.0, x)?)?)?, outside)
+        // What is no number is on neither side.
+        let beyond = logical::or(&lt(x, low)?, &gt(x, 1.0 - low)?)?;
+        where_(&beyond, outside, &div(t, &mul(x, &sub(1.0, x)?)?)?)
     }
 }
 

@@ -46,3 +46,30 @@ def test_what_is_not_a_number_is_no_probability():
         F.binary_cross_entropy(unknown, half)
     with raises(RuntimeError, "all elements of target should be between 0 and 1"):
         F.binary_cross_entropy(half, unknown)
+
+
+@pytest.mark.parametrize("padding", ["border", "reflection"])
+def test_an_image_does_not_change_with_a_point_on_its_edge(padding):
+    image = torch.arange(9.0).reshape(1, 1, 3, 3)
+    grid = torch.tensor([[[[1.0, 1.0], [-1.0, 0.5], [0.5, -1.0]]]], requires_grad=True)
+    F.grid_sample(image, grid, padding_mode=padding, align_corners=True).sum().backward()
+    assert grid.grad.tolist() == [[[[0.0, 0.0], [0.0, 3.0], [1.0, 0.0]]]]
+
+
+def test_a_matrix_without_an_inverse_has_no_gradient_of_its_logarithmic_determinant():
+    a = torch.tensor([[1.0, 1.0, 2.0], [2.0, 2.0, 1.0], [0.0, 0.0, 0.0]], requires_grad=True)
+    for function in (torch.logdet, lambda a: torch.linalg.slogdet(a)[1]):
+        result = function(a)
+        (gradient,) = torch.autograd.grad(result, a)
+        assert result == -float("inf")
+        assert gradient[:2].isnan().all() and gradient[2, :2].tolist() == [float("inf"), -float("inf")]
+        assert torch.func.jvp(function, (a.detach(),), (torch.ones(3, 3),))[1].isnan()
+    both = torch.stack([a.detach(), torch.eye(3)]).requires_grad_()
+    (gradient,) = torch.autograd.grad(torch.logdet(both)[1], both)
+    assert torch.equal(gradient[1], torch.eye(3))
+
+
+def test_what_is_not_a_number_is_not_outside_of_a_bounded_logit():
+    x = single_leaf(float("nan"), -1.0, 0.5, 2.0)
+    torch.logit(x, 0.1).sum().backward()
+    assert x.grad[0].isnan() and x.grad[1:].tolist() == [0.0, 4.0, 0.0]

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::solve::{self, inverse};
+use super::solve;
 use super::{adjoint, as_row, check_square, diagonal, elements, in_order, settled, singular, turned};
 use crate::dtype::{Complex, DType, Element};
 use crate::error::Result;
@@ -14,7 +14,7 @@ use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag, real};
 use crate::ops::matmul::matmul;
 use crate::ops::product::times_others;
-use crate::ops::{add, cast, copy, create, expand, mul, reduce, squeeze};
+use crate::ops::{add, cast, copy, create, expand, mul, part, reduce, squeeze};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -34,7 +34,7 @@ fn times_back(a: &Tensor, x: &Tensor) -> Result<Tensor> {
     shape.pop();
     let x = cast::to_dtype(x, a.dtype())?;
     let diagonal = diagonal(&expand::expand(&squeeze::unsqueeze(&x, -1)?, &shape)?)?;
-    solve::solve(&adjoint(a)?, &turned(&diagonal)?, true)
+    solve::solve_unchecked(&adjoint(a)?, &turned(&diagonal)?)
 }
 
 /// Whether there are matrices that cannot be inverted, as far as that can be told, by their determinants.
@@ -57,9 +57,10 @@ fn adjugate(a: &Tensor, g: &Tensor) -> Result<Tensor> {
     matmul(&mul(&u, &as_row(&others)?)?, &v)
 }
 
-/// Σ (A⁻ᵀ · dA), by matrix.
+/// Σ (A⁻ᵀ · dA), by matrix: the trace of A⁻¹ dA.
 fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
-    reduce::sum(&mul(&turned(&inverse(a)?)?, t)?, Some(&[-2, -1]), false, None)
+    let all = part::diagonal(&solve::solve_unchecked(a, t)?, 0, -2, -1)?;
+    reduce::sum(&all, Some(&[-1]), false, None)
 }
 
 /// What elimination makes of a matrix: the triangles, or the rows that were exchanged.

@@ -25,11 +25,13 @@ struct Solve {
     left: bool,
     /// Whether b is a vector for each matrix, not a matrix.
     vector: bool,
+    /// Whether matrices that have no inverse are refused. What they lead to otherwise is infinite, or no numbers.
+    checked: bool,
 }
 
 impl Solve {
     /// Of the matrices as columns.
-    const PLAIN: Solve = Solve { left: true, vector: false };
+    const PLAIN: Solve = Solve { left: true, vector: false, checked: true };
 
     fn matrix(&self, a: &Tensor) -> Result<Tensor> {
         if self.left { Ok(a.clone()) } else { turned(a) }
@@ -57,8 +59,8 @@ impl Solve {
     }
 }
 
-/// The numbers of the solutions, for batches of one shape.
-fn numbers<T: factor::Field>(a: &Array, b: &Array, operation: &'static str) -> Result<Array> {
+/// The numbers of the solutions, for batches of one shape. `operation` refuses matrices that have no inverse.
+fn numbers<T: factor::Field>(a: &Array, b: &Array, operation: Option<&'static str>) -> Result<Array> {
     let shape = b.layout.shape();
     let (n, columns) = (shape[shape.len() - 2], shape[shape.len() - 1]);
     let mut x = Vec::with_capacity(b.layout.numel());
@@ -67,7 +69,7 @@ fn numbers<T: factor::Field>(a: &Array, b: &Array, operation: &'static str) -> R
         let matrix = &elements::<T>(a)[item * n * n..(item + 1) * n * n];
         let right = &elements::<T>(b)[item * n * columns..(item + 1) * n * columns];
         let factors = factor::eliminate(matrix, n);
-        if let Some(step) = factors.singular() {
+        if let (Some(operation), Some(step)) = (operation, factors.singular()) {
             let place = if batch > 1 { format!("(Batch element {item}): ") } else { String::new() };
             return Err(match operation {
                 "linalg.inv" => Error::InverseSingular { place, step: step + 1 }.into(),
@@ -112,8 +114,9 @@ impl Op for Solve {
         let _off = mode::GradModeGuard::off();
         let (a, b) = (self.matrix(&inputs[0].detach())?, self.columns(&inputs[1].detach())?);
         let (a, b) = (in_order(&a)?, in_order(&b)?);
-        let x = dispatch!(float a.dtype, T => numbers::<T>(&a, &b, "torch.linalg.solve")?, else {
-            numbers::<Complex<f64>>(&a, &b, "torch.linalg.solve")?
+        let operation = self.checked.then_some("torch.linalg.solve");
+        let x = dispatch!(float a.dtype, T => numbers::<T>(&a, &b, operation)?, else {
+            numbers::<Complex<f64>>(&a, &b, operation)?
         });
         // Solutions from the left lie column by column, those from the right row by row: turned, as they are found.
         Ok(smallvec![Tensor::from_array(self.given(&settled_by_columns(x, inputs[0])?)?.array())])
@@ -139,7 +142,7 @@ impl Op for Solve {
         let moved = tangents[0].as_ref().map(|a| matmul(&self.matrix(a)?, &x)).transpose()?;
         let of_right = tangents[1].as_ref().map(|b| self.columns(b)).transpose()?;
         let Some(right) = moved_sides(of_right.as_ref(), moved)? else { return Ok(smallvec![None]) };
-        one(self.given(&apply_one(Solve::PLAIN, &[&a, &right])?)?)
+        one(self.given(&apply_one(Solve { checked: self.checked, ..Solve::PLAIN }, &[&a, &right])?)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -160,7 +163,7 @@ pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
     if !vector && b_layout.ndim() < 2 {
         return Err(Error::LinearArgumentRank { operation: "linalg.solve", argument: "B" }.into());
     }
-    let solve = Solve { left, vector };
+    let solve = Solve { left, vector, ..Solve::PLAIN };
     let (rows, width) = {
         let shape = b_layout.shape();
         match (vector, left) {
@@ -183,6 +186,11 @@ pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
     apply_one(solve, &[&matrix, &right])
 }
 
+/// The solutions of `a x = b` of matrices of one batch, infinite or no numbers where there are none.
+pub(super) fn solve_unchecked(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    apply_one(Solve { checked: false, ..Solve::PLAIN }, &[a, b])
+}
+
 /// y = A⁻¹
 ///
 /// dy = -y dA y, Ā = -yᵀ ȳ yᵀ
@@ -202,8 +210,9 @@ impl Op for Inverse {
         let side = a.layout.shape()[a.layout.ndim() - 1] as i64;
         let unit = create::eye(side, side, a.dtype)?;
         let unit = in_order(&view::expand(&unit, &shape::signed(a.layout.shape()))?)?;
-        let y = dispatch!(float a.dtype, T => numbers::<T>(&a, &unit, "linalg.inv")?, else {
-            numbers::<Complex<f64>>(&a, &unit, "linalg.inv")?
+        let operation = Some("linalg.inv");
+        let y = dispatch!(float a.dtype, T => numbers::<T>(&a, &unit, operation)?, else {
+            numbers::<Complex<f64>>(&a, &unit, operation)?
         });
         Ok(smallvec![settled_by_columns(y, inputs[0])?])
     }

@@ -70,7 +70,11 @@ def _bounded(at: Tensor, size: int, padding_mode: str, align_corners: bool) -> T
         turns = (distance.detach() / span).floor()
         rest = distance - turns * span
         at = native.where(turns % 2 == 0, rest, span - rest) + first
-    return at if padding_mode == "zeros" else at.clamp(0, size - 1)
+    if padding_mode == "zeros":
+        return at
+    # On the edge itself nothing moves either.
+    inside = (at > 0) & (at < size - 1)
+    return native.where(inside, at, at.detach().clamp(0, size - 1))
 
 
 def _cubic(distance: Tensor) -> Tensor:
