@@ -45,6 +45,8 @@ macro_rules! indexing {
     ReduceIndexDType { dtype: DType },
     /// Slices to be combined of another type.
     ReduceDTypes { target: DType, source: DType },
+    /// Slices to be combined that have no such dimension.
+    ReduceDim { dim: usize, ndim: usize },
     /// Another number of indices than of slices to be combined.
     ReduceCount { count: usize, size: usize, dim: usize },
     /// Slices to be combined of another shape.
@@ -103,6 +105,8 @@ macro_rules! indexing {
     TakeRange { index: i64, numel: usize },
     /// `take` from nothing.
     TakeEmpty {},
+    /// `put` into nothing.
+    PutEmpty {},
     /// Indices of another type.
     LongIndex { operation: &'static str, dtype: DType },
     /// A mask that is not boolean.

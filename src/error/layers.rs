@@ -100,6 +100,8 @@ macro_rules! layers {
     NormalizedAffine { argument: &'static str, got: Vec<usize>, normalized: Vec<i64> },
     /// Normalisation over dimensions of other sizes.
     NormalizedShape { normalized: Vec<i64>, list: String, shape: Vec<usize> },
+    /// Fewer dimensions than are to be normalised.
+    NormalizedRank { least: usize, ndim: usize },
     /// Channels asked of less than a matrix.
     GroupNormRank { ndim: usize },
     /// No group of channels.

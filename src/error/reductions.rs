@@ -25,6 +25,8 @@ macro_rules! reductions {
     ArgumentReduceEmpty { operation: &'static str },
     /// Extremes along a dimension without elements.
     ReduceEmptyDimension { operation: &'static str, dim: i64 },
+    /// Neither least nor greatest along an empty dimension.
+    ExtremesEmptyDimension { dim: usize },
     /// Truth values where numbers are compared.
     BoolInput { operation: &'static str },
 

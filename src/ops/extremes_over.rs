@@ -159,17 +159,20 @@ fn extreme(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, greatest: bool) -> R
     let operation = op.operation();
     op.over = Over::new(dims, keepdim, x)?;
     if x.numel() == 0 {
-        let layout = x.layout();
         let Some(dims @ [_, ..]) = dims else { return Err(Error::ReduceEmpty { operation }.into()) };
         // It is shown as the caller named it.
-        let at = |dim: i64| shape::normalize_dim(dim, layout.ndim()).map(|dim| layout.size(dim));
         for &dim in dims {
-            if at(dim)? == 0 {
+            if is_empty_along(x, dim)? {
                 return Err(Error::ReduceEmptyDimension { operation, dim }.into());
             }
         }
     }
     apply_one(op, &[x])
+}
+
+fn is_empty_along(x: &Tensor, dim: i64) -> Result<bool> {
+    let layout = x.layout();
+    shape::normalize_dim(dim, layout.ndim()).map(|dim| layout.size(dim) == 0)
 }
 
 /// The greatest of all elements.
@@ -264,9 +267,13 @@ impl Op for Extremes {
 pub fn aminmax(x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
     let dims: SmallVec<[i64; 1]> = dim.into_iter().collect();
     let over = Over::new(Some(&dims), keepdim, x)?;
-    if x.numel() == 0 {
-        // It says what is wrong.
-        extreme(x, Some(&dims), keepdim, false)?;
+    match dim {
+        None if x.numel() == 0 => return Err(Error::ReduceEmpty { operation: "aminmax" }.into()),
+        Some(dim) if is_empty_along(x, dim)? => {
+            let dim = shape::normalize_dim(dim, x.ndim())?;
+            return Err(Error::ExtremesEmptyDimension { dim }.into());
+        }
+        _ => {}
     }
     let mut outputs = apply(Extremes { over, given: dim }, &[x])?;
     match (outputs.pop(), outputs.pop()) {

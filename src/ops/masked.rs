@@ -34,11 +34,11 @@ impl Numbers {
         Numbers { shape: smallvec![places.len()], places: places.into(), given: mask.clone() }
     }
 
-    /// The elements that an index names, of so many, counted from the end where it is negative.
-    fn of_index(index: &Tensor, numel: usize) -> Result<Numbers> {
+    /// The elements that an index names, of so many, counted from the end where it is negative. Of none there are none.
+    fn of_index(index: &Tensor, numel: usize, of_nothing: Error) -> Result<Numbers> {
         let mut places = index.to_vec::<i64>()?;
         if numel == 0 && !places.is_empty() {
-            return Err(Error::TakeEmpty {}.into());
+            return Err(of_nothing.into());
         }
         for place in &mut places {
             let index = *place;
@@ -351,10 +351,8 @@ pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
         let places = reshape::reshape_to(index, &[index.numel()])?;
         return reshape::reshape_to(&super::gather::gather(&line, 0, &places)?, index.layout().shape());
     }
-    apply_one(
-        Pick { name: "TakeBackward0", numbers: Numbers::of_index(index, x.numel())?, repeats: true },
-        &[x],
-    )
+    let numbers = Numbers::of_index(index, x.numel(), Error::TakeEmpty {})?;
+    apply_one(Pick { name: "TakeBackward0", numbers, repeats: true }, &[x])
 }
 
 /// The tensor with elements in place of those of these numbers in row-major order, or added to them.
@@ -369,7 +367,7 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
     if source.numel() != count {
         return Err(Error::PutCount { source: source.numel(), index: count }.into());
     }
-    let numbers = Numbers::of_index(index, x.numel())?;
+    let numbers = Numbers::of_index(index, x.numel(), Error::PutEmpty {})?;
     let placing = if accumulate { Placing::Added } else { Placing::Put };
     apply_one(Place { numbers, placing }, &[x, source])
 }

@@ -6,7 +6,7 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{Answer, Call, Samples};
 use super::reduce::Over;
 use super::{create, extremes_over, mul, picked, reshape};
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::tensor::Tensor;
@@ -35,7 +35,11 @@ impl Op for Middle {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let row = reshape::reshape(&inputs[0].detach(), &[1, -1])?;
+        let x = inputs[0];
+        if x.numel() == 0 {
+            return Ok(smallvec![create::full(&[], of_nothing(x.dtype()), x.dtype())?]);
+        }
+        let row = reshape::reshape(&x.detach(), &[1, -1])?;
         let y = reshape::reshape(&self.of_rows(&row)?, &[])?;
         Ok(smallvec![Tensor::from_array(y.array())])
     }
@@ -62,13 +66,21 @@ impl Op for Middle {
     }
 }
 
+/// The median of no elements: what is no number, or what a processor makes of that as an integer.
+fn of_nothing(dtype: DType) -> Scalar {
+    match dtype {
+        DType::Int64 => i64::MIN.into(),
+        DType::Int32 => i64::from(i32::MIN).into(),
+        DType::Bool => true.into(),
+        _ if !dtype.is_differentiable() => 0.into(),
+        _ => f64::NAN.into(),
+    }
+}
+
 /// The element in the middle of all; with `numbers_only`, of those that are numbers.
 pub fn median_of_all(x: &Tensor, numbers_only: bool) -> Result<Tensor> {
-    if x.dtype() == DType::Bool {
+    if x.dtype() == DType::Bool && x.numel() > 0 {
         return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
-    }
-    if x.numel() == 0 {
-        return create::full(&[], f64::NAN.into(), x.dtype());
     }
     apply_one(Middle { numbers_only }, &[x])
 }

@@ -346,13 +346,19 @@ fn check_slices(x: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> Resu
         return Err(Error::ReduceDTypes { target: x.dtype(), source: source.dtype() }.into());
     }
     let (count, layout) = (index.layout().numel(), source.layout());
+    if dim > 0 && dim >= layout.ndim() {
+        return Err(Error::ReduceDim { dim, ndim: layout.ndim() }.into());
+    }
     let size = layout.size(dim);
     if size != count {
-        return Err(Error::ReduceCount { count, size, dim }.into());
+        return Err(match layout.ndim() {
+            0 => Error::DimOfScalar { dim: 0 }.into(),
+            _ => Error::ReduceCount { count, size, dim }.into(),
+        });
     }
     let target = x.layout();
     let others = |sizes: &[usize]| shape::reduced_shape(sizes, &[dim], false);
-    if others(target.shape()) != others(layout.shape()) {
+    if target.ndim() != layout.ndim() || others(target.shape()) != others(layout.shape()) {
         let (shape, source) = (target.shape().to_vec(), layout.shape().to_vec());
         return Err(Error::ReduceShapes { shape, source }.into());
     }

@@ -73,3 +73,15 @@ def test_what_is_not_a_number_is_not_outside_of_a_bounded_logit():
     x = single_leaf(float("nan"), -1.0, 0.5, 2.0)
     torch.logit(x, 0.1).sum().backward()
     assert x.grad[0].isnan() and x.grad[1:].tolist() == [0.0, 4.0, 0.0]
+
+
+@pytest.mark.parametrize("function", [torch.median, torch.nanmedian])
+def test_a_median_of_nothing_has_a_gradient_without_elements(function):
+    x = torch.ones(0, 3, requires_grad=True)
+    middle = function(x)
+    (gradient,) = torch.autograd.grad(middle, x)
+    assert middle.isnan() and gradient.shape == (0, 3)
+    assert torch.func.jvp(function, (x.detach(),), (torch.ones(0, 3),))[1] == 0
+    integers = {torch.int64: -(2**63), torch.int32: -(2**31), torch.uint8: 0, torch.bool: True}
+    for dtype, expected in integers.items():
+        assert function(torch.ones(0, dtype=dtype)).item() == expected

@@ -175,6 +175,7 @@ INDEXING: dict[str, tuple[type[Exception], str]] = {
     ),
     "LongIndex": (RuntimeError, "{operation}(): Expected a long tensor for index, but got {dtype:Float}"),
     "TakeEmpty": (IndexError, "take(): tried to take from an empty tensor"),
+    "PutEmpty": (IndexError, "put_(): Tried to put elements into an empty tensor"),
     "SelectMask": (RuntimeError, "masked_select: expected BoolTensor for mask"),
     "MaskedScatterMask": (
         RuntimeError,
@@ -198,6 +199,10 @@ INDEXING: dict[str, tuple[type[Exception], str]] = {
     "ReduceDTypes": (
         RuntimeError,
         "index_reduce_(): self ({target:Float}) and source ({source:Float}) must have the same scalar type",
+    ),
+    "ReduceDim": (
+        RuntimeError,
+        "index_reduce_(): Indexing dim {dim} is out of bounds of the source tensor with dim {ndim}",
     ),
     "ReduceCount": (
         RuntimeError,

@@ -202,6 +202,7 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "Expected {argument} to be of same shape as normalized_shape, but got {argument} of shape {got} and "
         "normalized_shape = {normalized}",
     ),
+    "NormalizedRank": (ValueError, "Input tensor must have at least {least} dimensions, but got {ndim}"),
     "NormalizedShape": (
         RuntimeError,
         "Given normalized_shape={normalized}, expected input with shape [*{list}], but got "

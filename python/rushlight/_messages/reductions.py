@@ -56,6 +56,7 @@ REDUCTIONS: dict[str, tuple[type[Exception], str]] = {
         IndexError,
         "{operation}(): Expected reduction dim {dim} to have non-zero size.",
     ),
+    "ExtremesEmptyDimension": (IndexError, "aminmax: Expected reduction dim {dim} to have non-zero size."),
     "BoolInput": (RuntimeError, "{operation}(): does not support bool input"),
     # -- losses ----------------------------------------------------------------------------------------
     "ArgumentGradient": (

@@ -241,10 +241,10 @@ def tensorsolve(
     if dims is not None:
         input = native.movedim(input, tuple(dims), tuple(range(input.dim() - len(dims), input.dim())))
     shape = input.shape[other.dim() :]
-    if prod(shape) != prod(input.shape[: other.dim()]):
+    if prod(shape) != other.numel():
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
-            f"prod(self.shape[:other.ndim]), but got {prod(shape)} != {prod(input.shape[: other.dim()])}"
+            f"prod(self.shape[:other.ndim]), but got {prod(shape)} != {other.numel()}"
         )
     found = solve(input.reshape(other.numel(), prod(shape)), other.flatten()).reshape(shape)
     return native._written("tensorsolve", found, out)

@@ -67,6 +67,8 @@ def _matrix_norm(A: Tensor, ord: Any, dim: Sequence[int], keepdim: bool, dtype: 
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
+    if A.dim() < 2:
+        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     first, second = dim
     _check_apart(first, second, A.dim())
     if ord == "fro":

@@ -81,6 +81,11 @@ fn trapezoids(y: &Tensor, places: &Tensor, dim: i64, operation: &'static str) ->
 
 /// The area under points that are joined by straight lines.
 pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
+    if y.ndim() == 0 {
+        // Next to places a dimension has been looked for before.
+        let dim = if let Operand::Tensor(_) = distance { shape::normalize_dim(dim, 0)? as i64 } else { dim };
+        return Err(Error::DimOfScalar { dim }.into());
+    }
     let sum = |terms: &Tensor| reduce::sum(terms, Some(&[dim]), false, None);
     let length = y.layout().size(shape::normalize_dim(dim, y.ndim())?);
     match distance {

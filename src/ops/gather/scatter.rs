@@ -13,7 +13,7 @@ use crate::ops::batch::{self, Answer, Call};
 use crate::ops::indexed::tangent_or_zeros;
 use crate::ops::operand::Operand;
 use crate::ops::{copy, create};
-use crate::shape::{Dims, Layout};
+use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// What becomes of an element that is written to.
@@ -214,6 +214,10 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
                 false => Ok(()),
             };
         };
+        // The first dimension of the index that the source has not is looked for, unless it has none at all.
+        if (1..index.len()).contains(&values.ndim()) {
+            shape::normalize_dim(values.ndim() as i64, values.ndim())?;
+        }
         let source = counted(values.layout().shape()).to_vec();
         if source.len() != index.len() {
             return Err(Error::GatherDimensions { argument: "src" }.into());

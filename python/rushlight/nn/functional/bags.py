@@ -42,6 +42,8 @@ def embedding_bag(
     tensor([[3.],
             [6.]])
     """
+    if weight.dim() != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
     check_mapped("embedding_bag.padding_idx", input, weight)
     if per_sample_weights is not None and input.shape != per_sample_weights.shape:
         raise ValueError(

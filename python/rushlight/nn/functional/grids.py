@@ -32,20 +32,20 @@ _ALIGNMENT = (
 
 def _check(input: Tensor, grid: Tensor, mode: str) -> None:
     sizes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
-    if input.shape[:1] != grid.shape[:1]:
+    if input.size(0) != grid.size(0):
         raise RuntimeError(
             f"grid_sampler(): expected grid and input to have same batch size, but got {sizes}"
         )
-    if input.dim() == grid.dim() >= 2 and grid.shape[-1] != input.dim() - 2:
+    if grid.shape[-1] != input.dim() - 2:
         raise RuntimeError(
-            f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got "
-            f"grid "
+            f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got grid "
             f"with sizes {list(grid.shape)}"
         )
     if input.dim() not in (4, 5) or input.dim() != grid.dim():
-        what = f"{input.dim()}D" if input.dim() in (4, 5) else "4D or 5D"
+        wanted = 4 if input.dim() == 4 else 5
         raise RuntimeError(
-            f"grid_sampler(): expected {what} input and grid with same number of dimensions, but got {sizes}"
+            f"grid_sampler(): expected {wanted}D input and grid with same number of dimensions, but got "
+            f"{sizes}"
         )
     for dim, size in enumerate(input.shape[2:], 2):
         if size == 0:
@@ -55,6 +55,9 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
             )
     if mode == "bicubic" and input.dim() == 5:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if not input.is_floating_point():
+        kernel = "grid_sampler_2d_cpu_kernel_impl" if input.dim() == 4 else "grid_sampler3d_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input)}'")
     if input.dtype != grid.dtype:
         names = [scalar_name(x) for x in (input, grid)]
         raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")

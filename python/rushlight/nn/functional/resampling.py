@@ -73,8 +73,8 @@ def interpolate(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D "
             "tensor as input"
         )
-    if mode == "area":
-        return {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}[spatial](input, sizes)
+    if mode == "area" and 1 <= spatial <= 3:
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[spatial - 1](input, sizes)
     known = [*_MODES[3], *_MODES[4], *_MODES[5]]
     unfit = mode == "bicubic" and input.dim() != 4
     if unfit or not 3 <= input.dim() <= 5 or mode not in ("nearest", "nearest-exact", *known):

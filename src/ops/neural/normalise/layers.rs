@@ -199,6 +199,9 @@ pub fn group_norm(x: &Tensor, groups: i64, affine: Affine<'_>, eps: f64) -> Resu
 
 /// The last dimensions over the root of their mean square.
 pub fn rms_norm(x: &Tensor, normalized: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
+    if x.ndim() < normalized.len() {
+        return Err(Error::NormalizedRank { least: normalized.len(), ndim: x.ndim() }.into());
+    }
     check_normalized(x.layout().shape(), normalized, Affine { weight, bias: None }, "")
         .map_err(|error| batch::told_of_all(error, &[x]))?;
     if !x.dtype().is_differentiable() {
