@@ -309,7 +309,7 @@ impl Elementwise for Logit {
         };
         // What is no number is on neither side.
         let beyond = logical::or(&lt(x, low)?, &gt(x, 1.0 - low)?)?;
-        where_(&beyond, outside, &div(t, &mul(x, &sub(1.0, x)?)?)?)
+        where_(&logical::not(&beyond)?, &div(t, &mul(x, &sub(1.0, x)?)?)?, outside)
     }
 }
 
