@@ -10,6 +10,7 @@ use crate::graph::shown::shown;
 use crate::ops::compare;
 use crate::ops::operand::{Operand, result_type};
 use crate::ops::select::where_;
+use crate::shape;
 use crate::tensor::Tensor;
 
 /// y = x + v a b
@@ -187,8 +188,8 @@ pub fn addcmul(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tens
 
 /// Refuses sizes that do not go together, from the first tensor on.
 fn told_in_order(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<()> {
-    let shape = crate::shape::broadcast(x.layout().shape(), a.layout().shape())?;
-    crate::shape::broadcast(&shape, b.layout().shape()).map(drop)
+    let shape = shape::broadcast(x.layout().shape(), a.layout().shape())?;
+    shape::broadcast(&shape, b.layout().shape()).map(drop)
 }
 
 /// `addcmul` in place.
@@ -223,15 +224,14 @@ pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
         return Err(Error::NotImplementedFor { operation, dtype: a.dtype() }.into());
     }
     match weight {
-        Operand::Scalar(weight) => apply(LerpNumber { weight }, &[a, b]),
+        Operand::Scalar(weight) => {
+            apply(LerpNumber { weight }, &[a, b]).or_else(|error| told_in_order(a, b, b).and(Err(error)))
+        }
         Operand::Tensor(weight) => {
             if weight.ndim() > 0 {
                 same(weight.dtype(), "weight")?;
             }
-            // What does not fit is told of the ends first.
-            crate::shape::broadcast(a.layout().shape(), b.layout().shape())
-                .and_then(|ends| crate::shape::broadcast(&ends, weight.layout().shape()))?;
-            apply(Lerp, &[a, b, weight])
+            apply(Lerp, &[a, b, weight]).or_else(|error| told_in_order(a, b, weight).and(Err(error)))
         }
     }
 }

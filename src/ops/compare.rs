@@ -7,6 +7,7 @@ use super::{batch, binary, cast, copy, in_place, intercept, unary};
 use crate::dtype::{Bool, Complex, DType, Element, Ordered, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::mode;
+use crate::shape;
 use crate::tensor::{Array, Tensor};
 
 /// The questions that elements are asked.
@@ -67,9 +68,13 @@ fn ask<T: Ordered>(question: Question, a: &Numbers, b: &Numbers) -> Result<Array
         Question::Equal | Question::NotEqual => same::<T>(question == Question::Equal, a, b),
         Question::Less => binary::combine::<T, Bool>(a, b, |a, b| Bool::new(a < b)),
         Question::LessEqual => binary::combine::<T, Bool>(a, b, |a, b| Bool::new(a <= b)),
-        Question::Greater => ask::<T>(Question::Less, b, a),
-        Question::GreaterEqual => ask::<T>(Question::LessEqual, b, a),
+        Question::Greater => ask::<T>(Question::Less, b, a).and_then(|y| binary::settled_beside(y, [a, b])),
+        Question::GreaterEqual => {
+            ask::<T>(Question::LessEqual, b, a).and_then(|y| binary::settled_beside(y, [a, b]))
+        }
     }
+    // What does not fit is told of in the order that was asked in.
+    .or_else(|error| shape::broadcast(a.shape(), b.shape()).and(Err(error)))
 }
 
 fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> {

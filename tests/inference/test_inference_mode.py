@@ -171,3 +171,15 @@ def test_the_mode_answers_to_its_names():
     assert torch.autograd.grad_mode.inference_mode is torch.inference_mode
     assert isinstance(torch.inference_mode(), torch.inference_mode)
     assert torch.inference_mode().mode is True and torch.inference_mode(False).clone().mode is False
+
+
+def test_derivatives_forward_are_not_recorded_for_those_outside():
+    x = torch.ones(2, requires_grad=True)
+    for mode in (torch.inference_mode, torch.no_grad):
+        with mode():
+            results = torch.func.jvp(torch.sin, (x,), (x,))
+        assert [result.requires_grad for result in results] == [False, False]
+        assert torch.equal(results[1], torch.ones(2).cos())
+    with torch.inference_mode(), torch.enable_grad():
+        assert not torch.func.grad(lambda x: x.sin().sum())(x).requires_grad
+        assert torch.is_grad_enabled()

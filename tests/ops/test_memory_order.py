@@ -136,6 +136,15 @@ def test_of_operands_that_lie_otherwise_the_first_that_tells_two_dimensions_apar
     assert torch.where(b > 0, a, a).stride() == (3, 6, 1)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool])
+@pytest.mark.parametrize("compare", [torch.gt, torch.ge, torch.lt, torch.le, torch.eq, torch.ne])
+def test_in_comparisons_too_the_first_operand_decides(compare, dtype):
+    rows, columns = torch.arange(6).view(2, 3).to(dtype), torch.arange(6).flip(0).view(3, 2).to(dtype).t()
+    assert compare(rows, columns).stride() == (3, 1)
+    assert compare(columns, rows).stride() == (1, 2)
+    assert compare(columns, rows).tolist() == compare(columns.contiguous(), rows).tolist()
+
+
 def test_an_operand_that_is_broadcast_says_nothing_of_the_dimensions_that_it_repeats():
     column, row = laid_out((3, 1), (1, 3)), laid_out((2,), (1,))
     assert (column + row).stride() == (2, 1)

@@ -117,10 +117,13 @@ def _transform() -> Iterator[int]:
     """Enter a level for a transform on this thread; such levels nest. Yield where on the tape it begins."""
     if _current_level >= 0 and _entered_by == get_ident() and not _transforms.levels:
         raise RuntimeError(_NESTED)
+    inferring = _core.is_inference_mode_enabled()
     level, since = _begin_transform()
     try:
-        # Where the outside infers, the inside still has derivatives.
-        with inference_mode(False) if _core.is_inference_mode_enabled() else nullcontext():
+        # Where the outside infers, the inside still has derivatives, but records nothing for it.
+        with inference_mode(False) if inferring else nullcontext():
+            if inferring:
+                _core._set_grad_enabled(False)
             yield since
     finally:
         _end_transform(level)

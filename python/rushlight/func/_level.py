@@ -42,18 +42,20 @@ class Level:
     What is recorded inside does not depend on whether the outside records; what comes out does.
     """
 
-    __slots__ = ("_deriving", "_entered", "_without_hooks", "recording", "since")
+    __slots__ = ("_deriving", "_entered", "_outside", "_without_hooks", "recording", "since")
     since: int
     recording: bool
+    _outside: bool
     _deriving: AbstractContextManager[Any]
     _entered: dict[int, tuple[Tensor, Tensor]]
 
     def __enter__(self) -> Self:
         self._without_hooks = disable_saved_tensors_hooks(_HOOKS)
         self._without_hooks.__enter__()
-        self.recording = is_grad_enabled()
-        # Where the outside infers, the inside still has derivatives.
-        self._deriving = inference_mode(False) if is_inference_mode_enabled() else nullcontext()
+        # Where the outside infers, the inside still has derivatives, but records nothing for it.
+        inferring, self._outside = is_inference_mode_enabled(), is_grad_enabled()
+        self.recording = self._outside and not inferring
+        self._deriving = inference_mode(False) if inferring else nullcontext()
         self._deriving.__enter__()
         self.since = _enter_transform()
         self._entered = {}
@@ -63,7 +65,7 @@ class Level:
     def __exit__(self, *_: object) -> None:
         _leave_transform()
         self._deriving.__exit__(None, None, None)
-        _set_grad_enabled(self.recording)
+        _set_grad_enabled(self._outside)
         self._without_hooks.__exit__(None, None, None)
 
     def enter(self, tensor: Any) -> Tensor:

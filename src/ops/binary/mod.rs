@@ -22,7 +22,7 @@ use crate::graph::{SavedTensor, check_kept, mode};
 use crate::shape;
 use crate::tensor::{Array, Mapping, Tensor};
 
-pub(super) use numbers::{combine, expanded};
+pub(super) use numbers::{combine, expanded, settled_beside};
 use numbers::{forward, overwrite, sizes_first};
 pub(super) use operation::floating;
 pub use operation::{Elementwise2, Needs};

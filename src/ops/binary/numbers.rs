@@ -111,8 +111,8 @@ pub(in crate::ops) fn combine<T: Element, U: Element>(
     settled_beside(y?, [a, b])
 }
 
-/// What was calculated of an array and a number, laid out as the result of both.
-fn settled_beside(y: Array, operands: [&Numbers; 2]) -> Result<Array> {
+/// What was calculated of two operands, laid out as the result of both in this order.
+pub(in crate::ops) fn settled_beside(y: Array, operands: [&Numbers; 2]) -> Result<Array> {
     let number = Layout::contiguous(&[]);
     let layouts = operands.map(|operand| match operand {
         Numbers::Array(array) => &*array.layout,
