@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Estimated nanoseconds from which on the price of waking helpers does not matter: it is two hundredths at the most.
+/// Estimated nanoseconds from which on the price of waking helpers, two hundredths at the most, does not matter.
 const PAYS_ANYWAY: u64 = 3_000_000;
 
 /// How many kinds of plans are remembered. Two that share a place forget each other, which costs a few trials.

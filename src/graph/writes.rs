@@ -55,7 +55,7 @@ pub(crate) fn note(storage: &Storage) {
     *write = Write { storage: key, version, origin, recorded };
 }
 
-/// The write that was just noted made `node`, whose first edge is the history before, that of the memory's tensor.
+/// The write that was just noted made `node` the history of the memory's tensor; its first edge is the one before.
 pub(crate) fn led_to(storage: &Storage, node: &NodeRef) {
     let mut write = slot(storage).lock();
     if write.storage == storage.key() {

@@ -68,13 +68,17 @@ fn ask<T: Ordered>(question: Question, a: &Numbers, b: &Numbers) -> Result<Array
         Question::Equal | Question::NotEqual => same::<T>(question == Question::Equal, a, b),
         Question::Less => binary::combine::<T, Bool>(a, b, |a, b| Bool::new(a < b)),
         Question::LessEqual => binary::combine::<T, Bool>(a, b, |a, b| Bool::new(a <= b)),
-        Question::Greater => ask::<T>(Question::Less, b, a).and_then(|y| binary::settled_beside(y, [a, b])),
-        Question::GreaterEqual => {
-            ask::<T>(Question::LessEqual, b, a).and_then(|y| binary::settled_beside(y, [a, b]))
-        }
+        Question::Greater => ask_turned::<T>(Question::Less, a, b),
+        Question::GreaterEqual => ask_turned::<T>(Question::LessEqual, a, b),
     }
-    // What does not fit is told of in the order that was asked in.
-    .or_else(|error| shape::broadcast(a.shape(), b.shape()).and(Err(error)))
+}
+
+/// `ask` of the second operand and the first. The answers lie, and what does not fit is told of, as asked here.
+fn ask_turned<T: Ordered>(question: Question, a: &Numbers, b: &Numbers) -> Result<Array> {
+    match ask::<T>(question, b, a) {
+        Ok(y) => binary::settled_beside(y, [a, b]),
+        Err(error) => shape::broadcast(a.shape(), b.shape()).and(Err(error)),
+    }
 }
 
 fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> {

@@ -34,7 +34,8 @@ impl Numbers {
         Numbers { shape: smallvec![places.len()], places: places.into(), given: mask.clone() }
     }
 
-    /// The elements that an index names, of so many, counted from the end where it is negative. Of none there are none.
+    /// The elements that an index names, of so many, counted from the end where it is negative. `of_nothing`
+    /// says that there are none to name.
     fn of_index(index: &Tensor, numel: usize, of_nothing: Error) -> Result<Numbers> {
         let mut places = index.to_vec::<i64>()?;
         if numel == 0 && !places.is_empty() {

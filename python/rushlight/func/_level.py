@@ -42,10 +42,9 @@ class Level:
     What is recorded inside does not depend on whether the outside records; what comes out does.
     """
 
-    __slots__ = ("_deriving", "_entered", "_outside", "_without_hooks", "recording", "since")
+    __slots__ = ("_deriving", "_entered", "_without_hooks", "recording", "since")
     since: int
     recording: bool
-    _outside: bool
     _deriving: AbstractContextManager[Any]
     _entered: dict[int, tuple[Tensor, Tensor]]
 
@@ -53,8 +52,8 @@ class Level:
         self._without_hooks = disable_saved_tensors_hooks(_HOOKS)
         self._without_hooks.__enter__()
         # Where the outside infers, the inside still has derivatives, but records nothing for it.
-        inferring, self._outside = is_inference_mode_enabled(), is_grad_enabled()
-        self.recording = self._outside and not inferring
+        inferring = is_inference_mode_enabled()
+        self.recording = is_grad_enabled() and not inferring
         self._deriving = inference_mode(False) if inferring else nullcontext()
         self._deriving.__enter__()
         self.since = _enter_transform()
@@ -64,8 +63,8 @@ class Level:
 
     def __exit__(self, *_: object) -> None:
         _leave_transform()
-        self._deriving.__exit__(None, None, None)
-        _set_grad_enabled(self._outside)
+        _set_grad_enabled(self.recording)
+        self._deriving.__exit__(None, None, None)  # where the outside infers it may record all the same
         self._without_hooks.__exit__(None, None, None)
 
     def enter(self, tensor: Any) -> Tensor:

@@ -88,7 +88,8 @@ class Adam(Moments):
         step = state["step"].item()
         if group["amsgrad"]:
             most = state["max_exp_avg_sq"]
-            square = most.copy_(maximum(most.clone(), square))  # what is compared may be saved
+            before = most.clone() if group.get("differentiable") else most  # what is compared is saved
+            square = most.copy_(maximum(before, square))
         spread = (square.sqrt() / (1 - second**step) ** 0.5).add_(group["eps"])
         advance(parameter, mean, spread, rate / (1 - first**step))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._rushlight import Tensor, full_like, tensor, view_as_real
-from .parameterwise import Parameterwise
+from .._rushlight import Tensor, full_like, tensor
+from .parameterwise import Parameterwise, parts
 
 
 def checked(**options: Any) -> None:
@@ -37,10 +37,8 @@ class Adaptive(Parameterwise):
             state.update({name: value.clone() for name, value in state.items()})
         if parameter.is_complex():
             # Each of a number's two parts has a step of its own size.
-            parameter, gradient = view_as_real(parameter), view_as_real(gradient)
-            state = {
-                name: view_as_real(value) if value.is_complex() else value for name, value in state.items()
-            }
+            parameter, gradient = parts(parameter), parts(gradient)
+            state = {name: parts(value) for name, value in state.items()}
         self._change(parameter, gradient, group, state)
 
     def _start(self, parameter: Tensor, group: dict[str, Any]) -> None:

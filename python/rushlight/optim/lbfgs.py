@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor, cat, view_as_real, zeros_like
+from .._rushlight import Tensor, cat, zeros_like
 from ..autograd.grad_mode import enable_grad, no_grad
 from .optimizer import Optimizer
-from .parameterwise import number
+from .parameterwise import number, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -141,11 +141,6 @@ def _strong_wolfe(
     return found.value, found.gradient, found.at, calls
 
 
-def _parts(x: Tensor) -> Tensor:
-    """Return the numbers of a tensor as real ones: a complex one is two."""
-    return view_as_real(x) if x.is_complex() else x
-
-
 class LBFGS(Optimizer):
     """Quasi-Newton steps; `step` wants a closure that computes the loss anew.
 
@@ -194,11 +189,11 @@ class LBFGS(Optimizer):
     def _gathered(self) -> Tensor:
         """Return all gradients in one line."""
         gradients = (zeros_like(x) if x.grad is None else x.grad for x in self._params)
-        return cat([_parts(gradient).reshape(-1) for gradient in gradients]).detach()
+        return cat([parts(gradient).reshape(-1) for gradient in gradients]).detach()
 
     def _move(self, step: Any, direction: Tensor) -> None:
         start = 0
-        for x in map(_parts, self._params):
+        for x in map(parts, self._params):
             x.add_(direction[start : start + x.numel()].view_as(x), alpha=step)
             start += x.numel()
 

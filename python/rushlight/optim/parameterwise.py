@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._rushlight import Tensor
+from .._rushlight import Tensor, view_as_real
 from ..autograd.grad_mode import enable_grad, set_grad_enabled
 from .optimizer import Optimizer
 
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 def number(option: Any) -> Any:
     """Return an option's number; a tensor that records stays one, to be differentiated through."""
     return option.item() if isinstance(option, Tensor) and not option.requires_grad else option
+
+
+def parts(x: Tensor) -> Tensor:
+    """Return the numbers of a tensor as real ones: a complex one is two."""
+    return view_as_real(x) if x.is_complex() else x
 
 
 def decayed(parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> Tensor:

@@ -200,7 +200,9 @@ def _losses(
         ends = (last[2 * size], last[2 * size - 1]) if size > 0 else (last[0],)
         losses.append(-_added(*ends))
     states = native.stack(kept, 1) if kept else steps.new_zeros((count, 0, width))
-    found = native.stack(losses) + _of_normalised(steps, inputs) if losses else steps.new_zeros(0)
+    found = native.stack(losses) if losses else steps.new_zeros(0)
+    if steps.requires_grad:
+        found = found + _of_normalised(steps, inputs)
     return found, states.detach()
 
 
