@@ -9,6 +9,7 @@ use rushlight::dtype::DType;
 use rushlight::shape::{self, Layout, SharedLayout};
 use rushlight::tensor::Array;
 
+use crate::error::raise;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
 
 /// Return where a tensor's memory is: the same for all that share it.
@@ -30,7 +31,7 @@ pub(crate) fn whole_memory<'py>(
         return Ok(None);
     }
     let storage = tensor.array().storage;
-    let layout = SharedLayout::new(Layout::contiguous(&[storage.bytes()]));
+    let layout = SharedLayout::new(Layout::contiguous(&[storage.bytes()]).map_err(raise)?);
     wrap(py, Tensor::from_array(Array { storage, layout, dtype: DType::UInt8 })).map(Some)
 }
 
@@ -56,8 +57,8 @@ pub(crate) fn elements_of(storage: &Bound<'_, PyAny>, dtype: DType) -> PyResult<
     }
     let bytes = shown.array();
     let (count, offset) = (bytes.layout.numel() / dtype.size(), bytes.layout.offset() / dtype.size());
-    let layout =
-        SharedLayout::new(Layout::strided([count].into_iter().collect(), [1].into_iter().collect(), offset));
+    let line = Layout::strided([count].into_iter().collect(), [1].into_iter().collect(), offset);
+    let layout = SharedLayout::new(line.map_err(raise)?);
     Ok(Tensor::from_array(Array { storage: bytes.storage, layout, dtype }))
 }
 

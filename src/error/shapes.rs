@@ -14,6 +14,10 @@ macro_rules! shapes {
     NegativeDimension { dim: i64, shape: Vec<i64> },
     /// More elements than memory can be addressed for.
     TooManyElements { shape: Vec<i64> },
+    /// A view of more elements than can be counted.
+    CountOverflow {},
+    /// Strides that lead further than places can be counted.
+    ExtentOverflow { shape: Vec<i64>, strides: Vec<i64> },
     /// Sizes below zero, which make no number of elements.
     TooManyNegative {},
     /// `view` to another type of a tensor whose last dimension does not divide.

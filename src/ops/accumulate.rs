@@ -1,7 +1,5 @@
 //! The vector space that the engine adds gradients in: all that it may call of the operations.
 
-use smallvec::smallvec;
-
 use super::cast;
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
@@ -127,7 +125,7 @@ pub fn copy(gradient: &Tensor) -> Result<Tensor> {
 /// refuses what cannot be broadcast to it.
 pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
     if !like.is_dense() {
-        return super::cast::clone_as(gradient, &Layout::contiguous(gradient.layout().shape()));
+        return super::cast::clone_as(gradient, &gradient.layout().fresh());
     }
     if gradient.batch().is_some() || !mode::is_grad_enabled() && gradient.layout().shape() == like.shape() {
         let copy = super::cast::clone_as(gradient, like)?;
@@ -136,7 +134,7 @@ pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
         return Ok(copy);
     }
     // It is a write to a tensor that lies as the leaf does.
-    let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0));
+    let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0)?);
     let copy = Array { layout, ..Array::uninit_shape(like.shape(), gradient.dtype())? };
     let copy = Tensor::from_array(copy);
     super::cast::copy_(&copy, gradient)?;
@@ -189,10 +187,10 @@ pub fn has_nan(x: &Tensor) -> bool {
     if array.layout.is_contiguous() {
         return any_nan(array);
     }
-    let layout = without_repetition(&array.layout);
+    let layout = array.layout.without_repetition();
     // In which order they are looked at does not matter.
     any_nan(&match layout.is_dense() {
-        true => array.with_layout(Layout::strided(smallvec![layout.numel()], smallvec![1], layout.offset())),
+        true => array.with_layout(layout.line()),
         false => array.with_layout(layout),
     })
 }
@@ -205,11 +203,4 @@ fn any_nan(array: &Array) -> bool {
     }, else {
         array.dtype.is_half() && array.widened().is_ok_and(|wide| any_nan(&wide))
     })
-}
-
-/// The layout with every element that is repeated there once.
-fn without_repetition(layout: &Layout) -> Layout {
-    let sizes = layout.shape().iter().zip(layout.strides());
-    let shape = sizes.map(|(&size, &stride)| if stride == 0 { size.min(1) } else { size }).collect();
-    Layout::strided(shape, layout.strides().into(), layout.offset())
 }

@@ -85,7 +85,7 @@ impl<P: Addable> Op for AddProduct<P> {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let y = self.product.compute(&inputs[1].array(), &inputs[2].array())?;
-        let x = binary::expanded(&inputs[0].array(), y.layout.shape());
+        let x = binary::expanded(&inputs[0].array(), y.layout.shape())?;
         let Weights { beta, alpha } = self.weights;
         dispatch!(ring y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
             unreachable!("truth values are refused before")

@@ -17,7 +17,7 @@ pub use keep::{Keep, Keepsake};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Traits, mode};
-use crate::shape::{Layout, SharedLayout};
+use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
 
 /// What an operation gives; nearly always one tensor.
@@ -275,8 +275,7 @@ pub trait Overwrite: Op {
     /// The first input with the new elements, in memory of its own: the forward of such operations.
     fn overwritten(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let layout =
-            if self.keeps_order() { x.layout.packed() } else { Layout::contiguous(x.layout.shape()) };
+        let layout = if self.keeps_order() { x.layout.packed() } else { x.layout.fresh() };
         let copy = copy::laid_out(&x, &SharedLayout::new(layout))?;
         self.overwrite(&copy, inputs)?;
         Ok(smallvec![Tensor::from_array(copy)])

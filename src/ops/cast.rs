@@ -50,7 +50,7 @@ impl Op for Clone {
         if self.packed {
             return Ok(smallvec![Samples { value: clone(value)?, dim: *dim }]);
         }
-        let layout = SharedLayout::new(batch::stacked(&self.layout, call.size));
+        let layout = SharedLayout::new(batch::stacked(&self.layout, call.size)?);
         call.front(Clone { layout, packed: false })
     }
 }
@@ -77,8 +77,7 @@ pub(super) fn load(saved: &SavedTensor, at: &At<'_>) -> Result<Tensor> {
 /// A copy in memory of its own, in row-major order.
 pub fn clone_contiguous(x: &Tensor) -> Result<Tensor> {
     let layout = x.layout();
-    let layout =
-        if layout.is_plain() { layout } else { SharedLayout::new(Layout::contiguous(layout.shape())) };
+    let layout = if layout.is_plain() { layout } else { SharedLayout::new(layout.fresh()) };
     apply_one(Clone { layout, packed: false }, &[x])
 }
 
@@ -111,13 +110,13 @@ pub fn clone_channels_last(x: &Tensor, ndim: usize) -> Result<Tensor> {
     let layout = x.layout();
     check_rank(layout.shape(), ndim)?;
     let strides = shape::channels_last_strides(layout.shape());
-    let layout = SharedLayout::new(Layout::strided(layout.shape().into(), strides, 0));
+    let layout = SharedLayout::new(Layout::strided(layout.shape().into(), strides, 0)?);
     apply_one(Clone { layout, packed: false }, &[x])
 }
 
 /// A copy in memory of its own with the strides of `like`, whose elements do not overlap.
 pub(super) fn clone_as(x: &Tensor, like: &Layout) -> Result<Tensor> {
-    let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0));
+    let layout = SharedLayout::new(Layout::strided(like.shape().into(), like.strides().into(), 0)?);
     apply_one(Clone { layout, packed: false }, &[x])
 }
 
@@ -157,10 +156,10 @@ impl Order {
     pub(super) fn layout(self, shape: &[usize]) -> Result<Option<Layout>> {
         Ok(match self {
             Order::Kept => None,
-            Order::RowMajor => Some(Layout::contiguous(shape)),
+            Order::RowMajor => Some(Layout::contiguous(shape)?),
             Order::ChannelsLast(ndim) => {
                 check_rank(shape, ndim)?;
-                Some(Layout::strided(shape.into(), shape::channels_last_strides(shape), 0))
+                Some(Layout::strided(shape.into(), shape::channels_last_strides(shape), 0)?)
             }
         })
     }
@@ -260,7 +259,7 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     let (target, values) = (x.memory(), source.array());
     target.check_read(&values)?;
     in_place::check_broadcast(x, source)?;
-    let overwrite = move || copy::write(&target, &binary::expanded(&values, target.layout.shape()));
+    let overwrite = move || copy::write(&target, &binary::expanded(&values, target.layout.shape())?);
     match intercept::is_active() {
         true => intercept::written("torch::autograd::CopyBackwards", &[x.into(), source.into()], overwrite)?,
         false => overwrite()?,

@@ -33,8 +33,7 @@ pub(super) const I: Scalar = Scalar::Complex(Complex::new(0.0, 1.0));
 /// The complex numbers of a function of two real ones.
 fn made(a: &Array, b: &Array, f: fn(f64, f64) -> Complex<f64>) -> Result<Array> {
     let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
-    let wide =
-        |x: &Array| -> Result<Array> { Ok(binary::expanded(&*copy::as_type(x, DType::Float64)?, &shape)) };
+    let wide = |x: &Array| binary::expanded(&*copy::as_type(x, DType::Float64)?, &shape);
     let (left, right) = (wide(a)?, wide(b)?);
     let elements: Vec<Complex<f64>> =
         left.view::<f64>().iter().zip(right.view::<f64>().iter()).map(|(&a, &b)| f(a, b)).collect();

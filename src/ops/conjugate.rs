@@ -38,23 +38,23 @@ impl Reading {
     }
 
     /// The memory, read so. The caller has checked that it can be.
-    fn of(self, memory: &Array) -> Array {
+    fn of(self, memory: &Array) -> Result<Array> {
         let layout = &memory.layout;
-        match self {
+        Ok(match self {
             Reading::Parts => {
                 let parts = Array { dtype: memory.dtype.to_real(), ..memory.clone() };
-                parts.with_layout(self::parts(layout))
+                parts.with_layout(self::parts(layout)?)
             }
             Reading::Pairs => {
                 let (shape, strides) = (layout.shape(), layout.strides());
                 let outer = shape.len() - 1;
                 let strides: Dims = strides[..outer].iter().map(|stride| stride / 2).collect();
-                let layout = Layout::strided(shape[..outer].into(), strides, layout.offset() / 2);
+                let layout = Layout::strided(shape[..outer].into(), strides, layout.offset() / 2)?;
                 Array { dtype: memory.dtype.to_complex(), ..memory.clone() }.with_layout(layout)
             }
             Reading::Conjugate => Array { dtype: memory.dtype.conjugated(), ..memory.clone() },
             Reading::Negative => Array { dtype: memory.dtype.negated(), ..memory.clone() },
-        }
+        })
     }
 
     /// A tensor read so, as a view wherever it lies as it has to.
@@ -72,7 +72,7 @@ impl Reading {
 }
 
 /// The layout of the parts of complex numbers that lie so.
-pub(super) fn parts(layout: &Layout) -> Layout {
+pub(super) fn parts(layout: &Layout) -> Result<Layout> {
     let (mut shape, mut strides): (Dims, Dims) =
         (layout.shape().into(), layout.strides().iter().map(|stride| 2 * stride).collect());
     shape.push(2);
@@ -81,22 +81,22 @@ pub(super) fn parts(layout: &Layout) -> Layout {
 }
 
 /// The real parts of complex numbers, or with 1 the imaginary ones, where they lie.
-pub(super) fn part(memory: &Array, index: usize) -> Array {
+pub(super) fn part(memory: &Array, index: usize) -> Result<Array> {
     let layout = &memory.layout;
     let strides: Dims = layout.strides().iter().map(|stride| 2 * stride).collect();
     let parts = Array { dtype: memory.dtype.to_real(), ..memory.clone() };
-    parts.with_layout(Layout::strided(layout.shape().into(), strides, 2 * layout.offset() + index))
+    Ok(parts.with_layout(Layout::strided(layout.shape().into(), strides, 2 * layout.offset() + index)?))
 }
 
 /// Both parts of complex numbers along a last dimension, where they lie.
-pub(super) fn as_parts(memory: &Array) -> Array {
+pub(super) fn as_parts(memory: &Array) -> Result<Array> {
     Reading::Parts.of(memory)
 }
 
 /// What `f`, which treats every part alike, makes of the parts of complex numbers. It sees them along a
 /// last dimension and leaves that where it is, in an array in order.
 pub(super) fn by_parts(x: &Array, f: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
-    Ok(Reading::Pairs.of(&f(&Reading::Parts.of(x))?))
+    Reading::Pairs.of(&f(&Reading::Parts.of(x)?)?)
 }
 
 impl Op for Reading {
@@ -113,7 +113,7 @@ impl Op for Reading {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let memory = self.of(&inputs[0].memory());
+        let memory = self.of(&inputs[0].memory())?;
         Ok(smallvec![view::show_memory(inputs[0], memory, Creation::Default)])
     }
 

@@ -21,7 +21,7 @@ pub(crate) fn dense(array: &Array) -> Result<Array> {
 /// A copy of all memory that the elements lie in, in which they lie as before.
 pub(super) fn whole(array: &Array) -> Result<Array> {
     let count = array.storage.bytes() / array.dtype.size();
-    let copy = dense(&array.with_layout(Layout::contiguous(&[count])))?;
+    let copy = dense(&array.with_layout(Layout::contiguous(&[count])?))?;
     Ok(Array { layout: array.layout.clone(), ..copy })
 }
 
@@ -116,7 +116,7 @@ pub(super) fn converted_in_order(array: &Array, dtype: DType) -> Result<Array> {
         return converted(array, dtype);
     }
     let packed = laid_out(array, &layout)?;
-    let flat = packed.with_layout(Layout::contiguous(&[layout.numel()]));
+    let flat = packed.with_layout(packed.layout.line());
     let flat = converted(&flat, dtype)?;
     Ok(Array { storage: flat.storage, layout, dtype })
 }
@@ -138,7 +138,7 @@ pub(super) fn as_type_in_order(array: &Array, dtype: DType) -> Result<Cow<'_, Ar
 pub(super) fn fill(target: &Array, value: Scalar) -> Result<()> {
     if target.dtype.is_pending() {
         let value = Array::from_scalar(value, target.dtype.resolved())?;
-        return write(target, &super::binary::expanded(&value, target.layout.shape()));
+        return write(target, &super::binary::expanded(&value, target.layout.shape())?);
     }
     repeated::in_turn(target, &[], &mut |target, _| {
         dispatch!(stored target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));

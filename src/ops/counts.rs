@@ -19,9 +19,9 @@ fn drawn(
 ) -> Result<Array> {
     let sizes = shape::broadcast(inputs[0].layout.shape(), inputs[1].layout.shape())?;
     let dtype = inputs[0].dtype;
-    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)), dtype.wide())?;
-    let [first, second] = [inputs[0].widened()?, inputs[1].widened()?];
-    let [first, second] = [first, second].map(|x| binary::expanded(&x, &sizes));
+    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)?), dtype.wide())?;
+    let seen = |x: &Array| binary::expanded(&x.widened()?, &sizes);
+    let (first, second) = (seen(&inputs[0])?, seen(&inputs[1])?);
     let mut generator = given(generator).lock();
     dispatch!(float dtype.wide(), T => {
         let (first, second) = (first.view::<T>(), second.view::<T>());

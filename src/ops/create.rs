@@ -31,7 +31,10 @@ pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
 pub fn empty_in(shape: &[i64], order: Order, dtype: DType) -> Result<Tensor> {
     let _profiled = profile::step("empty");
     let shape = shape::checked_shape(shape)?;
-    let layout = order.layout(&shape)?.unwrap_or_else(|| Layout::contiguous(&shape));
+    let layout = match order.layout(&shape)? {
+        Some(layout) => layout,
+        None => Layout::contiguous(&shape)?,
+    };
     let layout = SharedLayout::new(layout);
     Ok(Tensor::from_array(Array { layout: layout.clone(), ..Array::zeroed(&layout, dtype)? }))
 }
@@ -50,7 +53,7 @@ pub fn empty_strided(shape: &[i64], strides: &[i64], dtype: DType) -> Result<Ten
     let bytes = end.and_then(|end| end.checked_mul(dtype.size() as i64));
     let bytes = bytes.ok_or_else(|| Error::TooManyElements { shape: shape.to_vec() })?;
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
-    let layout = SharedLayout::new(Layout::strided(sizes, strides, 0));
+    let layout = SharedLayout::new(Layout::strided(sizes, strides, 0)?);
     let storage = Storage::zeroed(if layout.numel() == 0 { 0 } else { bytes as usize })?;
     Ok(Tensor::from_array(Array { storage, layout, dtype }))
 }
@@ -80,7 +83,7 @@ pub fn empty_permuted(shape: &[i64], order: &[i64], dtype: DType) -> Result<Tens
 /// Every element `value`.
 pub fn full(shape: &[i64], value: Scalar, dtype: DType) -> Result<Tensor> {
     check_value(value, dtype)?;
-    filled(&SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?)), value, dtype)
+    filled(&SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?)?), value, dtype)
 }
 
 fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> {
@@ -142,7 +145,7 @@ fn plainly_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     if layout.is_plain() {
         return filled(&layout, value, dtype);
     }
-    let tensor = filled(&SharedLayout::new(Layout::contiguous(&[layout.numel()])), value, dtype)?;
+    let tensor = filled(&SharedLayout::new(Layout::contiguous(&[layout.numel()])?), value, dtype)?;
     Ok(Tensor::from_array(tensor.array().with_layout(layout.packed())))
 }
 
@@ -156,7 +159,7 @@ pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
     let matrix = empty(&[rows, columns], dtype)?;
     let step = matrix.layout().shape()[1] + 1;
     let diagonal =
-        Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0);
+        Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0)?;
     let diagonal = matrix.array().with_layout(diagonal);
     dispatch!(stored dtype, T => moves::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
     Ok(matrix)

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::reduce as kernels;
-use crate::shape::{self, Dims, Layout, SharedLayout};
+use crate::shape::{self, Dims, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y = the extreme element along a dimension, i = the index of the first
@@ -185,7 +185,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     let wide = copy::as_type(&array, comparable(array.dtype))?;
     let searched = match dim {
         Some(_) => wide.into_owned(),
-        None => copy::dense(&wide)?.with_layout(Layout::contiguous(&[x.numel()])),
+        None => copy::dense(&wide)?.with_layout(x.layout().fresh().line()),
     };
     let mut index = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Int64)?;
     let greatest = operation == "argmax";

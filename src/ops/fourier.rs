@@ -158,7 +158,7 @@ impl Op for Fourier {
         let mut x = Numbers::of(inputs[0], &self.plan.dims)?;
         x.transform(&self.plan.dims, self.forward);
         let shape = x.shape.clone();
-        let layout = memory_order::transformed(&shape, &inputs[0].layout(), &self.plan.dims, 0);
+        let layout = memory_order::transformed(&shape, &inputs[0].layout(), &self.plan.dims, 0)?;
         Ok(smallvec![self.plan.scaled(x, &shape).made(inputs[0].dtype(), &layout)?])
     }
 
@@ -212,8 +212,12 @@ impl Op for RealFourier {
                 line
             });
         }
-        let layout =
-            memory_order::transformed(&y.shape, &inputs[0].layout(), &self.plan.dims, usize::from(self.half));
+        let layout = memory_order::transformed(
+            &y.shape,
+            &inputs[0].layout(),
+            &self.plan.dims,
+            usize::from(self.half),
+        )?;
         Ok(smallvec![y.made(inputs[0].dtype().to_complex(), &layout)?])
     }
 
@@ -291,9 +295,9 @@ impl Op for HalfFourier {
         let (given, others) = (inputs[0].layout(), &self.plan.dims[..self.plan.dims.len() - 1]);
         let between = match others {
             [] => given,
-            others => memory_order::transformed(given.shape(), &given, others, 0),
+            others => memory_order::transformed(given.shape(), &given, others, 0)?,
         };
-        let layout = memory_order::transformed(&shape, &between, &[last], 1);
+        let layout = memory_order::transformed(&shape, &between, &[last], 1)?;
         Ok(smallvec![self.plan.scaled(x, &shape).made(inputs[0].dtype().to_real(), &layout)?])
     }
 

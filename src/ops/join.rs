@@ -48,7 +48,7 @@ impl Op for Join {
         let y = Array::uninit_shape(&self.shape, result_type(&numbers))?;
         for (part, input) in self.places.iter().zip(inputs) {
             if let Some(part) = part {
-                copy::write(&part.of(&y), &input.array())?;
+                copy::write(&part.of(&y)?, &input.array())?;
             }
         }
         let last = |input: &&Tensor| memory_order::has_channels_last(&input.layout(), 2);
@@ -69,12 +69,12 @@ impl Op for Join {
         if let Some((dim, count)) = new {
             joined[dim] *= count;
         }
-        let flat = y.with_layout(Layout::contiguous(&joined));
+        let flat = y.with_layout(Layout::contiguous(&joined)?);
         drop(y);
         let y = memory_order::channels_last(flat)?;
         let strides = shape::view_strides(&joined, y.layout.strides(), &self.shape);
         let strides = strides.unwrap_or_else(|| unreachable!("a dimension is parted in two"));
-        Ok(smallvec![Tensor::from_array(y.with_layout(Layout::strided(self.shape.clone(), strides, 0)))])
+        Ok(smallvec![Tensor::from_array(y.with_layout(Layout::strided(self.shape.clone(), strides, 0)?))])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {
@@ -101,7 +101,7 @@ impl Op for Join {
         let whole = Array::uninit_shape(form.layout.shape(), form.dtype)?;
         let forth = |(tangent, part): (&Option<Tensor>, &Option<Part>)| match (tangent, part) {
             (Some(tangent), _) => Ok(tangent.clone()),
-            (None, Some(part)) => create::zeros(&shape::signed(part.of(&whole).layout.shape()), form.dtype),
+            (None, Some(part)) => create::zeros(&shape::signed(part.of(&whole)?.layout.shape()), form.dtype),
             (None, None) => create::zeros(&[0], form.dtype),
         };
         let parts: Vec<Tensor> = tangents.iter().zip(&saved.0).map(forth).collect::<Result<_>>()?;

@@ -29,9 +29,9 @@ struct Numbers {
 
 impl Numbers {
     /// The elements that a mask, expanded to `shape`, names.
-    fn of_mask(mask: &Tensor, shape: &[usize]) -> Numbers {
-        let places = gather::flat_nonzero(binary::expanded(&mask.array(), shape).view::<Bool>());
-        Numbers { shape: smallvec![places.len()], places: places.into(), given: mask.clone() }
+    fn of_mask(mask: &Tensor, shape: &[usize]) -> Result<Numbers> {
+        let places = gather::flat_nonzero(binary::expanded(&mask.array(), shape)?.view::<Bool>());
+        Ok(Numbers { shape: smallvec![places.len()], places: places.into(), given: mask.clone() })
     }
 
     /// The elements that an index names, of so many, counted from the end where it is negative. `of_nothing`
@@ -64,10 +64,9 @@ impl Numbers {
 
 /// All elements of an array in one dimension: its own memory where they lie in row-major order.
 fn flat(array: &Array) -> Result<Array> {
-    let numel = array.layout.numel();
     match array.layout.is_contiguous() {
-        true => Ok(array.with_layout(Layout::strided(smallvec![numel], smallvec![1], array.layout.offset()))),
-        false => Ok(copy::dense(array)?.with_layout(Layout::contiguous(&[numel]))),
+        true => Ok(array.with_layout(array.layout.line())),
+        false => Ok(copy::dense(array)?.with_layout(array.layout.fresh().line())),
     }
 }
 
@@ -106,7 +105,7 @@ impl Op for Pick {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let x = flat(&binary::expanded(&x, &self.seen(x.layout.shape())?))?;
+        let x = flat(&binary::expanded(&x, &self.seen(x.layout.shape())?)?)?;
         let mut y = Array::uninit_shape(&self.numbers.shape, x.dtype)?;
         dispatch!(bits x.dtype, T => {
             gather::index_select(x.view::<T>(), 0, &self.numbers.places, y.fresh::<T>());
@@ -263,14 +262,14 @@ impl Overwrite for Place {
     fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
         let Numbers { places, .. } = &self.numbers;
         let values = flat(&inputs[1].array())?;
-        let first = Layout::strided(smallvec![places.len()], smallvec![1], values.layout.offset());
+        let first = Layout::strided(smallvec![places.len()], smallvec![1], values.layout.offset())?;
         let values = values.with_layout(first);
         let whole = flat(target)?;
         write_slices(&whole, 0, places, &values, self.placing == Placing::Added);
         if target.layout.is_contiguous() {
             return Ok(());
         }
-        copy::write(target, &whole.with_layout(Layout::contiguous(target.layout.shape())))
+        copy::write(target, &whole.with_layout(target.layout.fresh()))
     }
 }
 
@@ -284,7 +283,7 @@ pub fn masked_select(x: &Tensor, mask: &Tensor) -> Result<Tensor> {
         return Err(Error::MappedSelect {}.into());
     }
     let shape = shape::broadcast(mask.layout().shape(), x.layout().shape())?;
-    let numbers = Numbers::of_mask(mask, &shape);
+    let numbers = Numbers::of_mask(mask, &shape)?;
     let pick = Pick { name: "MaskedSelectBackward0", numbers, repeats: false };
     match batch::is_batched(x) {
         true => apply_one(pick, &[&view::expand_to(x, &shape)?]),
@@ -300,7 +299,7 @@ fn placing(x: &Tensor, mask: &Tensor, source: &Tensor, shape: &[usize]) -> Resul
     if mask.dtype() != DType::Bool {
         return Err(Error::MaskedScatterMask { dtype: mask.dtype() }.into());
     }
-    let numbers = Numbers::of_mask(mask, shape);
+    let numbers = Numbers::of_mask(mask, shape)?;
     if source.numel() < numbers.places.len() {
         return Err(Error::MaskedScatterCount {}.into());
     }

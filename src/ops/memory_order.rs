@@ -16,17 +16,17 @@ pub(super) struct MemoryOrder {
 
 impl MemoryOrder {
     /// The order of the result of operands that broadcast to this shape; `None` if it is row-major.
-    pub(super) fn of(shape: &[usize], operands: &[&Layout]) -> Option<MemoryOrder> {
-        let strides = shape::result_strides(shape, operands)?;
+    pub(super) fn of(shape: &[usize], operands: &[&Layout]) -> Result<Option<MemoryOrder>> {
+        shape::counted(shape)?;
+        let Some(strides) = shape::result_strides(shape, operands) else { return Ok(None) };
         let dims = shape::order_of_strides(shape, &strides);
-        Some(MemoryOrder { dims, layout: SharedLayout::new(Layout::strided(shape.into(), strides, 0)) })
+        let layout = SharedLayout::new(Layout::strided(shape.into(), strides, 0)?);
+        Ok(Some(MemoryOrder { dims, layout }))
     }
 
     /// An array of the shape of the result with its dimensions in this order.
     pub(super) fn sorted(&self, array: &Array) -> Array {
-        let pick = |values: &[usize]| -> Dims { self.dims.iter().map(|&dim| values[dim]).collect() };
-        let layout = &array.layout;
-        array.with_layout(Layout::strided(pick(layout.shape()), pick(layout.strides()), layout.offset()))
+        array.with_layout(array.layout.permuted(self.dims.iter().copied()))
     }
 
     /// A fresh array of sorted dimensions with its dimensions where they were.
@@ -38,9 +38,9 @@ impl MemoryOrder {
 /// A fresh result laid out as the result of these operands lies.
 pub(super) fn settled(y: Array, operands: &[&Layout]) -> Result<Array> {
     let layout = match shape::result_strides(y.layout.shape(), operands) {
-        Some(strides) => SharedLayout::new(Layout::strided(y.layout.shape().into(), strides, 0)),
+        Some(strides) => SharedLayout::new(Layout::strided(y.layout.shape().into(), strides, 0)?),
         None if y.layout.is_plain() => return Ok(y),
-        None => SharedLayout::new(Layout::contiguous(y.layout.shape())),
+        None => SharedLayout::new(y.layout.fresh()),
     };
     settled_as(y, &layout)
 }
@@ -55,7 +55,7 @@ pub(super) fn in_order(y: Array) -> Result<Array> {
     if y.layout.is_plain() {
         return Ok(y);
     }
-    let layout = SharedLayout::new(Layout::contiguous(y.layout.shape()));
+    let layout = SharedLayout::new(y.layout.fresh());
     settled_as(y, &layout)
 }
 
@@ -81,7 +81,7 @@ pub(super) fn channels_last(y: Array) -> Result<Array> {
         }
         _ => order(y.layout.shape()),
     };
-    let layout = SharedLayout::new(Layout::strided(y.layout.shape().into(), strides, 0));
+    let layout = SharedLayout::new(Layout::strided(y.layout.shape().into(), strides, 0)?);
     settled_as(y, &layout)
 }
 
@@ -107,13 +107,13 @@ pub(super) fn by_columns(y: Array) -> Result<Array> {
         let last = strides.len() - 1;
         (strides[last - 1], strides[last]) = (1, rows.max(1));
     }
-    let layout = SharedLayout::new(Layout::strided(y.layout.shape().into(), strides, 0));
+    let layout = SharedLayout::new(Layout::strided(y.layout.shape().into(), strides, 0)?);
     settled_as(y, &layout)
 }
 
 /// The layout of a Fourier transform of this shape: the other dimensions of the operand first, in the order in
 /// which they lie in memory, and behind them those that are transformed, the last of them as they are given.
-pub(super) fn transformed(shape: &[usize], x: &Layout, dims: &[usize], given: usize) -> SharedLayout {
+pub(super) fn transformed(shape: &[usize], x: &Layout, dims: &[usize], given: usize) -> Result<SharedLayout> {
     // The others move to the front as a partition by exchange leaves them.
     let mut order: Dims = (0..shape.len()).collect();
     let mut front = 0;
@@ -138,7 +138,7 @@ pub(super) fn transformed(shape: &[usize], x: &Layout, dims: &[usize], given: us
     sorted[..free].sort_by_key(stride);
     order.extend(sorted);
     let strides = shape::strides_in(&order, |dim| shape[dim]);
-    SharedLayout::new(Layout::strided(shape.into(), strides, 0))
+    Ok(SharedLayout::new(Layout::strided(shape.into(), strides, 0)?))
 }
 
 /// A fresh result in this layout, which starts at its start and is without gaps: moved only if elements have to.

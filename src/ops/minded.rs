@@ -53,7 +53,7 @@ pub fn hollow(sizes: &[i64], strides: Option<&[i64]>, offset: usize, dtype: DTyp
     }
     let Array { layout, dtype, .. } = made.memory();
     let bytes = layout.end().saturating_add(offset).saturating_mul(dtype.size());
-    let layout = Layout::strided(layout.shape().into(), layout.strides().into(), offset);
+    let layout = Layout::strided(layout.shape().into(), layout.strides().into(), offset)?;
     let storage = Storage::zeroed(bytes)?;
     Ok(Tensor::from_array(Array { storage, layout: SharedLayout::new(layout), dtype }))
 }

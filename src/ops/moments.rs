@@ -36,7 +36,7 @@ impl Moments {
 
     /// The moments of complex numbers: variances are the sums of those of the parts.
     fn of_complex(&self, x: &Array) -> Result<Outputs> {
-        let [re, im] = [0, 1].map(|index| Tensor::from_array(part(x, index)));
+        let (re, im) = (Tensor::from_array(part(x, 0)?), Tensor::from_array(part(x, 1)?));
         let variance = Moments { root: false, with_mean: false, ..self.clone() };
         let [re, im] = [re, im].map(|x| variance.forward(&[&x]));
         let [re, im] = [re?, im?].map(|outputs| Numbers::Array(outputs[0].array()));

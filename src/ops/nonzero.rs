@@ -60,7 +60,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     }
     let array = Array::from_slice(&[columns.len()], &columns)?;
     let strides = if ndim == 0 { [1, count.max(1)] } else { [1, count] };
-    let layout = Layout::strided(smallvec![count, ndim], strides.as_slice().into(), 0);
+    let layout = Layout::strided(smallvec![count, ndim], strides.as_slice().into(), 0)?;
     Ok(Tensor::from_array(array.with_layout(layout)))
 }
 

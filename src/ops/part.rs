@@ -38,7 +38,7 @@ impl Part {
     }
 
     /// Where the part lies.
-    pub(super) fn layout(self, source: &Layout) -> Layout {
+    pub(super) fn layout(self, source: &Layout) -> Result<Layout> {
         let (mut shape, mut strides): (Dims, Dims) = (source.shape().into(), source.strides().into());
         let mut offset = source.offset();
         // What shows nothing may begin beyond the memory, and beyond what can be counted.
@@ -75,8 +75,8 @@ impl Part {
     }
 
     /// The part of an array.
-    pub(super) fn of(self, array: &Array) -> Array {
-        array.with_layout(self.layout(&array.layout))
+    pub(super) fn of(self, array: &Array) -> Result<Array> {
+        Ok(array.with_layout(self.layout(&array.layout)?))
     }
 }
 
@@ -123,12 +123,12 @@ impl Kind for Part {
 
 /// The part of a tensor.
 pub(super) fn take(x: &Tensor, part: Part) -> Result<Tensor> {
-    apply(part, x, part.layout(&x.layout()))
+    apply(part, x, part.layout(&x.layout())?)
 }
 
 /// `take`, of a part that shows these parameters.
 fn take_given(x: &Tensor, part: Part, given: Attributes) -> Result<Tensor> {
-    let layout = part.layout(&x.layout());
+    let layout = part.layout(&x.layout())?;
     apply(GivenView { kind: part, given }, x, layout)
 }
 
@@ -164,7 +164,7 @@ impl Op for Embed {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
         let y = Array::zeroed(&self.whole, x.dtype)?;
-        copy::write(&self.part.of(&y), &x)?;
+        copy::write(&self.part.of(&y)?, &x)?;
         Ok(smallvec![Tensor::from_array(y)])
     }
 
@@ -179,14 +179,14 @@ impl Op for Embed {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        let whole = SharedLayout::new(batch::stacked(&self.whole, call.size));
+        let whole = SharedLayout::new(batch::stacked(&self.whole, call.size)?);
         call.front(Embed { part: self.part.deeper(), whole, name: self.name })
     }
 }
 
 /// Zeros of a shape with `x` as the part.
 pub(super) fn embed(x: &Tensor, part: Part, whole: &[usize], name: &'static str) -> Result<Tensor> {
-    apply_one(Embed { part, whole: SharedLayout::new(Layout::contiguous(whole)), name }, &[x])
+    apply_one(Embed { part, whole: SharedLayout::new(Layout::contiguous(whole)?), name }, &[x])
 }
 
 /// `embed`, of a part that shows these parameters.
@@ -197,7 +197,7 @@ pub(super) fn embed_given(
     name: &'static str,
     given: Attributes,
 ) -> Result<Tensor> {
-    apply_one_given(Embed { part, whole: SharedLayout::new(Layout::contiguous(whole)), name }, given, &[x])
+    apply_one_given(Embed { part, whole: SharedLayout::new(Layout::contiguous(whole)?), name }, given, &[x])
 }
 
 /// One element of a dimension, which goes.
@@ -349,8 +349,8 @@ impl Kind for Unfold {
     }
 
     fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
-        let plain = SharedLayout::new(Layout::contiguous(source.shape()));
-        let windows = SharedLayout::new(self.layout(&plain));
+        let plain = SharedLayout::new(source.fresh());
+        let windows = SharedLayout::new(self.layout(&plain)?);
         let told = (1, 1, shown! { dim: self.given, size: self.size, step: self.step });
         whole::recorded(("UnfoldBackwardBackward0", &["", ""]), told, &[gradient], move |gradient| {
             super::strided::write_back(plain.clone(), windows.clone(), gradient[0])
@@ -358,12 +358,12 @@ impl Kind for Unfold {
     }
 
     fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
-        apply(Unfold { ..*self }, tangent, self.layout(&tangent.layout()))
+        apply(Unfold { ..*self }, tangent, self.layout(&tangent.layout())?)
     }
 }
 
 impl Unfold {
-    fn layout(&self, source: &Layout) -> Layout {
+    fn layout(&self, source: &Layout) -> Result<Layout> {
         let (mut shape, mut strides): (Dims, Dims) = (source.shape().into(), source.strides().into());
         if shape.is_empty() {
             return Layout::strided(Dims::from_elem(self.size, 1), Dims::from_elem(1, 1), source.offset());
@@ -392,6 +392,6 @@ pub fn windows(x: &Tensor, dim: i64, size: i64, step: i64) -> Result<Tensor> {
         return Err(Error::UnfoldStep { step }.into());
     }
     let unfold = Unfold { given: dim, dim: place, size: size as usize, step: step as usize };
-    let window = unfold.layout(&layout);
+    let window = unfold.layout(&layout)?;
     apply(unfold, x, window)
 }

@@ -45,12 +45,11 @@ impl Kind for Transpose {
 }
 
 fn exchanged(layout: &Layout, first: usize, second: usize) -> Layout {
-    let (mut shape, mut strides): (Dims, Dims) = (layout.shape().into(), layout.strides().into());
-    if first != second {
-        shape.swap(first, second);
-        strides.swap(first, second);
-    }
-    Layout::strided(shape, strides, layout.offset())
+    layout.permuted((0..layout.ndim()).map(|dim| match dim {
+        dim if dim == first => second,
+        dim if dim == second => first,
+        dim => dim,
+    }))
 }
 
 fn exchange(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<Tensor> {
@@ -148,9 +147,7 @@ impl Kind for Permute {
 
 /// A layout with the dimensions in the order `dims`, which names each of them once.
 pub(super) fn reordered(layout: &Layout, dims: &[usize]) -> Layout {
-    let shape = dims.iter().map(|&dim| layout.shape()[dim]).collect();
-    let strides = dims.iter().map(|&dim| layout.strides()[dim]).collect();
-    Layout::strided(shape, strides, layout.offset())
+    layout.permuted(dims.iter().copied())
 }
 
 fn reorder(x: &Tensor, dims: Dims) -> Result<Tensor> {

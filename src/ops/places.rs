@@ -94,7 +94,7 @@ impl Places {
         let idle = self.rest().any(|&size| size == 0);
         for (at, (_, index)) in indices.iter().enumerate() {
             let size = self.sizes[self.before + at];
-            let index = binary::expanded(index, &self.picked);
+            let index = binary::expanded(index, &self.picked)?;
             for (position, &index) in self.positions.iter_mut().zip(index.view::<i64>()) {
                 let place = match from_end(index, size) {
                     Some(place) => place,
@@ -141,12 +141,14 @@ impl Places {
     }
 
     /// The array with the indexed dimensions as one, if its elements lie so.
-    fn merged(&self, array: &Array) -> Option<Array> {
+    fn merged(&self, array: &Array) -> Result<Option<Array>> {
         let layout = permute::reordered(&array.layout, &self.order);
         let indexed: usize = self.sizes[self.before..self.before + self.count].iter().product();
         let merged = self.around(&[indexed]);
-        let strides = shape::view_strides(layout.shape(), layout.strides(), &merged)?;
-        Some(array.with_layout(Layout::strided(merged, strides, layout.offset())))
+        let Some(strides) = shape::view_strides(layout.shape(), layout.strides(), &merged) else {
+            return Ok(None);
+        };
+        Ok(Some(array.with_layout(Layout::strided(merged, strides, layout.offset())?)))
     }
 
     /// The array, or a row-major copy of it with the dimensions in the order of the places, with
@@ -154,12 +156,12 @@ impl Places {
     fn merged_copy(&self, array: &Array) -> Result<Array> {
         let reordered = array.with_layout(permute::reordered(&array.layout, &self.order));
         let indexed: usize = self.sizes[self.before..self.before + self.count].iter().product();
-        Ok(copy::dense(&reordered)?.with_layout(Layout::contiguous(&self.around(&[indexed]))))
+        Ok(copy::dense(&reordered)?.with_layout(Layout::contiguous(&self.around(&[indexed]))?))
     }
 
     /// The named elements.
     pub(super) fn read(&self, array: &Array) -> Result<Array> {
-        let merged = match self.merged(array) {
+        let merged = match self.merged(array)? {
             Some(merged) => merged,
             None => self.merged_copy(array)?,
         };
@@ -170,45 +172,45 @@ impl Places {
         if array.layout.is_row_major() && self.lie.iter().all(Layout::is_row_major) {
             return Ok(y);
         }
-        let operands = self.shown(&array.layout);
+        let operands = self.shown(&array.layout)?;
         memory_order::settled(y, &operands.iter().collect::<Vec<_>>())
     }
 
     /// What is read as operands of the shape of the result: the array, which is the same for all elements of the
     /// indices, and those, which are the same for all others.
-    fn shown(&self, array: &Layout) -> Vec<Layout> {
+    fn shown(&self, array: &Layout) -> Result<Vec<Layout>> {
         let (shape, behind) = (self.result(), self.before + self.picked.len());
         let source = permute::reordered(array, &self.order);
         let own = |range: std::ops::Range<usize>| source.strides()[range].iter().copied();
         let rest = self.before + self.count..source.ndim();
         let strides = own(0..self.before).chain(repeat_n(0, self.picked.len())).chain(own(rest)).collect();
-        let mut operands = vec![Layout::strided(shape.clone(), strides, 0)];
+        let mut operands = vec![Layout::strided(shape.clone(), strides, 0)?];
         for index in &self.lie {
             let own = shape::expanded_strides(index.shape(), index.strides(), &self.picked);
             let mut sizes: Dims = SmallVec::from_elem(1, shape.len());
             sizes[self.before..behind].copy_from_slice(&self.picked);
             if let Some(strides) = shape::view_strides(&self.picked, &own, &sizes) {
-                operands.push(Layout::strided(sizes, strides, 0));
+                operands.push(Layout::strided(sizes, strides, 0)?);
             }
         }
-        operands
+        Ok(operands)
     }
 
     /// Writes values, which broadcast to what is named, to the named elements, or adds them.
     pub(super) fn write(&self, target: &Array, values: &Array, accumulate: bool) -> Result<()> {
-        let values = binary::expanded(values, &self.result());
+        let values = binary::expanded(values, &self.result())?;
         let values = copy::in_order(&values)?;
         let shape = self.around(&[self.positions.len()]);
         let offset = values.layout.offset();
         let strides = shape::contiguous_strides(&shape);
-        let values = values.with_layout(Layout::strided(shape, strides, offset));
-        match self.merged(target) {
+        let values = values.with_layout(Layout::strided(shape, strides, offset)?);
+        match self.merged(target)? {
             Some(merged) => write_slices(&merged, self.before, &self.positions, &values, accumulate),
             None => {
                 let copy = self.merged_copy(target)?;
                 write_slices(&copy, self.before, &self.positions, &values, accumulate);
                 let reordered = target.with_layout(permute::reordered(&target.layout, &self.order));
-                copy::write(&reordered, &copy.with_layout(Layout::contiguous(&self.sizes)))?;
+                copy::write(&reordered, &copy.with_layout(Layout::contiguous(&self.sizes)?))?;
             }
         }
         Ok(())

@@ -86,7 +86,7 @@ impl Product for Matrices {
         if !self.by_columns {
             return Ok(c);
         }
-        Ok(c.with_layout(Layout::strided(smallvec![m, n], smallvec![1, m], 0)))
+        Ok(c.with_layout(Layout::strided(smallvec![m, n], smallvec![1, m], 0)?))
     }
 
     fn left(&self, b: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor> {
@@ -176,7 +176,7 @@ impl Product for MatrixVector {
             smallvec![x.layout.shape()[0], 1],
             smallvec![x.layout.strides()[0], 1],
             x.layout.offset(),
-        );
+        )?;
         product(&[rows], (a, self.turned), (&x.with_layout(column), false))
     }
 
@@ -237,18 +237,15 @@ impl Product for Vectors {
         let (a, b) = (copy::in_order(a)?, copy::in_order(b)?);
         if a.dtype.is_complex() {
             let row = |x: &Array| {
-                x.with_layout(Layout::strided(
-                    smallvec![1, x.layout.numel()],
-                    smallvec![1, 1],
-                    x.layout.offset(),
-                ))
+                let (shape, strides) = (smallvec![1, x.layout.numel()], smallvec![1, 1]);
+                Layout::strided(shape, strides, x.layout.offset()).map(|layout| x.with_layout(layout))
             };
             let a = if self.conjugated {
-                Array { dtype: a.dtype.conjugated(), ..row(&a) }.resolved()
+                Array { dtype: a.dtype.conjugated(), ..row(&a)? }.resolved()
             } else {
-                row(&a)
+                row(&a)?
             };
-            return product(&[], (&a, false), (&row(&b), true));
+            return product(&[], (&a, false), (&row(&b)?, true));
         }
         dispatch!(number a.dtype, T => match (a.slice::<T>(), b.slice::<T>()) {
             (Some(a), Some(b)) => Array::from_slice(&[], &[gemm::dot(a, b)]),
@@ -296,14 +293,14 @@ fn product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Arra
 /// The product of complex matrices, by four products of their parts.
 fn complex_product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
     let term = |left: usize, right: usize| -> Result<Numbers> {
-        let (left, right) = (part(a.0, left), part(b.0, right));
+        let (left, right) = (part(a.0, left)?, part(b.0, right)?);
         product(shape, (&left, a.1), (&right, b.1)).map(Numbers::Array)
     };
     let y = Array::uninit_shape(shape, a.0.dtype)?;
     let (whole, crossed) = ((term(0, 0)?, term(1, 1)?), (term(0, 1)?, term(1, 0)?));
     dispatch!(float a.0.dtype.to_real(), T => {
-        copy::write(&part(&y, 0), &binary::combine::<T, T>(&whole.0, &whole.1, |a, b| a - b)?)?;
-        copy::write(&part(&y, 1), &binary::combine::<T, T>(&crossed.0, &crossed.1, |a, b| a + b)?)?;
+        copy::write(&part(&y, 0)?, &binary::combine::<T, T>(&whole.0, &whole.1, |a, b| a - b)?)?;
+        copy::write(&part(&y, 1)?, &binary::combine::<T, T>(&crossed.0, &crossed.1, |a, b| a + b)?)?;
     }, else { unreachable!("the parts are real numbers") });
     Ok(y)
 }

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::graph::profile::{self, Label};
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
 use crate::kernels::random::{fill_bernoulli_each, fill_permutation};
-use crate::shape::{self, Layout, SharedLayout};
+use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y is drawn
@@ -44,7 +44,7 @@ impl Rule for Drawn {
 
     fn jvp(&self, at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let form = at.node.form(0);
-        let layout = SharedLayout::new(Layout::contiguous(form.layout.shape()));
+        let layout = SharedLayout::new(form.layout.fresh());
         Ok(smallvec![Some(Tensor::from_array(Array::zeroed(&layout, form.dtype)?))])
     }
 }
@@ -122,7 +122,7 @@ fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generato
     if target.dtype.is_complex()
         && let Some(distribution) = distribution.of_parts()
     {
-        return fill(&conjugate::as_parts(target), &distribution, generator);
+        return fill(&conjugate::as_parts(target)?, &distribution, generator);
     }
     distribution.check(target.dtype)?;
     let generator = given(generator);
@@ -130,19 +130,17 @@ fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generato
         return distribution.draw(&mut generator.lock(), target, true);
     }
     let target = in_order(target);
-    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(target.layout.shape())), target.dtype)?;
+    let drawn = Array::zeroed(&SharedLayout::new(target.layout.fresh()), target.dtype)?;
     distribution.draw(&mut generator.lock(), &drawn, false)?;
     copy::write(&target, &drawn)
 }
 
 /// The array with its dimensions in the order of their strides.
 fn in_order(array: &Array) -> Array {
-    let (shape, strides) = (array.layout.shape(), array.layout.strides());
     let dense = array.layout.packed();
-    let mut order: Vec<usize> = (0..shape.len()).collect();
+    let mut order: Vec<usize> = (0..dense.ndim()).collect();
     order.sort_by_key(|&dim| std::cmp::Reverse(dense.strides()[dim]));
-    let pick = |sizes: &[usize]| order.iter().map(|&dim| sizes[dim]).collect();
-    array.with_layout(Layout::strided(pick(shape), pick(strides), array.layout.offset()))
+    array.with_layout(array.layout.permuted(order.into_iter()))
 }
 
 /// Uniform numbers of [0, 1).
@@ -278,14 +276,14 @@ pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generat
         let (output, broadcast) = (shape.shape().to_vec(), each.layout.shape().to_vec());
         return Err(Error::OutputShape { output, broadcast }.into());
     }
-    let each = binary::expanded(&each, shape.shape());
+    let each = binary::expanded(&each, shape.shape())?;
     overwrite(x, &[x, probabilities], "BernoulliBackward1", |target| fill_each(target, &each, generator))
 }
 
 fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator>) -> Result<()> {
     let dtype = probabilities.dtype;
     let probabilities = probabilities.widened()?;
-    let layout = SharedLayout::new(Layout::contiguous(target.layout.shape()));
+    let layout = SharedLayout::new(target.layout.fresh());
     let drawn = Array::zeroed(&layout, target.dtype.wide())?;
     dispatch!(float dtype.wide(), P => {
         let each = probabilities.view::<P>();

@@ -94,18 +94,18 @@ struct Roll {
 impl Roll {
     fn turned(&self, array: &Array) -> Result<Array> {
         let mut x = match self.flat {
-            true => copy::dense(array)?.with_layout(Layout::contiguous(&[array.layout.numel()])),
+            true => copy::dense(array)?.with_layout(array.layout.fresh().line()),
             false => copy::dense(array)?,
         };
         for &(dim, shift) in &self.turns {
             let size = x.layout.shape()[dim];
             let y = Array::uninit(&x.layout, x.dtype)?;
             let part = |start, length| Part::Slice { dim, start, length, step: 1 };
-            copy::write(&part(shift, size - shift).of(&y), &part(0, size - shift).of(&x))?;
-            copy::write(&part(0, shift).of(&y), &part(size - shift, shift).of(&x))?;
+            copy::write(&part(shift, size - shift).of(&y)?, &part(0, size - shift).of(&x)?)?;
+            copy::write(&part(0, shift).of(&y)?, &part(size - shift, shift).of(&x)?)?;
             x = y;
         }
-        let y = x.with_layout(Layout::contiguous(array.layout.shape()));
+        let y = x.with_layout(array.layout.fresh());
         match (self.flat, array.layout.numel()) {
             (true, _) => Ok(y),
             (false, 0) => memory_order::like(y, &array.layout),
@@ -222,9 +222,9 @@ impl Op for Repeat {
         let y = Array::uninit_shape(&woven, x.dtype)?;
         let once: Dims =
             woven.iter().enumerate().map(|(at, &size)| if at % 2 == 0 { 1 } else { size }).collect();
-        let x = copy::dense(&x)?.with_layout(Layout::contiguous(&once));
-        copy::write(&y, &binary::expanded(&x, &woven))?;
-        Ok(smallvec![Tensor::from_array(y.with_layout(Layout::contiguous(&shape)))])
+        let x = copy::dense(&x)?.with_layout(Layout::contiguous(&once)?);
+        copy::write(&y, &binary::expanded(&x, &woven)?)?;
+        Ok(smallvec![Tensor::from_array(y.with_layout(Layout::contiguous(&shape)?))])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -122,7 +122,7 @@ impl Over {
                     },
                 }
             }
-            let layout = Layout::strided(Dims::from_slice(input), strides, array.layout.offset());
+            let layout = Layout::strided(Dims::from_slice(input), strides, array.layout.offset())?;
             return Ok(Tensor::from_array(array.with_layout(layout)));
         }
         let aligned = self.aligned(result, input)?;

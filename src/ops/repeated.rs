@@ -36,18 +36,18 @@ pub(super) fn in_turn(
         .max_by_key(|&dim| (strides[dim] == 0, strides[dim], shape[dim], Reverse(dim)));
     let dim = outermost.unwrap_or_else(|| unreachable!("one element is not shown twice"));
     for index in 0..shape[dim] {
-        let others: Vec<Array> = others.iter().map(|other| row(other, dim, index)).collect();
-        in_turn(&row(target, dim, index), &others, write)?;
+        let others: Vec<Array> = others.iter().map(|other| row(other, dim, index)).collect::<Result<_>>()?;
+        in_turn(&row(target, dim, index)?, &others, write)?;
     }
     Ok(())
 }
 
-fn row(array: &Array, dim: usize, index: usize) -> Array {
+fn row(array: &Array, dim: usize, index: usize) -> Result<Array> {
     let layout = &array.layout;
     let (mut shape, mut strides) = (layout.shape().to_vec(), layout.strides().to_vec());
     shape.remove(dim);
     let offset = layout.offset() + strides.remove(dim) * index;
-    array.with_layout(Layout::strided(shape.into(), strides.into(), offset))
+    Ok(array.with_layout(Layout::strided(shape.into(), strides.into(), offset)?))
 }
 
 /// Writes the elements of `after` that are not those of `before`, which `target` had: what did not change leaves

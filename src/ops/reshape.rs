@@ -90,7 +90,7 @@ impl Op for UnsafeView {
         let x = inputs[0].array();
         let strides = shape::view_strides(x.layout.shape(), x.layout.strides(), &self.shape);
         let layout =
-            Layout::strided(self.shape.clone(), strides.ok_or(Error::ViewStride {})?, x.layout.offset());
+            Layout::strided(self.shape.clone(), strides.ok_or(Error::ViewStride {})?, x.layout.offset())?;
         Ok(smallvec![Tensor::from_array(x.with_layout(layout))])
     }
 
@@ -131,7 +131,7 @@ pub fn view(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
     apply(
         Reshape { name: "ViewBackward0", along: Along::Nothing },
         x,
-        Layout::strided(shape, strides, layout.offset()),
+        Layout::strided(shape, strides, layout.offset())?,
     )
 }
 
@@ -159,7 +159,7 @@ pub(in crate::ops) fn reshape_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> 
             apply(
                 Reshape { name, along: Along::Nothing },
                 x,
-                Layout::strided(shape.into(), strides, layout.offset()),
+                Layout::strided(shape.into(), strides, layout.offset())?,
             )
         }
         None => unsafe_view(&cast::clone_contiguous(x)?, shape),

@@ -31,8 +31,8 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
     if *memory.layout.shape() == *shape {
         return Ok(());
     }
-    let (offset, ordered) = (memory.layout.offset(), Layout::contiguous(&shape));
-    grow(x, &memory, Layout::strided(ordered.shape().into(), ordered.strides().into(), offset))
+    let strides = shape::contiguous_strides(&shape);
+    grow(x, &memory, Layout::strided(shape, strides, memory.layout.offset())?)
 }
 
 /// Gives the tensor another layout of its memory, of which there will be enough.
@@ -46,9 +46,9 @@ fn grow(x: &Tensor, memory: &Array, layout: Layout) -> Result<()> {
     check_growth(memory, count)?;
     let line = |count: usize| Layout::strided(smallvec![count], smallvec![1], 0);
     // The elements are moved as they lie in memory, whatever is still to be done when they are read.
-    let stored = Array { dtype: memory.dtype.resolved(), ..memory.with_layout(line(had)) };
-    let larger = Array::zeroed(&SharedLayout::new(line(count)), stored.dtype)?;
-    copy::write(&larger.with_layout(line(had)), &stored)?;
+    let stored = Array { dtype: memory.dtype.resolved(), ..memory.with_layout(line(had)?) };
+    let larger = Array::zeroed(&SharedLayout::new(line(count)?), stored.dtype)?;
+    copy::write(&larger.with_layout(line(had)?), &stored)?;
     x.set_data(&Tensor::from_array(Array { dtype: memory.dtype, ..larger.with_layout(layout) }))
 }
 
@@ -70,7 +70,7 @@ pub fn replace(x: &Tensor, elements: &Tensor) -> Result<()> {
         true => layout.strides().into(),
         false => shape::contiguous_strides(layout.shape()),
     };
-    let placed = Layout::strided(layout.shape().into(), strides, offset);
+    let placed = Layout::strided(layout.shape().into(), strides, offset)?;
     let count = offset + layout.numel();
     if count > had && offset == 0 {
         // All of it would be written: what was calculated is taken over.

@@ -28,12 +28,12 @@ fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array
     let shape = shape::broadcast(condition.layout.shape(), a.layout.shape())?;
     let shape = shape::broadcast(&shape, b.layout.shape())?;
     let (a, b) = (copy::as_type_in_order(a, dtype)?, copy::as_type_in_order(b, dtype)?);
-    let order = MemoryOrder::of(&shape, &[&condition.layout, &a.layout, &b.layout]);
-    let shown = |array: &Array| {
-        let array = binary::expanded(array, &shape);
-        order.as_ref().map_or_else(|| array.clone(), |order| order.sorted(&array))
+    let order = MemoryOrder::of(&shape, &[&condition.layout, &a.layout, &b.layout])?;
+    let shown = |array: &Array| -> Result<Array> {
+        let array = binary::expanded(array, &shape)?;
+        Ok(order.as_ref().map_or_else(|| array.clone(), |order| order.sorted(&array)))
     };
-    let (condition, a, b) = (shown(condition), shown(&a), shown(&b));
+    let (condition, a, b) = (shown(condition)?, shown(&a)?, shown(&b)?);
     let mut y = Array::uninit_shape(a.layout.shape(), dtype)?;
     dispatch!(bits dtype, T => {
         let pick = |condition: Bool, a: T, b: T| if condition.get() { a } else { b };

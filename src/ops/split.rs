@@ -88,8 +88,8 @@ impl Op for Split {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let layout = inputs[0].layout();
         let parts = self.parts(layout.shape()[self.dim])?;
-        let view = |part: Part| show_as(inputs[0], part.layout(&layout), Creation::MultiOutput);
-        Ok(parts.into_iter().map(view).collect())
+        let layouts = parts.into_iter().map(|part| part.layout(&layout));
+        layouts.map(|layout| Ok(show_as(inputs[0], layout?, Creation::MultiOutput))).collect()
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -71,7 +71,7 @@ impl Op for AsStrided {
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let x = &call.inputs[0];
-        let layout = SharedLayout::new(x.around(&self.layout));
+        let layout = SharedLayout::new(x.around(&self.layout)?);
         let value = apply_one(AsStrided { layout, in_place: false }, &[&x.value])?;
         Ok(smallvec![Samples { value, dim: x.dim.map(|_| 0) }])
     }
@@ -135,7 +135,7 @@ impl<'a> Line<'a> {
             }
         }
         let line = create::zeros(&[self.length as i64], values.dtype())?;
-        let layout = Layout::strided(sizes, strides, layout.offset());
+        let layout = Layout::strided(sizes, strides, layout.offset())?;
         if layout.is_non_overlapping() {
             cast::copy_(&self.shown(&line, &layout)?, &values)?;
             return Ok(line);
@@ -202,7 +202,7 @@ fn checked(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> R
         check_reach(&array, (shape, strides, offset), end)?;
     }
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
-    Ok(Layout::strided(sizes, strides, offset as usize))
+    Ok(Layout::strided(sizes, strides, offset as usize)?)
 }
 
 /// Refuses a window that ends beyond the memory, or so far away that it cannot be said where.
@@ -239,7 +239,7 @@ pub fn as_strided_(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i6
 fn lay_out(x: &Tensor, layout: Layout) -> Result<()> {
     if let Some(batch) = if mode::special() { x.batch() } else { None } {
         let around = match batch.dim {
-            Some(_) => batch.value.layout().around(batch.dim, &layout),
+            Some(_) => batch.value.layout().around(batch.dim, &layout)?,
             None => layout.clone(),
         };
         batch::below(&batch.mapping, || lay_out(&batch.value, around))?;
@@ -342,9 +342,9 @@ impl Op for Window {
             let (mut shape, mut strides): (Dims, Dims) = (one.shape().into(), one.strides().into());
             shape.insert(0, call.size);
             strides.insert(0, memory);
-            SharedLayout::new(Layout::strided(shape, strides, one.offset() - start))
+            Layout::strided(shape, strides, one.offset() - start).map(SharedLayout::new)
         };
-        let (source, window) = (apart(&self.source), apart(&self.window));
+        let (source, window) = (apart(&self.source)?, apart(&self.window)?);
         call.front(Window { source, window, direction: self.direction })
     }
 }

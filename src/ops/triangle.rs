@@ -117,7 +117,7 @@ impl Op for DiagonalCopy {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(copy::dense(&self.part.of(&inputs[0].array()))?)])
+        Ok(smallvec![Tensor::from_array(copy::dense(&self.part.of(&inputs[0].array())?)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

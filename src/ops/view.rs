@@ -78,7 +78,7 @@ pub(super) fn window(x: &Tensor, layout: Layout) -> Result<Tensor> {
 pub(super) fn window_as(x: &Tensor, layout: Layout, dtype: DType) -> Result<Tensor> {
     let y = match (x.dtype().is_complex(), dtype.resolved().is_complex()) {
         (true, false) => window(&conjugate::view_as_real(x)?, layout)?,
-        (false, true) => conjugate::view_as_complex(&window(x, conjugate::parts(&layout))?)?,
+        (false, true) => conjugate::view_as_complex(&window(x, conjugate::parts(&layout)?)?)?,
         _ => window(x, layout)?,
     };
     if dtype.is_pending() { conjugate::pending(&y) } else { Ok(y) }

@@ -184,7 +184,7 @@ impl Written {
         };
         let copy = Tensor::from_array(copy);
         let window = (self.view)(&copy)?.memory();
-        copy::write(&window, &binary::expanded(&values.array(), window.layout.shape()))?;
+        copy::write(&window, &binary::expanded(&values.array(), window.layout.shape())?)?;
         Ok(copy)
     }
 

@@ -1,6 +1,11 @@
 //! `Layout`, the geometry that tensors share: sizes, strides, and where they begin.
+//!
+//! Whoever has a layout can count with it: the number of elements, that of any of its dimensions together, and
+//! the furthest place are far from the end of numbers. Sizes that are given, broadcast or multiplied are not
+//! known to be so before there is a layout of them.
 
-use super::{Dims, contiguous_strides, is_contiguous, order};
+use super::{Dims, contiguous_strides, counted, element_count, is_contiguous, order, signed};
+use crate::error::{Error, Result};
 
 /// Where the elements of a tensor lie in its storage. Immutable and shared: the result of an
 /// elementwise operation usually has the layout of its operand, which then costs nothing: see `SharedLayout`.
@@ -17,19 +22,59 @@ pub struct Layout {
 
 impl Layout {
     /// Row-major elements from the start of the storage.
-    pub fn contiguous(shape: &[usize]) -> Layout {
-        let numel = shape.iter().product();
+    pub fn contiguous(shape: &[usize]) -> Result<Layout> {
+        let numel = counted(shape)?;
         let strides = contiguous_strides(shape);
         let shape = Dims::from_slice(shape);
-        Layout { shape, strides, offset: 0, numel, contiguous: true, row_major: true }
+        Ok(Layout { shape, strides, offset: 0, numel, contiguous: true, row_major: true })
     }
 
     /// Any geometry. Strides and offset count elements.
-    pub fn strided(shape: Dims, strides: Dims, offset: usize) -> Layout {
-        let numel = shape.iter().product();
+    pub fn strided(shape: Dims, strides: Dims, offset: usize) -> Result<Layout> {
+        let Some(numel) = element_count(&shape) else { return Err(Error::CountOverflow {}.into()) };
+        if furthest(&shape, &strides, offset).is_none() {
+            return Err(Error::ExtentOverflow { shape: signed(&shape), strides: signed(&strides) }.into());
+        }
+        Ok(Layout::known(shape, strides, offset, numel))
+    }
+
+    /// Geometry that is known to be countable.
+    fn known(shape: Dims, strides: Dims, offset: usize, numel: usize) -> Layout {
         let row_major = order::is_row_major(&shape, &strides);
         let contiguous = row_major || is_contiguous(&shape, &strides);
         Layout { shape, strides, offset, numel, contiguous, row_major }
+    }
+
+    /// The same elements with their dimensions in another order.
+    pub fn permuted(&self, order: impl Iterator<Item = usize> + Clone) -> Layout {
+        let shape = order.clone().map(|dim| self.shape[dim]).collect();
+        let strides = order.map(|dim| self.strides[dim]).collect();
+        Layout::known(shape, strides, self.offset, self.numel)
+    }
+
+    /// A number: one element without dimensions.
+    pub fn number() -> Layout {
+        Layout::known(Dims::new(), Dims::new(), 0, 1)
+    }
+
+    /// All elements of a dense layout as one dimension, in the order in which they lie.
+    pub fn line(&self) -> Layout {
+        Layout::known(Dims::from_elem(self.numel, 1), Dims::from_elem(1, 1), self.offset, self.numel)
+    }
+
+    /// Every element that is repeated once.
+    pub fn without_repetition(&self) -> Layout {
+        let sizes = self.shape.iter().zip(&self.strides);
+        let shape: Dims =
+            sizes.map(|(&size, &stride)| if stride == 0 { size.min(1) } else { size }).collect();
+        let numel = shape.iter().product();
+        Layout::known(shape, self.strides.clone(), self.offset, numel)
+    }
+
+    /// How fresh elements of the shape lie.
+    pub fn fresh(&self) -> Layout {
+        let (shape, strides) = (self.shape.clone(), contiguous_strides(&self.shape));
+        Layout { shape, strides, offset: 0, numel: self.numel, contiguous: true, row_major: true }
     }
 
     /// Size by dimension.
@@ -113,8 +158,8 @@ impl Layout {
 
     /// The layout of many samples if each of them had the layout `sample`, which is derived from that
     /// of a sample: this is the layout of samples along `dim`, which come first then.
-    pub(crate) fn around(&self, dim: Option<usize>, sample: &Layout) -> Layout {
-        let Some(dim) = dim else { return sample.clone() };
+    pub(crate) fn around(&self, dim: Option<usize>, sample: &Layout) -> Result<Layout> {
+        let Some(dim) = dim else { return Ok(sample.clone()) };
         let (mut shape, mut strides) = (sample.shape.clone(), sample.strides.clone());
         shape.insert(0, self.shape[dim]);
         strides.insert(0, self.strides[dim]);
@@ -128,7 +173,7 @@ impl Layout {
             true => self.strides.clone(),
             false => order::dense_strides(&self.shape, &self.strides),
         };
-        Layout::strided(self.shape.clone(), strides, 0)
+        Layout::known(self.shape.clone(), strides, 0, self.numel)
     }
 
     /// One past the last storage element that the layout reaches.
@@ -142,14 +187,44 @@ impl Layout {
     }
 }
 
+/// One past the place of the last element, if that can be counted with. What shows nothing may begin anywhere.
+fn furthest(shape: &[usize], strides: &[usize], offset: usize) -> Option<usize> {
+    if shape.contains(&0) {
+        return Some(offset);
+    }
+    let reach =
+        |end: usize, (&size, &stride): (&usize, &usize)| end.checked_add((size - 1).checked_mul(stride)?);
+    let end = shape.iter().zip(strides).try_fold(offset, reach)?.checked_add(1)?;
+    isize::try_from(end).is_ok().then_some(end)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn overlap_is_seen() {
-        assert!(Layout::contiguous(&[2, 3]).is_non_overlapping());
-        assert!(!Layout::strided([2, 3].as_slice().into(), [0, 1].as_slice().into(), 0).is_non_overlapping());
-        assert_eq!(Layout::strided([2, 3].as_slice().into(), [1, 2].as_slice().into(), 4).end(), 10);
+        let strided = |strides: [usize; 2], offset| {
+            Layout::strided([2, 3].as_slice().into(), strides.as_slice().into(), offset).unwrap()
+        };
+        assert!(Layout::contiguous(&[2, 3]).unwrap().is_non_overlapping());
+        assert!(!strided([0, 1], 0).is_non_overlapping());
+        assert_eq!(strided([1, 2], 4).end(), 10);
+    }
+
+    #[test]
+    fn no_layout_has_counts_or_places_that_overflow() {
+        // The product of these is 2^64 + 1.
+        let prime_factors = [274_177, 67_280_421_310_721];
+        for shape in [&prime_factors[..], &[1 << 32, 1 << 32], &[1 << 32, 1 << 31], &[0, 1 << 40, 1 << 40]] {
+            assert!(Layout::contiguous(shape).is_err());
+            assert!(Layout::strided(shape.into(), Dims::from_elem(0, shape.len()), 0).is_err());
+        }
+        let two = |stride: usize, offset| {
+            Layout::strided([2, 2].as_slice().into(), [stride, 1].as_slice().into(), offset)
+        };
+        assert!(two(1 << 62, 0).is_ok() && two(1 << 62, 1 << 62).is_err() && two(usize::MAX, 1).is_err());
+        let most = Layout::contiguous(&[1 << 31, 1 << 31]).unwrap();
+        assert_eq!((most.numel(), most.end(), most.strides()), (1 << 62, 1 << 62, [1 << 31, 1].as_slice()));
     }
 }

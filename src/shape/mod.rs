@@ -18,6 +18,18 @@ pub use shared::SharedLayout;
 /// Sizes, strides or dimension numbers; inline up to four.
 pub type Dims = SmallVec<[usize; 4]>;
 
+/// How many elements a shape has, if that can be counted with. A dimension without elements does not rescue the
+/// others: whoever leaves it out, or multiplies some of the sizes, must be able to count too.
+pub fn element_count(shape: &[usize]) -> Option<usize> {
+    let places = shape.iter().try_fold(1usize, |places, &size| places.checked_mul(size.max(1)))?;
+    isize::try_from(places).is_ok().then(|| if shape.contains(&0) { 0 } else { places })
+}
+
+/// How many elements something new of this shape has.
+pub fn counted(shape: &[usize]) -> Result<usize> {
+    element_count(shape).ok_or_else(|| Error::TooManyElements { shape: signed(shape) }.into())
+}
+
 /// Strides of row-major elements, as torch gives them: sizes of zero count as one.
 pub fn contiguous_strides(shape: &[usize]) -> Dims {
     let mut strides: Dims = SmallVec::from_elem(1, shape.len());
@@ -46,20 +58,11 @@ pub fn is_contiguous(shape: &[usize], strides: &[usize]) -> bool {
 
 /// Checks sizes given from outside: none negative, and their product addressable.
 pub fn checked_shape(shape: &[i64]) -> Result<Dims> {
-    let mut sizes = Dims::with_capacity(shape.len());
-    let mut numel: i64 = 1;
-    for &size in shape {
-        if size < 0 {
-            return Err(Error::NegativeDimension { dim: size, shape: shape.to_vec() }.into());
-        }
-        sizes.push(size as usize);
-        // Zero sizes do not rescue the others: the strides must be representable too.
-        numel =
-            numel.checked_mul(size.max(1)).ok_or_else(|| Error::TooManyElements { shape: shape.to_vec() })?;
+    if let Some(&dim) = shape.iter().find(|&&size| size < 0) {
+        return Err(Error::NegativeDimension { dim, shape: shape.to_vec() }.into());
     }
-    if numel > i64::MAX / 16 {
-        return Err(Error::TooManyElements { shape: shape.to_vec() }.into());
-    }
+    let sizes: Dims = shape.iter().map(|&size| size as usize).collect();
+    counted(&sizes)?;
     Ok(sizes)
 }
 

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     fn layout(size: usize) -> SharedLayout {
-        SharedLayout::new(Layout::contiguous(&[size, 7]))
+        SharedLayout::new(Layout::contiguous(&[size, 7]).unwrap())
     }
 
     #[test]
@@ -157,8 +157,9 @@ mod tests {
         assert!(common.len() > PLACES / 4);
         for &size in &common {
             assert!(layout(size).clone().is(&layout(size)));
-            let offset =
-                SharedLayout::new(Layout::strided([size, 7].as_slice().into(), [7, 1].as_slice().into(), 2));
+            let offset = SharedLayout::new(
+                Layout::strided([size, 7].as_slice().into(), [7, 1].as_slice().into(), 2).unwrap(),
+            );
             assert!(!offset.is(&layout(size)) && offset != layout(size));
         }
     }
@@ -167,9 +168,9 @@ mod tests {
     fn one_element_repeated_has_a_place_beside_that_of_the_plain_layout() {
         for size in 2..40 {
             let strided = |strides: [usize; 2], offset| {
-                Layout::strided([size, 5].as_slice().into(), strides.as_slice().into(), offset)
+                Layout::strided([size, 5].as_slice().into(), strides.as_slice().into(), offset).unwrap()
             };
-            let (plain, repeated) = (Layout::contiguous(&[size, 5]), strided([0, 0], 0));
+            let (plain, repeated) = (Layout::contiguous(&[size, 5]).unwrap(), strided([0, 0], 0));
             let (first, second) = (place(&plain).unwrap(), place(&repeated).unwrap());
             assert!(!std::ptr::eq(first, second));
             assert!(place(&strided([0, 0], 1)).is_none() && place(&strided([1, 0], 0)).is_none());

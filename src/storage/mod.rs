@@ -99,7 +99,8 @@ impl Storage {
     /// A new block of uninitialised bytes.
     pub fn uninit(bytes: usize) -> Result<Storage> {
         let (align, lead) = placement(bytes);
-        let block = allocate::allocate(size_of_block(lead, bytes)?, align)?;
+        let block = allocate::allocate(size_of_block(lead, bytes)?, align)
+            .map_err(|_| allocate::out_of_memory(bytes))?;
         // SAFETY: the block has at least `lead >= HEADER` bytes and is aligned for `Header`.
         Ok(unsafe { Storage::place(block, lead, bytes) })
     }
@@ -107,7 +108,8 @@ impl Storage {
     /// A new block of zero bytes.
     pub fn zeroed(bytes: usize) -> Result<Storage> {
         let (align, lead) = placement(bytes);
-        let block = allocate::allocate_zeroed(size_of_block(lead, bytes)?, align)?;
+        let block = allocate::allocate_zeroed(size_of_block(lead, bytes)?, align)
+            .map_err(|_| allocate::out_of_memory(bytes))?;
         // SAFETY: as in `uninit`.
         Ok(unsafe { Storage::place(block, lead, bytes) })
     }
@@ -288,11 +290,7 @@ impl Storage {
 /// How large a block with so many bytes is.
 #[inline]
 fn size_of_block(lead: usize, bytes: usize) -> Result<usize> {
-    if bytes >> LEAD == 0 {
-        Ok(lead + bytes)
-    } else {
-        Err(allocate::out_of_memory(lead.saturating_add(bytes)))
-    }
+    if bytes >> LEAD == 0 { Ok(lead + bytes) } else { Err(allocate::out_of_memory(bytes)) }
 }
 
 /// Alignment of a block and where its bytes start.

@@ -34,7 +34,7 @@ pub struct Array {
 impl Array {
     /// Uninitialised elements in row-major order, with the layout shared if it is that already.
     pub fn uninit(layout: &SharedLayout, dtype: DType) -> Result<Array> {
-        let storage = Storage::uninit(layout.numel().saturating_mul(dtype.size()))?;
+        let storage = Storage::uninit(bytes(layout, dtype)?)?;
         Ok(Array { storage, layout: plain(layout), dtype })
     }
 
@@ -45,13 +45,13 @@ impl Array {
 
     /// Zeros in row-major order.
     pub fn zeroed(layout: &SharedLayout, dtype: DType) -> Result<Array> {
-        let storage = Storage::zeroed(layout.numel().saturating_mul(dtype.size()))?;
+        let storage = Storage::zeroed(bytes(layout, dtype)?)?;
         Ok(Array { storage, layout: plain(layout), dtype })
     }
 
     /// Uninitialised elements of a shape.
     pub fn uninit_shape(shape: &[usize], dtype: DType) -> Result<Array> {
-        Array::uninit(&SharedLayout::new(Layout::contiguous(shape)), dtype)
+        Array::uninit(&SharedLayout::new(Layout::contiguous(shape)?), dtype)
     }
 
     /// Elements copied from a slice.
@@ -221,5 +221,13 @@ impl Array {
 }
 
 fn plain(layout: &SharedLayout) -> SharedLayout {
-    if layout.is_plain() { layout.clone() } else { SharedLayout::new(Layout::contiguous(layout.shape())) }
+    if layout.is_plain() { layout.clone() } else { SharedLayout::new(layout.fresh()) }
+}
+
+/// How many bytes fresh elements take.
+fn bytes(layout: &Layout, dtype: DType) -> Result<usize> {
+    match layout.numel().checked_mul(dtype.size()) {
+        Some(bytes) if isize::try_from(bytes).is_ok() => Ok(bytes),
+        _ => Err(Error::TooManyElements { shape: shape::signed(layout.shape()) }.into()),
+    }
 }

@@ -238,9 +238,9 @@ fn first_sample(value: &Tensor, dim: Option<usize>) -> Result<Array> {
     let (mut shape, mut strides): (Dims, Dims) = (array.layout.shape().into(), array.layout.strides().into());
     let samples = shape.remove(dim);
     strides.remove(dim);
-    let layout = Layout::strided(shape, strides, array.layout.offset());
+    let layout = Layout::strided(shape, strides, array.layout.offset())?;
     if samples == 0 {
-        return Array::zeroed(&SharedLayout::new(Layout::contiguous(layout.shape())), array.dtype);
+        return Array::zeroed(&SharedLayout::new(layout.fresh()), array.dtype);
     }
     Ok(array.with_layout(layout))
 }

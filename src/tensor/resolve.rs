@@ -1,21 +1,17 @@
 //! Reading memory of which something is still to be done: conjugates, negatives, numbers of half types.
 
-use smallvec::smallvec;
-
 use super::Array;
 use crate::dtype::{BFloat16, Complex, DType, Half};
 use crate::error::Result;
 use crate::kernels::{map, moves};
-use crate::shape::{self, Dims, Layout, SharedLayout};
+use crate::shape::{self, SharedLayout};
 use crate::storage::Storage;
 
 /// The numbers in memory of their own with the dimensions in the same order, with nothing left to be done.
 pub(super) fn resolve(array: &Array) -> Result<Array> {
     let layout = SharedLayout::new(array.layout.packed());
     let order = shape::order_of_strides(layout.shape(), layout.strides());
-    let pick = |values: &[usize]| -> Dims { order.iter().map(|&dim| values[dim]).collect() };
-    let own = &array.layout;
-    let array = &array.with_layout(Layout::strided(pick(own.shape()), pick(own.strides()), own.offset()));
+    let array = &array.with_layout(array.layout.permuted(order.iter().copied()));
     let mut numbers = Array::uninit(&array.layout, array.dtype.resolved())?;
     match array.dtype {
         DType::Conjugate64 => map::map(array.view(), numbers.fresh(), |x: Complex<f32>| x.conj()),
@@ -40,8 +36,7 @@ pub(super) fn widen(array: &Array) -> Result<Array> {
             copy
         }
     };
-    let flat = Layout::strided(smallvec![layout.numel()], smallvec![1], packed.layout.offset());
-    let flat = packed.with_layout(flat);
+    let flat = packed.with_layout(packed.layout.line());
     let mut numbers = Array::uninit(&flat.layout, DType::Float32)?;
     match array.dtype {
         DType::Float16 => map::map(flat.view(), numbers.fresh(), Half::to_f32),

@@ -122,7 +122,7 @@ def test_numbers_near_the_end_of_numbers_are_refused(call, words):
             lambda: F.conv1d(LINE, LINE, dilation=MOST),
             r"Kernel size can't be greater than actual input size$",
         ),
-        (lambda: F.conv_transpose1d(LINE, LINE, stride=MOST), r"can't allocate memory"),
+        (lambda: F.conv_transpose1d(LINE, LINE, stride=MOST), OVERFLOWS),
         (lambda: F.max_pool1d(LINE, 2, 1, 0, MOST), NO_INT),
         (lambda: F.unfold(IMAGE, MOST), NO_INT),
         (lambda: F.unfold(IMAGE, 1, 1, 2**31 - 1), OVERFLOWS),
@@ -148,3 +148,119 @@ def test_numbers_beyond_the_end_are_refused_by_functions_written_in_python():
 def test_numbers_near_the_end_may_be_what_is_meant():
     assert F.pad(torch.ones(3), (MOST, -MOST)).tolist() == [0.0, 0.0, 0.0]
     assert torch.unsafe_chunk(torch.ones(3), MOST)[0].shape == (1,)
+
+
+# Their product is 2**64 + 1, that of the others a power of two that no number of elements can be.
+GIANTS = [(274177, 67280421310721), (1 << 32, 1 << 32), (1 << 32, 1 << 31)]
+OVERFLOW = "overflow|can't allocate memory"
+
+
+def line(count):
+    return torch.ones(1).expand(count)
+
+
+PAIRS = [
+    *("add", "sub", "mul", "div", "pow", "atan2", "hypot", "fmod", "remainder", "floor_divide", "copysign"),
+    *("maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "nextafter"),
+    *("ldexp", "xlogy", "logaddexp", "heaviside"),
+]
+TABLES = {
+    **{name: getattr(torch, name) for name in PAIRS},
+    "where": lambda x, y: torch.where(ZERO.bool().expand(x.shape), y, 1.0),
+    "lerp": lambda x, y: torch.lerp(x, y, 0.5),
+    "addcmul": lambda x, y: torch.addcmul(x, y, y),
+    "addcdiv": lambda x, y: torch.addcdiv(x, y, y),
+    "clamp": lambda x, y: torch.clamp(x, y, y),
+    "of truth": lambda x, y: ZERO.bool().expand(x.shape) & ZERO.bool().expand(y.shape),
+    "of complex numbers": lambda x, y: x * ZERO.to(torch.complex64).expand(y.shape),
+    "complex": torch.complex,
+    "of half numbers": lambda x, y: ZERO.half().expand(x.shape) + y,
+    "broadcast_tensors": torch.broadcast_tensors,
+    "expand": lambda x, y: x.expand(x.shape[0], y.shape[1]),
+    "matmul": lambda x, y: x @ y,
+    "mse_loss": lambda x, y: F.mse_loss(x, y, reduction="none"),
+    "normal": torch.normal,
+}
+PRODUCTS = {
+    "outer": torch.outer,
+    "ger": torch.ger,
+    "addr": lambda x, y: torch.addr(torch.ones(1), x, y),
+    "kron": torch.kron,
+    "meshgrid": lambda x, y: torch.meshgrid(x, y, indexing="ij"),
+    "tensordot": lambda x, y: torch.tensordot(x, y, 0),
+    "einsum": lambda x, y: torch.einsum("i,j->ij", x, y),
+    "cartesian_prod": torch.cartesian_prod,
+    "cdist": lambda x, y: torch.cdist(x[:, None], y[:, None]),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("sizes", GIANTS, ids=str)
+@pytest.mark.parametrize("name", TABLES)
+def test_two_operands_do_not_make_more_elements_than_can_be_counted(name, sizes):
+    x, y = line(sizes[0])[:, None], line(sizes[1])[None]
+    with pytest.raises(RuntimeError, match=OVERFLOW):
+        TABLES[name](x, y)
+
+
+@pytest.mark.parametrize("sizes", GIANTS, ids=str)
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_two_lines_do_not_make_a_table_of_more_elements_than_can_be_counted(name, sizes):
+    with pytest.raises(RuntimeError, match=OVERFLOW):
+        PRODUCTS[name](*map(line, sizes))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: line(1)[:, None].expand(*GIANTS[0]), "numel: integer multiplication overflow"),
+        (lambda: line(1 << 40).unfold(0, 1 << 39, 1), "numel: integer multiplication overflow"),
+        (lambda: line(1 << 62).repeat_interleave(2), "numel: integer multiplication overflow"),
+        (
+            lambda: torch.view_as_real(torch.ones(1, dtype=torch.complex64).expand(1 << 31, 1 << 31)),
+            "numel: integer multiplication overflow",
+        ),
+        (
+            lambda: line(1 << 32)[:, None] * line(1 << 32),
+            "Storage size calculation overflowed with sizes=[4294967296, 4294967296]",
+        ),
+        (
+            lambda: torch.empty(1 << 62),
+            "Storage size calculation overflowed with sizes=[4611686018427387904]",
+        ),
+        (
+            lambda: torch.zeros(1 << 31, 0) @ torch.zeros(0, 1 << 33),
+            "Storage size calculation overflowed with sizes=[2147483648, 8589934592]",
+        ),
+        (
+            lambda: torch.zeros(1 << 31, 1 << 31, 0).sum(2),
+            "Storage size calculation overflowed with sizes=[2147483648, 2147483648]",
+        ),
+    ],
+)
+def test_what_overflows_is_said_in_so_many_words(call, words):
+    with pytest.raises(RuntimeError) as caught:
+        call()
+    assert str(caught.value) == words
+
+
+def test_a_giant_that_can_be_counted_is_a_tensor_like_others():
+    x = line(1 << 31)[:, None].expand(1 << 31, 1 << 31)
+    assert x.numel() == 1 << 62 and x[5, 7].item() == 1.0 and x.t()[:2, :2].sum().item() == 4.0
+    assert line(1 << 62)[:0].shape == (0,)
+
+
+# torch says that the indices do not fit, or takes sizes beside one of zero as they are.
+@pytest.mark.own
+@pytest.mark.parametrize("sizes", GIANTS, ids=str)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, y: X[x, y],
+        lambda x, y: X.index_put((x, y), X[0, 0]),
+        lambda x, y: x[..., None].expand(x.shape[0], y.shape[1], 0),
+    ],
+)
+def test_indices_do_not_name_more_elements_than_can_be_counted(call, sizes):
+    with pytest.raises(RuntimeError, match=OVERFLOW):
+        call(ZERO.expand(sizes[0])[:, None], ZERO.expand(sizes[1])[None])

@@ -146,7 +146,6 @@ fn view_of(array: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let byte_strides: Vec<isize> = array.getattr("strides")?.extract()?;
     let dtype = element_type(array, &code)?;
     let item = dtype.size() as isize;
-    let numel: usize = sizes.iter().product();
     let mut strides = Dims::new();
     for &stride in &byte_strides {
         if stride < 0 {
@@ -160,9 +159,9 @@ fn view_of(array: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     if read_only {
         warn_unwritable(array.py())?;
     }
-    let layout = Layout::strided(sizes.as_slice().into(), strides, 0);
+    let layout = Layout::strided(sizes.as_slice().into(), strides, 0).map_err(raise)?;
     let data = match NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(address)) {
-        Some(data) if numel > 0 => data,
+        Some(data) if layout.numel() > 0 => data,
         // Nobody reads there, whatever the array says.
         _ => NonNull::<u128>::dangling().cast(),
     };

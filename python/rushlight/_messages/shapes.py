@@ -120,4 +120,9 @@ SHAPES: dict[str, tuple[type[Exception], str]] = {
     ),
     "NegativeDimension": (RuntimeError, "Trying to create tensor with negative dimension {dim}: {shape}"),
     "TooManyElements": (RuntimeError, "Storage size calculation overflowed with sizes={shape}"),
+    "CountOverflow": (RuntimeError, "numel: integer multiplication overflow"),
+    "ExtentOverflow": (
+        RuntimeError,
+        "Storage size calculation overflowed with sizes={shape} and strides={strides}",
+    ),
 }

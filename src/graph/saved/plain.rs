@@ -49,7 +49,7 @@ impl Facts {
             return Err(Error::UnpackedOtherwise { got, dtype, expected, like }.into());
         }
         let strides = shape::expanded_strides(layout.shape(), layout.strides(), expected);
-        Ok(array.with_layout(Layout::strided(expected.into(), strides, layout.offset())))
+        Ok(array.with_layout(Layout::strided(expected.into(), strides, layout.offset())?))
     }
 }
 

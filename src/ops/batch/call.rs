@@ -91,7 +91,7 @@ impl Samples {
     }
 
     /// The layout of the value if every sample had this one, which is derived from that of a sample.
-    pub fn around(&self, sample: &Layout) -> Layout {
+    pub fn around(&self, sample: &Layout) -> Result<Layout> {
         self.value.layout().around(self.dim, sample)
     }
 

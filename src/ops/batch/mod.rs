@@ -332,7 +332,7 @@ pub(super) fn reduced(
 }
 
 /// The layout of so many samples of a layout, one after the other in memory.
-pub(super) fn stacked(sample: &Layout, size: usize) -> Layout {
+pub(super) fn stacked(sample: &Layout, size: usize) -> Result<Layout> {
     let (mut shape, mut strides): (Dims, Dims) = (sample.shape().into(), sample.strides().into());
     shape.insert(0, size);
     strides.insert(0, (sample.end() - sample.offset()).max(1));

@@ -74,7 +74,7 @@ pub(in crate::ops) fn view(kind: impl Kind, x: &Tensor, batch: Batch, layout: La
     let value = below(&batch.mapping, || match batch.dim {
         Some(dim) => {
             let each = Each { kind: kind.clone(), source: source.clone(), dim };
-            view::apply(each, &batch.value, batch.value.layout().around(batch.dim, &layout))
+            view::apply(each, &batch.value, batch.value.layout().around(batch.dim, &layout)?)
         }
         None => view::apply(kind.clone(), &batch.value, layout),
     })?;
@@ -110,7 +110,7 @@ pub(in crate::ops) fn lay_out(kind: impl Kind, x: &Tensor, batch: Batch, layout:
     below(&batch.mapping, || match batch.dim {
         Some(dim) => {
             let each = Each { kind: kind.clone(), source: source.clone(), dim };
-            view::apply_in_place(each, &batch.value, batch.value.layout().around(batch.dim, &layout))
+            view::apply_in_place(each, &batch.value, batch.value.layout().around(batch.dim, &layout)?)
         }
         None => view::apply_in_place(kind.clone(), &batch.value, layout.clone()),
     })?;

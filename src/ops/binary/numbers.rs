@@ -113,7 +113,7 @@ pub(in crate::ops) fn combine<T: Element, U: Element>(
 
 /// What was calculated of two operands, laid out as the result of both in this order.
 pub(in crate::ops) fn settled_beside(y: Array, operands: [&Numbers; 2]) -> Result<Array> {
-    let number = Layout::contiguous(&[]);
+    let number = Layout::number();
     let layouts = operands.map(|operand| match operand {
         Numbers::Array(array) => &*array.layout,
         Numbers::Scalar(_) => &number,
@@ -162,12 +162,12 @@ fn aligned(a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array, Option<M
     let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
     // Converted before they are repeated, not after.
     let (a, b) = (copy::as_type_in_order(a, dtype)?, copy::as_type_in_order(b, dtype)?);
-    let order = MemoryOrder::of(&shape, &[&a.layout, &b.layout]);
-    let shown = |x: &Array| {
-        let x = expanded(x, &shape);
-        order.as_ref().map_or_else(|| x.clone(), |order| order.sorted(&x))
+    let order = MemoryOrder::of(&shape, &[&a.layout, &b.layout])?;
+    let shown = |x: &Array| -> Result<Array> {
+        let x = expanded(x, &shape)?;
+        Ok(order.as_ref().map_or_else(|| x.clone(), |order| order.sorted(&x)))
     };
-    let (a, b) = (shown(&a), shown(&b));
+    let (a, b) = (shown(&a)?, shown(&b)?);
     Ok((a, b, order))
 }
 
@@ -199,7 +199,7 @@ pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dt
     };
     match b {
         Numbers::Array(array) if !target.layout.is_non_overlapping() => {
-            let b = expanded(array, target.layout.shape());
+            let b = expanded(array, target.layout.shape())?;
             repeated::in_turn(target, &[b], &mut |target, b| write(target, &Numbers::Array(b[0].clone())))
         }
         b => repeated::in_turn(target, &[], &mut |target, _| write(target, b)),
@@ -224,11 +224,12 @@ fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Cop
     true
 }
 
-/// The array shown in a larger shape; the caller has checked that it expands.
-pub(in crate::ops) fn expanded(array: &Array, shape: &[usize]) -> Array {
+/// The array shown in a larger shape, that of a result; the caller has checked that it expands.
+pub(in crate::ops) fn expanded(array: &Array, shape: &[usize]) -> Result<Array> {
     if array.layout.shape() == shape {
-        return array.clone();
+        return Ok(array.clone());
     }
+    shape::counted(shape)?;
     let strides = shape::expanded_strides(array.layout.shape(), array.layout.strides(), shape);
-    array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset()))
+    Ok(array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset())?))
 }

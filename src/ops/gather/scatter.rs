@@ -157,9 +157,9 @@ impl Overwrite for Scatter {
         let values = match (self.mode, inputs.get(1)) {
             (Mode::Fill(value) | Mode::Combine(_, Some(value)), _) => {
                 let value = Tensor::from_scalar(value, target.dtype)?.array();
-                crate::ops::binary::expanded(&value, index.layout.shape())
+                crate::ops::binary::expanded(&value, index.layout.shape())?
             }
-            (_, Some(values)) => corner(&values.array(), index.layout.shape()),
+            (_, Some(values)) => corner(&values.array(), index.layout.shape())?,
             (_, None) => unreachable!("elements are scattered from a tensor"),
         };
         let (dim, index) = (self.dim, index.view::<i64>());
@@ -186,11 +186,11 @@ impl Overwrite for Scatter {
 }
 
 /// The first elements along every dimension.
-fn corner(array: &Array, shape: &[usize]) -> Array {
+fn corner(array: &Array, shape: &[usize]) -> Result<Array> {
     let mut strides: Dims = array.layout.strides().into();
     // Only where one of the two has no dimensions and the other has one element.
     strides.resize(shape.len(), 1);
-    array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset()))
+    Ok(array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset())?))
 }
 
 /// The operation of a scatter, with its arguments checked.

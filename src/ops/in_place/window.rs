@@ -56,7 +56,7 @@ impl CopySlices {
             let offset = self.window.offset() as i64 - start as i64;
             return Err(Error::StridedOffset { offset }.into());
         };
-        let layout = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset);
+        let layout = Layout::strided(self.window.shape().into(), self.window.strides().into(), offset)?;
         let window = view::window_as(&whole, layout, self.dtype)?;
         Ok((whole, window))
     }
@@ -146,7 +146,7 @@ fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
             return cast::clone_as(x, base);
         }
     }
-    if let Some(copy) = batch::front(x, |x, size| laid_out(x, &batch::stacked(base, size))) {
+    if let Some(copy) = batch::front(x, |x, size| laid_out(x, &batch::stacked(base, size)?)) {
         let copy = copy?;
         // That was done below the mapping. What has a history above it is written there.
         if records(&[x]) {
@@ -155,7 +155,7 @@ fn laid_out(x: &Tensor, base: &Layout) -> Result<Tensor> {
         return Ok(copy);
     }
     let start = start(base);
-    let layout = Layout::strided(base.shape().into(), base.strides().into(), base.offset() - start);
+    let layout = Layout::strided(base.shape().into(), base.strides().into(), base.offset() - start)?;
     let bytes = (base.end() - start).saturating_mul(x.dtype().size());
     let storage = Storage::zeroed(bytes)?;
     let copy = Tensor::from_array(Array { storage, layout: SharedLayout::new(layout), dtype: x.dtype() });

@@ -77,7 +77,7 @@ impl Op for Columns {
         let x = inputs[0].array();
         if x.dtype.is_complex() {
             let part = |index: usize| {
-                let part = copy::in_order(&conjugate::part(&x.resolved(), index))?.into_owned();
+                let part = copy::in_order(&conjugate::part(&x.resolved(), index)?)?.into_owned();
                 let y = dispatch!(float part.dtype, T => self.run::<T>(&part), else {
                     unreachable!("the parts of complex numbers are floating-point numbers")
                 });

@@ -130,7 +130,7 @@ impl Op for MaxPool {
         let index = Tensor::from_slice(&shape, &places?)?;
         let values =
             gather::gather(&self.flat(&Tensor::from_array(x.into_owned()))?, -1, &self.flat(&index)?)?;
-        let values = values.array().with_layout(Layout::contiguous(&shape));
+        let values = values.array().with_layout(Layout::contiguous(&shape)?);
         let laid_out = |y| memory_order::as_images(y, &layout, spatial).map(Tensor::from_array);
         Ok(smallvec![laid_out(values)?, laid_out(index.array())?])
     }

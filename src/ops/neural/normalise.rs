@@ -13,7 +13,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::whole::{self, Whole};
 use crate::ops::{accumulate, add, cast, create, memory_order, mul, reduce, reshape, rsqrt, sub};
-use crate::shape::{self, Layout};
+use crate::shape;
 use crate::tensor::Tensor;
 pub use layers::{Running, batch_norm, group_norm, layer_norm, rms_norm};
 
@@ -129,7 +129,7 @@ impl Normalise {
         let laid_out = |one: Tensor| match images {
             true => memory_order::gradient_as_images(one, &x.layout(), 2),
             false => {
-                let layout = Layout::contiguous(one.layout().shape());
+                let layout = one.layout().fresh();
                 memory_order::gradient_as_images(one, &layout, 2)
             }
         };

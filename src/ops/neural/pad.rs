@@ -29,7 +29,7 @@ struct ConstantPad {
 
 impl ConstantPad {
     /// What of the result and of the input is the same, dimension by dimension.
-    fn common(&self, from: &Layout, to: &Layout) -> (Layout, Layout) {
+    fn common(&self, from: &Layout, to: &Layout) -> Result<(Layout, Layout)> {
         let ndim = from.ndim();
         let mut shape: Dims = from.shape().into();
         let (mut source, mut target) = (from.offset(), to.offset());
@@ -48,10 +48,10 @@ impl ConstantPad {
         if shape.contains(&0) {
             (source, target) = (from.offset(), to.offset());
         }
-        (
-            Layout::strided(shape.clone(), from.strides().into(), source),
-            Layout::strided(shape, to.strides().into(), target),
-        )
+        Ok((
+            Layout::strided(shape.clone(), from.strides().into(), source)?,
+            Layout::strided(shape, to.strides().into(), target)?,
+        ))
     }
 
     fn sizes(&self, given: &[usize]) -> Result<Vec<usize>> {
@@ -93,7 +93,7 @@ impl Op for ConstantPad {
         let x = inputs[0].array();
         let y = Array::uninit_shape(&self.sizes(x.layout.shape())?, x.dtype)?;
         copy::fill(&y, self.value)?;
-        let (source, target) = self.common(&x.layout, &y.layout);
+        let (source, target) = self.common(&x.layout, &y.layout)?;
         copy::write(&y.with_layout(target), &x.with_layout(source))?;
         let y = match self.pad.iter().all(|&pad| pad == 0) {
             true => memory_order::like(y, &x.layout)?,

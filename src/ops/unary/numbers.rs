@@ -101,7 +101,8 @@ pub(in crate::ops) fn compute<S: Element, T: Element>(
 /// The operand with its elements one after another, room for the result, and the order in which the
 /// result's dimensions then are, if it is not that of the operand.
 fn prepared(x: &Array, dtype: DType) -> Result<(Cow<'_, Array>, Array, Option<MemoryOrder>)> {
-    let order = if x.layout.is_contiguous() { None } else { MemoryOrder::of(x.layout.shape(), &[&x.layout]) };
+    let order =
+        if x.layout.is_contiguous() { None } else { MemoryOrder::of(x.layout.shape(), &[&x.layout])? };
     let x = match &order {
         Some(order) => Cow::Owned(order.sorted(x)),
         None => Cow::Borrowed(x),

@@ -122,7 +122,7 @@ impl<'a> Work<'a> {
     }
 
     fn input<T: Number>(&self, shape: &[usize], output: &[T], weight: &[T]) -> Result<Array> {
-        let x = Array::zeroed(&SharedLayout::new(Layout::contiguous(shape)), T::DTYPE)?;
+        let x = Array::zeroed(&SharedLayout::new(Layout::contiguous(shape)?), T::DTYPE)?;
         let shares = writable::<T>(&x).chunks_mut((self.input * self.share).max(1)).enumerate().collect();
         parallel_items(shares, 1, |(index, x): (usize, &mut [T])| {
             let mut columns = room::<T>(self.rows * self.longest);
@@ -188,8 +188,8 @@ fn writable<T: Number>(array: &Array) -> &mut [T] {
 /// Memory of zeros for so many elements. Work for which there is none is given up.
 fn room<T: Number>(len: usize) -> Array {
     let exhausted = || interrupt::Exhausted { bytes: len.saturating_mul(size_of::<T>()) };
-    let layout = SharedLayout::new(Layout::contiguous(&[len]));
-    Array::zeroed(&layout, T::DTYPE).unwrap_or_else(|_| resume_unwind(Box::new(exhausted())))
+    let zeroed = Layout::contiguous(&[len]).and_then(|layout| Array::zeroed(&layout.into(), T::DTYPE));
+    zeroed.unwrap_or_else(|_| resume_unwind(Box::new(exhausted())))
 }
 
 /// The product of two matrices.
