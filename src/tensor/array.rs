@@ -71,7 +71,7 @@ impl Array {
     /// The same bytes in another layout. The caller has derived it from this array's layout, so
     /// that it stays inside of the storage.
     pub fn with_layout(&self, layout: Layout) -> Array {
-        let fits = layout.end() * self.dtype.size() <= self.storage.bytes() || layout.numel() == 0;
+        let fits = layout.end() * self.dtype.size() <= self.storage.room() || layout.numel() == 0;
         assert!(fits, "a layout stays inside of its storage");
         Array { storage: self.storage.clone(), layout: SharedLayout::new(layout), dtype: self.dtype }
     }
