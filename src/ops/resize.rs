@@ -33,7 +33,8 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
     grow(x, &memory, Layout::strided(ordered.shape().into(), ordered.strides().into(), offset))
 }
 
-/// Gives the tensor another layout of its memory, of which there will be enough: for everybody who is on it.
+/// Gives the tensor another layout of its memory, of which there will be enough: for everybody who is on it. See
+/// Note [Memory that changes its size].
 fn grow(x: &Tensor, memory: &Array, layout: Layout) -> Result<()> {
     x.bump_version()?;
     let needed = (layout.offset() + layout.numel()).saturating_mul(memory.dtype.size());
