@@ -46,7 +46,7 @@ pub(crate) fn trim_memory(py: Python<'_>) {
 #[pyfunction]
 #[pyo3(name = "_storage_of")]
 pub(crate) fn storage_of(tensor: &Bound<'_, PyAny>) -> (usize, usize) {
-    as_tensor(tensor).map_or((0, 0), |tensor| tensor.array().storage.holding())
+    as_tensor(tensor).map_or((0, 0), |tensor| tensor.memory().storage.holding())
 }
 
 /// The nodes that tensors and nodes lead to, each a dictionary, outputs before inputs as they are met;
@@ -153,7 +153,7 @@ pub(crate) fn holders_of<'py>(
     tensor: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<(Named<'py>, &'static str, Vec<Named<'py>>)>> {
     let Some(tensor) = as_tensor(tensor) else { return Ok(Vec::new()) };
-    let (wanted, _) = tensor.array().storage.holding();
+    let (wanted, _) = tensor.memory().storage.holding();
     let nodes: Vec<NodeRef> = Node::arena().ids().into_iter().filter_map(Strong::<Node>::upgrade).collect();
     let mut above: HashMap<NodeId, Vec<usize>> = HashMap::new();
     for (number, node) in nodes.iter().enumerate() {

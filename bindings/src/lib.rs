@@ -103,7 +103,10 @@ mod _rushlight {
         maybe_get_level, nesting, open, randomness, unwrap, within,
     };
     #[pymodule_export]
-    use super::memory::{memory_of, memory_order, on_memory, whole_memory};
+    use super::memory::{
+        bytes_of, is_memory_resizable, memory_of, memory_order, on_memory, resize_memory, whole_memory,
+        write_bytes,
+    };
     #[pymodule_export]
     use super::mode::{
         EnableGrad, InferenceMode, NoGrad, get_num_threads, is_grad_enabled,

@@ -1,9 +1,9 @@
 //! The memory behind tensors, as a whole: which tensors share it, how to copy it with them, and
 //! in which order they lie in it.
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBytes, PyTuple};
 use rushlight::Tensor;
 use rushlight::dtype::DType;
 use rushlight::shape::{self, Layout, SharedLayout};
@@ -16,7 +16,58 @@ use crate::tensor::object::{TensorBase, as_tensor, wrap};
 #[pyfunction]
 #[pyo3(name = "_memory_of")]
 pub(crate) fn memory_of(tensor: &Bound<'_, PyAny>) -> usize {
-    as_tensor(tensor).map_or(0, |tensor| tensor.array().storage.data().addr().get())
+    as_tensor(tensor).map_or(0, |tensor| tensor.memory().storage.data().addr().get())
+}
+
+/// Have so many bytes of memory, for all tensors that are on it.
+#[pyfunction]
+#[pyo3(name = "_resize_memory")]
+pub(crate) fn resize_memory(tensor: &Bound<'_, TensorBase>, size: usize) -> PyResult<()> {
+    tensor.get().tensor().memory().storage.resize(size).map_err(raise)
+}
+
+/// Return whether a tensor's memory could have another number of bytes.
+#[pyfunction]
+#[pyo3(name = "_is_memory_resizable")]
+pub(crate) fn is_memory_resizable(tensor: &Bound<'_, TensorBase>) -> bool {
+    tensor.get().tensor().memory().storage.is_resizable()
+}
+
+/// Return a copy of so many bytes of a tensor's memory, from the first on, as they lie.
+#[pyfunction]
+#[pyo3(name = "_bytes_of")]
+pub(crate) fn bytes_of<'py>(
+    py: Python<'py>,
+    tensor: &Bound<'py, TensorBase>,
+    size: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let all = every_byte(tensor.get().tensor())?;
+    match all.slice::<u8>().and_then(|all| all.get(..size)) {
+        Some(bytes) => Ok(PyBytes::new(py, bytes)),
+        None => Err(PyIndexError::new_err("there are not so many bytes")),
+    }
+}
+
+/// Write bytes to a tensor's memory, from one on.
+#[pyfunction]
+#[pyo3(name = "_write_bytes")]
+pub(crate) fn write_bytes(tensor: &Bound<'_, TensorBase>, start: usize, bytes: &[u8]) -> PyResult<()> {
+    let all = every_byte(tensor.get().tensor())?;
+    let end = start.checked_add(bytes.len());
+    match all.writable_slice::<u8>().zip(end).and_then(|(all, end)| all.get_mut(start..end)) {
+        Some(place) => {
+            place.copy_from_slice(bytes);
+            Ok(())
+        }
+        None => Err(PyIndexError::new_err("there are not so many bytes")),
+    }
+}
+
+/// All of a tensor's memory as bytes.
+fn every_byte(tensor: &Tensor) -> PyResult<Array> {
+    let storage = tensor.memory().storage;
+    let layout = SharedLayout::new(Layout::contiguous(&[storage.bytes()]).map_err(raise)?);
+    Ok(Array { storage, layout, dtype: DType::UInt8 })
 }
 
 /// Return all of a tensor's memory as bytes; `None` if the tensor stands for many samples.
@@ -30,9 +81,7 @@ pub(crate) fn whole_memory<'py>(
     if tensor.is_batched() {
         return Ok(None);
     }
-    let storage = tensor.array().storage;
-    let layout = SharedLayout::new(Layout::contiguous(&[storage.bytes()]).map_err(raise)?);
-    wrap(py, Tensor::from_array(Array { storage, layout, dtype: DType::UInt8 })).map(Some)
+    wrap(py, Tensor::from_array(every_byte(tensor)?)).map(Some)
 }
 
 /// Return the dimensions in the order in which they lie in memory, the outermost first.
@@ -48,7 +97,7 @@ pub(crate) fn memory_order<'py>(
 
 /// All elements of what Python has as a storage, in order: of its type if it has one, else of `dtype`.
 pub(crate) fn elements_of(storage: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Tensor> {
-    let shown = storage.getattr("_given")?;
+    let shown = storage.getattr("_shown")?;
     let Some(shown) = as_tensor(&shown) else {
         return Err(PyTypeError::new_err("a storage shows its memory as a tensor"));
     };

@@ -118,6 +118,7 @@ def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
     attributes = dict(getattr(self, "__dict__", None) or {})
     if _rushlight._is_hollow(self):
         return _hollow, _form_of_hollow(self), attributes or None
+    # A copy: what numpy sees keeps its size for good.
     plain = self.detach()
     shown = "conj" if plain.is_conj() else "neg" if plain.is_neg() else ""
     if shown:
@@ -125,7 +126,7 @@ def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
     if plain.dtype is _rushlight.bfloat16:
         # numpy has no such type.
         plain, shown = plain.view(_rushlight.int16), "bfloat16"
-    return _rebuild, (type(self), plain.numpy(), self.requires_grad, shown), attributes or None
+    return _rebuild, (type(self), plain.clone().numpy(), self.requires_grad, shown), attributes or None
 
 
 def _rebuild(cls: type[Tensor], array: Any, requires_grad: bool, shown: str = "") -> Tensor:

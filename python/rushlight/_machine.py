@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
-from ._sharing import frombuffer
+from ._sharing import on_file
 from ._showing import shown_as_given
 
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ def from_file(
 ) -> Tensor:
     """Return the first `size` elements of a file. What is written to a `shared` one goes into the file.
 
+    The file has to stay as long as it is: reading where it was made shorter ends the process (SIGBUS).
+
     >>> import rushlight as torch
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as file:
@@ -119,31 +121,6 @@ def from_file(
     ...     torch.from_file(file.name, size=2, dtype=torch.int16)
     tensor([1, 2], dtype=torch.int16)
     """
-    import mmap
-    from pathlib import Path
-
     kind = native.get_default_dtype() if dtype is None else dtype
-    count = size or 0
     native.empty(0, dtype=kind, layout=layout or native.strided, device=device, pin_memory=pin_memory)
-    path, length = Path(filename), count * kind.itemsize
-    if shared:
-        path.touch()
-    try:
-        opened = path.open("r+b" if shared else "rb")
-    except OSError as error:
-        way = "read-write" if shared else "read-only"
-        text = f"unable to open file <{filename}> in {way} mode: {error.strerror} ({error.errno})"
-        raise RuntimeError(text) from None
-    with opened as file:
-        held = file.seek(0, 2)
-        if held < length:
-            if not shared:
-                raise RuntimeError(
-                    f"file <{filename}> size <{held}> is smaller than the required mapping size <{length}>"
-                )
-            file.truncate(length)
-        if not count:
-            return native.empty(0, dtype=kind, requires_grad=requires_grad)
-        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-        memory = mmap.mmap(file.fileno(), length, access=access)
-    return frombuffer(memory, dtype=kind, count=count, requires_grad=requires_grad)
+    return on_file(filename, bool(shared), (size or 0) * kind.itemsize, kind).requires_grad_(requires_grad)

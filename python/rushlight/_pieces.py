@@ -226,6 +226,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
             [3.]])
     """
     shape = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+    if not shape:
+        return self.sum()
     missing = self.dim() - len(shape)
     fits = missing >= 0 and all(
         wanted in (1, has) for wanted, has in zip(shape, self.shape[max(missing, 0) :], strict=False)

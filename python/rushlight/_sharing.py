@@ -90,13 +90,31 @@ def _on(buffer: Any, dtype: native.dtype, count: int, offset: int = 0) -> Tensor
     return made if seen is dtype else made.view(dtype)
 
 
-def on_file(filename: str, shared: bool, size: int) -> Tensor:
-    """Return the first bytes of a file; one that is `shared` is made if need be, and written to with them."""
-    with open(filename, "a+b" if shared else "rb") as file:
-        if shared and file.seek(0, 2) < size:
+def on_file(filename: str, shared: bool, size: int, dtype: native.dtype = native.uint8) -> Tensor:
+    """Return the first bytes of a file as elements. What is written to a `shared` one goes into the file.
+
+    The file has to stay as long as it is: what is read beyond its end ends the process (SIGBUS).
+    """
+    if size < 0:
+        raise RuntimeError(f"unable to mmap {size} bytes from file <{filename}>: Cannot allocate memory (12)")
+    try:
+        file = open(filename, "a+b" if shared else "rb")  # noqa: SIM115
+    except OSError as error:
+        mode = "read-write" if shared else "read-only"
+        reason = f"{error.strerror} ({error.errno})"
+        raise RuntimeError(f"unable to open file <{filename}> in {mode} mode: {reason}") from None
+    with file:
+        has = file.seek(0, 2)
+        if shared and has < size:
             file.truncate(size)
+        elif has < size:
+            raise RuntimeError(
+                f"file <{filename}> size <{has}> is smaller than the required mapping size <{size}>"
+            )
+        if size == 0:
+            return native.empty(0, dtype=dtype)
         access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-        return _on(mmap.mmap(file.fileno(), size, access=access), native.uint8, size)
+        return _on(mmap.mmap(file.fileno(), size, access=access), dtype, size // dtype.itemsize)
 
 
 # Where memory begins -> the memory, as long as a tensor has it.

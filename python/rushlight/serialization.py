@@ -2,12 +2,16 @@
 
 Such a file is a zip archive: a pickle of the object, in which tensors say which storage they show
 and how, and a member for the bytes of each storage. Tensors that share memory share it afterwards.
+The older form, one stream of pickles and bytes, is read and written too. How files are read stands in
+`_checkpoints`.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import pickle
+import struct
 import sys
 import zipfile
 from collections import Counter, OrderedDict
@@ -15,7 +19,9 @@ from io import BytesIO
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from . import _checkpoints, _sharing
 from . import _rushlight as native
+from ._checkpoints import ARCHIVE_START, DTYPES, MAGIC_NUMBER, PROTOCOL_VERSION, STORAGES, Storage
 from ._rushlight import Tensor
 from .utils.hooks import warn_if_has_hooks
 
@@ -24,53 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-_DTYPES = {
-    "HalfStorage": native.float16,
-    "BFloat16Storage": native.bfloat16,
-    "FloatStorage": native.float32,
-    "DoubleStorage": native.float64,
-    "LongStorage": native.int64,
-    "IntStorage": native.int32,
-    "ShortStorage": native.int16,
-    "CharStorage": native.int8,
-    "ByteStorage": native.uint8,
-    "BoolStorage": native.bool,
-    "ComplexFloatStorage": native.complex64,
-    "ComplexDoubleStorage": native.complex128,
-}
 _ARCHIVE = "archive"
-
-
-class _Storage:
-    """Memory of elements of one type, as pickles name it: its subclasses stand for the types."""
-
-    dtype: Any
-
-    def __init__(self, key: str = "", size: int = 0) -> None:
-        self.key = key
-        self.size = size
-
-
-_STORAGES = {name: type(name, (_Storage,), {"dtype": dtype}) for name, dtype in _DTYPES.items()}
-_STORAGE_OF = {dtype: _STORAGES[name] for name, dtype in _DTYPES.items()}
-
-
-def _rebuild_tensor_v2(
-    storage: Tensor,
-    storage_offset: int,
-    size: tuple[int, ...],
-    stride: tuple[int, ...],
-    requires_grad: bool,
-    backward_hooks: Any,
-    metadata: Any = None,
-) -> Tensor:
-    """Make the tensor that shows a storage in this way."""
-    shown = storage.as_strided(size, stride, storage_offset)
-    if metadata and metadata.get("conj"):
-        shown = shown.conj()
-    if metadata and metadata.get("neg"):
-        shown = native._neg_view(shown)
-    return shown.data.requires_grad_(requires_grad)
+# Members of an archive begin on a multiple of this, for whoever maps them.
+_ALIGNMENT = 64
+_STORAGE_OF = {dtype: STORAGES[name] for name, dtype in DTYPES.items() if name != "UntypedStorage"}
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
@@ -82,21 +45,39 @@ def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -
 
 # What pickles call by torch's names.
 _NAMED: dict[tuple[str, str], Any] = {
-    ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor_v2,
+    ("torch._utils", "_rebuild_tensor_v2"): _checkpoints.rebuild_tensor_v2,
     ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
-    **{("torch", name): storage for name, storage in _STORAGES.items()},
+    **{("torch", name): storage for name, storage in STORAGES.items()},
 }
 _NAMES = {id(found): name for name, found in _NAMED.items()}
-_SAFE = {("collections", "OrderedDict"): OrderedDict, ("collections", "Counter"): Counter}
-_SAFE_BUILTINS = ("set", "bytearray", "complex", "slice")
 
 
-def _reach(tensor: Tensor) -> int:
-    """How many elements of its memory a tensor needs."""
-    if tensor.numel() == 0:
-        return 0
-    steps = zip(tensor.shape, tensor.stride(), strict=True)
-    return tensor.storage_offset() + 1 + sum((size - 1) * stride for size, stride in steps)
+def _bytearray(*content: Any) -> bytearray:
+    """Make a `bytearray`, but not of a number: it would be as long as the file says."""
+    if content and isinstance(content[0], int):
+        raise pickle.UnpicklingError("a bytearray is made of what is in it")
+    return bytearray(*content)
+
+
+def _encoded(text: str, encoding: str) -> bytes:
+    """Return the bytes that a pickle of an older protocol has as text."""
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"bytes are encoded as latin1, not as {encoding}")
+    return codecs.encode(text, encoding)
+
+
+_SAFE = {
+    ("collections", "OrderedDict"): OrderedDict,
+    ("collections", "Counter"): Counter,
+    ("_codecs", "encode"): _encoded,
+    **{
+        (module, found.__name__): found
+        for module in ("builtins", "__builtin__")
+        for found in (set, complex, slice)
+    },
+    ("builtins", "bytearray"): _bytearray,
+    ("__builtin__", "bytearray"): _bytearray,
+}
 
 
 class _Pickler(pickle._Pickler):
@@ -104,17 +85,22 @@ class _Pickler(pickle._Pickler):
 
     dispatch = dict(pickle._Pickler.dispatch)  # noqa: RUF012
 
-    def __init__(self, file: Any, protocol: int, sizes: dict[int, int], is_first: bool) -> None:
+    def __init__(
+        self, file: Any, protocol: int, sizes: dict[int, int], is_first: bool, is_stream: bool
+    ) -> None:
         super().__init__(file, protocol)
         self.sizes = sizes
         self.is_first = is_first
+        self.is_stream = is_stream
         # By block of memory: the key of its member, and a tensor that shows it.
         self.storages: dict[int, tuple[str, Tensor]] = {}
 
     def persistent_id(self, obj: Any) -> Any:
-        if isinstance(obj, _Storage):
-            return ("storage", type(obj), obj.key, "cpu", obj.size)
-        return None
+        if not isinstance(obj, Storage):
+            return None
+        identifier = ("storage", type(obj), obj.key, "cpu", obj.size)
+        # That it is no part of another storage.
+        return (*identifier, None) if self.is_stream else identifier
 
     def reducer_override(self, obj: Any) -> Any:
         if not isinstance(obj, Tensor):
@@ -126,7 +112,8 @@ class _Pickler(pickle._Pickler):
         if self.is_first:
             warn_if_has_hooks(obj)
         block = native._storage_of(obj)[0]
-        size = self.sizes[block] = max(_reach(obj), self.sizes.get(block, 0))
+        needed = _checkpoints.reach(obj.shape, obj.stride(), obj.storage_offset())
+        size = self.sizes[block] = max(needed, self.sizes.get(block, 0))
         if block not in self.storages:
             self.storages[block] = (str(len(self.storages)), obj)
         if self.storages[block][1].dtype != obj.dtype:
@@ -143,7 +130,7 @@ class _Pickler(pickle._Pickler):
         )
         if obj.is_conj() or obj.is_neg():
             how += ({"conj" if obj.is_conj() else "neg": True},)
-        return _rebuild_tensor_v2, (storage, *how)
+        return _checkpoints.rebuild_tensor_v2, (storage, *how)
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         module, found = _NAMES.get(id(obj), (getattr(obj, "__module__", None), name))
@@ -156,68 +143,6 @@ class _Pickler(pickle._Pickler):
         self.memoize(obj)  # type: ignore[attr-defined]
 
     dispatch[FunctionType] = save_global  # type: ignore[assignment]
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads what `_Pickler` writes, and without `weights_only` whatever else pickles name."""
-
-    def __init__(self, file: Any, archive: zipfile.ZipFile, prefix: str, weights_only: bool) -> None:
-        super().__init__(file)
-        self.archive = archive
-        self.prefix = prefix
-        self.weights_only = weights_only
-        self.storages: dict[str, Tensor] = {}
-
-    def persistent_load(self, identifier: Any) -> Tensor:
-        _, kind, key, _, _ = identifier
-        if key not in self.storages:
-            content = bytearray(self.archive.read(f"{self.prefix}/data/{key}"))
-            self.storages[key] = _elements(content, kind.dtype)
-        return self.storages[key]
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _NAMED:
-            return _NAMED[module, name]
-        if (module, name) in _SAFE:
-            return _SAFE[module, name]
-        if module in ("builtins", "__builtin__") and name in _SAFE_BUILTINS:
-            return super().find_class("builtins", name)
-        if module == "torch" and (
-            name in ("Size", "device") or isinstance(getattr(native, name, None), native.dtype)
-        ):
-            return getattr(native, name)
-        if self.weights_only:
-            raise pickle.UnpicklingError(_refusal(f"{module}.{name}"))
-        renamed = module == "torch" or module.startswith("torch.")
-        if renamed and "torch" not in sys.modules:
-            module = "rushlight" + module[len("torch") :]
-        return super().find_class(module, name)
-
-
-def _elements(content: bytearray, dtype: Any) -> Tensor:
-    import numpy
-
-    known = native.int16 if dtype is native.bfloat16 else dtype
-    name = str(known).removeprefix("torch.")
-    return native.from_numpy(numpy.frombuffer(content, dtype=name)).view(dtype)
-
-
-def _refusal(name: str) -> str:
-    return (
-        "Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo "
-        "those steps only if you trust the source of the checkpoint\033[0m. \n"
-        "\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` "
-        "from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely "
-        "succeed, but it can result in arbitrary code execution. Do it only if you got the file from a "
-        "trusted source.\n"
-        "\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the "
-        f"following error message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {name} was not an "
-        f"allowed global by default. Please use `torch.serialization.add_safe_globals([{name}])` or the "
-        f"`torch.serialization.safe_globals([{name}])` context manager to allowlist this global if you "
-        "trust this class/function.\n\nCheck the documentation of torch.load to learn more about types "
-        "accepted by default with weights_only "
-        "https://pytorch.org/docs/stable/generated/torch.load.html."
-    )
 
 
 def save(
@@ -246,25 +171,133 @@ def save(
         raise AttributeError(
             "expected 'f' to be string, path, or a file-like object with a 'write' attribute"
         )
-    content = BytesIO()
     # A pickle says how large a storage is where it is first met: a run before finds that out.
     sizes: dict[int, int] = {}
-    _Pickler(BytesIO(), pickle_protocol, sizes, is_first=True).dump(obj)
-    pickler = _Pickler(content, pickle_protocol, sizes, is_first=False)
+    is_stream = not _use_new_zipfile_serialization
+    _Pickler(BytesIO(), pickle_protocol, sizes, is_first=True, is_stream=is_stream).dump(obj)
+    content = BytesIO()
+    pickler = _Pickler(content, pickle_protocol, sizes, is_first=False, is_stream=is_stream)
     pickler.dump(obj)
+    storages = {
+        key: native._bytes_of(tensor, sizes[block] * tensor.element_size())
+        for block, (key, tensor) in pickler.storages.items()
+    }
+    if not is_stream:
+        _save_archive(f, content.getvalue(), storages, _disable_byteorder_record)
+        return
+    counts = {key: sizes[block] for block, (key, _) in pickler.storages.items()}
+    if hasattr(f, "write"):
+        _save_stream(f, content.getvalue(), storages, counts, pickle_protocol)
+        return
+    with open(f, "wb") as file:
+        _save_stream(file, content.getvalue(), storages, counts, pickle_protocol)
+
+
+def _save_archive(f: Any, content: bytes, storages: dict[str, bytes], without_order: bool) -> None:
+    """Write a pickle and the bytes that it names as members of an archive."""
     with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(f"{_ARCHIVE}/data.pkl", content.getvalue())
-        archive.writestr(f"{_ARCHIVE}/byteorder", sys.byteorder)
-        for block, (key, tensor) in pickler.storages.items():
-            elements = tensor.detach().as_strided((sizes[block],), (1,), 0)
-            # What lies in memory, not what is made of it on reading.
-            if tensor.is_conj():
-                elements = elements.conj()
-            if tensor.is_neg():
-                elements = native._neg_view(elements)
-            elements = elements.view(native.int16) if elements.dtype is native.bfloat16 else elements
-            archive.writestr(f"{_ARCHIVE}/data/{key}", elements.numpy().tobytes())
-        archive.writestr(f"{_ARCHIVE}/version", "3\n")
+
+        def add(name: str, content: bytes | str) -> None:
+            member = zipfile.ZipInfo(f"{_ARCHIVE}/{name}")
+            gap = -(archive.start_dir + 30 + len(member.filename) + 4) % _ALIGNMENT
+            member.extra = struct.pack("<2sH", b"FB", gap) + b"Z" * gap
+            archive.writestr(member, content)
+
+        add("data.pkl", content)
+        if not without_order:
+            add("byteorder", sys.byteorder)
+        for key, elements in storages.items():
+            add(f"data/{key}", elements)
+        add("version", "3\n")
+
+
+def _save_stream(
+    file: Any, content: bytes, storages: dict[str, bytes], counts: dict[str, int], protocol: int
+) -> None:
+    """Write the parts of the older form one after the other."""
+    machine = {
+        "protocol_version": PROTOCOL_VERSION,
+        "little_endian": sys.byteorder == "little",
+        "type_sizes": {"short": 2, "int": 4, "long": 4},
+    }
+    for part in (MAGIC_NUMBER, PROTOCOL_VERSION, machine):
+        pickle.dump(part, file, protocol)
+    file.write(content)
+    pickle.dump(sorted(storages), file, protocol)
+    for key in sorted(storages):
+        file.write(struct.pack("<q", counts[key]))
+        file.write(storages[key])
+
+
+class _Names:
+    """What pickles name: the same for both unpicklers."""
+
+    def __init__(self, file: Any, storages: Any, careful: bool, **options: Any) -> None:
+        super().__init__(file, **options)  # type: ignore[call-arg]
+        self.storages = storages
+        self.careful = careful
+        self.known: dict[Any, Tensor] = {}
+
+    def persistent_load(self, identifier: Any) -> Any:
+        return _checkpoints.identified(identifier, self.storages, self.known, self.careful)
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _NAMED and not (self.careful and name == "UntypedStorage"):
+            return _NAMED[module, name]
+        if (module, name) in _SAFE:
+            return _SAFE[module, name]
+        if module == "torch" and (
+            name in ("Size", "device") or isinstance(getattr(native, name, None), native.dtype)
+        ):
+            return getattr(native, name)
+        if self.careful:
+            full = f"{module}.{name}"
+            raise pickle.UnpicklingError(
+                f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please use "
+                f"`torch.serialization.add_safe_globals([{full}])` or the "
+                f"`torch.serialization.safe_globals([{full}])` context manager to allowlist this global if "
+                "you trust this class/function."
+            )
+        renamed = module == "torch" or module.startswith("torch.")
+        if renamed and "torch" not in sys.modules:
+            module = "rushlight" + module[len("torch") :]
+        return super().find_class(module, name)  # type: ignore[misc]
+
+
+class _Unpickler(_Names, pickle.Unpickler):
+    """Reads what `_Pickler` writes, and whatever else pickles name."""
+
+
+class _CarefulUnpickler(_Names, _checkpoints.CarefulUnpickler):
+    """Reads what `_Pickler` writes of tensors and plain values, and refuses anything else."""
+
+
+_UNSAFE = (
+    "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from "
+    "`False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but "
+    "it can result in arbitrary code execution. Do it only if you got the file from a trusted source."
+)
+_DOCUMENTED = (
+    "\n\nCheck the documentation of torch.load to learn more about types accepted by default with "
+    "weights_only https://pytorch.org/docs/stable/generated/torch.load.html."
+)
+
+
+def _refusal(reason: str) -> str:
+    """Return why a file is not read with nothing but tensors and plain values, and what can be done."""
+    if "was not an allowed global by default" in reason:
+        text = (
+            "Weights only load failed. This file can still be loaded, to do so you have two options, "
+            "\033[1mdo those steps only if you trust the source of the checkpoint\033[0m. \n\t(1) "
+            f"{_UNSAFE}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended "
+            f"steps in the following error message.\n\tWeightsUnpickler error: {reason}"
+        )
+    else:
+        text = (
+            f"Weights only load failed. {_UNSAFE}\nPlease file an issue with the following so that we can "
+            "make `weights_only=True` compatible with your use case: WeightsUnpickler error: \n\n" + reason
+        )
+    return text + _DOCUMENTED
 
 
 def load(
@@ -279,19 +312,66 @@ def load(
     """Read what `save` wrote. There is one device: `map_location` changes nothing.
 
     A pickle can run any code when it is read. Unless `weights_only` is false, names of anything but
-    tensors, their parts and plain containers are refused.
+    tensors, their parts and plain containers are refused, and what a file says of sizes is compared with
+    what is in it before memory is made.
+
+    With `mmap` the memory of tensors is that of the file, read as it is needed; writes stay in this process.
+    The file has to stay as it is: where another process makes it shorter, the system ends this one (SIGBUS).
     """
-    if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "seek"):
+    if weights_only is None:
+        weights_only = pickle_module is None
+    elif weights_only and pickle_module is not None:
+        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
+    is_path = isinstance(f, (str, os.PathLike))
+    if not is_path and not hasattr(f, "seek"):
         raise AttributeError(
             f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that "
             "is seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it "
             "instead."
         )
-    if not isinstance(f, (str, os.PathLike)) and not f.read(1):
-        raise EOFError
-    with zipfile.ZipFile(f) as archive:
-        member = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
-        prefix = member.removesuffix("/data.pkl")
-        return _Unpickler(
-            BytesIO(archive.read(member)), archive, prefix, weights_only is None or weights_only
-        ).load()
+    options = {} if weights_only else pickle_load_args
+    try:
+        if not is_path:
+            return _load(f, None, bool(mmap), weights_only, options)
+        with open(f, "rb") as file:
+            return _load(file, os.fspath(f), bool(mmap), weights_only, options)
+    except pickle.UnpicklingError as error:
+        raise (pickle.UnpicklingError(_refusal(str(error))) if weights_only else error) from None
+
+
+def _load(file: Any, path: Any, mmap: bool, careful: bool, options: dict[str, Any]) -> Any:
+    """Read an object from an open file."""
+    begins = file.tell()
+    start = file.read(len(ARCHIVE_START))
+    if not isinstance(start, bytes):
+        raise AssertionError(f"Expected bytes, got {type(start).__name__}")
+    file.seek(begins)
+    unpickler = _CarefulUnpickler if careful else _Unpickler
+    if start == ARCHIVE_START:
+        if mmap and path is None:
+            raise ValueError("f must be a file path in order to use the mmap argument")
+        mapped = _sharing.on_file(path, False, os.path.getsize(path)) if mmap else None
+        archive = _checkpoints.Archive(file, mapped)
+        return unpickler(BytesIO(archive.pickle()), archive, careful, **options).load()
+    if mmap:
+        name = f"{path}, " if isinstance(path, str) else ""
+        raise RuntimeError(
+            f"mmap can only be used with files saved with `torch.save({name}"
+            "_use_new_zipfile_serialization=True), please torch.save your checkpoint with this option in "
+            "order to use mmap."
+        )
+    stream = _checkpoints.Stream(file)
+
+    def part() -> Any:
+        return unpickler(file, stream, careful, **options).load()
+
+    if part() != MAGIC_NUMBER:
+        raise RuntimeError("Invalid magic number; corrupt file?")
+    if (version := part()) != PROTOCOL_VERSION:
+        raise RuntimeError(f"Invalid protocol version: {version}")
+    machine = part()
+    if isinstance(machine, dict) and machine.get("little_endian", True) != (sys.byteorder == "little"):
+        raise RuntimeError("the file comes from a machine with another order of bytes")
+    found = part()
+    stream.fill(part())
+    return found

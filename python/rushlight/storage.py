@@ -11,7 +11,17 @@ from weakref import WeakValueDictionary
 
 from . import _rushlight as native
 from ._once import warn_once
-from ._rushlight import Tensor, _is_hollow, _memory_of, _whole_memory, float32, uint8, zeros
+from ._rushlight import (
+    Tensor,
+    _is_hollow,
+    _is_memory_resizable,
+    _resize_memory,
+    _storage_of,
+    _whole_memory,
+    float32,
+    uint8,
+    zeros,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,13 +47,11 @@ _NEGATIVE = (
 class _Storage:
     """What bytes and elements have in common: `_shown` is a tensor of one dimension on all of the memory."""
 
-    _shown: Tensor
     is_hpu = is_sparse = is_sparse_csr = False
 
     @property
-    def _given(self) -> Tensor:
-        """The tensor, for others to be on its memory."""
-        return self._shown
+    def _shown(self) -> Tensor:
+        raise NotImplementedError
 
     @property
     def device(self) -> Any:
@@ -55,7 +63,7 @@ class _Storage:
 
     @property
     def _cdata(self) -> int:
-        return _memory_of(self._shown)
+        return _storage_of(self._shown)[0]
 
     def data_ptr(self) -> int:
         """Return where the memory begins; 0 if there is none."""
@@ -130,24 +138,20 @@ class UntypedStorage(_Storage):
     (24, True)
     """
 
-    # All the memory, of which `_shown` is as much as was asked for.
+    # A tensor of bytes that is on the memory, or, of a part of other memory, is what there is of it.
     _memory: Tensor
-    _is_resizable = True
-    # Whether nobody but the storage is known to be on the memory.
-    _is_apart = True
+    _is_part = False
 
     @property
-    def _given(self) -> Tensor:
-        self._is_apart = False
-        return self._shown
+    def _shown(self) -> Tensor:
+        whole = None if self._is_part else _whole_memory(self._memory)
+        return self._memory if whole is None else whole
 
     def __init__(self, size: int | Sequence[int] = 0, *, allocator: Any = None, device: Any = None) -> None:
         if isinstance(size, int) and size < 0:
             raise RuntimeError(_NEGATIVE.format(size % 2**64))
-        self._memory = self._shown = (
-            zeros(size, dtype=uint8, device=device) if isinstance(size, int) else _bytes(size)
-        )
-        _known[_memory_of(self._memory)] = self
+        self._memory = zeros(size, dtype=uint8, device=device) if isinstance(size, int) else _bytes(size)
+        _known[_storage_of(self._memory)[0]] = self
 
     @classmethod
     def from_buffer(
@@ -194,39 +198,35 @@ class UntypedStorage(_Storage):
         from ._sharing import on_file
 
         made = cls.__new__(cls)
-        made._memory = made._shown = on_file(filename, shared, nbytes)
-        made._is_resizable = False
-        _known[_memory_of(made._memory)] = made
+        made._memory = on_file(filename, shared, nbytes)
+        _known[_storage_of(made._memory)[0]] = made
         return made
 
     def resizable(self) -> bool:
         """Tell whether there could be more memory."""
-        return self._is_resizable
+        return not self._is_part and _is_memory_resizable(self._memory)
 
     def resize_(self, size: int) -> None:
-        """Have so many bytes. They keep what they hold as far as there are as many; what tensors show stays.
+        """Have so many bytes, for all tensors that are on the memory. New ones are zero.
 
-        Memory that a tensor is on does not grow.
+        Tensors keep their shapes, whether or not there are as many: what is beyond must not be read.
 
         >>> import rushlight as torch
-        >>> storage = torch.UntypedStorage([1, 2])
-        >>> storage.resize_(1)
-        >>> storage.tolist()
-        [1]
+        >>> x = torch.ones(2)
+        >>> x.untyped_storage().resize_(0)
+        >>> x.untyped_storage().nbytes(), x.shape
+        (0, torch.Size([2]))
+        >>> x.untyped_storage().resize_(8)
+        >>> x.fill_(3)
+        tensor([3., 3.])
         """
         if not isinstance(size, int):
             raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
         if size < 0:
             raise RuntimeError(_NEGATIVE.format(size % 2**64))
-        has = self._memory.numel()
-        if not self._is_resizable or (size > has and not self._is_apart):
+        if not self.resizable():
             raise RuntimeError(_FIXED)
-        if size > has:
-            larger = zeros(size, dtype=uint8)
-            larger[:has] = self._memory
-            self._memory = larger
-            _known[_memory_of(larger)] = self
-        self._shown = self._memory[:size]
+        _resize_memory(self._memory, size)
 
     def byteswap(self, dtype: native.dtype) -> None:
         """Turn the order of the bytes of every element around."""
@@ -302,12 +302,7 @@ class TypedStorage(_Storage):
         self._untyped_storage, self.dtype = wrap_storage, dtype
 
     @property
-    def _given(self) -> Tensor:
-        self._untyped_storage._is_apart = False
-        return self._shown
-
-    @property
-    def _shown(self) -> Tensor:  # type: ignore[override]
+    def _shown(self) -> Tensor:
         shown = self._untyped_storage._shown
         return shown[: len(shown) // self.dtype.itemsize * self.dtype.itemsize].view(self.dtype)
 
@@ -376,20 +371,18 @@ def _bytes(numbers: Sequence[int]) -> Tensor:
 
 def _untyped(whole: Tensor) -> UntypedStorage:
     """Return the storage of a tensor of bytes on all of its memory."""
-    place = _memory_of(whole)
+    place = _storage_of(whole)[0]
     found = _known.get(place)
     if found is None:
-        found = _known[place] = _part(whole)
-        found._is_resizable = True
-    found._is_apart = False
+        found = _known[place] = UntypedStorage.__new__(UntypedStorage)
+        found._memory = whole
     return found
 
 
 def _part(shown: Tensor) -> UntypedStorage:
-    """Return a storage of bytes that a tensor has already, as many as there will be."""
+    """Return a storage of bytes that a tensor shows of other memory, as many as there will be."""
     part = UntypedStorage.__new__(UntypedStorage)
-    part._memory = part._shown = shown
-    part._is_apart = part._is_resizable = False
+    part._memory, part._is_part = shown, True
     return part
 
 
@@ -400,7 +393,7 @@ def untyped_storage(tensor: Tensor) -> UntypedStorage:
         raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
     if _is_hollow(tensor):
         absent = _Absent.__new__(_Absent)
-        absent._shown = whole
+        absent._memory, absent._is_part = whole, True
         return absent
     return _untyped(whole)
 

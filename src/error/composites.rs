@@ -96,6 +96,10 @@ macro_rules! composites {
     BincountWeights {},
     /// Places of other points.
     TrapezoidPlaces { operation: &'static str },
+    /// An area of truth values.
+    TrapezoidBool { operation: &'static str, arguments: &'static str },
+    /// A distance of points that is no real number.
+    TrapezoidStep { operation: &'static str },
     /// Indices of sections in more than one dimension.
     SectionsRank { ndim: usize },
     /// Sections that are no integers.
@@ -154,6 +158,10 @@ macro_rules! composites {
     ScatterSlice { source: Vec<usize>, slice: Vec<usize> },
     /// Differences along no dimension.
     DiffScalar {},
+    /// What is put beside elements, to be subtracted, has other dimensions.
+    DiffRank {},
+    /// The same of another size in a dimension.
+    DiffShape { dim: usize, expected: usize, got: usize },
     /// Differences a negative number of times over.
     DiffOrder { order: i64 },
     /// Covariances or correlations of more than a matrix.

@@ -48,6 +48,47 @@ pub fn scatter<T: Number>(y: &[T], x: &mut [T], taps: &[Taps], length: usize, in
     }
 }
 
+/// `gather` of bytes, with weights that are whole numbers of as many bits as sixteen leave for the greatest, and sums
+/// that are rounded once.
+pub fn gather_bytes(x: &[u8], y: &mut [u8], taps: &[Taps], length: usize, inner: usize) {
+    if inner == 0 || taps.is_empty() {
+        return;
+    }
+    let taps: Vec<_> = taps.iter().map(Taps::merged).collect();
+    let most = taps.iter().flatten().map(|&(_, weight)| weight).fold(0.0, f64::max);
+    let bits = (0..22).find(|bits| 0.5 + most * f64::from(2 << bits) >= f64::from(1 << 15)).unwrap_or(22);
+    let whole = |weight: f64| (weight * f64::from(1 << bits) + 0.5f64.copysign(weight)) as i32;
+    let mut sums = vec![0i32; inner];
+    for (block, out) in y.chunks_mut(taps.len() * inner).enumerate() {
+        for (out, taps) in out.chunks_mut(inner).zip(&taps) {
+            sums.fill(if bits == 0 { 0 } else { 1 << (bits - 1) });
+            for &(input, weight) in taps {
+                let weight = whole(weight);
+                for (sum, &byte) in sums.iter_mut().zip(rows(x, length, inner, block, input)) {
+                    *sum += weight * i32::from(byte);
+                }
+            }
+            for (byte, sum) in out.iter_mut().zip(&sums) {
+                *byte = (sum >> bits).clamp(0, 255) as u8;
+            }
+        }
+    }
+}
+
+impl Taps {
+    /// Each input once, with all that it counts.
+    fn merged(&self) -> Vec<(usize, f64)> {
+        let mut merged: Vec<(usize, f64)> = Vec::with_capacity(self.inputs.len());
+        for &(input, weight) in &self.inputs {
+            match merged.iter_mut().find(|(known, _)| *known == input) {
+                Some((_, sum)) => *sum += weight,
+                None => merged.push((input, weight)),
+            }
+        }
+        merged
+    }
+}
+
 fn add_scaled<T: Number>(from: &[T], to: &mut [T], weight: T) {
     for (to, &from) in to.iter_mut().zip(from) {
         *to = to.add(from.mul(weight));
@@ -57,6 +98,18 @@ fn add_scaled<T: Number>(from: &[T], to: &mut [T], weight: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_rounded_and_do_not_overflow() {
+        let half = Taps { inputs: vec![(0, 0.5), (1, 0.5)] };
+        let beyond = Taps { inputs: vec![(0, -0.25), (1, 1.25)] };
+        let border = Taps { inputs: vec![(1, 0.75), (1, 0.25)] };
+        let mut y = [0; 4];
+        gather_bytes(&[10, 255], &mut y, &[half, beyond.clone(), border], 2, 1);
+        assert_eq!(y[..3], [133, 255, 255]);
+        gather_bytes(&[255, 10], &mut y[..1], &[beyond], 2, 1);
+        assert_eq!(y[0], 0);
+    }
 
     #[test]
     fn the_transpose_undoes_which_goes_where() {

@@ -20,7 +20,7 @@ pub(crate) fn dense(array: &Array) -> Result<Array> {
 
 /// A copy of all memory that the elements lie in, in which they lie as before.
 pub(super) fn whole(array: &Array) -> Result<Array> {
-    let count = array.storage.bytes() / array.dtype.size();
+    let count = array.storage.room() / array.dtype.size();
     let copy = dense(&array.with_layout(Layout::contiguous(&[count])?))?;
     Ok(Array { layout: array.layout.clone(), ..copy })
 }

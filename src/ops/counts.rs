@@ -39,7 +39,7 @@ pub fn poisson(means: &Tensor, generator: Option<&Generator>) -> Result<Tensor> 
         return batch::drawn_from(means, &|means| poisson(means, generator));
     }
     let array = means.array();
-    if array.dtype.is_float() && means.to_vec::<f64>()?.iter().any(|&mean| mean < 0.0) {
+    if array.dtype.is_float() && means.to_vec::<f64>()?.iter().any(|&mean| mean < 0.0 || mean.is_nan()) {
         return Err(Error::PoissonRate {}.into());
     }
     let y = drawn([&array, &array], generator, |generator, mean, _| counts::poisson(generator, mean))?;

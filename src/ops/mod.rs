@@ -261,7 +261,7 @@ elementwise2! {
     xlogy, xlogy_: pairs::Xlogy::<false>, "The first operand times the logarithm of the second.";
     remainder, remainder_: division::Remainder, "What a division rounded down leaves over.";
     fmod, fmod_: division::Fmod, "What a division rounded towards zero leaves over.";
-    pow, pow_: power::Pow, "The first operand to the power of the second.";
+    pow, pow_: power::Pow::default(), "The first operand to the power of the second.";
     maximum, maximum_: extremes::Extreme::<true>, "The greater of two operands.";
     minimum, minimum_: extremes::Extreme::<false>, "The lesser of two operands.";
     fmax, fmax_: extremes::NumberExtreme::<true>, "The greater of two operands, of which one may not be a number.";

@@ -11,8 +11,29 @@ use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
 /// y = aᵇ,  ∂y/∂a = b aᵇ⁻¹, and 0 for b = 0,  ∂y/∂b = y ln a, and 0 for a = 0 ≤ b
-#[derive(Clone, Copy)]
-pub struct Pow;
+///
+/// A negative base has complex powers, though it is real. On their way back it is the conjugate of itself that counts,
+/// which looks the same but is below the branch cut.
+#[derive(Clone, Copy, Default)]
+pub struct Pow {
+    is_conjugate: bool,
+}
+
+impl Pow {
+    /// The base as the conjugate of a complex number, where a real one stands for it.
+    fn lowered(&self, a: &Value, result: DType) -> Result<Option<Value>> {
+        match a {
+            Value::Tensor(base) if self.is_conjugate && result.is_complex() && !base.dtype().is_complex() => {
+                conjugate::conj(cast::to_dtype(base, result)?).map(Value::Tensor).map(Some)
+            }
+            Value::Scalar(Scalar::Complex(_)) => Ok(None),
+            Value::Scalar(base) if self.is_conjugate && result.is_complex() && base.to_f64() < 0.0 => {
+                Ok(Some(Value::Scalar(Scalar::Complex(base.to_complex().conj()))))
+            }
+            _ => Ok(None),
+        }
+    }
+}
 
 impl Elementwise2 for Pow {
     const NAME: &'static str = "pow";
@@ -24,6 +45,10 @@ impl Elementwise2 for Pow {
     const COMPLEX: bool = true;
 
     const SHOWS_RESULT: &'static [&'static str] = &["PowBackward1", "PowBackward2"];
+
+    fn conjugated(&self) -> Self {
+        Pow { is_conjugate: !self.is_conjugate }
+    }
 
     fn node(&self, a: &Kept, b: &Kept) -> &'static str {
         match (a, b) {
@@ -95,6 +120,9 @@ impl Elementwise2 for Pow {
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        if let Some(a) = self.lowered(a, t.dtype())? {
+            return Pow::default().left(&a, b, t);
+        }
         match b {
             Value::Scalar(exponent) if exponent.real() == Some(0.0) => create::zeros_like(t),
             // Short cuts, unless the slope is recorded: it depends on `a`, even if no number shows it.
@@ -111,10 +139,16 @@ impl Elementwise2 for Pow {
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        self.right_from(a, b, &pow(a, b)?, t)
+        match self.lowered(a, t.dtype())? {
+            Some(a) => Pow::default().right(&a, b, t),
+            None => self.right_from(a, b, &pow(a, b)?, t),
+        }
     }
 
     fn right_from(&self, a: &Value, b: &Value, power: &Tensor, t: &Tensor) -> Result<Tensor> {
+        if let Some(a) = self.lowered(a, power.dtype())? {
+            return Pow::default().right_from(&a, b, power, t);
+        }
         let (logarithm, at_zero) = match a {
             Value::Scalar(base) if base.is_true() => {
                 let logarithm = match power.dtype().is_complex() {

@@ -1,14 +1,12 @@
 //! Other sizes for a tensor itself: more or fewer elements of its memory, which grows if it has to, or those
 //! of other memory.
 
-use smallvec::smallvec;
-
 use super::record::{form, gradient_edges, records};
 use super::tangents::innermost;
 use super::{batch, cast, copy, create, in_place, strided};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, Rule, mode, packing};
-use crate::shape::{self, Layout, SharedLayout};
+use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, Rule, mode, packing, replace_kept};
+use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// Gives the tensor itself another shape, in order, over the elements of its memory. Those that come
@@ -35,46 +33,35 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
     grow(x, &memory, Layout::strided(shape, strides, memory.layout.offset())?)
 }
 
-/// Gives the tensor another layout of its memory, of which there will be enough.
+/// Gives the tensor another layout of its memory, of which there will be enough: for everybody who is on it. See
+/// Note [Memory that changes its size].
 fn grow(x: &Tensor, memory: &Array, layout: Layout) -> Result<()> {
     x.bump_version()?;
-    let (count, had) = (layout.offset() + layout.numel(), memory.storage.bytes() / memory.dtype.size());
-    if count <= had {
+    let needed = (layout.offset() + layout.numel()).saturating_mul(memory.dtype.size());
+    if needed <= memory.storage.bytes() {
         x.set_layout(layout);
         return Ok(());
     }
-    check_growth(memory, count)?;
-    let line = |count: usize| Layout::strided(smallvec![count], smallvec![1], 0);
-    // The elements are moved as they lie in memory, whatever is still to be done when they are read.
-    let stored = Array { dtype: memory.dtype.resolved(), ..memory.with_layout(line(had)?) };
-    let larger = Array::zeroed(&SharedLayout::new(line(count)?), stored.dtype)?;
-    copy::write(&larger.with_layout(line(had)?), &stored)?;
-    x.set_data(&Tensor::from_array(Array { dtype: memory.dtype, ..larger.with_layout(layout) }))
-}
-
-/// Refuses to make room for `count` elements where the memory belongs to the host and has less.
-fn check_growth(memory: &Array, count: usize) -> Result<()> {
-    let needed = count.saturating_mul(memory.dtype.size());
-    if memory.storage.is_lent() && needed > memory.storage.bytes() {
-        return Err(Error::ResizeLent {}.into());
-    }
+    memory.storage.resize(needed)?;
+    x.set_layout(layout);
+    replace_kept(x.gradient_edge()?.as_ref(), memory, &x.memory());
     Ok(())
 }
 
 /// Puts other elements, of any shape, in the place of those of a tensor that is given for them: into its
 /// memory, from where it begins, or into other memory if there is not enough.
 pub fn replace(x: &Tensor, elements: &Tensor) -> Result<()> {
+    let is_apart = x.read().array().storage.is_apart();
     let (memory, layout) = (x.memory(), elements.layout());
-    let (offset, had) = (memory.layout.offset(), memory.storage.bytes() / memory.dtype.size());
+    let offset = memory.layout.offset();
     let strides = match layout.is_non_overlapping() && layout.end() - layout.offset() == layout.numel() {
         true => layout.strides().into(),
         false => shape::contiguous_strides(layout.shape()),
     };
     let placed = Layout::strided(layout.shape().into(), strides, offset)?;
-    let count = offset + layout.numel();
-    if count > had && offset == 0 {
-        // All of it would be written: what was calculated is taken over.
-        check_growth(&memory, count)?;
+    let needed = layout.numel().saturating_mul(memory.dtype.size());
+    if needed > memory.storage.bytes() && offset == 0 && is_apart && memory.storage.is_resizable() {
+        // All of it would be written, and nobody else would see it: what was calculated is taken over.
         x.bump_version()?;
         return x.set_data(&cast::to_dtype(elements, x.dtype())?);
     }

@@ -351,7 +351,7 @@ pub(super) fn fit(tangent: &Tensor, x: &Tensor, dtype: DType) -> Result<Tensor> 
     }
     let tangent = &conjugate::resolve(tangent)?;
     let (is, like) = (tangent.array(), x.array());
-    let room = |array: &Array| array.storage.bytes() / array.dtype.size();
+    let room = |array: &Array| array.storage.room() / array.dtype.size();
     if is.dtype == dtype && room(&is) == room(&like) && lie_alike(&is.layout, &like.layout) {
         return Ok(tangent.clone());
     }
@@ -390,6 +390,6 @@ fn zeros_as(x: &Tensor, dtype: DType) -> Result<Tensor> {
         return zeros;
     }
     let array = x.array();
-    let storage = Storage::zeroed(array.storage.bytes() / array.dtype.size() * dtype.size())?;
+    let storage = Storage::zeroed(array.storage.room() / array.dtype.size() * dtype.size())?;
     Ok(Tensor::from_array(Array { storage, layout: array.layout, dtype }))
 }

@@ -3,6 +3,7 @@
 
 mod allocate;
 mod joined;
+mod resized;
 
 pub use allocate::{allocated, collected, idle, room, trim};
 
@@ -14,23 +15,23 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use crate::error::Result;
 use crate::sharing::Count;
+use resized::Resized;
 
-/// What keeps the bytes of an external storage alive: a numpy array, another storage.
+/// What keeps bytes alive that are not ours: a numpy array.
 pub type Owner = Arc<dyn Any + Send + Sync>;
 
 /// The count, the version and the bytes of a storage lie in one allocation, since the common
 /// tensor is a few elements small: header, then bytes. Large blocks leave a gap so that the bytes
-/// start on a cache line. Bytes that belong to somebody else are pointed to, and the header is
-/// followed by where they are and by their owner instead.
+/// start on a cache line. Where the bytes are others', the header is followed by whose they are instead.
 ///
 /// How far behind the block's start its bytes are stands above their number in one word, so that
-/// a number of one element and its header fit into the smallest block that there is. Zero says
-/// that the bytes are elsewhere.
+/// a number of one element and its header fit into the smallest block that there is. Less than the size
+/// of a header says that the bytes are elsewhere, and how: `LENT`, `ALIAS`, `RESIZED`.
 #[repr(C)]
 struct Header {
     strong: Count,
     version: AtomicU32,
-    lead_and_bytes: usize,
+    place: AtomicUsize,
 }
 
 /// What follows the header of bytes that belong to somebody else.
@@ -43,6 +44,15 @@ struct Elsewhere {
 const HEADER: usize = size_of::<Header>();
 /// From which bit on the header's word says where the bytes are. No memory has as many bytes as fit below.
 const LEAD: u32 = 48;
+const BYTES: usize = (1 << LEAD) - 1;
+/// The bytes belong to the host: the header is followed by `Elsewhere`.
+const LENT: usize = 0;
+/// The bytes are those of another block: the header is followed by a handle to it, which is no alias.
+const ALIAS: usize = 1;
+/// There were other numbers of bytes before: instead of their number stands the address of a `Resized`.
+const RESIZED: usize = 2;
+/// Set in the word of a block that never gets another size: somebody knows where its bytes are.
+const FIXED: usize = 1 << (usize::BITS - 1);
 const CACHE_LINE: usize = 64;
 /// From this size on the bytes start on a cache line.
 const LARGE: usize = 1024;
@@ -89,7 +99,7 @@ pub struct Storage {
     block: NonNull<Header>,
 }
 
-// SAFETY: the header's counters are atomic, and where the bytes are never changes after creation.
+// SAFETY: the header's fields are atomic, and where bytes once were there is memory until the last handle goes.
 // The bytes themselves are read and written under Note [Memory of tensors].
 unsafe impl Send for Storage {}
 // SAFETY: as above.
@@ -130,16 +140,23 @@ impl Storage {
         }
     }
 
-    /// The same bytes with a version counter of its own. An alias of an alias has the same owner:
-    /// chains of owners would be as long as a user's loop, and so would be freeing them.
+    /// The same bytes with a version counter of its own, wherever they will be. An alias of an alias is one of
+    /// the same block: chains would be as long as a user's loop, and so would be freeing them.
     ///
     /// Of bytes whose writes are not counted it counts them from now on, if this thread counts and the bytes are
     /// ours: whether they were counted throughout can still be told.
     pub fn alias(&self) -> Result<Storage> {
-        let owner = if self.is_external() { self.elsewhere().owner.clone() } else { Arc::new(self.clone()) };
-        // SAFETY: the bytes live as long as their owner, be it a handle to this block or whoever
-        // keeps this block's bytes.
-        let alias = unsafe { Storage::external(self.data(), self.bytes(), owner) }?;
+        let alias = if self.is_lent() {
+            // SAFETY: the bytes live as long as their owner.
+            unsafe { Storage::external(self.data(), self.bytes(), self.elsewhere().owner.clone()) }?
+        } else {
+            let block = allocate::allocate(HEADER + size_of::<Storage>(), align_of::<Header>())?;
+            // SAFETY: the block has room for the header and the handle behind it, which is a pointer.
+            unsafe {
+                block.as_ptr().add(HEADER).cast::<Storage>().write(self.root().clone());
+                Storage::place(block, ALIAS, 0)
+            }
+        };
         let version = match self.is_counted() {
             true => 0,
             false if alias.is_lent() => UNCOUNTED,
@@ -149,11 +166,20 @@ impl Storage {
         Ok(alias)
     }
 
-    /// What lies behind the header of an external storage.
+    /// What lies behind the header of bytes that are lent.
     fn elsewhere(&self) -> &Elsewhere {
-        debug_assert!(self.is_external());
+        debug_assert!(self.is_lent());
         // SAFETY: `external` wrote it there, and the block lives as long as this handle.
         unsafe { &*self.block.as_ptr().cast::<u8>().add(HEADER).cast::<Elsewhere>() }
+    }
+
+    /// The block that has the bytes: another one, if this is an alias.
+    fn root(&self) -> &Storage {
+        if self.lead() != ALIAS {
+            return self;
+        }
+        // SAFETY: `alias` wrote it there, and the block lives as long as this handle.
+        unsafe { &*self.block.as_ptr().cast::<u8>().add(HEADER).cast::<Storage>() }
     }
 
     /// # Safety
@@ -162,7 +188,7 @@ impl Storage {
         let block = block.cast::<Header>();
         let (strong, version) = (Count::new(1), AtomicU32::new(first_version()));
         // SAFETY: the caller gives room, and allocations are aligned for pointers.
-        unsafe { block.write(Header { strong, version, lead_and_bytes: lead << LEAD | bytes }) };
+        unsafe { block.write(Header { strong, version, place: AtomicUsize::new(lead << LEAD | bytes) }) };
         Storage { block }
     }
 
@@ -172,26 +198,64 @@ impl Storage {
         unsafe { self.block.as_ref() }
     }
 
-    /// How far behind the block's start the bytes are; zero if they are elsewhere.
+    #[inline]
+    fn word(&self) -> usize {
+        self.header().place.load(Ordering::Acquire)
+    }
+
+    /// How far behind the block's start the bytes are, or how they are elsewhere.
     #[inline]
     fn lead(&self) -> usize {
-        self.header().lead_and_bytes >> LEAD
+        lead_of(self.word())
     }
 
     /// The first byte. Aligned for every element type.
     #[inline]
     pub fn data(&self) -> NonNull<u8> {
         match self.lead() {
-            0 => self.elsewhere().data,
+            lead if lead < HEADER => self.data_elsewhere(),
             // SAFETY: the block's bytes are there.
             lead => unsafe { self.block.cast::<u8>().add(lead) },
+        }
+    }
+
+    #[inline(never)]
+    fn data_elsewhere(&self) -> NonNull<u8> {
+        match self.resized() {
+            Some(resized) => resized.data(),
+            None if self.is_lent() => self.elsewhere().data,
+            None => self.root().data(),
         }
     }
 
     /// Number of bytes.
     #[inline]
     pub fn bytes(&self) -> usize {
-        self.header().lead_and_bytes & ((1 << LEAD) - 1)
+        let word = self.word();
+        if lead_of(word) >= HEADER { word & BYTES } else { self.bytes_elsewhere() }
+    }
+
+    #[inline(never)]
+    fn bytes_elsewhere(&self) -> usize {
+        match self.resized() {
+            Some(resized) => resized.bytes(),
+            None if self.is_lent() => self.word() & BYTES,
+            None => self.root().bytes(),
+        }
+    }
+
+    /// How many bytes there are memory for: never fewer than there were at any time, so that whoever was within
+    /// the bytes stays within the memory.
+    #[inline]
+    pub fn room(&self) -> usize {
+        let word = self.word();
+        if lead_of(word) >= HEADER { word & BYTES } else { self.room_elsewhere() }
+    }
+
+    #[inline(never)]
+    fn room_elsewhere(&self) -> usize {
+        let root = self.root();
+        root.resized().map_or_else(|| root.bytes(), Resized::room)
     }
 
     /// How often the bytes were written to in place; always the same where nobody counts.
@@ -209,12 +273,7 @@ impl Storage {
 
     /// Whether writes in place have been counted since the bytes were allocated.
     pub fn is_counted_throughout(&self) -> bool {
-        self.is_counted() && (!self.is_external() || self.is_alias_of_counted())
-    }
-
-    #[cold]
-    fn is_alias_of_counted(&self) -> bool {
-        self.elsewhere().owner.downcast_ref::<Storage>().is_none_or(Storage::is_counted)
+        self.is_counted() && self.root().is_counted()
     }
 
     /// Counts one more write in place. Answers whether writes are counted here.
@@ -264,27 +323,32 @@ impl Storage {
         self.block.as_ptr().addr()
     }
 
+    /// Whether nobody else has a handle to the bytes, be it by another block.
+    pub fn is_apart(&self) -> bool {
+        self.is_unique() && self.root().is_unique()
+    }
+
     /// The block that holds the bytes, as its `key` and how many bytes of ours it takes: the block that
     /// this one is an alias of, if it is one. Bytes that belong to the host are counted as they are.
     pub fn holding(&self) -> (usize, usize) {
-        if !self.is_external() {
-            return (self.key(), self.lead() + self.bytes());
-        }
-        match self.elsewhere().owner.downcast_ref::<Storage>() {
-            Some(storage) => storage.holding(),
-            None => (self.data().as_ptr().addr(), self.bytes()),
+        let root = self.root();
+        match root.lead() {
+            LENT => (root.data().addr().get(), root.bytes()),
+            RESIZED => (root.key(), HEADER + root.bytes()),
+            lead => (root.key(), lead + root.bytes()),
         }
     }
 
     /// Whether the bytes belong to the host, which alone can say how many there are.
     pub fn is_lent(&self) -> bool {
-        self.is_external() && self.elsewhere().owner.downcast_ref::<Storage>().is_none_or(Storage::is_lent)
+        self.lead() == LENT
     }
+}
 
-    /// Whether the bytes belong to somebody else.
-    pub fn is_external(&self) -> bool {
-        self.lead() == 0
-    }
+/// How far behind the start of a block its bytes are by its header's word, or how they are elsewhere.
+#[inline]
+fn lead_of(word: usize) -> usize {
+    usize::from((word >> LEAD) as u8)
 }
 
 /// How large a block with so many bytes is.
@@ -314,18 +378,27 @@ impl Drop for Storage {
         if self.header().version.load(Ordering::Relaxed) == JOINED {
             joined::leave(self.key());
         }
-        let bytes = self.bytes();
-        let external = self.is_external();
         let block = self.block.cast::<u8>();
+        let word = match self.take_resized() {
+            Some(resized) => resized.first(),
+            None => self.word(),
+        };
         // SAFETY: this was the last handle, so nobody reads the block any more; sizes and
-        // alignments are those that `uninit`, `zeroed` and `external` allocated with.
+        // alignments are those that `uninit`, `zeroed`, `external` and `alias` allocated with.
         unsafe {
-            if external {
-                drop(block.as_ptr().add(HEADER).cast::<Elsewhere>().read());
-                allocate::free(block, HEADER + size_of::<Elsewhere>(), align_of::<Header>());
-            } else {
-                let (align, lead) = placement(bytes);
-                allocate::free(block, lead + bytes, align);
+            match lead_of(word) {
+                LENT => {
+                    drop(block.as_ptr().add(HEADER).cast::<Elsewhere>().read());
+                    allocate::free(block, HEADER + size_of::<Elsewhere>(), align_of::<Header>());
+                }
+                ALIAS => {
+                    drop(block.as_ptr().add(HEADER).cast::<Storage>().read());
+                    allocate::free(block, HEADER + size_of::<Storage>(), align_of::<Header>());
+                }
+                _ => {
+                    let (align, lead) = placement(word & BYTES);
+                    allocate::free(block, lead + (word & BYTES), align);
+                }
             }
         }
     }
@@ -342,7 +415,7 @@ mod tests {
             let storage = Storage::uninit(bytes).unwrap();
             let align = if bytes >= LARGE { CACHE_LINE } else { 8 };
             assert_eq!(storage.data().as_ptr().addr() % align, 0);
-            assert!(!storage.is_external());
+            assert!(!storage.is_lent());
         }
     }
 
@@ -366,7 +439,7 @@ mod tests {
         alias.bump_version();
         assert_eq!((storage.version(), alias.version()), (0, 1));
         assert_eq!(storage.data(), alias.data());
-        assert!(alias.is_external() && !alias.is(&storage));
+        assert!(alias.root().is(&storage) && !alias.is(&storage));
         let mut last = alias.clone();
         for _ in 0..1_000_000 {
             last = last.alias().unwrap();

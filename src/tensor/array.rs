@@ -69,9 +69,9 @@ impl Array {
     }
 
     /// The same bytes in another layout. The caller has derived it from this array's layout, so
-    /// that it stays inside of the storage.
+    /// that it stays inside of the storage, whatever its size has become: see Note [Memory that changes its size].
     pub fn with_layout(&self, layout: Layout) -> Array {
-        let fits = layout.end() * self.dtype.size() <= self.storage.bytes() || layout.numel() == 0;
+        let fits = layout.end() * self.dtype.size() <= self.storage.room() || layout.numel() == 0;
         assert!(fits, "a layout stays inside of its storage");
         Array { storage: self.storage.clone(), layout: SharedLayout::new(layout), dtype: self.dtype }
     }

@@ -202,7 +202,8 @@ impl Tensor {
     /// Where the first element lies.
     pub fn data_ptr(&self) -> *mut u8 {
         let core = self.0.core.read();
-        if core.array.layout.numel() == 0 { std::ptr::null_mut() } else { core.array.address() }
+        let is_nowhere = core.array.layout.numel() == 0 || core.array.storage.bytes() == 0;
+        if is_nowhere { std::ptr::null_mut() } else { core.array.address() }
     }
 
     /// Whether both handles are one tensor.

@@ -151,16 +151,6 @@ def test_a_storage_has_as_many_bytes_as_are_asked_for():
     assert x.tolist() == [2.0] * 4
 
 
-@pytest.mark.own
-def test_memory_that_a_tensor_is_on_does_not_grow_beneath_it():
-    storage = torch.UntypedStorage([1, 2])
-    x = torch.zeros(0, dtype=torch.uint8).set_(storage)
-    for memory in (storage, torch.ones(4).untyped_storage()):
-        with raises(RuntimeError, "Trying to resize storage that is not resizable"):
-            memory.resize_(64)
-    assert x.tolist() == [1, 2]
-
-
 WRONG = {
     "a part with steps": (lambda s: s[::2], RuntimeError, "Trying to slice with a step of 2"),
     "beyond the end": (lambda s: s[5], IndexError, "index 5 out of range for storage of size 3"),
@@ -214,3 +204,18 @@ def test_a_storage_may_lie_in_a_file(tmp_path):
     private[0] = 1
     assert torch.UntypedStorage.from_file(path, False, 4).tolist() == [7] * 4 and private[0] == 1
     assert not shared.resizable()
+
+
+def test_a_file_has_to_be_as_long_as_is_asked_for(tmp_path):
+    path = str(tmp_path / "four")
+    (tmp_path / "four").write_bytes(b"1234")
+    for made in (torch.UntypedStorage.from_file, lambda *a: torch.from_file(*a, dtype=torch.uint8)):
+        with raises(RuntimeError, f"file <{path}> size <4> is smaller than the required mapping size <40>"):
+            made(path, False, 40)
+        with raises(
+            RuntimeError, "unable to open file </nowhere> in read-only mode: No such file or directory (2)"
+        ):
+            made("/nowhere", False, 4)
+        with raises(RuntimeError, f"unable to mmap -1 bytes from file <{path}>: Cannot allocate memory (12)"):
+            made(path, False, -1)
+        assert made(path, False, 0).tolist() == []

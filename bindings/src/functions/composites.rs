@@ -9,7 +9,7 @@ use crate::warnings::Once;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
-use rushlight::ops::composite::contract::{addbmm, addr, float_power, float_power_dtype, kron};
+use rushlight::ops::composite::contract::{addbmm, addbmm_, addr, float_power, float_power_dtype, kron};
 use rushlight::ops::composite::distances::{ByProducts, cdist, dist};
 use rushlight::ops::composite::einsum::{einsum, tensordot};
 use rushlight::ops::composite::places::{
@@ -94,7 +94,7 @@ pub(super) const TABLE: &[Function] = &[
     method("addbmm_", ADDBMM, "`addbmm` in place.", |a| {
         let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
         let (beta, alpha) = (a.number(3)?, a.number(4)?);
-        in_place(a, writing::through(x, &[left, right], |x| addbmm(x, left, right, beta, alpha)))
+        in_place(a, addbmm_(x, left, right, beta, alpha))
     }),
     both("addr", ADDR, "`beta * input + alpha * outer(vec1, vec2)`.", |a| {
         addr(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).answer(a.py())
@@ -182,7 +182,15 @@ pub(super) const TABLE: &[Function] = &[
         },
     ).written(&Way::APART.once().refused_as("sub")),
     function("trapezoid", AREA, "The area under points that are joined by lines.", |a| area(a, trapezoid)),
-    function("trapz", AREA, "The area under points that are joined by lines.", |a| area(a, trapezoid)),
+    function(
+        "trapz",
+        &["(Tensor y, *, float dx=1, int dim=-1)", "(Tensor y, Tensor x, *, int dim=-1)"],
+        "The area under points that are joined by lines.",
+        |a| match a.overload() {
+            0 => trapezoid(a.tensor(0)?, a.float(1)?.into(), a.int(2)?).answer(a.py()),
+            _ => area(a, trapezoid),
+        },
+    ),
     function("cumulative_trapezoid", AREA, "The areas up to each point.", |a| area(a, cumulative_trapezoid)),
     both(
         "cov",

@@ -18,7 +18,7 @@ use rushlight::storage::Storage;
 use rushlight::tensor::Array;
 
 use super::object::{TensorBase, wrap};
-use super::values::check_memory;
+use super::values::{check_allocated, check_memory};
 use crate::error::raise;
 use crate::intercept::check_unminded;
 use crate::warnings::Once;
@@ -228,11 +228,13 @@ fn code(dtype: DType) -> String {
 /// A numpy array on the memory of a tensor.
 fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     check_memory(tensor)?;
+    check_allocated(tensor, "numpy")?;
     if tensor.dtype() == DType::BFloat16 {
         return Err(PyTypeError::new_err("Got unsupported ScalarType BFloat16"));
     }
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     tensor.cut().export();
+    tensor.memory().storage.fix_size();
     let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;
     as_array.call1((Memory { tensor: tensor.clone() },))
 }

@@ -1,6 +1,6 @@
 //! The elements of a tensor as plain Python objects: `item`, `tolist`, `int()`, `float()`, `bool()`.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
@@ -46,6 +46,7 @@ impl TensorBase {
         if tensor.differs() {
             check_memory(tensor)?;
         }
+        check_allocated(tensor, "tolist")?;
         let array = tensor.array().widened().map_err(raise)?;
         let elements = dispatch!(all array.dtype, T => {
             let view = array.view::<T>();
@@ -54,6 +55,16 @@ impl TensorBase {
         .map_err(raise)?;
         nested(py, array.layout.shape(), &mut elements.into_iter())
     }
+}
+
+/// A tensor whose memory was made smaller than it cannot be shown to the program.
+pub(crate) fn check_allocated(tensor: &Tensor, method: &str) -> PyResult<()> {
+    let memory = tensor.memory();
+    if memory.layout.numel() == 0 || memory.layout.end() * memory.dtype.size() <= memory.storage.bytes() {
+        return Ok(());
+    }
+    let text = format!("{method}() shouldn't be called on a tensor with unallocated storage");
+    Err(PyRuntimeError::new_err(text))
 }
 
 /// A tensor that stands for many samples, or that a transform follows, has no memory to show.

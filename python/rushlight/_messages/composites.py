@@ -109,6 +109,11 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     ),
     "BincountLeast": (RuntimeError, "minlength should be >= 0"),
     "BincountWeights": (RuntimeError, "weights should be 1-d and have the same length as input"),
+    "TrapezoidBool": (
+        RuntimeError,
+        "{operation}: received a bool input for {arguments}, but bool is not supported",
+    ),
+    "TrapezoidStep": (RuntimeError, "{operation}: Currently, we only support dx as a real number."),
     "TrapezoidPlaces": (RuntimeError, "{operation}: There must be one `x` value for each sample point"),
     "SectionsRank": (
         RuntimeError,
@@ -189,6 +194,12 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     "ScatterSlice": (
         RuntimeError,
         "expected src to have a size equal to the slice of self. src size = {source}, slice size = {slice}",
+    ),
+    "DiffRank": (RuntimeError, "diff expects prepend or append to be the same dimension as input"),
+    "DiffShape": (
+        RuntimeError,
+        "diff expects the shape of tensor to prepend or append to match that of input except along the "
+        "differencing dimension; input.size({dim}) = {expected}, but got tensor.size({dim}) = {got}",
     ),
     "DiffScalar": (RuntimeError, "diff expects input to be at least one-dimensional"),
     "DiffOrder": (RuntimeError, "order must be non-negative but got {order}"),

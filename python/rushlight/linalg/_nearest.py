@@ -50,7 +50,14 @@ def pinv(
     >>> torch.linalg.pinv(torch.tensor([[2.0], [0.0]]))
     tensor([[0.5000, 0.0000]])
     """
-    absolute, relative = _tolerances(input, atol, rcond if rtol is None else rtol)
+    rtol = rcond if rtol is None else rtol
+    for name, bound in (("atol", atol), ("rtol", rtol)):
+        if isinstance(bound, Tensor) and bound.requires_grad and native.is_grad_enabled():
+            raise RuntimeError(
+                f"The function 'linalg_pinv' is not differentiable with respect to argument '{name}'. This "
+                "input cannot have requires_grad True."
+            )
+    absolute, relative = _tolerances(input, atol, rtol)
     found = native._nn.linalg_pinv(input, absolute, relative, hermitian)
     return native._written("linalg_pinv", found, out)
 

@@ -2,13 +2,16 @@
 
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::graph::{Attributes, mode};
 use crate::ops::arithmetic::times;
 use crate::ops::composed::{self, Composed};
 use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
-use crate::ops::{add, cast, expand, mul, permute, pow, products, reduce, reshape, squeeze, view};
+use crate::ops::record::records;
+use crate::ops::{
+    add, cast, expand, in_place, mul, permute, pow, products, reduce, reshape, resize, squeeze, view,
+};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -90,6 +93,18 @@ pub fn addbmm(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -
     let (left, right) = (a.layout(), b.layout());
     let sizes = [left.shape()[0], left.shape()[1], right.shape()[2]];
     composed::apply(AddBatches { beta, alpha, sizes }, &[x, a, b])
+}
+
+/// `addbmm` in place of x, which becomes as large as the products if it is smaller and no history would tell.
+pub fn addbmm_(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
+    let grows = match (a.layout().shape(), b.layout().shape()) {
+        (&[_, rows, _], &[_, _, columns]) => *x.layout().shape() != [rows, columns],
+        _ => false,
+    };
+    if !grows || records(&[x, a, b]) || mode::special() {
+        return in_place::through(x, &[a, b], |x| addbmm(x, a, b, beta, alpha));
+    }
+    resize::replace(x, &addbmm(x, a, b, beta, alpha)?)
 }
 
 /// A weight as a number that leaves the element type as it is.

@@ -33,17 +33,17 @@ pub fn diff(
     if times < 0 {
         return Err(Error::DiffOrder { order: times }.into());
     }
-    let parts: Vec<&Tensor> = before.into_iter().chain([x]).chain(behind).collect();
-    let mut y = if parts.len() > 1 { join::cat(&parts, dim)? } else { x.clone() };
-    let place = shape::normalize_dim(dim, y.ndim())?;
+    let place = shape::normalize_dim(dim, x.ndim())?;
+    for beside in before.into_iter().chain(behind) {
+        check_beside(x, beside, place)?;
+    }
     if times == 0 {
-        if parts.len() > 1 {
-            return Ok(y);
-        }
-        let copy = batch::with_room(create::zeros_like(&y.detach())?, &[&y])?;
-        cast::copy_(&copy, &y)?;
+        let copy = batch::with_room(create::zeros_like(&x.detach())?, &[x])?;
+        cast::copy_(&copy, x)?;
         return Ok(copy);
     }
+    let parts: Vec<&Tensor> = before.into_iter().chain([x]).chain(behind).collect();
+    let mut y = if parts.len() > 1 { join::cat(&parts, dim)? } else { x.clone() };
     // Once nothing is left, nothing changes any more.
     let times = times.min(y.layout().shape()[place] as i64);
     for _ in 0..times {
@@ -58,6 +58,32 @@ pub fn diff(
     Ok(y)
 }
 
+/// Refuses what does not fit beside the elements of `x` along a dimension.
+fn check_beside(x: &Tensor, beside: &Tensor, place: usize) -> Result<()> {
+    let (expected, found) = (x.layout(), beside.layout());
+    if expected.ndim() != found.ndim() {
+        return Err(Error::DiffRank {}.into());
+    }
+    let unfit = |&dim: &usize| dim != place && expected.size(dim) != found.size(dim);
+    match (0..expected.ndim()).find(unfit) {
+        Some(dim) => Err(Error::DiffShape { dim, expected: expected.size(dim), got: found.size(dim) }.into()),
+        None => Ok(()),
+    }
+}
+
+/// Refuses truth values, of which there is no area.
+fn check_area(y: &Tensor, distance: Operand<'_>, operation: &'static str) -> Result<()> {
+    let arguments = match distance {
+        Operand::Tensor(places) if [y, places].iter().any(|x| x.dtype() == DType::Bool) => "`x` or `y`",
+        Operand::Scalar(_) if y.dtype() == DType::Bool => "`y`",
+        Operand::Scalar(Scalar::Bool(_) | Scalar::Complex(_)) => {
+            return Err(Error::TrapezoidStep { operation }.into());
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::TrapezoidBool { operation, arguments }.into())
+}
+
 /// The sums of neighbours times their distances: twice the areas of the trapezoids between them.
 fn trapezoids(y: &Tensor, places: &Tensor, dim: i64, operation: &'static str) -> Result<Tensor> {
     let place = shape::normalize_dim(dim, y.ndim())?;
@@ -68,6 +94,10 @@ fn trapezoids(y: &Tensor, places: &Tensor, dim: i64, operation: &'static str) ->
         let mut shape = vec![1; y.ndim()];
         shape[place] = places.numel() as i64;
         reshape::view(places, &shape)?
+    } else if places.ndim() < y.ndim() {
+        let mut shape = vec![1; y.ndim() - places.ndim()];
+        shape.extend(shape::signed(places.layout().shape()));
+        reshape::reshape(places, &shape)?
     } else {
         places.clone()
     };
@@ -75,7 +105,7 @@ fn trapezoids(y: &Tensor, places: &Tensor, dim: i64, operation: &'static str) ->
     let ends = |x: &Tensor| -> Result<[Tensor; 2]> {
         Ok([part::slice(x, dim, Some(0), Some(-1), 1)?, part::slice(x, dim, Some(1), None, 1)?])
     };
-    let ([left, right], [from, to]) = (ends(y)?, ends(&places)?);
+    let ([from, to], [left, right]) = (ends(&places)?, ends(y)?);
     mul(&add(&left, &right)?, &sub(&to, &from)?)
 }
 
@@ -86,6 +116,7 @@ pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> 
         let dim = if let Operand::Tensor(_) = distance { shape::normalize_dim(dim, 0)? as i64 } else { dim };
         return Err(Error::DimOfScalar { dim }.into());
     }
+    check_area(y, distance, "trapezoid")?;
     let sum = |terms: &Tensor| reduce::sum(terms, Some(&[dim]), false, None);
     let length = y.layout().size(shape::normalize_dim(dim, y.ndim())?);
     match distance {
@@ -105,6 +136,7 @@ pub fn trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> 
 
 /// The areas up to each point.
 pub fn cumulative_trapezoid(y: &Tensor, distance: Operand<'_>, dim: i64) -> Result<Tensor> {
+    check_area(y, distance, "cumulative_trapezoid")?;
     match distance {
         Operand::Scalar(width) => {
             let sums =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dtype::Number;
+use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::taps::{self, Taps};
@@ -14,7 +14,7 @@ use crate::ops::batch::{self, Answer, Call};
 use crate::ops::conjugate::by_parts;
 use crate::ops::given::apply_one_given;
 use crate::ops::{copy, create, memory_order};
-use crate::shape::signed;
+use crate::shape::{self, Layout, SharedLayout, signed};
 use crate::tensor::{Array, Tensor};
 
 /// The map of one dimension.
@@ -72,6 +72,24 @@ impl Resample {
         Array::from_slice(&shape, &values)
     }
 
+    /// `run` of images of bytes, the last axis first, as rounding in between makes a difference.
+    fn run_bytes(&self, x: &Array) -> Result<Array> {
+        let mut array = x.clone();
+        for axis in self.axes.iter().rev() {
+            let mut shape = array.layout.shape().to_vec();
+            let dim = shape.len() - 1 - axis.behind;
+            let inner = shape[dim + 1..].iter().product();
+            shape[dim] = axis.taps.len();
+            let checked = shape::checked_shape(&signed(&shape))?;
+            let result = Array::zeroed(&SharedLayout::new(Layout::contiguous(&checked)), DType::UInt8)?;
+            if let (Some(from), Some(to)) = (array.slice(), result.writable_slice()) {
+                taps::gather_bytes(from, to, &axis.taps, axis.size, inner);
+            }
+            array = result;
+        }
+        Ok(array)
+    }
+
     fn turned(&self) -> Resample {
         Resample { transposed: !self.transposed, keeps: false, ..self.clone() }
     }
@@ -108,9 +126,12 @@ impl Op for Resample {
             let y = memory_order::as_images(by_parts(&x, parts)?, &layout, self.spatial())?;
             return Ok(smallvec![Tensor::from_array(y)]);
         }
-        let y = dispatch!(number x.dtype, T => self.run::<T>(&x, 0)?, else {
-            return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
-        });
+        let y = match x.dtype {
+            DType::UInt8 if !self.transposed => self.run_bytes(&x)?,
+            _ => dispatch!(number x.dtype, T => self.run::<T>(&x, 0)?, else {
+                return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
+            }),
+        };
         Ok(smallvec![Tensor::from_array(memory_order::as_images(y, &layout, self.spatial())?)])
     }
 

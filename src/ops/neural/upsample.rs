@@ -50,11 +50,12 @@ impl Between {
     }
 
     /// What torch calls the operation when it refuses a type.
-    fn operation(self) -> &'static str {
+    fn operation(self, dimensions: usize) -> &'static str {
         match self {
+            Between::Linear { .. } if dimensions != 2 => "compute_indices_weights_linear",
             Between::Linear { .. } => "upsample_bilinear2d_channels_last",
             Between::Cubic { .. } => "compute_indices_weights_cubic",
-            Between::Smooth { .. } => "upsample_aa",
+            Between::Smooth { .. } => "compute_index_ranges_weights",
             Between::Nearest | Between::NearestExact => "upsample_nearest2d_channels_last",
         }
     }
@@ -220,8 +221,10 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     let scale = |dim: usize| Shown::from(scales.get(dim).copied().flatten());
     given.extend(scale_names.iter().enumerate().map(|(dim, name)| (*name, scale(dim))));
     given.extend(between.align_corners().map(|aligned| ("align_corners", aligned.into())));
-    let operation = between.operation();
-    if !x.dtype().is_float() && x.dtype() != DType::UInt8 {
+    let operation = between.operation(sizes.len());
+    let takes_bytes = !matches!((between, sizes.len()), (Between::Linear { .. }, 1 | 3));
+    let is_taken = x.dtype().is_float() || takes_bytes && x.dtype() == DType::UInt8;
+    if !is_taken {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
     let (names, axes) = (between.nodes(sizes.len()), axes.collect::<Result<_>>()?);

@@ -12,6 +12,9 @@ use parking_lot::Mutex;
 pub(super) const SMALLEST: usize = 1 << 17;
 /// The size of a huge page, which costs one page fault instead of 512.
 const HUGE: usize = 1 << 21;
+/// A multiple of the sizes that pages have.
+#[cfg(target_os = "linux")]
+const PAGE: usize = 1 << 16;
 /// Blocks of a class are smaller than the next class by an eighth at most.
 const CLASSES_A_DOUBLING: u32 = 8;
 /// How many megabytes wait at most, unless the environment says otherwise.
@@ -72,6 +75,26 @@ pub(super) fn advise(block: *mut u8, bytes: usize) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (block, bytes);
+}
+
+/// Gives the pages that lie wholly within such memory back to the system, which puts zeros in their place when they
+/// are touched again. Where it cannot, they stay as they are.
+///
+/// # Safety
+/// The memory is that of a block of ours, and nobody expects anything of what is in it.
+pub(super) unsafe fn discard(start: NonNull<u8>, bytes: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        let first = start.addr().get().next_multiple_of(PAGE);
+        let end = (start.addr().get() + bytes) / PAGE * PAGE;
+        if first < end {
+            let place = start.as_ptr().with_addr(first);
+            // SAFETY: by the caller's promise; addresses stay as they are.
+            unsafe { libc::madvise(place.cast(), end - first, libc::MADV_DONTNEED) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (start, bytes);
 }
 
 pub(super) fn idle() -> usize {

@@ -31,6 +31,16 @@ pub fn trim() {
     large::trim();
 }
 
+/// Gives the memory of so many bytes back to the system, but not its addresses: what is read there is not specified
+/// any more.
+///
+/// # Safety
+/// The bytes belong to a block of this module, and nobody expects anything of them.
+pub(super) unsafe fn discard(start: NonNull<u8>, bytes: usize) {
+    // SAFETY: as above.
+    unsafe { large::discard(start, bytes) };
+}
+
 /// What the system is asked for when many bytes are wanted: a whole class of sizes has the same block.
 fn large_layout(bytes: usize, align: usize) -> Result<Layout> {
     let align = align.max(large::alignment(bytes));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["embedding_bag"]
 
+_OLD_ORDER = (
+    "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
+    "deprecated, and should now be `embedding_bag(input, weight, ...)`."
+)
 # As torch numbers them.
 _MODES = ("sum", "mean", "max")
 
@@ -42,6 +47,9 @@ def embedding_bag(
     tensor([[3.],
             [6.]])
     """
+    if weight.dtype == native.int64 and input.is_floating_point():
+        warnings.warn(_OLD_ORDER, UserWarning, stacklevel=3)
+        weight, input = input, weight
     if weight.dim() != 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
     check_mapped("embedding_bag.padding_idx", input, weight)
@@ -220,4 +228,11 @@ def _check_indices(input: Tensor, offsets: Tensor) -> None:
         raise RuntimeError(
             f"offsets[-1] can not be greater than input's length {input.numel()} but got offsets[-1] of "
             f"{int(offsets[-1])}"
+        )
+    if bool(((offsets < 0) | (offsets > input.numel())).any()):
+        raise IndexError("index out of range in self")
+    if bool((offsets[1:] < offsets[:-1]).any()):
+        raise RuntimeError(
+            "Expected i < index_size to be true, but got false.  (Could this error message be improved?  If "
+            "so, please report an enhancement request to PyTorch.)"
         )

@@ -101,6 +101,9 @@ def soft_margin_loss(
     reduction = chosen_reduction(reduction, size_average, reduce)
 
     def losses(input: Tensor, target: Tensor) -> Tensor:
+        if input.is_floating_point() and not (target.is_floating_point() or target.is_complex()):
+            # Not all of these have negatives.
+            target = target.to(input.dtype)
         return reduced((-target * input).exp_().log1p(), reduction)
 
     (loss,) = native._as_one(
@@ -304,8 +307,11 @@ def multilabel_margin_loss(
         )
     rows, targets = (x if x.dim() > 1 else x.reshape(1, -1) for x in (input, target))
     classes = rows.shape[1]
-    if not _symbolic(targets) and bool(((targets < -1) | (targets >= classes)).any()):
+    is_known = not _symbolic(targets) and targets.numel() > 0
+    if is_known and (int(targets.min()) < -1 or int(targets.max()) >= classes):
         raise RuntimeError("argument #2 'target' is out of range")
+    if targets.dtype != native.int64:
+        raise RuntimeError(f"expected scalar type Long but found {scalar_name(targets)}")
 
     def losses(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         rows, targets = (x if x.dim() > 1 else x.reshape(1, -1) for x in (input, target))

@@ -88,6 +88,8 @@ def interpolate(
         raise NotImplementedError(f"Got {input.dim()}D input, but {mode} mode needs {wanted}D input")
     if mode == "lanczos" and not antialias:
         raise ValueError("lanczos mode requires antialias=True")
+    if mode == "lanczos" and align_corners:
+        raise ValueError("Lanczos mode does not support align_corners=True")
     return _nn.upsample(input, sizes, f"smooth {mode}" if antialias else mode, bool(align_corners), scales)
 
 
