@@ -10,7 +10,25 @@ use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
 
 /// The numbers in memory of their own with the dimensions in the same order, with nothing left to be done.
+/// What is shown again and again is calculated once, and shown so again.
 pub(super) fn resolve(array: &Array) -> Result<Array> {
+    let own = &array.layout;
+    let repeats = |dim: &usize| own.strides()[*dim] == 0 && own.shape()[*dim] > 1;
+    if !(0..own.ndim()).any(|dim| repeats(&dim)) {
+        return resolve_each(array);
+    }
+    let mut shape: Dims = own.shape().into();
+    (0..own.ndim()).filter(repeats).for_each(|dim| shape[dim] = 1);
+    let once = Layout::strided(shape, own.strides().into(), own.offset());
+    let once = resolve_each(&array.with_layout(once))?;
+    let mut strides: Dims = once.layout.strides().into();
+    (0..own.ndim()).filter(repeats).for_each(|dim| strides[dim] = 0);
+    let layout = Layout::strided(own.shape().into(), strides, once.layout.offset());
+    Ok(once.with_layout(layout))
+}
+
+/// `resolve`, element by element.
+fn resolve_each(array: &Array) -> Result<Array> {
     let layout = SharedLayout::new(array.layout.packed());
     let order = shape::order_of_strides(layout.shape(), layout.strides());
     let pick = |values: &[usize]| -> Dims { order.iter().map(|&dim| values[dim]).collect() };
