@@ -4,7 +4,7 @@
 //! copied and inspected. What a call may pass is settled in `signature`.
 use crate::arguments::Arguments;
 use crate::body::Body;
-use crate::error::raise;
+use crate::error::{panicked, raise};
 use crate::intercept;
 use crate::mapped;
 use crate::outputs::{self, Way};
@@ -18,7 +18,7 @@ use crate::tensor::object::{as_tensor, wrap};
 use crate::tensor::shown;
 use crate::warnings::{Once, Superseded};
 use crate::writes;
-use pyo3::exceptions::{PyRuntimeError, PySystemError, PyTypeError, PyUserWarning};
+use pyo3::exceptions::{PySystemError, PyTypeError, PyUserWarning};
 use pyo3::ffi;
 use pyo3::impl_::trampoline;
 use pyo3::prelude::*;
@@ -26,7 +26,6 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use rushlight::graph::mode;
 use rushlight::ops::batch;
-use std::any::Any;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -253,14 +252,7 @@ unsafe fn run(py: Python<'_>, frame: *mut ffi::PyObject) -> PyResult<*mut ffi::P
     // SAFETY: what it passes is a call.
     let seen = unsafe { seen(py, *arguments, *count, names) };
     let call = AssertUnwindSafe(|| dispatch(py, *index, receiver, &seen));
-    catch_unwind(call).unwrap_or_else(|payload| Err(panicked(payload.as_ref()))).map(Py::into_ptr)
-}
-
-#[cold]
-fn panicked(payload: &(dyn Any + Send)) -> PyErr {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
-    PyRuntimeError::new_err(format!("INTERNAL ASSERT FAILED: {text}"))
+    catch_unwind(call).unwrap_or_else(|payload| Err(panicked(payload))).map(Py::into_ptr)
 }
 
 /// Finds the overload and runs it.

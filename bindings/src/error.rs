@@ -1,11 +1,14 @@
 //! From the engine's failures to Python exceptions. The words are in `rushlight._messages`; here
 //! is only the way there, which is taken once a failure has happened.
 
+use std::any::Any;
+
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyDict, PyList, PyTuple};
 use rushlight::Error;
 use rushlight::error::{Foreign, Value};
+use rushlight::ops::watch;
 
 use crate::{dtype, origin};
 
@@ -29,6 +32,18 @@ pub(crate) fn raise(error: Box<Error>) -> PyErr {
 /// An exception on its way through the engine.
 pub(crate) fn carry(exception: PyErr) -> Box<Error> {
     Box::new(Error::Foreign(Foreign(Box::new(exception))))
+}
+
+/// The exception of what unwound: a failure for which work was given up, or one of ours.
+#[cold]
+pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> PyErr {
+    let payload = match watch::given_up(payload) {
+        Ok(error) => return raise(error),
+        Err(payload) => payload,
+    };
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
+    PyRuntimeError::new_err(format!("INTERNAL ASSERT FAILED: {text}"))
 }
 
 fn worded<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>> {

@@ -256,16 +256,42 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return native.empty(0, dtype=input.dtype)
+    count = _choices(len(input), r, with_replacement)
+    if count * r > _MOST:
+        raise RuntimeError("numel: integer multiplication overflow")
+    index = native.empty(count, r, dtype=native.int64)
     if input.requires_grad and not native._vmap_nesting():
         return _chosen(input, r, with_replacement)
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(choose(range(len(input)), r))
-    index = native.tensor(rows, dtype=native.int64).view(len(rows), r)
+    if count:
+        choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+        rows = choose(range(len(input)), r)
+        for part in index.split(_PATIENCE):
+            part.copy_(native.tensor(list(itertools.islice(rows, len(part)))))
     return input[index]
+
+
+# No tensor has more elements.
+_MOST = 2**63 - 1
+# Rows that are made before anybody may interrupt.
+_PATIENCE = 1 << 12
+
+
+def _choices(size: int, r: int, with_replacement: bool) -> int:
+    """Return in how many ways `r` of so many elements are chosen, or a number that is too large as well."""
+    if with_replacement and size:
+        size += r - 1
+    count = 1 if r <= size else 0
+    for step in range(min(r, size - r)):
+        count = count * (size - step) // (step + 1)
+        if count > _MOST:
+            break
+    return count
 
 
 def _chosen(input: Tensor, r: int, with_replacement: bool) -> Tensor:
     """Return combinations as torch records them: the elements of grids where numbers are in order."""
+    if len(input) > 1 and r > 62:
+        raise RuntimeError("numel: integer multiplication overflow")
     numbers = native.meshgrid([native.arange(len(input))] * r, indexing="ij")
     mask = native.ones(numbers[0].shape, dtype=native.bool)
     for one, other in itertools.pairwise(numbers):

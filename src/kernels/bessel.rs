@@ -13,11 +13,15 @@ fn second_scaled(order: f64, x: f64) -> f64 {
     if x == 0.0 {
         return f64::INFINITY;
     }
+    if x.is_infinite() {
+        return 0.0;
+    }
     // The terms are a bell of the width of 1/√x, or less steep.
     let step = (0.5 / x.sqrt()).min(0.0625);
     let term = |t: f64| {
-        let half = (0.5 * t).sinh();
-        let falling = -2.0 * x * half * half;
+        // Of a large x the square of what is beside it would be too small for a number.
+        let reach = x.sqrt() * (0.5 * t).sinh();
+        let falling = -2.0 * reach * reach;
         0.5 * ((falling + order * t).exp() + (falling - order * t).exp())
     };
     let (mut sum, mut t) = (0.5 * term(0.0), step);

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use super::sort::order;
 use crate::dtype::Ordered;
+use crate::error::Result;
+use crate::storage;
 
 /// Groups of equal rows.
 pub struct Groups {
@@ -16,22 +18,23 @@ pub struct Groups {
 }
 
 /// The groups of `count` rows: of all that are equal, in ascending order, or only of neighbours.
-pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Groups {
+pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Result<Groups> {
     let width = elements.len().checked_div(count).unwrap_or(0);
     let row = |index: usize| &elements[index * width..(index + 1) * width];
-    let mut sorted: Vec<usize> = (0..count).collect();
+    let mut sorted: Vec<usize> = storage::collected(count, 0..count)?;
     if !neighbours {
         sorted.sort_by(|&a, &b| {
             let pairs = row(a).iter().zip(row(b));
             pairs.map(|(&a, &b)| order(a, b)).find(|found| found.is_ne()).unwrap_or(Ordering::Equal)
         });
     }
-    let mut groups = Groups { firsts: Vec::new(), members: vec![0; count], counts: Vec::new() };
+    let members = storage::filled(count, 0)?;
+    let mut groups = Groups { firsts: Vec::new(), members, counts: Vec::new() };
     let mut before: Option<usize> = None;
     for index in sorted {
         if before.is_none_or(|before| row(before) != row(index)) {
-            groups.firsts.push(index as i64);
-            groups.counts.push(0);
+            storage::push(&mut groups.firsts, index as i64)?;
+            storage::push(&mut groups.counts, 0)?;
         }
         before = Some(index);
         groups.members[index] = groups.firsts.len() as i64 - 1;
@@ -39,7 +42,7 @@ pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Gro
             *count += 1;
         }
     }
-    groups
+    Ok(groups)
 }
 
 /// How many of the sorted elements are less than the value, or not greater if `right`.
@@ -58,9 +61,9 @@ mod tests {
 
     #[test]
     fn rows_are_grouped_in_order_or_as_neighbours() {
-        let found = groups(&[2, 1, 2, 1, 0, 5, 2, 1], 4, false);
+        let found = groups(&[2, 1, 2, 1, 0, 5, 2, 1], 4, false).unwrap();
         assert_eq!((found.firsts, found.members, found.counts), (vec![2, 0], vec![1, 1, 0, 1], vec![1, 3]));
-        let found = groups(&[1, 1, 2, 1], 4, true);
+        let found = groups(&[1, 1, 2, 1], 4, true).unwrap();
         assert_eq!((found.firsts, found.counts), (vec![0, 2, 3], vec![2, 1, 1]));
     }
 

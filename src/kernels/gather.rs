@@ -2,19 +2,32 @@
 //! an index below zero counts from the end where the caller allows it. Writes go in the order of
 //! the index on one thread, so that repeated indices give the same bits every time.
 
-use ndarray::{ArrayViewD, ArrayViewMutD};
+use ndarray::{ArrayViewD, ArrayViewMutD, Axis};
 use std::mem::MaybeUninit;
 
 use super::apply::GRAIN;
 use super::dense::{Extent, dense, with_dense};
+use super::interrupt;
 use super::parallel::parallel_parts;
 use crate::dtype::Element;
+use crate::error::Result;
+use crate::storage;
 
 /// The first index that is not in `0..size`, or not in `-size..size` if `negative` ones are allowed.
 pub fn first_bad(index: ArrayViewD<'_, i64>, size: usize, negative: bool) -> Option<i64> {
     let size = size as i64;
     let least = if negative { -size } else { 0 };
-    index.iter().copied().find(|index| !(least..size).contains(index))
+    once(index).iter().copied().find(|index| !(least..size).contains(index))
+}
+
+/// A view that shows what is repeated along an axis only once. What comes first in row-major order stays first.
+fn once<T>(mut view: ArrayViewD<'_, T>) -> ArrayViewD<'_, T> {
+    for axis in 0..view.ndim() {
+        if view.strides()[axis] == 0 && view.len_of(Axis(axis)) > 1 {
+            view.collapse_axis(Axis(axis), 0);
+        }
+    }
+    view
 }
 
 /// `out[i][j][k] = source[i][index[i][j][k]][k]` for `axis` 1; `out` has the shape of `index`, which
@@ -151,7 +164,7 @@ pub fn put<T: Element>(
 fn positions(shape: &[usize], indices: &[ArrayViewD<'_, i64>]) -> (Vec<i64>, Extent) {
     let (leading, rest) = shape.split_at(indices.len());
     let count = indices.first().map_or(1, |index| index.len());
-    let mut positions = vec![0; count];
+    let mut positions = interrupt::filled(count, 0);
     for (&size, index) in leading.iter().zip(indices) {
         let size = size as i64;
         for (position, &index) in positions.iter_mut().zip(index) {
@@ -193,15 +206,24 @@ fn merge<T: Element>(
 }
 
 /// Row-major positions of the elements that are not zero.
-pub fn flat_nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Vec<i64> {
-    view.iter().zip(0..).filter(|(element, _)| element.is_true()).map(|(_, position)| position).collect()
+pub fn flat_nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<Vec<i64>> {
+    // Counted first: there may be more of them than there is memory for.
+    let distinct = once(view.view());
+    let count = distinct.iter().filter(|element| element.is_true()).count();
+    let times = view.len().checked_div(distinct.len()).unwrap_or(0);
+    let mut positions = storage::room(count.saturating_mul(times))?;
+    if count > 0 {
+        let found = view.iter().zip(0..).filter(|(element, _)| element.is_true());
+        positions.extend(found.map(|(_, position)| position));
+    }
+    Ok(positions)
 }
 
 /// Coordinates of the elements that are not zero, one row of `ndim` numbers each.
-pub fn nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Vec<i64> {
+pub fn nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<Vec<i64>> {
     let shape = view.shape().to_vec();
-    let positions = flat_nonzero(view);
-    let mut coordinates = vec![0; positions.len() * shape.len()];
+    let positions = flat_nonzero(view)?;
+    let mut coordinates = storage::filled(positions.len() * shape.len(), 0)?;
     if !shape.is_empty() {
         for (row, mut position) in coordinates.chunks_exact_mut(shape.len()).zip(positions) {
             for (coordinate, &len) in row.iter_mut().zip(&shape).rev() {
@@ -210,7 +232,7 @@ pub fn nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Vec<i64> {
             }
         }
     }
-    coordinates
+    Ok(coordinates)
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn stretches<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [M
     if width >= n {
         return block(a, b, out);
     }
-    let mut part = vec![MaybeUninit::uninit(); m * width];
+    let mut part = interrupt::filled(m * width, MaybeUninit::uninit());
     for (stretch, columns) in b.axis_chunks_iter(ndarray::Axis(1), width).enumerate() {
         interrupt::unwind_if_due();
         let (first, width) = (stretch * width, columns.ncols());
@@ -81,8 +81,8 @@ pub fn batched_matmul<T: Number>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out
         let products = a.outer_iter().zip(b.outer_iter()).zip(out.chunks_exact_mut(m * n));
         return products.for_each(|((a, b), out)| matmul(a, b, out));
     }
-    let products: Vec<_> = a.outer_iter().zip(b.outer_iter()).zip(out.chunks_exact_mut(m * n)).collect();
-    parallel_items(products, SHARED.div_ceil(work), |((a, b), out)| block(a, b, out));
+    let products = a.outer_iter().zip(b.outer_iter()).zip(out.chunks_exact_mut(m * n));
+    parallel_items(interrupt::collected(products), SHARED.div_ceil(work), |((a, b), out)| block(a, b, out));
 }
 
 /// One product on this thread.

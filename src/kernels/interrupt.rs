@@ -5,7 +5,7 @@
 //! Kernels write into memory that is not initialised and cannot fail. So work that is given up unwinds:
 //! what was half written is freed and nobody reads it. Only who sets a question for a thread gives up
 //! its work, and that is the engine, which turns the unwinding into an error. Work for which there is not
-//! enough memory is given up in the same way.
+//! enough memory is given up in the same way. Only what makes tables before it works answers an error.
 
 use std::cell::RefCell;
 use std::panic::resume_unwind;
@@ -26,10 +26,28 @@ pub struct Exhausted {
     pub bytes: usize,
 }
 
+/// Gives up work for which there is no memory.
+pub fn exhausted(bytes: usize) -> ! {
+    resume_unwind(Box::new(Exhausted { bytes }))
+}
+
 /// An empty vector with room for so many. Unwinds if there is none.
 pub(super) fn room<T>(len: usize) -> Vec<T> {
-    let bytes = len.saturating_mul(size_of::<T>());
-    storage::room(len).unwrap_or_else(|_| resume_unwind(Box::new(Exhausted { bytes })))
+    storage::room(len).unwrap_or_else(|_| exhausted(len.saturating_mul(size_of::<T>())))
+}
+
+/// What there are so many of, in a vector. Unwinds if there is no room for them.
+pub(super) fn collected<T>(items: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut all = room(items.len());
+    all.extend(items);
+    all
+}
+
+/// So many times the same. Unwinds if there is no room for them.
+pub(super) fn filled<T: Clone>(len: usize, value: T) -> Vec<T> {
+    let mut all = room(len);
+    all.resize(len, value);
+    all
 }
 
 /// Has long work of this thread ask until it is dropped.

@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 
 use super::along::along;
 use super::dense::{Extent, dense};
+use super::interrupt;
 use crate::dtype::Ordered;
 
 /// The indices that sort `axis`; with `descending`, equal elements keep their order as well.
@@ -52,7 +53,9 @@ pub fn argtopk<T: Ordered>(
 }
 
 fn numbered<T: Ordered>(lane: &[T]) -> Vec<(T, i64)> {
-    lane.iter().copied().zip(0..).collect()
+    let mut pairs = interrupt::room(lane.len());
+    pairs.extend(lane.iter().copied().zip(0..));
+    pairs
 }
 
 /// The total order: numbers, then NaN.

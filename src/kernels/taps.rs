@@ -1,13 +1,49 @@
 //! Linear maps along one axis of which each output has a few inputs: averages over windows,
 //! interpolation, padding with what is there.
 
-use crate::dtype::Number;
+use std::iter::repeat_n;
 
-/// The inputs of one output, side by side, and what each counts.
+use crate::dtype::Number;
+use crate::error::Result;
+use crate::storage;
+
+/// The inputs of every output, and what each counts: those of one output behind those of the one before.
 #[derive(Clone, Debug)]
 pub struct Taps {
-    /// The inputs and their weights.
-    pub inputs: Vec<(usize, f64)>,
+    ends: Vec<usize>,
+    inputs: Vec<(usize, f64)>,
+}
+
+impl Taps {
+    /// The inputs of so many outputs.
+    pub fn new<I: Iterator<Item = (usize, f64)>>(count: usize, of: impl Fn(usize) -> I) -> Result<Taps> {
+        let mut taps = Taps { ends: storage::room(count)?, inputs: Vec::new() };
+        for output in 0..count {
+            for input in of(output) {
+                storage::push(&mut taps.inputs, input)?;
+            }
+            taps.ends.push(taps.inputs.len());
+        }
+        Ok(taps)
+    }
+
+    /// How many outputs there are.
+    pub fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The same with each input of an output once.
+    fn merged(&self) -> Result<Taps> {
+        let start = |output: usize| output.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let of = |output: usize| merged(&self.inputs[start(output)..self.ends[output]]).into_iter();
+        Taps::new(self.count(), of)
+    }
+
+    /// The inputs of each output in turn.
+    fn each(&self) -> impl Iterator<Item = &[(usize, f64)]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.inputs[start..end])
+    }
 }
 
 /// Rows of `inner` elements, `length` of them in a block.
@@ -16,33 +52,31 @@ fn rows<T>(elements: &[T], length: usize, inner: usize, block: usize, row: usize
     &elements[start..start + inner]
 }
 
-/// y = the weighted sums of the inputs of each output. `x` is `outer` blocks of `length` rows of
+/// y += the weighted sums of the inputs of each output. `x` is `outer` blocks of `length` rows of
 /// `inner` elements; `y` has as many rows in a block as there are `taps`.
-pub fn gather<T: Number>(x: &[T], y: &mut [T], taps: &[Taps], length: usize, inner: usize) {
-    if inner == 0 || taps.is_empty() {
+pub fn gather<T: Number>(x: &[T], y: &mut [T], taps: &Taps, length: usize, inner: usize) {
+    if inner == 0 || taps.count() == 0 {
         return;
     }
-    for (block, out) in y.chunks_mut(taps.len() * inner).enumerate() {
-        for (out, taps) in out.chunks_mut(inner).zip(taps) {
-            out.fill(T::ZERO);
-            for &(input, weight) in &taps.inputs {
+    for (block, out) in y.chunks_mut(taps.count() * inner).enumerate() {
+        for (out, inputs) in out.chunks_mut(inner).zip(taps.each()) {
+            for &(input, weight) in inputs {
                 add_scaled(rows(x, length, inner, block, input), out, T::from_f64(weight));
             }
         }
     }
 }
 
-/// The transpose: x = for each input, the weighted sum of the outputs that it counts in.
-pub fn scatter<T: Number>(y: &[T], x: &mut [T], taps: &[Taps], length: usize, inner: usize) {
-    x.fill(T::ZERO);
+/// The transpose: x += for each input, the weighted sum of the outputs that it counts in.
+pub fn scatter<T: Number>(y: &[T], x: &mut [T], taps: &Taps, length: usize, inner: usize) {
     if inner == 0 || length == 0 {
         return;
     }
     for (block, x) in x.chunks_mut(length * inner).enumerate() {
-        for (output, tap) in taps.iter().enumerate() {
-            for &(input, weight) in &tap.inputs {
+        for (output, inputs) in taps.each().enumerate() {
+            for &(input, weight) in inputs {
                 let target = &mut x[input * inner..(input + 1) * inner];
-                add_scaled(rows(y, taps.len(), inner, block, output), target, T::from_f64(weight));
+                add_scaled(rows(y, taps.count(), inner, block, output), target, T::from_f64(weight));
             }
         }
     }
@@ -50,19 +84,19 @@ pub fn scatter<T: Number>(y: &[T], x: &mut [T], taps: &[Taps], length: usize, in
 
 /// `gather` of bytes, with weights that are whole numbers of as many bits as sixteen leave for the greatest, and sums
 /// that are rounded once.
-pub fn gather_bytes(x: &[u8], y: &mut [u8], taps: &[Taps], length: usize, inner: usize) {
-    if inner == 0 || taps.is_empty() {
-        return;
+pub fn gather_bytes(x: &[u8], y: &mut [u8], taps: &Taps, length: usize, inner: usize) -> Result<()> {
+    if inner == 0 || taps.count() == 0 {
+        return Ok(());
     }
-    let taps: Vec<_> = taps.iter().map(Taps::merged).collect();
-    let most = taps.iter().flatten().map(|&(_, weight)| weight).fold(0.0, f64::max);
+    let taps = taps.merged()?;
+    let most = taps.inputs.iter().map(|&(_, weight)| weight).fold(0.0, f64::max);
     let bits = (0..22).find(|bits| 0.5 + most * f64::from(2 << bits) >= f64::from(1 << 15)).unwrap_or(22);
     let whole = |weight: f64| (weight * f64::from(1 << bits) + 0.5f64.copysign(weight)) as i32;
-    let mut sums = vec![0i32; inner];
-    for (block, out) in y.chunks_mut(taps.len() * inner).enumerate() {
-        for (out, taps) in out.chunks_mut(inner).zip(&taps) {
+    let mut sums = storage::collected(inner, repeat_n(0i32, inner))?;
+    for (block, out) in y.chunks_mut(taps.count() * inner).enumerate() {
+        for (out, inputs) in out.chunks_mut(inner).zip(taps.each()) {
             sums.fill(if bits == 0 { 0 } else { 1 << (bits - 1) });
-            for &(input, weight) in taps {
+            for &(input, weight) in inputs {
                 let weight = whole(weight);
                 for (sum, &byte) in sums.iter_mut().zip(rows(x, length, inner, block, input)) {
                     *sum += weight * i32::from(byte);
@@ -73,20 +107,19 @@ pub fn gather_bytes(x: &[u8], y: &mut [u8], taps: &[Taps], length: usize, inner:
             }
         }
     }
+    Ok(())
 }
 
-impl Taps {
-    /// Each input once, with all that it counts.
-    fn merged(&self) -> Vec<(usize, f64)> {
-        let mut merged: Vec<(usize, f64)> = Vec::with_capacity(self.inputs.len());
-        for &(input, weight) in &self.inputs {
-            match merged.iter_mut().find(|(known, _)| *known == input) {
-                Some((_, sum)) => *sum += weight,
-                None => merged.push((input, weight)),
-            }
+/// Each input once, with all that it counts.
+fn merged(inputs: &[(usize, f64)]) -> Vec<(usize, f64)> {
+    let mut merged: Vec<(usize, f64)> = Vec::new();
+    for &(input, weight) in inputs {
+        match merged.iter_mut().find(|(known, _)| *known == input) {
+            Some((_, sum)) => *sum += weight,
+            None => merged.push((input, weight)),
         }
-        merged
     }
+    merged
 }
 
 fn add_scaled<T: Number>(from: &[T], to: &mut [T], weight: T) {
@@ -101,24 +134,31 @@ mod tests {
 
     #[test]
     fn bytes_are_rounded_and_do_not_overflow() {
-        let half = Taps { inputs: vec![(0, 0.5), (1, 0.5)] };
-        let beyond = Taps { inputs: vec![(0, -0.25), (1, 1.25)] };
-        let border = Taps { inputs: vec![(1, 0.75), (1, 0.25)] };
-        let mut y = [0; 4];
-        gather_bytes(&[10, 255], &mut y, &[half, beyond.clone(), border], 2, 1);
-        assert_eq!(y[..3], [133, 255, 255]);
-        gather_bytes(&[255, 10], &mut y[..1], &[beyond], 2, 1);
+        let inputs: [&[_]; 3] = [&[(0, 0.5), (1, 0.5)], &[(0, -0.25), (1, 1.25)], &[(1, 0.75), (1, 0.25)]];
+        let taps = |of: std::ops::Range<usize>| {
+            Taps::new(of.len(), |output| inputs[of.start + output].iter().copied()).unwrap()
+        };
+        let mut y = [0; 3];
+        gather_bytes(&[10, 255], &mut y, &taps(0..3), 2, 1).unwrap();
+        assert_eq!(y, [133, 255, 255]);
+        gather_bytes(&[255, 10], &mut y[..1], &taps(1..2), 2, 1).unwrap();
         assert_eq!(y[0], 0);
     }
 
     #[test]
     fn the_transpose_undoes_which_goes_where() {
-        let taps = [Taps { inputs: vec![(0, 1.0), (1, 1.0)] }, Taps { inputs: vec![(1, 2.0)] }];
+        let inputs: [&[_]; 2] = [&[(0, 1.0), (1, 1.0)], &[(1, 2.0)]];
+        let taps = Taps::new(2, |output| inputs[output].iter().copied()).unwrap();
         let mut y = [0; 4];
         gather(&[1, 2, 3, 4, 5, 6], &mut y, &taps, 3, 1);
         assert_eq!(y, [3, 4, 9, 10]);
         let mut x = [0; 6];
         scatter(&[1, 10, 2, 20], &mut x, &taps, 3, 1);
         assert_eq!(x, [1, 21, 0, 2, 42, 0]);
+    }
+
+    #[test]
+    fn more_outputs_than_memory_has_room_for_are_an_error() {
+        assert!(Taps::new(usize::MAX / 16, |_| std::iter::empty()).is_err());
     }
 }

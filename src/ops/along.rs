@@ -16,6 +16,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
 use crate::kernels::gather as kernels;
 use crate::shape::{self, Dims, SharedLayout};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 use writes::{IndexWrite, Mode};
 pub use writes::{index_add, index_add_, index_copy, index_copy_, index_fill, index_fill_};
@@ -26,7 +27,7 @@ struct Slices {
     dim: usize,
     /// The dimension as the caller named it.
     named: i64,
-    places: Arc<[i64]>,
+    places: Arc<Vec<i64>>,
     given: Array,
 }
 
@@ -80,11 +81,11 @@ impl Slices {
     }
 
     /// Each slice once, however often it is named.
-    fn once(&self) -> Slices {
-        let mut places = self.places.to_vec();
+    fn once(&self) -> Result<Slices> {
+        let mut places = storage::collected(self.places.len(), self.places.iter().copied())?;
         places.sort_unstable();
         places.dedup();
-        Slices { places: places.into(), ..self.clone() }
+        Ok(Slices { places: places.into(), ..self.clone() })
     }
 }
 

@@ -8,6 +8,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernels::random::{fill_choices, fill_exponential};
 use crate::kernels::sort;
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// Indices of the last dimension, as likely as their weights, which need not sum to one.
@@ -53,7 +54,7 @@ pub fn multinomial(
         }
         let mut generator = given(generator).lock();
         if repeated {
-            let mut chosen = vec![0; result.layout.numel()];
+            let mut chosen = storage::filled(result.layout.numel(), 0)?;
             let rows = weights.chunks_exact(len).zip(chosen.chunks_exact_mut(count as usize));
             rows.for_each(|(weights, out)| fill_choices(&mut generator, out, weights));
             return Ok(Tensor::from_array(Array::from_slice(result.layout.shape(), &chosen)?));

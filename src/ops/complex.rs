@@ -25,6 +25,7 @@ use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::shape;
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// i
@@ -35,9 +36,9 @@ fn made(a: &Array, b: &Array, f: fn(f64, f64) -> Complex<f64>) -> Result<Array> 
     let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
     let wide = |x: &Array| binary::expanded(&*copy::as_type(x, DType::Float64)?, &shape);
     let (left, right) = (wide(a)?, wide(b)?);
-    let elements: Vec<Complex<f64>> =
-        left.view::<f64>().iter().zip(right.view::<f64>().iter()).map(|(&a, &b)| f(a, b)).collect();
-    let y = Array::from_slice(&shape, &elements)?;
+    let (left, right) = (left.view::<f64>(), right.view::<f64>());
+    let elements = left.iter().zip(right.iter()).map(|(&a, &b)| f(a, b));
+    let y = Array::from_slice(&shape, &storage::collected(left.len(), elements)?)?;
     let y = copy::as_type(&y, a.dtype.to_complex())?.into_owned();
     memory_order::settled(y, &[&a.layout, &b.layout])
 }

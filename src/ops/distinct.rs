@@ -9,6 +9,7 @@ use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
 use crate::kernels::distinct::{self, Groups};
 use crate::shape;
+use crate::storage;
 use crate::tensor::{Array, Mapping, Tensor};
 
 /// The integers or the numbers of double precision that elements are compared as.
@@ -63,8 +64,8 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     let count = slices.layout().shape().first().copied().unwrap_or(1);
     let keys = keys(&slices, wide(x.dtype()))?;
     let Groups { firsts, members, counts } = match keys.dtype {
-        DType::Float64 => distinct::groups(elements::<f64>(&keys), count, neighbours),
-        _ => distinct::groups(elements::<i64>(&keys), count, neighbours),
+        DType::Float64 => distinct::groups(elements::<f64>(&keys), count, neighbours)?,
+        _ => distinct::groups(elements::<i64>(&keys), count, neighbours)?,
     };
     let listed = |numbers: &[i64]| Tensor::from_slice(&[numbers.len()], numbers);
     let values = along::index_select(&line.detach(), dim, &listed(&firsts)?)?;
@@ -104,8 +105,8 @@ pub fn searchsorted(
     let (sorted, wanted) = (keys(&boundaries, dtype)?, keys(values, dtype)?);
     let row = if lead.is_empty() { 0 } else { wanted.layout.shape().last().copied().unwrap_or(1) };
     let places = match dtype {
-        DType::Float64 => places(elements::<f64>(&sorted), length, elements(&wanted), row, right),
-        _ => places(elements::<i64>(&sorted), length, elements(&wanted), row, right),
+        DType::Float64 => places(elements::<f64>(&sorted), length, elements(&wanted), row, right)?,
+        _ => places(elements::<i64>(&sorted), length, elements(&wanted), row, right)?,
     };
     Tensor::from_slice(wanted.layout.shape(), &places)
 }
@@ -145,12 +146,16 @@ fn searched(
 }
 
 /// The places of values, so many of which belong among one row of sorted ones, or all if none.
-fn places<T: Ordered>(sorted: &[T], length: usize, values: &[T], row: usize, right: bool) -> Vec<i64> {
-    let numbered = values.iter().enumerate();
-    numbered
-        .map(|(at, &value)| {
-            let start = at.checked_div(row).unwrap_or(0) * length;
-            distinct::place(&sorted[start..start + length], value, right)
-        })
-        .collect()
+fn places<T: Ordered>(
+    sorted: &[T],
+    length: usize,
+    values: &[T],
+    row: usize,
+    right: bool,
+) -> Result<Vec<i64>> {
+    let place = |(at, &value): (usize, &T)| {
+        let start = at.checked_div(row).unwrap_or(0) * length;
+        distinct::place(&sorted[start..start + length], value, right)
+    };
+    storage::collected(values.len(), values.iter().enumerate().map(place))
 }

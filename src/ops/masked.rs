@@ -16,12 +16,13 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::gather;
 use crate::shape::{self, Dims, Layout, SharedLayout};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// Elements by their number in row-major order, in a shape.
 #[derive(Clone)]
 struct Numbers {
-    places: Arc<[i64]>,
+    places: Arc<Vec<i64>>,
     shape: Dims,
     /// The mask or the index as it was given.
     given: Tensor,
@@ -30,7 +31,7 @@ struct Numbers {
 impl Numbers {
     /// The elements that a mask, expanded to `shape`, names.
     fn of_mask(mask: &Tensor, shape: &[usize]) -> Result<Numbers> {
-        let places = gather::flat_nonzero(binary::expanded(&mask.array(), shape)?.view::<Bool>());
+        let places = gather::flat_nonzero(binary::expanded(&mask.array(), shape)?.view::<Bool>())?;
         Ok(Numbers { shape: smallvec![places.len()], places: places.into(), given: mask.clone() })
     }
 
@@ -53,12 +54,13 @@ impl Numbers {
     }
 
     /// The same elements of each of many samples, which have so many each.
-    fn of_samples(&self, size: usize, numel: usize) -> Numbers {
+    fn of_samples(&self, size: usize, numel: usize) -> Result<Numbers> {
         let of_sample = |sample: usize| self.places.iter().map(move |place| place + (sample * numel) as i64);
-        let places = (0..size).flat_map(of_sample).collect();
+        let count = size.saturating_mul(self.places.len());
+        let places = storage::collected(count, (0..size).flat_map(of_sample))?.into();
         let mut shape = self.shape.clone();
         shape.insert(0, size);
-        Numbers { places, shape, given: self.given.clone() }
+        Ok(Numbers { places, shape, given: self.given.clone() })
     }
 }
 
@@ -134,7 +136,7 @@ impl Op for Pick {
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let numel = call.inputs[0].shape().iter().product();
-        let numbers = self.numbers.of_samples(call.size, numel);
+        let numbers = self.numbers.of_samples(call.size, numel)?;
         call.front(Pick { name: self.name, numbers, repeats: self.repeats })
     }
 }
@@ -237,7 +239,7 @@ impl Op for Place {
         let [x, values] = [&call.inputs[0], &call.inputs[1]];
         let lines = reshape::reshape_to(&values.front(call.size)?, &[call.size, numel(values)])?;
         let first = part::narrow(&lines, 1, 0, self.numbers.places.len() as i64)?;
-        let numbers = self.numbers.of_samples(call.size, numel(x));
+        let numbers = self.numbers.of_samples(call.size, numel(x))?;
         let op = Place { numbers, placing: self.placing };
         Ok(smallvec![Samples::first(apply_one(op, &[&x.front(call.size)?, &first])?)])
     }

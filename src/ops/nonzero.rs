@@ -6,6 +6,7 @@ use super::{batch, part, reshape, split};
 use crate::error::{Error, Result};
 use crate::kernels::gather;
 use crate::shape::{Dims, Layout};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// `nonzero` by its other name, under which it is mapped over samples as long as they have as many.
@@ -29,7 +30,7 @@ fn nonzero_of_each(x: &Tensor, lead: usize) -> Result<Tensor> {
         return Ok(found);
     }
     // The rows of one sample stand together: the first columns say whose they are.
-    let mut counts = vec![0; samples.iter().product()];
+    let mut counts = storage::filled(samples.iter().product(), 0)?;
     for row in found.to_vec::<i64>()?.chunks(layout.ndim()) {
         let number = |number, (&place, &size): (&i64, &usize)| number * size + place as usize;
         counts[row.iter().zip(samples).fold(0, number)] += 1;
@@ -49,12 +50,15 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     }
     let (array, ndim) = (x.array().widened()?, x.ndim());
     let (count, found) = dispatch!(all array.dtype, T => {
-        let found = gather::nonzero(array.view::<T>());
-        let count = found.len().checked_div(ndim).unwrap_or_else(|| gather::flat_nonzero(array.view::<T>()).len());
+        let found = gather::nonzero(array.view::<T>())?;
+        let count = match found.len().checked_div(ndim) {
+            Some(count) => count,
+            None => gather::flat_nonzero(array.view::<T>())?.len(),
+        };
         (count, found)
     });
     // Column by column in memory, since columns are what is used of it.
-    let mut columns: Vec<i64> = Vec::with_capacity(found.len());
+    let mut columns: Vec<i64> = storage::room(found.len())?;
     for dim in 0..ndim {
         columns.extend(found.iter().skip(dim).step_by(ndim));
     }

@@ -12,6 +12,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{scan, sort};
 use crate::shape::{self, Layout, SharedLayout};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// Which elements.
@@ -64,25 +65,23 @@ fn places<T: Ordered>(pick: Pick, x: &Array, dim: usize) -> Result<Array> {
     shape[dim] = 1;
     let (order, values) = (index.view::<i64>(), x.view::<T>());
     let lanes = order.lanes(ndarray::Axis(dim)).into_iter().zip(values.lanes(ndarray::Axis(dim)));
-    let chosen: Vec<i64> = lanes
-        .map(|(order, lane)| {
-            let value = |rank: usize| lane[order[rank] as usize];
-            let none = |rank: usize| !(value(rank) == value(rank));
-            let rank = match pick {
-                Pick::Nth(rank) => rank,
-                Pick::Middle { numbers_only: false } if none(length - 1) => {
-                    (0..length).find(|&rank| none(rank)).unwrap_or(0)
-                }
-                Pick::Middle { .. } => {
-                    let numbers = (0..length).take_while(|&rank| !none(rank)).count();
-                    numbers.max(1).div_ceil(2) - 1
-                }
-                _ => most_frequent(length, value),
-            };
-            order[rank]
-        })
-        .collect();
-    Array::from_slice(&shape, &chosen)
+    let chosen = lanes.map(|(order, lane)| {
+        let value = |rank: usize| lane[order[rank] as usize];
+        let none = |rank: usize| !(value(rank) == value(rank));
+        let rank = match pick {
+            Pick::Nth(rank) => rank,
+            Pick::Middle { numbers_only: false } if none(length - 1) => {
+                (0..length).find(|&rank| none(rank)).unwrap_or(0)
+            }
+            Pick::Middle { .. } => {
+                let numbers = (0..length).take_while(|&rank| !none(rank)).count();
+                numbers.max(1).div_ceil(2) - 1
+            }
+            _ => most_frequent(length, value),
+        };
+        order[rank]
+    });
+    Array::from_slice(&shape, &storage::collected(shape.iter().product(), chosen)?)
 }
 
 /// The rank of the last of the values that occur most often; the least of such values.

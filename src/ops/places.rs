@@ -47,10 +47,11 @@ fn by_dimension(shape: &[usize], dim: usize, index: &Tensor, to: &mut Vec<(usize
         let (mask, shape) = (mask.to_vec(), shape.to_vec());
         return Err(Error::MaskShape { mask, mask_dim: at, shape, dim: dim + at }.into());
     }
-    let found = dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>()));
+    let found = dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>())?);
     let ndim = mask.len().max(1);
     for at in 0..mask.len() {
-        let column: Vec<i64> = found.iter().skip(at).step_by(ndim).copied().collect();
+        let column = found.iter().skip(at).step_by(ndim).copied();
+        let column: Vec<i64> = storage::collected(column.len(), column)?;
         to.push((dim + at, Array::from_slice(&[column.len()], &column)?));
     }
     Ok(())

@@ -351,7 +351,7 @@ fn repeated(times: &Tensor, size: usize) -> Result<Tensor> {
         return index;
     }
     let counts = times.to_vec::<i64>()?;
-    let counts = if counts.len() == 1 { vec![counts[0]; size] } else { counts };
+    let counts = if counts.len() == 1 { storage::filled(size, counts[0])? } else { counts };
     let total = counts.iter().try_fold(0i64, |sum, &count| sum.checked_add(count.max(0)));
     if counts.iter().any(|&count| count < 0) {
         return Err(Error::RepeatsBelowZero {}.into());

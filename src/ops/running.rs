@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::kernels::{self, math};
 use crate::shape::{self, SharedLayout};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// y = Σ x over what is a number
@@ -120,7 +121,8 @@ impl Op for Trace {
     fn vjp(&self, source: &SharedLayout, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let g = single(gradients);
         let (rows, columns) = (source.shape()[0] as i64, source.shape()[1] as i64);
-        let places: Vec<i64> = (0..rows.min(columns)).map(|place| place * (columns + 1)).collect();
+        let places = (0..rows.min(columns)).map(|place| place * (columns + 1));
+        let places = storage::collected(rows.min(columns) as usize, places)?;
         let places = Tensor::from_array(Array::from_slice(&[places.len()], &places)?);
         let zeros = create::zeros(&[rows * columns], g.dtype())?;
         one(reshape::view(&along::index_fill(&zeros, 0, &places, g)?, &[rows, columns])?)

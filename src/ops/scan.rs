@@ -18,6 +18,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{moves, scan as kernels};
 use crate::shape;
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// A way along a dimension.
@@ -266,7 +267,9 @@ struct Recurrence {
 
 impl Recurrence {
     fn run<T: Ring>(&self, a: &Array, b: &Array) -> Result<Array> {
-        let pairs: Vec<(T, T)> = a.view::<T>().iter().copied().zip(b.view::<T>().iter().copied()).collect();
+        let (first, second) = (a.view::<T>(), b.view::<T>());
+        let pairs = first.iter().copied().zip(second.iter().copied());
+        let pairs = storage::collected(first.len(), pairs)?;
         let pairs = ArrayD::from_shape_vec(IxDyn(a.layout.shape()), pairs)
             .unwrap_or_else(|_| unreachable!("both operands have this shape"));
         let mut y = Array::uninit(&a.layout, T::DTYPE)?;

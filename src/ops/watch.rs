@@ -8,6 +8,7 @@
 //! read or locked: who waits for the lock again at the end must hold nothing that others wait for. A run
 //! of the engine has given the lock back as a whole or is short; within it operations keep what there is.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -77,12 +78,21 @@ impl Watch {
         // What is unwound belongs to the run and goes with it.
         catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| match self.failure.lock().take() {
             Some(error) if payload.is::<Interrupted>() => Err(error),
-            _ => match payload.downcast::<Exhausted>() {
-                Ok(missing) => Err(Error::OutOfMemory { bytes: missing.bytes as u64 }.into()),
-                Err(payload) => resume_unwind(payload),
-            },
+            _ => given_up(payload).map_or_else(|payload| resume_unwind(payload), Err),
         })
     }
+}
+
+/// The failure for which work unwound that there was no memory for; what else unwound as it is.
+pub fn given_up(payload: Box<dyn Any + Send>) -> std::result::Result<Box<Error>, Box<dyn Any + Send>> {
+    payload.downcast::<Exhausted>().map(|missing| Error::OutOfMemory { bytes: missing.bytes as u64 }.into())
+}
+
+/// Runs `body`. Work that is given up for want of memory becomes a failure.
+fn caught(body: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    // What is unwound was working on memory that nobody else has, or that is half written.
+    catch_unwind(AssertUnwindSafe(body))
+        .unwrap_or_else(|payload| given_up(payload).map_or_else(|payload| resume_unwind(payload), Err))
 }
 
 /// Estimated nanoseconds from which on an operation gives the host's lock back.
@@ -153,7 +163,12 @@ fn gives_lock_back() -> bool {
     KEPT.get() == 0
         && !mode::special()
         && !anomaly::is_enabled()
-        && host::host().is_some_and(|host| host.is_locked())
+        && host::host().is_none_or(|host| host.is_locked())
+}
+
+/// Runs what reads tensors, and takes so many nanoseconds by estimate, as operations are run.
+pub fn patiently<T: Send>(work: u64, operation: impl Send + FnOnce() -> Result<T>) -> Result<T> {
+    if is_long(work) { at_length(false, operation) } else { operation() }
 }
 
 /// Runs an operation without the host's lock. It is given up if the host says so, unless it writes in
@@ -172,13 +187,13 @@ pub(super) fn at_length<T: Send>(in_place: bool, operation: impl Send + FnOnce()
 
 fn run_at_length(in_place: bool, operation: &mut (dyn Send + FnMut() -> Result<()>)) -> Result<()> {
     let _kept = LockKept::new();
-    let Some(host) = host::host() else { return operation() };
+    let Some(host) = host::host() else { return caught(operation) };
     // Where the program is can be seen with the lock only.
     let _line = host::line_kept();
     let mut outcome = Ok(());
     host.unlocked(&mut || {
         outcome = match in_place {
-            true => operation(),
+            true => caught(&mut *operation),
             false => Watch::new(host).over(&mut *operation),
         };
     });

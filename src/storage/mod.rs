@@ -5,7 +5,7 @@ mod allocate;
 mod joined;
 mod resized;
 
-pub use allocate::{allocated, collected, idle, room, trim};
+pub use allocate::{allocated, collected, filled, idle, push, room, trim};
 
 use std::any::Any;
 use std::cell::Cell;

@@ -17,8 +17,9 @@ use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
 use super::{Tensor, resolve};
 use crate::dtype::{Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
+use crate::kernels::interrupt;
 use crate::shape::{self, Layout, SharedLayout};
-use crate::storage::Storage;
+use crate::storage::{self, Storage};
 
 /// Elements in memory.
 #[derive(Clone)]
@@ -80,7 +81,8 @@ impl Array {
     pub fn converted(&self, dtype: DType) -> Result<Array> {
         let elements = Tensor::from_array(self.clone()).to_vec::<Complex<f64>>()?;
         dispatch!(all dtype, T => {
-            let converted: Vec<T> = elements.into_iter().map(Element::convert).collect();
+            let converted: Vec<T> =
+                storage::collected(elements.len(), elements.into_iter().map(Element::convert))?;
             Array::from_slice(self.layout.shape(), &converted)
         })
     }
@@ -104,7 +106,8 @@ impl Array {
         }
         match resolve::resolve(self) {
             Ok(array) => array,
-            Err(_) => unreachable!("there is memory for a copy of what is in memory"),
+            // Windows that overlap may show far more than is in memory.
+            Err(_) => interrupt::exhausted(self.layout.numel().saturating_mul(self.dtype.size())),
         }
     }
 

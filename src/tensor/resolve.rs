@@ -4,11 +4,27 @@ use super::Array;
 use crate::dtype::{BFloat16, Complex, DType, Half};
 use crate::error::Result;
 use crate::kernels::{map, moves};
-use crate::shape::{self, SharedLayout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
 
 /// The numbers in memory of their own with the dimensions in the same order, with nothing left to be done.
+/// What is shown again and again is calculated once, and shown so again.
 pub(super) fn resolve(array: &Array) -> Result<Array> {
+    let own = &array.layout;
+    let once = own.without_repetition();
+    if once.shape() == own.shape() {
+        return resolve_each(array);
+    }
+    let once = resolve_each(&array.with_layout(once))?;
+    let sizes = own.shape().iter().zip(once.layout.shape());
+    let strides =
+        sizes.zip(once.layout.strides()).map(|((own, once), &stride)| if own == once { stride } else { 0 });
+    let layout = Layout::strided(own.shape().into(), strides.collect(), once.layout.offset())?;
+    Ok(once.with_layout(layout))
+}
+
+/// `resolve`, element by element.
+fn resolve_each(array: &Array) -> Result<Array> {
     let layout = SharedLayout::new(array.layout.packed());
     let order = shape::order_of_strides(layout.shape(), layout.strides());
     let array = &array.with_layout(array.layout.permuted(order.iter().copied()));

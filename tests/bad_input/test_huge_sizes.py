@@ -6,6 +6,24 @@ import rushlight as torch
 F = torch.nn.functional
 HUGE = 1 << 45
 X, IMAGE, ZERO = torch.ones(3, 4), torch.ones(1, 2, 4, 4), torch.zeros(1, dtype=torch.int64)
+ONE, YES, TALL = torch.ones(1), torch.ones(1, dtype=torch.bool), torch.ones(1 << 21, 2)
+WIDE = [1 << 20, 1 << 20]
+
+
+def enlarged(mode, **options):
+    return lambda: F.interpolate(IMAGE, size=WIDE, mode=mode, **options)
+
+
+def packed(length, places=1):
+    steps = torch.ones(1, 1, 1).expand(places, 1, 1)
+    return torch.nn.utils.rnn.pack_padded_sequence(steps, torch.tensor([length]))
+
+
+def printed(**options):
+    torch.set_printoptions(**options)
+    return repr(ONE.expand(HUGE))
+
+
 CALLS = {
     "linspace": lambda: torch.linspace(0, 1, HUGE),
     "linspace of tensors": lambda: torch.linspace(torch.tensor(0.0), torch.tensor(1.0), HUGE),
@@ -22,6 +40,31 @@ CALLS = {
     "take": lambda: torch.take(X, ZERO.expand(HUGE)),
     "sort": lambda: torch.zeros(1).expand(HUGE).sort(),
     "cumsum": lambda: torch.zeros(1).expand(HUGE).cumsum(0),
+    "nearest": enlarged("nearest"),
+    "nearest-exact": enlarged("nearest-exact"),
+    "bilinear": enlarged("bilinear"),
+    "bicubic": enlarged("bicubic"),
+    "area": enlarged("area"),
+    "smooth lines": enlarged("bilinear", antialias=True),
+    "smooth curves": enlarged("bicubic", antialias=True),
+    "linear": lambda: F.interpolate(ONE.view(1, 1, 1), size=HUGE, mode="linear"),
+    "trilinear": lambda: F.interpolate(IMAGE[None], size=[1 << 15] * 3, mode="trilinear"),
+    "adaptive_avg_pool1d": lambda: F.adaptive_avg_pool1d(X, HUGE),
+    "adaptive_avg_pool2d both ways": lambda: F.adaptive_avg_pool2d(IMAGE, 10**7),
+    "adaptive_avg_pool3d": lambda: F.adaptive_avg_pool3d(IMAGE, 10**5),
+    "svd": lambda: torch.linalg.svd(TALL, full_matrices=True),
+    "qr": lambda: torch.linalg.qr(TALL, mode="complete"),
+    "gather": lambda: X.gather(0, ZERO.expand(HUGE, 4)),
+    "gather of what is repeated": lambda: ONE.expand(HUGE).gather(0, ZERO.expand(HUGE)),
+    "masked_select": lambda: ONE.expand(HUGE).masked_select(YES),
+    "masked_select by what is repeated": lambda: ONE.masked_select(YES.expand(HUGE)),
+    "pack_padded_sequence": lambda: packed(HUGE, HUGE),
+    "pack_padded_sequence of more than there is": lambda: packed(HUGE),
+    "combinations": lambda: torch.combinations(torch.arange(1 << 21), 2),
+    "conjugates": lambda: torch.tensor([1j]).conj().repeat_interleave(HUGE),
+    "windows of conjugates": lambda: TALL.view(-1).to(torch.complex64).conj().unfold(0, 1 << 21, 1) + 1,
+    "all elements as text": lambda: printed(threshold=1 << 60),
+    "edges as text": lambda: printed(edgeitems=1 << 60),
 }
 
 
@@ -42,11 +85,55 @@ def test_they_are_refused_as_memory_that_is_not_there(name):
         lambda x: x.tolist(),
         lambda x: torch.empty(HUGE, 0).unbind(),
         lambda x: torch.empty(HUGE, 0).split(1),
+        lambda x: ONE.expand(HUGE).nonzero(),
+        lambda x: x[YES.expand(HUGE)],
+        lambda x: torch.zeros(3).scatter_add_(0, ZERO.expand(HUGE), x),
+        lambda x: torch.zeros(3).index_add_(0, ZERO.expand(HUGE), x),
+        lambda x: torch.combinations(torch.arange(10), 100, with_replacement=True),
     ],
 )
 def test_so_is_what_has_to_be_copied_or_listed(call):
     with pytest.raises(RuntimeError, match="can't allocate memory"):
         call(torch.zeros(1).expand(HUGE))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: torch.linalg.lu(x),
+        lambda x: torch.linalg.svd(x),
+        lambda x: torch.linalg.qr(x, mode="complete"),
+        lambda x: torch.lu_unpack(*torch.linalg.lu_factor(x)),
+    ],
+)
+def test_squares_that_nobody_can_count_are_refused(call):
+    with pytest.raises(RuntimeError, match="Storage size calculation overflowed with sizes="):
+        call(torch.empty(HUGE, 0))
+
+
+def test_more_choices_than_there_are_numbers_are_refused():
+    with pytest.raises(RuntimeError, match=r"^numel: integer multiplication overflow$"):
+        torch.combinations(torch.arange(1000), 500)
+    with pytest.raises(RuntimeError, match=r"^numel: integer multiplication overflow$"):
+        torch.combinations(torch.ones(3, requires_grad=True), 100, with_replacement=True)
+
+
+@pytest.mark.own  # torch makes a grid of all choices first, and fails
+def test_there_may_be_no_choice_of_so_many():
+    assert torch.combinations(torch.arange(10), HUGE).shape == (0, HUGE)
+
+
+@pytest.mark.own  # torch goes through all of the elements
+def test_nothing_is_found_among_however_many():
+    assert torch.zeros(1).expand(HUGE).nonzero().shape == (0, 1)
+    assert ONE.expand(HUGE).masked_select(~YES).shape == (0,)
+
+
+def test_matrices_without_elements_are_factored_however_high_they_are():
+    lu, pivots = torch.linalg.lu_factor(torch.empty(HUGE, 0))
+    assert (lu.shape, pivots.shape, pivots.dtype) == ((HUGE, 0), (0,), torch.int32)
+    lu, pivots, info = torch.linalg.lu_factor_ex(torch.empty(2, 0, HUGE))
+    assert (lu.shape, pivots.shape, info.tolist()) == ((2, 0, HUGE), (2, 0), [0, 0])
 
 
 def test_more_digits_than_any_number_has_are_refused():

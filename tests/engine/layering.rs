@@ -13,7 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("shape", &["error", "dtype"]),
     ("sharing", &[]),
     ("storage", &["error", "dtype", "sharing"]),
-    ("kernels", &["dtype", "shape", "storage", "sharing"]),
+    ("kernels", &["error", "dtype", "shape", "storage", "sharing"]),
     ("tensor", &["error", "dtype", "shape", "sharing", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "sharing", "storage", "tensor", "origin"]),
     ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph"]),

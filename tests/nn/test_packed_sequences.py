@@ -83,3 +83,13 @@ def test_wrong_sequences_are_refused_in_these_words(call, kind, text):
 def test_sequences_may_come_one_by_one():
     padded = pad_sequence((torch.ones(length) for length in (2, 1)), batch_first=True)
     assert padded.tolist() == [[1.0, 1.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "elements", "sizes"),
+    [([5, 1], [0.0, 1.0, 2.0, 4.0], [2, 1, 1, 1, 1]), ([3, 3], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [2, 2, 2])],
+)
+def test_steps_are_packed_run_by_run(lengths, elements, sizes):
+    x = torch.arange(6.0).view(3, 2)
+    packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths)
+    assert (packed.data.tolist(), packed.batch_sizes.tolist()) == (elements, sizes)

@@ -145,8 +145,13 @@ def test_a_long_backward_that_is_recorded_is_interrupted():
         ("a, b = torch.ones(100, 14_000), torch.ones(14_000, 14_000)", "a @ b"),
         ("a = torch.ones(100_000_000)", "a.tan()"),
         ("a = torch.ones(100_000_000)", "a.pow(1.3)"),
+        (
+            "a = torch.ones(30_000_000, dtype=torch.uint8); torch.set_printoptions(threshold=1 << 60)",
+            "repr(a)",
+        ),
+        ("a = torch.arange(300)", "torch.combinations(a, 4)"),
     ],
-    ids=["a-product", "few-rows", "a-function", "a-power"],
+    ids=["a-product", "few-rows", "a-function", "a-power", "a-text", "choices"],
 )
 def test_a_long_operation_is_interrupted(setup, work):
     output = run_script(PRELUDE + setup + f"\nprint(interrupted(lambda: {work}))\n", timeout=300)

@@ -176,9 +176,6 @@ fn parts(a: &Arguments<'_, '_>) -> Result<(Tensor, Tensor, Tensor)> {
         (Some(lu), Some(pivots)) => (lu, pivots),
         _ => unreachable!("the signature asks for both"),
     };
-    if pivots.dtype() != rushlight::dtype::DType::Int32 {
-        return Err(Error::UnpackPivots {}.into());
-    }
     let (exchange, lower, upper) = lu_unpack(lu, pivots)?;
     let empty = || create::empty(&[0], lu.dtype());
     Ok((

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rushlight::dtype::Element;
 use rushlight::graph::mode;
-use rushlight::ops::{default_dtype, tangents};
+use rushlight::ops::{default_dtype, tangents, watch};
 use rushlight::shape::Dims;
 use rushlight::tensor::Batch;
 use rushlight::tensor::print::{Heading, PrintOptions, print_options, render, set_print_options};
@@ -117,13 +117,16 @@ fn plain(
     let dtype = tensor.dtype();
     let array = tensor.array().widened().map_err(raise)?;
     let shape = array.layout.shape();
-    Ok(dispatch!(all array.dtype, T => {
-        let view = array.view::<T>();
-        let element = |position: usize| {
-            view.get(place(position, shape).as_slice()).copied().unwrap_or_default().to_scalar()
-        };
-        render(element, dtype, shape, &heading, &print_options())
-    }))
+    let text = || {
+        dispatch!(all array.dtype, T => {
+            let view = array.view::<T>();
+            let element = |position: usize| {
+                view.get(place(position, shape).as_slice()).copied().unwrap_or_default().to_scalar()
+            };
+            render(element, dtype, shape, &heading, &print_options())
+        })
+    };
+    watch::patiently(array.layout.numel() as u64, text).map_err(raise)
 }
 
 /// The index in every dimension of the element at a row-major position.

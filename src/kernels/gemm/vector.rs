@@ -4,6 +4,7 @@ use ndarray::{ArrayView1, ArrayView2};
 use std::mem::MaybeUninit;
 
 use crate::dtype::Number;
+use crate::kernels::interrupt;
 use crate::kernels::simd::vectorised;
 
 /// Sums that run side by side.
@@ -55,7 +56,7 @@ pub(super) fn times_matrix<T: Number>(
     let x = match x.as_slice() {
         Some(x) => x,
         None => {
-            copy = x.to_vec();
+            copy = interrupt::collected(x.iter().copied());
             &copy
         }
     };

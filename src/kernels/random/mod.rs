@@ -15,6 +15,7 @@ use std::num::NonZeroU64;
 pub use generator::Generator;
 pub use normal::{Normal, fill_normal, fill_normal_singly};
 
+use super::interrupt;
 use super::simd::vectorised;
 use crate::dtype::{DType, Element, Real};
 
@@ -184,7 +185,7 @@ pub fn fill_log_normal<T: Real>(generator: &mut Generator, out: &mut [T], mean: 
 /// An index may come more than once.
 pub fn fill_choices<T: Real>(generator: &mut Generator, out: &mut [i64], weights: &[T]) {
     let mut sum = T::ZERO;
-    let mut bounds: Vec<T> = Vec::with_capacity(weights.len());
+    let mut bounds: Vec<T> = interrupt::room(weights.len());
     for weight in weights {
         sum = sum + *weight;
         bounds.push(sum);

@@ -110,7 +110,7 @@ impl Op for IndexWrite {
             (_, false) | (Mode::FillNumber(_), _) => None,
             (Mode::Add(alpha), _) if alpha.to_f64() != 1.0 => Some(mul(&selected()?, alpha)?),
             (Mode::Add(_) | Mode::Copy, _) => Some(selected()?),
-            (Mode::Fill, _) => Some(reduce::sum(&self.slices.once().select(gradient)?, None, false, None)?),
+            (Mode::Fill, _) => Some(reduce::sum(&self.slices.once()?.select(gradient)?, None, false, None)?),
         };
         Ok(match self.mode {
             Mode::FillNumber(_) => smallvec![x],

@@ -16,6 +16,8 @@ use crate::ops::batch::{self, Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
 use crate::ops::{add, neg, part};
+use crate::shape;
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// P L U = A, with both triangles in one matrix, and the rows that were exchanged
@@ -58,6 +60,12 @@ impl Op for Elimination {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
+        let shape = [&a.lead[..], &[a.rows.min(a.columns)]].concat();
+        if shape.contains(&0) {
+            // There is nothing to exchange, among however many rows.
+            let triangles = a.made_by_columns::<f64>(&[a.rows, a.columns], &[])?;
+            return Ok(smallvec![triangles, Tensor::from_array(Array::uninit_shape(&shape, DType::Int32)?)]);
+        }
         let mut pivots = Vec::new();
         let triangles = factored!(a, T => {
             let mut triangles = Vec::new();
@@ -68,7 +76,6 @@ impl Op for Elimination {
             }
             a.made_by_columns(&[a.rows, a.columns], &triangles)?
         });
-        let shape = [&a.lead[..], &[a.rows.min(a.columns)]].concat();
         Ok(smallvec![triangles, Tensor::from_array(Array::from_slice(&shape, &pivots)?)])
     }
 
@@ -93,7 +100,7 @@ impl Op for Elimination {
     }
 }
 
-fn check_rank(a: &Tensor, operation: &'static str) -> Result<()> {
+pub(super) fn check_rank(a: &Tensor, operation: &'static str) -> Result<()> {
     match a.ndim() < 2 {
         true => Err(Error::EliminationRank { operation, shape: a.layout().shape().to_vec() }.into()),
         false => Ok(()),
@@ -147,9 +154,10 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     let (&steps, lead) = shape.split_last().unwrap_or((&0, &[]));
     let pivots = pivots.to_vec::<i64>()?;
     let count: usize = lead.iter().product();
-    let mut result = vec![0.0; count * rows * rows];
+    let sizes = shape::checked_shape(&shape::signed(&[lead, &[rows, rows]].concat()))?;
+    let mut result = storage::filled(sizes.iter().product(), 0.0)?;
     for item in 0..count {
-        let mut order: Vec<usize> = (0..rows).collect();
+        let mut order: Vec<usize> = storage::collected(rows, 0..rows)?;
         for (step, &pivot) in pivots[item * steps..(item + 1) * steps].iter().enumerate() {
             match usize::try_from(pivot - 1) {
                 Ok(pivot) if pivot < rows && step < rows => order.swap(step, pivot),
@@ -160,7 +168,7 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
             result[(item * rows + row) * rows + place] = 1.0;
         }
     }
-    let array = Array::from_slice(&[lead, &[rows, rows]].concat(), &result)?;
+    let array = Array::from_slice(&sizes, &result)?;
     Ok(Tensor::from_array(crate::ops::copy::as_type(&array, dtype)?.into_owned()))
 }
 

@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 
 use smallvec::smallvec;
 
-use super::elimination::exchanges;
+use super::elimination::{check_rank, exchanges};
 use super::triangular::solve_triangular;
 use super::{adjoint, sides, turned};
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
@@ -269,6 +269,10 @@ pub(super) fn changes(t: &Tensor) -> Result<(Tensor, Tensor)> {
 
 /// The exchange of rows, and the lower and the upper triangle, of matrices that were factored.
 pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
+    check_rank(lu, "torch.lu_unpack")?;
+    if pivots.dtype() != DType::Int32 {
+        return Err(Error::UnpackPivots {}.into());
+    }
     let exchange = exchanges(pivots, sides(lu).0, lu.dtype())?;
     let (lower, upper) = two(apply(Unpack, &[lu])?);
     Ok((exchange, lower, upper))

@@ -36,7 +36,7 @@ use crate::error::{Error, Result};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag};
 use crate::ops::{copy, create, memory_order, mul, neg, part, permute, squeeze, sub, triangle};
-use crate::shape::Dims;
+use crate::shape::{self, Dims};
 use crate::tensor::{Array, Tensor};
 
 /// Matrices as numbers of double precision, real or complex, in which factors are computed whatever the type.
@@ -91,6 +91,15 @@ impl Matrices {
         let array = Array::from_slice(&[&self.lead[..], shape].concat(), numbers)?;
         Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
     }
+}
+
+/// Refuses factors of sizes that there is no memory for, before anything is calculated.
+fn check_room(x: &Tensor, rows: usize, columns: usize) -> Result<()> {
+    let mut sizes = shape::signed(x.layout().shape());
+    let lead = sizes.len() - 2;
+    sizes[lead..].copy_from_slice(&[rows as i64, columns as i64]);
+    let wide = if x.dtype().is_complex() { DType::Complex128 } else { DType::Float64 };
+    Array::uninit_shape(&shape::checked_shape(&sizes)?, wide).map(drop)
 }
 
 /// The matrix that was the `item`th of so many, in messages.

@@ -215,6 +215,10 @@ impl Op for Qr {
 /// Orthogonal matrices and triangles whose products the matrices are.
 pub fn qr(a: &Tensor, mode: Mode) -> Result<(Tensor, Tensor)> {
     check_matrix(a, "linalg.qr")?;
+    if mode == Mode::Complete {
+        let (rows, _) = super::sides(a);
+        super::check_room(a, rows, rows)?;
+    }
     apply(Qr { mode }, &[a]).map(two)
 }
 

@@ -243,6 +243,11 @@ impl Op for Svd {
 /// Orthogonal matrices on both sides of the singular values, the right one transposed.
 pub fn svd(a: &Tensor, full: bool) -> Result<(Tensor, Tensor, Tensor)> {
     check_matrix(a, "linalg.svd")?;
+    if full {
+        let (rows, columns) = super::sides(a);
+        super::check_room(a, rows, rows)?;
+        super::check_room(a, columns, columns)?;
+    }
     let mut outputs = apply(Svd { full }, &[a])?;
     match (outputs.pop(), outputs.pop(), outputs.pop()) {
         (Some(vh), Some(s), Some(u)) => Ok((u, s, vh)),

@@ -12,7 +12,7 @@ use crate::kernels::{gather as kernels, zip};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::extremes_along::placed;
-use crate::ops::{batch, cast, compare, copy, create, div, gather, mul, neg, reduce, reshape, select, whole};
+use crate::ops::{batch, cast, compare, create, div, gather, mul, neg, reduce, reshape, select, whole};
 use crate::shape::Dims;
 use crate::tensor::{Array, Tensor};
 
@@ -63,13 +63,12 @@ pub(super) fn class_dim(x: &[usize]) -> usize {
 
 /// The numbers of the classes in a target.
 fn class_numbers(target: &Tensor) -> Result<Vec<i64>> {
-    Ok(copy::as_type(&target.array(), DType::Int64)?.view::<i64>().iter().copied().collect())
+    target.to_vec()
 }
 
 /// The weight of each class, if they have any.
 fn by_class<T: Real>(weight: Option<&Tensor>) -> Result<Option<Vec<T>>> {
-    let widened = weight.map(|weight| weight.array().widened()).transpose()?;
-    Ok(widened.map(|weight| weight.view::<T>().iter().copied().collect()))
+    weight.map(Tensor::to_vec).transpose()
 }
 
 impl NllLoss {

@@ -14,6 +14,7 @@ use crate::ops::apply::{Keep, Op, Outputs, one, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::{copy, create, gather, memory_order, reshape, whole};
 use crate::shape::{self, Layout};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// Which elements belong to which window.
@@ -51,10 +52,7 @@ impl MaxPool {
         let sizes = &x.layout.shape()[lead..];
         let (area, places): (usize, usize) = (sizes.iter().product(), self.counts.iter().product());
         let numel: usize = shape.iter().product();
-        let mut index = Vec::new();
-        let too_large = |_| Error::OutOfMemory { bytes: (numel as u64).saturating_mul(8) };
-        index.try_reserve_exact(numel).map_err(too_large)?;
-        index.resize(numel, 0);
+        let mut index = storage::filled(numel, 0)?;
         if area == 0 || places == 0 {
             return Ok(index);
         }

@@ -1,6 +1,6 @@
 //! Averages over windows, of a given size or as many as are wanted.
 
-use super::resample::{Axis, Resample};
+use super::resample::{self, Axis, Resample};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -131,34 +131,25 @@ pub fn mean_pool(
     let axes = counts.iter().enumerate().map(|(dim, &count)| {
         let (kernel, stride, padding) = (pool.kernel[dim], pool.stride[dim], pool.padding[dim]);
         let size = layout.shape()[lead + dim] as i64;
-        let window = |place: i64| {
+        let window = |place: usize| {
             let Window { first, last, elements } =
-                Window::of(place, kernel, stride, padding, size, with_padding);
+                Window::of(place as i64, kernel, stride, padding, size, with_padding);
             let weight = match divisor {
                 Some(divisor) if dim == 0 => 1.0 / divisor as f64,
                 Some(_) => 1.0,
                 None => 1.0 / elements as f64,
             };
-            Taps { inputs: (first..last).map(|at| (at as usize, weight)).collect() }
+            (first..last).map(move |at| (at as usize, weight))
         };
-        Axis {
-            behind: layout.ndim() - 1 - lead - dim,
-            size: size as usize,
-            taps: (0..count as i64).map(window).collect(),
-        }
+        let taps = Taps::new(count, window)?;
+        Ok(Axis { behind: layout.ndim() - 1 - lead - dim, size: size as usize, taps })
     });
+    let axes = axes.collect::<Result<_>>()?;
     let mut given = pool.shown();
     given.retain(|(name, _)| *name != "dilation");
     given.extend(shown! { count_include_pad: with_padding, divisor_override: divisor });
-    Resample {
-        names: name,
-        axes: axes.collect(),
-        transposed: false,
-        operation,
-        takes_complex: false,
-        keeps: true,
-    }
-    .of_given(x, given)
+    Resample { names: name, axes, transposed: false, operation, takes_complex: false, keeps: true }
+        .of_given(x, given)
 }
 
 /// A window of a dimension.
@@ -192,20 +183,15 @@ fn whole_mean_pool(
     for (dim, &count) in counts.iter().enumerate() {
         let (kernel, stride, padding) = (pool.kernel[dim], pool.stride[dim], pool.padding[dim]);
         let size = layout.shape()[lead + dim] as i64;
-        let windows: Vec<Window> = (0..count as i64)
-            .map(|place| Window::of(place, kernel, stride, padding, size, with_padding))
-            .collect();
-        let sizes: Vec<i64> = windows.iter().map(|window| window.elements).collect();
+        let window = |place: usize| Window::of(place as i64, kernel, stride, padding, size, with_padding);
+        let sizes = storage::collected(count, (0..count).map(|place| window(place).elements))?;
         let sizes = Tensor::from_slice(&[count], &sizes)?;
         elements = mul(&squeeze::unsqueeze(&elements, -1)?, &sizes)?;
-        let taps = |window: &Window| Taps {
-            inputs: (window.first..window.last).map(|at| (at as usize, 1.0)).collect(),
-        };
-        axes.push(Axis {
-            behind: layout.ndim() - 1 - lead - dim,
-            size: size as usize,
-            taps: windows.iter().map(taps).collect(),
-        });
+        let taps = Taps::new(count, |place| {
+            let Window { first, last, .. } = window(place);
+            (first..last).map(|at| (at as usize, 1.0))
+        })?;
+        axes.push(Axis { behind: layout.ndim() - 1 - lead - dim, size: size as usize, taps });
     }
     let names = ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"];
     let sums = Resample {
@@ -246,14 +232,15 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
     if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
+    resample::check_room(x, &sizes)?;
     let axes = sizes.iter().enumerate().map(|(dim, &count)| {
         let size = layout.shape()[lead + dim];
         let window = |place: usize| {
             let (start, end) = adaptive_window(place, size, count as usize);
             let weight = 1.0 / (end - start) as f64;
-            Taps { inputs: (start..end).map(|at| (at, weight)).collect() }
+            (start..end).map(move |at| (at, weight))
         };
-        let taps = storage::collected(count as usize, (0..count as usize).map(window))?;
+        let taps = Taps::new(count as usize, window)?;
         Ok(Axis { behind: layout.ndim() - 1 - lead - dim, size, taps })
     });
     let names = match sizes.len() {

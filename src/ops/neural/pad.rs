@@ -14,7 +14,6 @@ use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::{copy, memory_order};
 use crate::shape::{self, Dims, Layout};
-use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// y = x with `value` around it; negative numbers cut elements off
@@ -176,8 +175,8 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
             at if at >= size => 2 * (size - 1) - at,
             at => at,
         };
-        let tap = |place| Taps { inputs: vec![(source(place) as usize, 1.0)] };
-        let taps = storage::collected(output as usize, (0..output).map(tap))?;
+        let tap = |place: usize| std::iter::once((source(place as i64) as usize, 1.0));
+        let taps = Taps::new(output as usize, tap)?;
         Ok(Axis { behind: pair, size: size as usize, taps })
     };
     let axes = (0..spatial).map(axis).collect::<Result<Vec<_>>>()?;

@@ -1,6 +1,7 @@
 //! Linear maps along spatial dimensions, one after the other: each output element is a weighted sum
 //! of a few input elements. Averages, interpolation and padding with what is there are such maps.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use smallvec::smallvec;
@@ -14,7 +15,7 @@ use crate::ops::batch::{self, Answer, Call};
 use crate::ops::conjugate::by_parts;
 use crate::ops::given::apply_one_given;
 use crate::ops::{copy, create, memory_order};
-use crate::shape::{self, Layout, SharedLayout, signed};
+use crate::shape::{Layout, SharedLayout, checked_shape, signed};
 use crate::tensor::{Array, Tensor};
 
 /// The map of one dimension.
@@ -24,7 +25,16 @@ pub(super) struct Axis {
     /// Its size.
     pub(super) size: usize,
     /// The inputs of each output.
-    pub(super) taps: Vec<Taps>,
+    pub(super) taps: Taps,
+}
+
+/// Refuses images of sizes that there is no memory for, before anything is made that is as large as one of them.
+pub(super) fn check_room(x: &Tensor, sizes: &[i64]) -> Result<()> {
+    let layout = x.layout();
+    let mut shape = signed(layout.shape());
+    let lead = shape.len() - sizes.len();
+    shape[lead..].copy_from_slice(sizes);
+    Array::uninit_shape(&checked_shape(&shape)?, x.dtype()).map(drop)
 }
 
 /// y = A x with the map A, or its transpose
@@ -56,20 +66,23 @@ impl Resample {
 
     /// The elements of `x` along one axis after the other, with so many dimensions of parts behind.
     fn run<T: Number>(&self, x: &Array, parts: usize) -> Result<Array> {
-        let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
-        let (mut shape, mut values) = (x.layout.shape().to_vec(), elements.to_vec());
+        let mut y = copy::in_order(x)?;
         for axis in self.axes.iter() {
+            let mut shape = y.layout.shape().to_vec();
             let dim = shape.len() - 1 - axis.behind - parts;
             let inner: usize = shape[dim + 1..].iter().product();
-            shape[dim] = if self.transposed { axis.size } else { axis.taps.len() };
-            let mut result = vec![T::ZERO; shape.iter().product()];
+            shape[dim] = if self.transposed { axis.size } else { axis.taps.count() };
+            let next = Array::zeroed(&SharedLayout::new(Layout::contiguous(&shape)?), T::DTYPE)?;
+            let (Some(values), Some(result)) = (y.slice::<T>(), next.writable_slice::<T>()) else {
+                unreachable!("both were laid out in order")
+            };
             match self.transposed {
-                false => taps::gather(&values, &mut result, &axis.taps, axis.size, inner),
-                true => taps::scatter(&values, &mut result, &axis.taps, axis.size, inner),
+                false => taps::gather(values, result, &axis.taps, axis.size, inner),
+                true => taps::scatter(values, result, &axis.taps, axis.size, inner),
             }
-            values = result;
+            y = Cow::Owned(next);
         }
-        Array::from_slice(&shape, &values)
+        Ok(y.into_owned())
     }
 
     /// `run` of images of bytes, the last axis first, as rounding in between makes a difference.
@@ -79,11 +92,10 @@ impl Resample {
             let mut shape = array.layout.shape().to_vec();
             let dim = shape.len() - 1 - axis.behind;
             let inner = shape[dim + 1..].iter().product();
-            shape[dim] = axis.taps.len();
-            let checked = shape::checked_shape(&signed(&shape))?;
-            let result = Array::zeroed(&SharedLayout::new(Layout::contiguous(&checked)), DType::UInt8)?;
+            shape[dim] = axis.taps.count();
+            let result = Array::zeroed(&SharedLayout::new(Layout::contiguous(&shape)?), DType::UInt8)?;
             if let (Some(from), Some(to)) = (array.slice(), result.writable_slice()) {
-                taps::gather_bytes(from, to, &axis.taps, axis.size, inner);
+                taps::gather_bytes(from, to, &axis.taps, axis.size, inner)?;
             }
             array = result;
         }

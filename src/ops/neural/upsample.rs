@@ -3,13 +3,14 @@
 
 use std::f64::consts::PI;
 
-use super::resample::{Axis, Resample};
+use smallvec::{SmallVec, smallvec};
+
+use super::resample::{self, Axis, Resample};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::Shown;
 use crate::graph::shown::shown;
 use crate::kernels::taps::Taps;
-use crate::storage;
 use crate::tensor::Tensor;
 
 /// How elements of another size are found.
@@ -140,20 +141,24 @@ fn cubic(x: f64, slope: f64) -> f64 {
 }
 
 /// The inputs of an output whose place covers `scale` elements, or the neighbours of it if that is less.
-fn smooth(place: usize, size: usize, scale: f64, filter: Filter) -> Taps {
+fn smooth(place: usize, size: usize, scale: f64, filter: Filter) -> impl Iterator<Item = (usize, f64)> {
     let stretch = scale.max(1.0);
     let (centre, support) = (scale * (place as f64 + 0.5), filter.reach() * stretch);
     let first = (centre - support + 0.5).max(0.0) as usize;
     let end = ((centre + support + 0.5).max(0.0) as usize).min(size);
-    let weight = |at: usize| filter.weight((at as f64 - centre + 0.5) / stretch);
+    let weight = move |at: usize| filter.weight((at as f64 - centre + 0.5) / stretch);
     let total: f64 = (first..end).map(weight).sum();
-    Taps { inputs: (first..end).map(|at| (at, weight(at) / total)).collect() }
+    (first..end).map(move |at| (at, weight(at) / total))
 }
 
-/// The inputs of the output at `place`. `scale` is the input's size over the output's.
-fn taps(between: Between, place: usize, size: usize, count: usize, scale: f64) -> Taps {
+/// Inputs and their weights.
+type Nearby = SmallVec<[(usize, f64); 4]>;
+
+/// The inputs of the output at `place`, where they are few however large the image is. `scale` is the input's
+/// size over the output's.
+fn nearby(between: Between, place: usize, size: usize, count: usize, scale: f64) -> Nearby {
     let last = size.saturating_sub(1);
-    let one = |at: f64| Taps { inputs: vec![((at.max(0.0) as usize).min(last), 1.0)] };
+    let one = |at: f64| smallvec![((at.max(0.0) as usize).min(last), 1.0)];
     let at = place as f64;
     let source = |align_corners: bool| match align_corners {
         true if count > 1 => at * (last as f64 / (count - 1) as f64),
@@ -168,7 +173,7 @@ fn taps(between: Between, place: usize, size: usize, count: usize, scale: f64) -
             let low = (source.floor() as usize).min(last);
             let share = source - low as f64;
             let high = (low + 1).min(last);
-            Taps { inputs: vec![(low, 1.0 - share), (high, share)] }
+            smallvec![(low, 1.0 - share), (high, share)]
         }
         Between::Cubic { align_corners } => {
             let source = source(align_corners);
@@ -177,17 +182,23 @@ fn taps(between: Between, place: usize, size: usize, count: usize, scale: f64) -
                 let at = low as i64 + step;
                 (at.clamp(0, last as i64) as usize, cubic(source - low - step as f64, -0.75))
             };
-            Taps { inputs: (-1..=2).map(tap).collect() }
+            (-1..=2).map(tap).collect()
         }
-        Between::Smooth { filter, align_corners } => {
-            let scale = match align_corners {
-                true if count > 1 => last as f64 / (count - 1) as f64,
-                true => 0.0,
-                false => scale,
-            };
-            smooth(place, size, scale, filter)
-        }
+        Between::Smooth { .. } => unreachable!("these are as many as the image is larger"),
     }
+}
+
+/// The inputs of all outputs of a dimension.
+fn taps(between: Between, size: usize, count: usize, scale: f64) -> Result<Taps> {
+    let Between::Smooth { filter, align_corners } = between else {
+        return Taps::new(count, |place| nearby(between, place, size, count, scale).into_iter());
+    };
+    let scale = match align_corners {
+        true if count > 1 => size.saturating_sub(1) as f64 / (count - 1) as f64,
+        true => 0.0,
+        false => scale,
+    };
+    Taps::new(count, |place| smooth(place, size, scale, filter))
 }
 
 /// The last dimensions in other sizes. A scale that is given stands for the quotient of the sizes.
@@ -208,8 +219,7 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     let axes = sizes.iter().zip(inputs).enumerate().map(|(dim, (&count, &size))| {
         let given = scales.get(dim).copied().flatten().filter(|&scale| scale > 0.0);
         let scale = given.map_or(size as f64 / count as f64, f64::recip);
-        let tap = |place| taps(between, place, size, count as usize, scale);
-        let taps = storage::collected(count as usize, (0..count as usize).map(tap))?;
+        let taps = taps(between, size, count as usize, scale)?;
         Ok(Axis { behind: layout.ndim() - 1 - lead - dim, size, taps })
     });
     let mut given = shown! { output_size: sizes, self_sym_sizes: &*layout };
@@ -227,6 +237,7 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     if !is_taken {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
+    resample::check_room(x, sizes)?;
     let (names, axes) = (between.nodes(sizes.len()), axes.collect::<Result<_>>()?);
     Resample { names, axes, transposed: false, operation, takes_complex: false, keeps: false }
         .of_given(x, given)

@@ -80,6 +80,23 @@ pub fn collected<T>(len: usize, items: impl Iterator<Item = T>) -> Result<Vec<T>
     Ok(all)
 }
 
+/// So many times the same.
+pub fn filled<T: Clone>(len: usize, value: T) -> Result<Vec<T>> {
+    let mut all = room(len)?;
+    all.resize(len, value);
+    Ok(all)
+}
+
+/// Adds to a vector of which nobody knows how long it becomes.
+#[inline]
+pub fn push<T>(all: &mut Vec<T>, item: T) -> Result<()> {
+    if all.len() == all.capacity() && all.try_reserve(1).is_err() {
+        return Err(out_of_memory((all.len() + 1).saturating_mul(size_of::<T>())));
+    }
+    all.push(item);
+    Ok(())
+}
+
 /// At least `bytes` (not zero) uninitialised bytes, or an error instead of an abort.
 #[inline]
 pub(super) fn allocate(bytes: usize, align: usize) -> Result<NonNull<u8>> {

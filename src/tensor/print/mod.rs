@@ -10,6 +10,12 @@ use number::ElementFormat;
 pub use options::{PrintOptions, print_options, set_print_options};
 
 use crate::dtype::{DType, Scalar};
+use crate::error::{Error, Result};
+use crate::kernels::interrupt;
+use crate::storage;
+
+/// How many elements are gone through before it is asked whether anybody still wants them.
+const PATIENCE: usize = 4096;
 
 /// What is said of a tensor beside its elements.
 #[derive(Clone, Copy, Debug)]
@@ -40,24 +46,26 @@ impl Default for Heading<'_> {
 
 /// The `repr` of a tensor whose element at row-major position `i` is `element(i)`.
 ///
-/// Only elements that are shown are asked for, some of them twice.
+/// Only elements that are shown are asked for, some of them twice. It is given up as long work is.
 pub fn render(
     element: impl Fn(usize) -> Scalar,
     dtype: DType,
     shape: &[usize],
     heading: &Heading<'_>,
     options: &PrintOptions,
-) -> String {
+) -> Result<String> {
     let indent = heading.name.chars().count() + 1;
     let mut text = format!("{}(", heading.name);
     if shape.contains(&0) {
         text.push_str("[]");
     } else {
-        Body::new(&element, dtype, shape, options).write(0, 0, indent, &mut text);
+        let body = Body::new(&element, dtype, shape, options)?;
+        body.reserve(indent, &mut text)?;
+        body.write(0, 0, indent, &mut text);
     }
     push_suffixes(&mut text, &suffixes(dtype, shape, heading, options), indent, options.linewidth);
     text.push(')');
-    text
+    Ok(text)
 }
 
 /// The elements on their way into the text.
@@ -76,14 +84,38 @@ impl<'a> Body<'a> {
         dtype: DType,
         shape: &'a [usize],
         options: &'a PrintOptions,
-    ) -> Self {
+    ) -> Result<Self> {
         let numel: usize = shape.iter().product();
         let numbers = ElementFormat::new(dtype, options.precision);
         let mut body = Body { element, shape, options, summarize: numel as f64 > options.threshold, numbers };
-        let mut seen = Vec::new();
+        let mut seen = storage::room(body.count())?;
         body.collect(0, 0, &mut seen);
-        body.numbers.fit(&seen, options.sci_mode);
-        body
+        body.numbers.fit(&seen, options.sci_mode)?;
+        Ok(body)
+    }
+
+    /// How many elements are shown.
+    fn count(&self) -> usize {
+        let shown = |axis| {
+            let (head, tail) = self.shown(axis);
+            head.len() + tail.len()
+        };
+        (0..self.shape.len()).map(shown).fold(1, usize::saturating_mul)
+    }
+
+    /// Makes room for all elements, each on a line of its own.
+    fn reserve(&self, indent: usize, text: &mut String) -> Result<()> {
+        let line = self.numbers.width() + indent + 2 * self.shape.len() + 2;
+        let bytes = self.count().saturating_mul(line);
+        text.try_reserve(bytes).map_err(|_| Error::OutOfMemory { bytes: bytes as u64 }.into())
+    }
+
+    /// An element. There may be so many that nobody wants to wait for all of them.
+    fn at(&self, position: usize) -> Scalar {
+        if position.is_multiple_of(PATIENCE) {
+            interrupt::unwind_if_due();
+        }
+        (self.element)(position)
     }
 
     /// How many entries of a dimension are shown before and after its "..."; `None` for all.
@@ -104,7 +136,7 @@ impl<'a> Body<'a> {
     /// Gathers the elements that are shown; they decide the width of all.
     fn collect(&self, axis: usize, position: usize, seen: &mut Vec<Scalar>) {
         if axis == self.shape.len() {
-            seen.push((self.element)(position));
+            seen.push(self.at(position));
             return;
         }
         let (head, tail) = self.shown(axis);
@@ -116,7 +148,7 @@ impl<'a> Body<'a> {
     /// Writes the part of the tensor that is left when the first `axis` indices are fixed.
     fn write(&self, axis: usize, position: usize, indent: usize, text: &mut String) {
         match self.shape.len() - axis {
-            0 => text.push_str(&self.numbers.format((self.element)(position))),
+            0 => text.push_str(&self.numbers.format(self.at(position))),
             1 => self.write_vector(axis, position, indent, text),
             depth => {
                 let separator = format!(",{}{}", "\n".repeat(depth - 1), " ".repeat(indent + 1));
@@ -138,7 +170,7 @@ impl<'a> Body<'a> {
         let separator =
             |entry: usize| if entry.is_multiple_of(per_line) { line_break.as_str() } else { ", " };
         let write = |index: usize, text: &mut String| {
-            let element = (self.element)(position * self.shape[axis] + index);
+            let element = self.at(position * self.shape[axis] + index);
             text.push_str(&self.numbers.format(element));
         };
         self.write_list(axis, ellipsis, separator, write, text);

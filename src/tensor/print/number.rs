@@ -2,6 +2,8 @@
 //! of a tensor make together.
 
 use crate::dtype::{DType, Scalar};
+use crate::error::Result;
+use crate::storage;
 
 /// No `f64` has more digits after its decimal point; the rest are zeros.
 const MOST_DIGITS: usize = 1074;
@@ -20,13 +22,17 @@ impl ElementFormat {
     }
 
     /// Makes the format fit these elements.
-    pub(super) fn fit(&mut self, elements: &[Scalar], scientific: Option<bool>) {
-        let Some(imaginary) = &mut self.imaginary else { return self.first.fit(elements, scientific) };
-        let parts = |part: fn(Scalar) -> f64| -> Vec<Scalar> {
-            elements.iter().map(|&element| Scalar::Float(part(element))).collect()
+    pub(super) fn fit(&mut self, elements: &[Scalar], scientific: Option<bool>) -> Result<()> {
+        let Some(imaginary) = &mut self.imaginary else {
+            self.first.fit(elements, scientific);
+            return Ok(());
         };
-        self.first.fit(&parts(|element| element.to_complex().re), scientific);
-        imaginary.fit(&parts(|element| element.to_complex().im), scientific);
+        let parts = |part: fn(Scalar) -> f64| {
+            storage::collected(elements.len(), elements.iter().map(|&element| Scalar::Float(part(element))))
+        };
+        self.first.fit(&parts(|element| element.to_complex().re)?, scientific);
+        imaginary.fit(&parts(|element| element.to_complex().im)?, scientific);
+        Ok(())
     }
 
     /// The characters every element takes, except those that do not fit.
@@ -63,20 +69,20 @@ impl NumberFormat {
     /// Makes the format fit these elements. For floating-point numbers, those that are zero or
     /// not finite have no say: they may come out wider than the others.
     fn fit(&mut self, elements: &[Scalar], scientific: Option<bool>) {
-        let counts = |element: &&Scalar| !self.floating || has_magnitude(element.to_f64());
-        let elements: Vec<&Scalar> = elements.iter().filter(counts).collect();
-        if elements.is_empty() {
+        let floating = self.floating;
+        let counted = || elements.iter().filter(move |element| !floating || has_magnitude(element.to_f64()));
+        if counted().next().is_none() {
             return;
         }
-        if self.floating {
-            let magnitudes = || elements.iter().map(|element| element.to_f64().abs());
+        if floating {
+            let magnitudes = || counted().map(|element| element.to_f64().abs());
             let least = magnitudes().fold(f64::INFINITY, f64::min);
             let greatest = magnitudes().fold(0.0, f64::max);
             let wide = || greatest / least > 1000.0 || greatest > 1e8 || least < 1e-4;
             self.scientific = scientific.unwrap_or_else(wide);
             self.integral = magnitudes().all(|magnitude| magnitude.fract() == 0.0);
         }
-        let widest = elements.iter().map(|element| self.bare(**element).len()).max();
+        let widest = counted().map(|element| self.bare(*element).len()).max();
         self.width = self.width.max(widest.unwrap_or_default());
     }
 

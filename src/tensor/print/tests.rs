@@ -31,7 +31,7 @@ fn render_case(line: &str) -> String {
             _ => panic!("unknown setting: {line}"),
         }
     }
-    render(|index| elements[index], dtype, &shape, &heading, &options)
+    render(|index| elements[index], dtype, &shape, &heading, &options).unwrap()
 }
 
 fn dtype_named(name: &str) -> DType {
@@ -69,7 +69,8 @@ fn only_elements_that_are_shown_are_asked_for() {
         asked.borrow_mut().insert(index);
         Scalar::Int(index as i64)
     };
-    let text = render(element, DType::Int64, &[1_000_000_000], &Heading::default(), &PrintOptions::DEFAULT);
+    let text =
+        render(element, DType::Int64, &[1_000_000_000], &Heading::default(), &PrintOptions::DEFAULT).unwrap();
     assert_eq!(
         text,
         "tensor([        0,         1,         2,  ..., 999999997, 999999998,\n        999999999])"
@@ -80,7 +81,7 @@ fn only_elements_that_are_shown_are_asked_for() {
 #[test]
 fn the_middle_is_left_out_above_a_thousand_elements_but_never_in_full() {
     let text = |size: usize, options| {
-        render(|_| Scalar::Bool(true), DType::Bool, &[size], &Heading::default(), &options)
+        render(|_| Scalar::Bool(true), DType::Bool, &[size], &Heading::default(), &options).unwrap()
     };
     assert!(!text(1000, PrintOptions::DEFAULT).contains("..."));
     assert_eq!(text(1001, PrintOptions::DEFAULT), "tensor([True, True, True,  ..., True, True, True])");
@@ -90,6 +91,6 @@ fn the_middle_is_left_out_above_a_thousand_elements_but_never_in_full() {
 #[test]
 fn precision_beyond_what_a_number_has_adds_zeros() {
     let options = PrintOptions { precision: 100_000, ..PrintOptions::DEFAULT };
-    let text = render(|_| Scalar::Float(0.5), DType::Float32, &[], &Heading::default(), &options);
+    let text = render(|_| Scalar::Float(0.5), DType::Float32, &[], &Heading::default(), &options).unwrap();
     assert_eq!(text, format!("tensor(0.5{})", "0".repeat(99_999)));
 }

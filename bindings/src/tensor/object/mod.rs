@@ -9,12 +9,11 @@ mod kind;
 mod life;
 mod meeting;
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -22,6 +21,7 @@ use pyo3::types::{PyDict, PyType};
 use rushlight::Tensor;
 use rushlight::tensor::Minding;
 
+use crate::error::panicked;
 use crate::{intercept, overrides};
 
 pub(crate) use collect::track;
@@ -179,15 +179,8 @@ fn run<T>(body: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
             None
         }
         Err(payload) => {
-            panicked(payload.as_ref()).restore(py);
+            panicked(payload).restore(py);
             None
         }
     }
-}
-
-#[cold]
-fn panicked(payload: &(dyn Any + Send)) -> PyErr {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
-    PyRuntimeError::new_err(format!("INTERNAL ASSERT FAILED: {text}"))
 }

@@ -163,11 +163,16 @@ def pack_padded_sequence(
             "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "
             "requirement if you do not need ONNX exportability."
         )
-    sizes = [sum(length > step for length in counts) for step in range(counts[0])]
+    # Of a run of steps as many sequences are left: all of them at first, then fewer.
+    ends = counts[::-1]
+    runs = list(zip([0, *ends], ends, range(places, 0, -1), strict=False))
 
     def packed(input: Tensor) -> tuple[Tensor, Tensor]:
+        lengths = native.tensor([end - start for start, end, _ in runs])
+        sizes = native.repeat_interleave(native.tensor([left for _, _, left in runs]), lengths)
         steps = input.transpose(0, 1) if batch_first else input
-        return native.cat([steps[step, :size] for step, size in enumerate(sizes)]), native.tensor(sizes)
+        parts = [steps[start:end, :left].flatten(0, 1) for start, end, left in runs if start < end]
+        return native.cat(parts), sizes
 
     names = ("_pack_padded_sequence", "PackPaddedSequenceBackward0", "- - result1")
     parameters = {"batch_first": batch_first, "input_sym_sizes": tuple(input.shape)}

@@ -3,7 +3,6 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::panic::resume_unwind;
 
 use ndarray::{ArrayView2, Axis};
 
@@ -187,9 +186,8 @@ fn writable<T: Number>(array: &Array) -> &mut [T] {
 
 /// Memory of zeros for so many elements. Work for which there is none is given up.
 fn room<T: Number>(len: usize) -> Array {
-    let exhausted = || interrupt::Exhausted { bytes: len.saturating_mul(size_of::<T>()) };
     let zeroed = Layout::contiguous(&[len]).and_then(|layout| Array::zeroed(&layout.into(), T::DTYPE));
-    zeroed.unwrap_or_else(|_| resume_unwind(Box::new(exhausted())))
+    zeroed.unwrap_or_else(|_| interrupt::exhausted(len.saturating_mul(size_of::<T>())))
 }
 
 /// The product of two matrices.
