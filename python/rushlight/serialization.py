@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
 from ._rushlight import Tensor
+from ._torch_names import is_of_torch, is_own, own_place, torch_place
 from .utils.hooks import warn_if_has_hooks
 
 if TYPE_CHECKING:
@@ -149,10 +150,11 @@ class _Pickler(pickle._Pickler):
         module, found = _NAMES.get(id(obj), (getattr(obj, "__module__", None), name))
         if found is None:
             found = getattr(obj, "__qualname__", None)
-        if module != "rushlight" and id(obj) not in _NAMES:
+        if not is_own(module) and id(obj) not in _NAMES:
             super().save_global(obj, name)  # type: ignore[misc]
             return
-        self.write(b"c" + f"{'torch' if module == 'rushlight' else module}\n{found}\n".encode())  # type: ignore[attr-defined]
+        place = torch_place(str(module), str(found)) if is_own(module) else module
+        self.write(b"c" + f"{place}\n{found}\n".encode())  # type: ignore[attr-defined]
         self.memoize(obj)  # type: ignore[attr-defined]
 
     dispatch[FunctionType] = save_global  # type: ignore[assignment]
@@ -188,9 +190,12 @@ class _Unpickler(pickle.Unpickler):
             return getattr(native, name)
         if self.weights_only:
             raise pickle.UnpicklingError(_refusal(f"{module}.{name}"))
-        renamed = module == "torch" or module.startswith("torch.")
-        if renamed and "torch" not in sys.modules:
-            module = "rushlight" + module[len("torch") :]
+        if is_of_torch(module):
+            try:
+                return super().find_class(own_place(module, name), name)
+            except (ImportError, AttributeError):
+                if "torch" not in sys.modules:
+                    raise
         return super().find_class(module, name)
 
 

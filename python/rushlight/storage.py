@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from . import _rushlight as native
+from ._lazy import on_first_use
 from ._once import warn_once
 from ._rushlight import Tensor, _is_hollow, _memory_of, _whole_memory, float32, uint8, zeros
 
@@ -431,3 +432,6 @@ def is_storage(obj: object, /) -> bool:
     (True, False)
     """
     return isinstance(obj, _Storage)
+
+
+__getattr__, __dir__ = on_first_use(globals(), places={"._pickles": "_load_from_bytes"})

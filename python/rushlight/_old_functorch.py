@@ -1,0 +1,13 @@
+"""What the package `functorch` had before its functions were torch's: `torch.func` by its former name."""
+
+from __future__ import annotations
+
+from ._lazy import on_first_use
+from .torch_version import __version__
+
+__all__ = ["__version__", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp", "vmap"]
+
+__getattr__, __dir__ = on_first_use(
+    globals(),
+    places={".func": "functionalize grad grad_and_value hessian jacfwd jacrev jvp vjp vmap"},
+)
