@@ -1,7 +1,7 @@
-"""Record by which names torch calls what stands elsewhere here: `PY tools/record_names.py`, with a Python that has it.
+"""Record where torch has what stands elsewhere here: `PY tools/record_names.py`, with a Python that has both.
 
-Writes python/rushlight/_torch_names.txt: a module of rushlight, the module of torch, and the names that it has from
-there. What has the same name in both is left out, and so is what only one of them has.
+Writes python/rushlight/_torch_names.txt: a module of rushlight, the module of torch, and the names that it
+has from there. What has the same name in both is left out, and so is what only one of them has.
 """
 
 import contextlib
@@ -56,10 +56,10 @@ def torch_place(module, name, places):
         key=lambda place: (place != module, place.count("."), place),
     )
     said = [getattr(lookup("torch" + place[9:], name), "__module__", None) for place in shown]
-    for place in [str(said_of) for said_of in said] + ["torch" + place[9:] for place in shown]:
-        if place.partition(".")[0] == "torch" and lookup(place, name) is not None:
-            if lookup("rushlight" + place[5:], name) is ours:
-                return place
+    for place in [*map(str, said), *("torch" + place[9:] for place in shown)]:
+        is_theirs = place.partition(".")[0] == "torch" and lookup(place, name) is not None
+        if is_theirs and lookup("rushlight" + place[5:], name) is ours:
+            return place
     return None
 
 

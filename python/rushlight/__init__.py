@@ -193,7 +193,7 @@ if TYPE_CHECKING:
     from .amp._state import set_autocast_dtype as set_autocast_dtype
     from .amp._state import set_autocast_enabled as set_autocast_enabled
     from .amp.autocast_mode import autocast as autocast
-    from .as_torch import activate as as_torch
+    from .as_torch import activate
     from .func.vmap import vmap as vmap
     from .inspection.graph import graph as graph
     from .serialization import load as load
@@ -205,6 +205,8 @@ if TYPE_CHECKING:
     from .utils._device import set_default_device as set_default_device
     from .utils.dlpack import from_dlpack as from_dlpack
     from .utils.dlpack import to_dlpack as to_dlpack
+
+    as_torch = activate
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),

@@ -10,7 +10,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from . import as_torch
+from .as_torch import activate, inherit
 
 _USAGE = "usage: python -m rushlight [-m module | -c code | program.py] [argument ...]"
 
@@ -61,8 +61,8 @@ def main() -> None:
         given = [given[0][2:], *given[1:]] if given[0][2:] else given[1:]
     if not given or (run is _run_file and given[0].startswith("-")):
         sys.exit(_USAGE)
-    as_torch.activate()
-    as_torch.inherit()
+    activate()
+    inherit()
     sys.argv[:] = [shown, *given[1:]]
     run(given[0])
 

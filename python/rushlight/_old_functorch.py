@@ -5,9 +5,7 @@ from __future__ import annotations
 from ._lazy import on_first_use
 from .torch_version import __version__
 
-__all__ = ["__version__", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp", "vmap"]
+_NAMES = "functionalize grad grad_and_value hessian jacfwd jacrev jvp vjp vmap"
+__all__ = ["__version__", *_NAMES.split()]
 
-__getattr__, __dir__ = on_first_use(
-    globals(),
-    places={".func": "functionalize grad grad_and_value hessian jacfwd jacrev jvp vjp vmap"},
-)
+__getattr__, __dir__ = on_first_use(globals(), places={".func": _NAMES})

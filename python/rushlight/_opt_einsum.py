@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from . import _rushlight
-from ._composites import einsum, tensordot as _tensordot
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ._rushlight import Tensor
+from ._composites import einsum
+from ._composites import tensordot as _tensordot
+from ._rushlight import Tensor
 
 __all__ = ["einsum", "tensordot", "transpose"]
 

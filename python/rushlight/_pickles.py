@@ -1,21 +1,20 @@
-"""Plain pickles of tensors in torch's form: what is written by a program that runs as torch, and what torch wrote.
+"""Plain pickles of tensors in torch's form: what a program writes that runs as torch, and what torch wrote.
 
 The memory of a tensor is a file of its own in such a pickle, as `save` writes files.
 """
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from collections import OrderedDict
+from collections.abc import Callable
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _rushlight, serialization
 from ._rushlight import Tensor
 from ._typename import scalar_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class _Memory:
@@ -32,7 +31,9 @@ class _Memory:
         with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
             archive.writestr("archive/data.pkl", pickled)
             archive.writestr("archive/byteorder", "little")
-            archive.writestr("archive/data/0", self.shown.contiguous().view(_rushlight.uint8).numpy().tobytes())
+            archive.writestr(
+                "archive/data/0", self.shown.contiguous().view(_rushlight.uint8).numpy().tobytes()
+            )
             archive.writestr("archive/version", "3\n")
         return _load_from_bytes, (content.getvalue(),)
 
@@ -120,3 +121,17 @@ def _rebuild_from_type_v2(
     for name, value in (slots or {}).items():
         setattr(made, name, value)
     return made
+
+
+def _get_layout(name: str) -> Any:
+    """Return a layout by its name."""
+    return getattr(sys.modules[__package__], name.removeprefix("torch."))
+
+
+class _Functions(type):
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(sys.modules[__package__], name)
+
+
+class _VariableFunctionsClass(metaclass=_Functions):
+    """Whose methods compiled functions are in torch's pickles."""

@@ -1,7 +1,7 @@
 """How rushlight stands in for torch: one module under two names, and names that say torch.
 
-A finder answers imports of `torch` and of what is in it with the modules of the package; whatever module of the
-package is loaded is known by both names before it runs, so that none is loaded twice.
+A finder answers imports of `torch` and of what is in it with the modules of the package; whatever module of
+the package is loaded is known by both names before it runs, so that none is loaded twice.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from importlib import import_module
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from types import ModuleType
@@ -60,7 +61,7 @@ class _Finder:
         """Forget nothing: nothing is remembered."""
 
 
-class _Loader:
+class _Loader(Loader):
     """Loads the module of the package in the place of one of torch."""
 
     def __init__(self, own: str) -> None:
@@ -71,7 +72,9 @@ class _Loader:
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the real module in the place of the one that was made."""
-        sys.modules[module.__name__] = import_module(self.own)
+        found = sys.modules[module.__name__] = import_module(self.own)
+        if module.__name__ in _BESIDE:
+            found.__name__ = module.__name__
 
     def get_code(self, name: str) -> Any:
         """Return what runs if the module is the program."""
@@ -111,6 +114,15 @@ def _say_torch(name: str, module: ModuleType) -> None:
         if is_own(home) and callable(thing):
             # Instances have the module of their class, and cannot have another.
             with suppress(AttributeError, TypeError):
-                place = torch_place(str(home), thing.__qualname__)
-                thing.__module__ = place
+                thing.__module__ = place = torch_place(str(home), thing.__qualname__)
+                _lend(module, place)
     module.__name__ = torch_module(name)
+
+
+def _lend(module: ModuleType, place: str) -> None:
+    """Give the module in which torch has a class the names that the hints of the class speak of."""
+    other = sys.modules.get(place)
+    if other is not None and other is not module and getattr(other.__spec__, "loader", None) is None:
+        for name, thing in vars(module).items():
+            if not name.startswith("__"):
+                vars(other).setdefault(name, thing)

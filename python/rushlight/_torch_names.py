@@ -1,6 +1,7 @@
 """By which names torch knows what stands elsewhere here: for files that both read, and for who runs as torch.
 
-`_torch_names.txt` lists what torch has in a module of another name; all else has its name with `torch` in front.
+`_torch_names.txt` lists what torch has in a module of another name; all else has its name with `torch` in
+front.
 """
 
 from __future__ import annotations

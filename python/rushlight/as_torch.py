@@ -1,7 +1,7 @@
-"""One word for programs that import torch: `rushlight.as_torch()`, and from then on `import torch` means rushlight.
+"""One word for programs that import torch: after `rushlight.as_torch()`, `import torch` means rushlight.
 
-The word may stand in front of a program as well: `python -m rushlight program.py`, `pytest -p rushlight.as_torch`, or
-RUSHLIGHT_AS_TORCH=1 in the environment. How it is done stands in `_standing_in`.
+The word may stand in front of a program as well: `python -m rushlight program.py`, `pytest -p
+rushlight.as_torch`, or RUSHLIGHT_AS_TORCH=1 in the environment. How it is done stands in `_standing_in`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _FOLDER = os.path.join(os.path.dirname(__file__), "_torch_path")
 
 
 def activate() -> None:
-    """Let `import torch` mean rushlight in this process, and in the processes that it starts with Python's own means.
+    """Let `import torch` mean rushlight here, and in the processes that `multiprocessing` and its kin start.
 
-    Modules, classes and functions say that they are torch's from then on, pickles as well, and so do `__version__`
-    and the metadata of the distribution. Calling it again changes nothing.
+    Modules, classes and functions say that they are torch's from then on, pickles as well, and so do
+    `__version__` and the metadata of the distribution. Calling it again changes nothing.
 
     >>> import rushlight
     >>> rushlight.as_torch()  # doctest: +SKIP
@@ -35,14 +35,14 @@ def activate() -> None:
     if there is not None:
         place = getattr(there, "__file__", None) or "memory"
         raise ImportError(
-            f"torch has been imported already, from {place}: rushlight can take its place only before that. Call "
-            "rushlight.as_torch() first, or start the program with `python -m rushlight`."
+            f"torch has been imported already, from {place}: rushlight can take its place only before that. "
+            "Call rushlight.as_torch() first, or start the program with `python -m rushlight`."
         )
     from . import _standing_in
 
     _standing_in.begin(package)
     if _FOLDER not in sys.path:
-        # After the folder of the program. Processes that are started get the path, and find torch in this folder.
+        # After the folder of the program. Processes that are started get the path, and find torch there.
         sys.path.insert(1, _FOLDER)
 
 

@@ -11,17 +11,16 @@ import pickle
 import sys
 import zipfile
 from collections import Counter, OrderedDict
+from collections.abc import Callable
 from io import BytesIO
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _rushlight as native
+from ._lazy import on_first_use
 from ._rushlight import Tensor
 from ._torch_names import is_of_torch, is_own, own_place, torch_place
 from .utils.hooks import warn_if_has_hooks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["load", "save"]
 
@@ -121,7 +120,10 @@ class _Pickler(pickle._Pickler):
         if not isinstance(obj, Tensor):
             return NotImplemented
         from .nn import Parameter
+        from .nn.parameter import is_lazy
 
+        if is_lazy(obj):
+            return NotImplemented  # It says itself what it is made anew of.
         if isinstance(obj, Parameter):
             return _rebuild_parameter, (obj.data, obj.requires_grad, OrderedDict())
         if self.is_first:
@@ -300,3 +302,6 @@ def load(
         return _Unpickler(
             BytesIO(archive.read(member)), archive, prefix, weights_only is None or weights_only
         ).load()
+
+
+__getattr__, __dir__ = on_first_use(globals(), places={"._pickles": "_get_layout"})

@@ -5,6 +5,7 @@ Both are views: tensors that share memory share what is written through them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from sys import byteorder
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -15,8 +16,6 @@ from ._once import warn_once
 from ._rushlight import Tensor, _is_hollow, _memory_of, _whole_memory, float32, uint8, zeros
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from typing_extensions import Self
 
 __all__ = ["TypedStorage", "UntypedStorage"]

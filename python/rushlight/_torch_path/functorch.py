@@ -1,9 +1,8 @@
 """`functorch`, a part of torch's distribution, where processes look for it."""
 
 import sys
+from importlib import import_module
 
-import torch
-
+import_module("torch")  # From now on, functorch is found elsewhere.
 del sys.modules[__name__]
-
-import functorch  # noqa: E402, F401
+import_module("functorch")
