@@ -30,10 +30,9 @@ class _Memory:
         content = BytesIO()
         with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
             archive.writestr("archive/data.pkl", pickled)
-            archive.writestr("archive/byteorder", "little")
-            archive.writestr(
-                "archive/data/0", self.shown.contiguous().view(_rushlight.uint8).numpy().tobytes()
-            )
+            elements: Any = self.shown.contiguous().view(_rushlight.uint8).numpy()
+            archive.writestr("archive/byteorder", sys.byteorder)
+            archive.writestr("archive/data/0", elements.data)
             archive.writestr("archive/version", "3\n")
         return _load_from_bytes, (content.getvalue(),)
 
