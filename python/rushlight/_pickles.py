@@ -87,7 +87,8 @@ def _rebuild_tensor_v2(
     """Make the tensor that shows memory in this way, as a leaf."""
     elements = storage if isinstance(storage, Tensor) else storage._shown
     how = storage_offset, size, stride, requires_grad, backward_hooks, metadata
-    return serialization._rebuild_tensor_v2(elements, *how)
+    made: Tensor = serialization._NAMED["torch._utils", "_rebuild_tensor_v2"](elements, *how)
+    return made
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
