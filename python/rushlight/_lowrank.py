@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import _rushlight as native
 from . import linalg
-from ._rushlight import Tensor
 from ._samples import check_mapped
 from ._showing import shown, shown_as_given
 from .linalg._results import by_columns
+
+if TYPE_CHECKING:
+    from ._rushlight import Tensor
 
 __all__ = ["orgqr", "ormqr", "pca_lowrank", "svd_lowrank"]
 

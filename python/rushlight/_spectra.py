@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import _rushlight as native
 from . import fft
 from ._once import warn_once
-from ._rushlight import Tensor
 from ._samples import check_mapped
 from ._showing import shown_as_given, shown_to
 from ._typename import scalar_name
+
+if TYPE_CHECKING:
+    from ._rushlight import Tensor
 
 __all__ = ["istft", "stft"]
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import _rushlight as native
-from ._rushlight import Tensor
 from ._samples import check_mapped
 from ._showing import shown_as_given
+
+if TYPE_CHECKING:
+    from ._rushlight import Tensor
 
 _HALF_ROOT = 0.5**0.5
 _nn = native._nn

@@ -6,8 +6,7 @@ with, from one on; both rows of a larger block have it with a minus.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .. import return_types
@@ -15,6 +14,9 @@ from .._rushlight import Tensor
 from .._samples import any_of_all, of_all_samples
 from .._showing import shown_as_given
 from .._typename import scalar_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Below this share of what is beside it an element of the diagonal is no pivot: it lets elements grow least.
 _SHARE = (1 + 17**0.5) / 8

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
-from ..._rushlight import Tensor
 from ..._samples import check_mapped
 from ..._showing import shown
 from ..._typename import scalar_name
 from .lookups import _shorten
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
 
 __all__ = ["embedding_bag"]
 

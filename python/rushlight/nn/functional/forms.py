@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
-from ..._rushlight import Tensor
 from ..._samples import check_mapped
 from ..._showing import shown_as_given
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
 
 __all__ = ["bilinear"]
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
-from ..._rushlight import Tensor
 from ..._samples import check_mapped
 from ..._showing import shown, shown_with
 from .._dimensions import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._rushlight import Tensor
 
 __all__ = [
     "fractional_max_pool2d",

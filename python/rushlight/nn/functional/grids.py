@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._precision import exact
-from ..._rushlight import Tensor
 from ..._samples import check_mapped
 from ..._showing import shown
 from ..._typename import scalar_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..._rushlight import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
 from ..._composites import broadcast_shapes
 from ..._precision import exact
-from ..._rushlight import Tensor
 from ..._samples import check_mapped
 from ..._showing import shown
 from ...autograd.grad_mode import no_grad
 from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
 
 __all__ = [
     "binary_cross_entropy",

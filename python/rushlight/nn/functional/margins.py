@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
 from ..._precision import exact
-from ..._rushlight import Tensor
 from ..._samples import check_mapped
 from ..._showing import shown, shown_to
 from ..._typename import scalar_name
 from .distances import pairwise_distance
 from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._rushlight import Tensor
 
 __all__ = [
     "cosine_embedding_loss",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
-from ..._rushlight import Tensor
 from ..._samples import any_of_all, check_mapped
 from ..._showing import shown, shown_to
 from ..._typename import scalar_name
 from .pools import avg_pool1d, avg_pool2d, avg_pool3d
+
+if TYPE_CHECKING:
+    from ..._rushlight import Tensor
 
 __all__ = ["lp_pool1d", "lp_pool2d", "lp_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d"]
 
