@@ -102,10 +102,12 @@ def test_the_wheel_holds_every_module_of_the_package_and_nothing_else(wheel):
     packed = names_in(wheel)
     assert "rushlight/__init__.py" in modules
     assert modules == {name for name in packed if name.endswith(".py")}
-    assert {name.split("/")[0] for name in packed} == {
-        "rushlight",
-        f"rushlight-{version('rushlight')}.dist-info",
+    beside = f"rushlight-{version('rushlight')}"
+    assert {name.split("/")[0] for name in packed} == {"rushlight", f"{beside}.dist-info", f"{beside}.data"}
+    assert {name for name in packed if name.startswith(f"{beside}.data")} == {
+        f"{beside}.data/purelib/rushlight_as_torch.pth"
     }
+    assert "rushlight/_torch_path/torch-2.13.0+rushlight.dist-info/METADATA" in packed
 
 
 def test_the_wheel_is_for_one_version_of_python(wheel):
@@ -154,6 +156,27 @@ print(torch.__file__, x.grad.tolist())
 """
     printed = run(sys.executable, "-c", program, env=os.environ | {"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
     assert printed.split(" ", 1) == [str(tmp_path / "rushlight/__init__.py"), "[[2.0, 2.0], [2.0, 2.0]]\n"]
+
+
+def test_the_distribution_by_torchs_name_says_what_rushlight_says():
+    from rushlight.torch_version import __version__ as said
+
+    stated = (ROOT / "packages" / "torch-rushlight" / "pyproject.toml").read_text("utf-8")
+    assert re.search(r'^version = "(.+)"$', stated, re.MULTILINE).group(1) == said
+    inside = ROOT / "python" / "rushlight" / "_torch_path"
+    metadata = email.message_from_bytes((inside / f"torch-{said}.dist-info" / "METADATA").read_bytes())
+    assert (metadata["Name"], metadata["Version"]) == ("torch", said)
+
+
+@pytest.mark.parametrize("said", ["1", "0"])
+def test_the_environment_alone_says_it_where_the_startup_line_is_installed(said, tmp_path):
+    (line,) = (ROOT / "bindings" / "startup" / "purelib").glob("*.pth")
+    shutil.copy(line, tmp_path)
+    program = f"import site, sys; site.addsitedir({str(tmp_path)!r}); print('torch' in sys.modules)"
+    assert (
+        run(sys.executable, "-c", program, env=os.environ | {"RUSHLIGHT_AS_TORCH": said})
+        == f"{said == '1'}\n"
+    )
 
 
 def test_the_licences_of_the_linked_crates_are_up_to_date():

@@ -12,7 +12,9 @@ is better said in Python. The heavier rooms (`nn`, `optim`, ...) load on first u
 
 from __future__ import annotations
 
-from . import _composites, _pieces, _rushlight, _searches, _tensor, autograd
+import os as _os
+
+from . import _acquaintances, _composites, _pieces, _rushlight, _searches, _tensor, autograd
 from ._composites import *  # noqa: F403 - each says what it has
 from ._lazy import on_first_use
 from ._pieces import *  # noqa: F403
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from . import special as special
     from . import storage as storage
     from . import testing as testing
+    from . import torch_version as torch_version
     from . import types as types
     from . import utils as utils
     from . import version as version
@@ -190,6 +193,7 @@ if TYPE_CHECKING:
     from .amp._state import set_autocast_dtype as set_autocast_dtype
     from .amp._state import set_autocast_enabled as set_autocast_enabled
     from .amp.autocast_mode import autocast as autocast
+    from .as_torch import activate
     from .func.vmap import vmap as vmap
     from .inspection.graph import graph as graph
     from .serialization import load as load
@@ -201,6 +205,8 @@ if TYPE_CHECKING:
     from .utils._device import set_default_device as set_default_device
     from .utils.dlpack import from_dlpack as from_dlpack
     from .utils.dlpack import to_dlpack as to_dlpack
+
+    as_torch = activate
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
@@ -218,6 +224,7 @@ else:
             "_utils",
             "_vmap_internals",
             "amp",
+            "as_torch",
             "cpu",
             "cuda",
             "distributions",
@@ -242,6 +249,7 @@ else:
             "special",
             "storage",
             "testing",
+            "torch_version",
             "utils",
             "version",
         },
@@ -375,3 +383,9 @@ __all__ = [
     "short",
     "typename",
 ]
+
+_acquaintances.get_to_know()
+if _os.environ.get("RUSHLIGHT_AS_TORCH", "0") not in ("", "0"):
+    from .as_torch import activate as _activate
+
+    _activate()

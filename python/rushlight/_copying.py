@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from . import _rushlight
 from ._rushlight import Tensor, _memory_of, _on_memory, _whole_memory, from_numpy
 from ._samples import check_storage
+from ._torch_names import is_torch
 from .autograd.grad_mode import no_grad
 from .utils.hooks import warn_if_has_hooks
 
@@ -118,6 +119,10 @@ def __reduce_ex__(self: Tensor, _protocol: Any) -> tuple[Any, ...]:
     attributes = dict(getattr(self, "__dict__", None) or {})
     if _rushlight._is_hollow(self):
         return _hollow, _form_of_hollow(self), attributes or None
+    if is_torch():
+        from ._pickles import reduced
+
+        return reduced(self)
     # A copy: what numpy sees keeps its size for good.
     plain = self.detach()
     shown = "conj" if plain.is_conj() else "neg" if plain.is_neg() else ""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ._rushlight import Tensor
 from ._showing import shown_as_given, taking
 from .nn import functional
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
-    from ._rushlight import Tensor
 
 __all__ = [
     "affine_grid_generator",

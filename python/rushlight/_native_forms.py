@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from . import _rushlight as native
 from ._once import warn_once
+from ._rushlight import Tensor
 from ._showing import shown_as_given, taking
 from ._typename import scalar_name
 from .nn import functional
 from .nn.functional import bags
 from .nn.functional.lookups import _shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ._rushlight import Tensor
 
 _CONVOLUTIONS = (native.conv1d, native.conv2d, native.conv3d)
 _TRANSPOSED = (native.conv_transpose1d, native.conv_transpose2d, native.conv_transpose3d)

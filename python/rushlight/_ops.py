@@ -344,6 +344,10 @@ class _Ops(ModuleType):
         self.__dict__[name] = namespace = _OpNamespace(name)
         return namespace
 
+    def load_library(self, path: Any) -> None:
+        """Refuse a library of operators: such libraries are made for torch's own binary interface."""
+        raise OSError(f"Could not load this library: {os.path.realpath(path)}")
+
     def __repr__(self) -> str:
         return "<module 'torch.ops' from '_ops.py'>"
 

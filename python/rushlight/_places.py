@@ -21,6 +21,9 @@ def open_places(package: dict[str, Any], places: Mapping[str, Mapping[str, str]]
     For each of them, `places` says which names come from which module: `{"linear": {".layers": "Linear"}}`.
     `_NormBase=_Statistics` is a name for something that is called otherwise here.
     """
+    from importlib.machinery import ModuleSpec
+
+    package.setdefault("__path__", [])  # It may be such a module itself.
     for short, sources in places.items():
         found = {}
         for source, names in sources.items():
@@ -31,7 +34,11 @@ def open_places(package: dict[str, Any], places: Mapping[str, Mapping[str, str]]
         module = sys.modules[name] = package[short] = ModuleType(
             name, f"Where {', '.join(found)} can be found."
         )
-        vars(module).update(__package__=package["__package__"], __all__=[n for n in found if n[0] != "_"])
+        vars(module).update(
+            __package__=package["__package__"],
+            __spec__=ModuleSpec(name, None),
+            __all__=[n for n in found if n[0] != "_"],
+        )
         vars(module)["__getattr__"] = _finder(module, found)
         vars(module)["__dir__"] = lambda module=module, found=found: sorted({*vars(module), *found})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._rushlight import Tensor
@@ -11,8 +12,6 @@ from .nn.modules.cells import STEPS
 from .nn.modules.recurrent import RNNBase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from ._showing import Function
 
 

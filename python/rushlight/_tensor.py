@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from . import _pieces, _samples, _searches, _written
+from ._lazy import on_first_use
 from ._rushlight import (
     Tensor,
     _accumulate,
@@ -284,3 +285,6 @@ def install(tensor_class: type[Tensor]) -> None:
         setattr(tensor_class, name, _rare(name, place))
     for function in (*_pieces.METHODS, *_searches.METHODS):
         setattr(tensor_class, function.__name__, shown_as_method(function))
+
+
+__getattr__, __dir__ = on_first_use(globals(), places={"._pickles": "_rebuild_from_type_v2"})

@@ -7,6 +7,7 @@ import traceback
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from ._lazy import on_first_use
 from ._rushlight import Tensor, cat, empty
 
 if TYPE_CHECKING:
@@ -138,3 +139,11 @@ class classproperty:
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self.func(type(instance) if owner is None else owner)
+
+
+__getattr__, __dir__ = on_first_use(
+    globals(),
+    places={
+        "._pickles": "_rebuild_parameter _rebuild_parameter_with_state _rebuild_tensor _rebuild_tensor_v2",
+    },
+)

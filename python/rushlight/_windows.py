@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
+from ._rushlight import Tensor
 from ._showing import taking
 from ._spelling import name_in_c
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    from ._rushlight import Tensor
     from ._showing import Function
 
 __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]

@@ -7,18 +7,18 @@ tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from ._precision import exact
+from ._rushlight import Tensor
 from ._showing import shown_as_given, taking
 from ._typename import scalar_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
-    from ._rushlight import Tensor
 
 __all__ = [
     "fft",

@@ -15,18 +15,18 @@ import struct
 import sys
 import zipfile
 from collections import Counter, OrderedDict
+from collections.abc import Callable
 from io import BytesIO
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _checkpoints, _sharing
 from . import _rushlight as native
 from ._checkpoints import ARCHIVE_START, DTYPES, MAGIC_NUMBER, PROTOCOL_VERSION, STORAGES, Storage
+from ._lazy import on_first_use
 from ._rushlight import Tensor
+from ._torch_names import is_of_torch, is_own, own_place, torch_place
 from .utils.hooks import warn_if_has_hooks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["load", "save"]
 
@@ -106,7 +106,10 @@ class _Pickler(pickle._Pickler):
         if not isinstance(obj, Tensor):
             return NotImplemented
         from .nn import Parameter
+        from .nn.parameter import is_lazy
 
+        if is_lazy(obj):
+            return NotImplemented  # It says itself what it is made anew of.
         if isinstance(obj, Parameter):
             return _rebuild_parameter, (obj.data, obj.requires_grad, OrderedDict())
         if self.is_first:
@@ -136,10 +139,11 @@ class _Pickler(pickle._Pickler):
         module, found = _NAMES.get(id(obj), (getattr(obj, "__module__", None), name))
         if found is None:
             found = getattr(obj, "__qualname__", None)
-        if module != "rushlight" and id(obj) not in _NAMES:
+        if not is_own(module) and id(obj) not in _NAMES:
             super().save_global(obj, name)  # type: ignore[misc]
             return
-        self.write(b"c" + f"{'torch' if module == 'rushlight' else module}\n{found}\n".encode())  # type: ignore[attr-defined]
+        place = torch_place(str(module), str(found)) if is_own(module) else module
+        self.write(b"c" + f"{place}\n{found}\n".encode())  # type: ignore[attr-defined]
         self.memoize(obj)  # type: ignore[attr-defined]
 
     dispatch[FunctionType] = save_global  # type: ignore[assignment]
@@ -258,9 +262,12 @@ class _Names:
                 f"`torch.serialization.safe_globals([{full}])` context manager to allowlist this global if "
                 "you trust this class/function."
             )
-        renamed = module == "torch" or module.startswith("torch.")
-        if renamed and "torch" not in sys.modules:
-            module = "rushlight" + module[len("torch") :]
+        if is_of_torch(module):
+            try:
+                return super().find_class(own_place(module, name), name)  # type: ignore[misc]
+            except (ImportError, AttributeError):
+                if "torch" not in sys.modules:
+                    raise
         return super().find_class(module, name)  # type: ignore[misc]
 
 
@@ -375,3 +382,6 @@ def _load(file: Any, path: Any, mmap: bool, careful: bool, options: dict[str, An
     found = part()
     stream.fill(part())
     return found
+
+
+__getattr__, __dir__ = on_first_use(globals(), places={"._pickles": "_get_layout"})

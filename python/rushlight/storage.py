@@ -5,11 +5,13 @@ Both are views: tensors that share memory share what is written through them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from sys import byteorder
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from . import _rushlight as native
+from ._lazy import on_first_use
 from ._once import warn_once
 from ._rushlight import (
     Tensor,
@@ -24,8 +26,6 @@ from ._rushlight import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from typing_extensions import Self
 
 __all__ = ["TypedStorage", "UntypedStorage"]
@@ -424,3 +424,6 @@ def is_storage(obj: object, /) -> bool:
     (True, False)
     """
     return isinstance(obj, _Storage)
+
+
+__getattr__, __dir__ = on_first_use(globals(), places={"._pickles": "_load_from_bytes"})

@@ -37,8 +37,8 @@ pub(crate) fn tensor(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), COPY_CONSTRUCT, 1)?;
         return copied(&source.detach(), dtype);
     }
-    match numpy::shared(data)? {
-        Some(shared) => copied(&shared, dtype),
+    match numpy::read(data)? {
+        Some(source) => copied(&source, dtype),
         None => from_sequence(data, dtype),
     }
 }
@@ -204,11 +204,21 @@ fn infer(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<DType> {
         return Err(too_deep(object));
     }
     let mut common: Option<DType> = None;
-    for item in items(object)? {
+    for item in numbered(object)? {
         let dtype = infer(&item?, depth + 1)?;
         common = Some(common.map_or(dtype, |common| common.promote(dtype)));
     }
     Ok(common.unwrap_or_else(default_dtype::get))
+}
+
+/// The items of a sequence, asked for by number: others of their types may come from an iteration.
+fn numbered<'a, 'py>(
+    sequence: &'a Bound<'py, PyAny>,
+) -> PyResult<Box<dyn Iterator<Item = PyResult<Bound<'py, PyAny>>> + 'a>> {
+    if sequence.is_instance_of::<PyList>() || sequence.is_instance_of::<PyTuple>() {
+        return items(sequence);
+    }
+    Ok(Box::new((0..sequence.len()?).map(|number| sequence.get_item(number))))
 }
 
 /// The items of a sequence, by number: the sequence may change under way.

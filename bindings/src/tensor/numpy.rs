@@ -86,11 +86,20 @@ pub(crate) fn dtype_of(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
 
 /// A tensor of a numpy array's memory, or of a numpy scalar's value; `None` for anything else.
 pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
+    seen(object, true)
+}
+
+/// The same for who only copies it: nobody has to be told that it may not be written to.
+pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
+    seen(object, false)
+}
+
+fn seen(object: &Bound<'_, PyAny>, shared: bool) -> PyResult<Option<Tensor>> {
     if is_array(object) {
-        return view_of(object).map(Some);
+        return view_of(object, shared).map(Some);
     }
     if is_scalar(object) {
-        return view_of(&object.call_method0("__array__")?).map(Some);
+        return view_of(&object.call_method0("__array__")?, shared).map(Some);
     }
     Ok(None)
 }
@@ -104,7 +113,7 @@ pub(crate) fn from_numpy(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         let prefix = if module == "numpy" { "numpy." } else { "" };
         return Err(PyTypeError::new_err(format!("expected np.ndarray (got {prefix}{name})")));
     }
-    view_of(object)
+    view_of(object, true)
 }
 
 /// The element type that numpy writes as `code`, such as `<f8`.
@@ -138,7 +147,7 @@ fn element_type(array: &Bound<'_, PyAny>, code: &str) -> PyResult<DType> {
 }
 
 /// A tensor on the memory of an array, which lives as long as the memory is used.
-fn view_of(array: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+fn view_of(array: &Bound<'_, PyAny>, shared: bool) -> PyResult<Tensor> {
     let interface = array.getattr("__array_interface__")?;
     let code: String = interface.get_item("typestr")?.extract()?;
     let (address, read_only): (usize, bool) = interface.get_item("data")?.extract()?;
@@ -156,7 +165,7 @@ fn view_of(array: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         }
         strides.push((stride / item) as usize);
     }
-    if read_only {
+    if read_only && shared {
         warn_unwritable(array.py())?;
     }
     let layout = Layout::strided(sizes.as_slice().into(), strides, 0).map_err(raise)?;
@@ -167,7 +176,7 @@ fn view_of(array: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     };
     if !data.addr().get().is_multiple_of(dtype.size()) {
         // Elements that are not aligned cannot be read in place.
-        return view_of(&array.call_method0("copy")?);
+        return view_of(&array.call_method0("copy")?, shared);
     }
     let owner: Arc<Py<PyAny>> = Arc::new(array.clone().unbind());
     // SAFETY: the array says that its elements, if there are any, lie at these strides from the

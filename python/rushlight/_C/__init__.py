@@ -40,6 +40,7 @@ _TensorBase = TensorBase
 
 _PLACES = {
     ".._messages.matrices": "_LinAlgError",
+    ".._pickles": "_VariableFunctionsClass",
     "._levels": "_enter_dual_level _exit_dual_level",
     "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "
     "_storage_address _storage_id",

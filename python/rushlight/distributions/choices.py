@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 from .. import _rushlight as native
 from .._rushlight import Size, Tensor
@@ -11,9 +12,6 @@ from . import constraints
 from .chances import Binomial
 from .distribution import Distribution
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["Categorical", "Multinomial", "OneHotCategorical"]
 

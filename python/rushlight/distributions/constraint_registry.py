@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from . import constraints
 from .joint_transforms import (
@@ -20,9 +21,6 @@ from .transforms import (
     Transform,
     identity_transform,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 

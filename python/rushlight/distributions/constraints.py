@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _rushlight as native
-
-if TYPE_CHECKING:
-    from .._rushlight import Tensor
+from .._rushlight import Tensor
 
 __all__ = [
     "Constraint",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._rushlight import Size, Tensor
@@ -13,8 +14,6 @@ from . import constraints
 from .utils import lazy_property
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from typing_extensions import Self
 
 __all__ = ["Distribution"]

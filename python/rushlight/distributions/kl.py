@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .. import linalg
+from .._rushlight import Tensor
 from .bounded import Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, OneHotCategorical
@@ -18,9 +20,6 @@ from .scaled import Cauchy, Gumbel, Laplace, Normal
 from .utils import sum_rightmost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .._rushlight import Tensor
     from .distribution import Distribution
 
 __all__ = ["kl_divergence", "register_kl"]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 from .. import _rushlight as native
 from .. import linalg
-from .._rushlight import Size
+from .._rushlight import Size, Tensor
 from . import constraints
 from .distribution import Distribution
 from .utils import lazy_property, standard_normal, sum_rightmost
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .._rushlight import Tensor
 
 __all__ = ["Independent", "MultivariateNormal"]
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 from .. import _rushlight as native
+from .._rushlight import Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from .distribution import Distribution, shape_of
 from .utils import broadcast_all, standard_normal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .._rushlight import Tensor
 
 __all__ = ["Cauchy", "Gumbel", "Laplace", "LogNormal", "Normal"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._rushlight import Size, Tensor
@@ -13,8 +14,6 @@ from .transforms import ComposeTransform, Transform
 from .utils import sum_rightmost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from typing_extensions import Self
 
 __all__ = ["TransformedDistribution"]

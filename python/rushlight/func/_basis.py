@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from .._rushlight import Tensor
+from .._rushlight import Tensor
 
 
 def standard_basis(tensors: Sequence[Tensor], chunk_size: int | None = None) -> Iterator[tuple[Tensor, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,6 @@ from .reverse import _vjp_with_argnums
 from .vmap import mapped, vmap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from ._arguments import Argnums
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .._rushlight import Tensor, _admit, _outer, zeros_like
 from ..autograd.forward_ad import _check_types, _make_dual, _transform, _unpack_dual
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _JVP = "jvp(f, primals, tangents)"
 

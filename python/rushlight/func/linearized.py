@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._rushlight import Tensor, zeros, zeros_like
 from ..autograd.grad_mode import no_grad
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 from .jvp import jvp
 from .reverse import vjp
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _LEFT_OUT = object()
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import keyword
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from .._rushlight import Tensor, stack
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 

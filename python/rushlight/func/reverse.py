@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from ._arguments import chosen, positions, replaced
 from ._level import Level, gradients
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ._arguments import Argnums
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,8 +23,6 @@ from .._rushlight import (
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map_, tree_structure, tree_unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from ..utils._pytree import TreeSpec
 
 Dims = Any

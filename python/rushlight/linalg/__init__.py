@@ -7,6 +7,7 @@ tensor([1.0000, 0.5000])
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,6 @@ from ._nearest import lstsq, matrix_rank, pinv
 from ._norms import cond, matrix_norm, norm
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ._indefinite import ldl_factor as ldl_factor
     from ._indefinite import ldl_factor_ex as ldl_factor_ex
     from ._indefinite import ldl_solve as ldl_solve

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _rushlight as native
-from .._rushlight import Tensor
+from .._rushlight import Tensor, dtype
 from .._showing import taking
 from .._typename import scalar_name
 from ._checked import inv_ex
 from ._results import written
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .._rushlight import dtype
 
 
 def _moved(A: Tensor, dim: Sequence[int]) -> Tensor:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .. import _rushlight as native
-
-if TYPE_CHECKING:
-    from .._rushlight import Tensor
+from .._rushlight import Tensor
 
 
 def written(found: Tensor, out: Tensor | None, refusal: str, unrecorded: str | None = None) -> Tensor:

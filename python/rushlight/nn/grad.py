@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
+from .._rushlight import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from .._rushlight import Tensor
-
     Sizes = int | Sequence[int]
 
 __all__ = [

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
 from .._rushlight import (
+    Generator,
+    Tensor,
     _handle_torch_function,
     _has_torch_function,
     _nn,
@@ -20,7 +22,6 @@ from ..autograd.grad_mode import no_grad
 if TYPE_CHECKING:
     from typing import Any
 
-    from .._rushlight import Generator, Tensor
 
 __all__ = [
     "calculate_gain",

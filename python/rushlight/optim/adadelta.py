@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-from .._rushlight import zeros_like
+from .._rushlight import Tensor, zeros_like
 from .adaptive import Adaptive, checked
 from .parameterwise import decayed, number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .._rushlight import Tensor
 
 __all__ = ["Adadelta"]
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
 from .adaptive import Adaptive
 from .parameterwise import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["Adafactor"]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from .._rushlight import Tensor, maximum, zeros_like
 from .moments import Moments, advance
 from .parameterwise import decayed, number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["Adam", "AdamW"]
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-from .._rushlight import maximum
+from .._rushlight import Tensor, maximum
 from .moments import Moments
 from .parameterwise import decayed, number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .._rushlight import Tensor
 
 __all__ = ["Adamax"]
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from .._rushlight import Tensor, cat, zeros_like
 from ..autograd.grad_mode import enable_grad, no_grad
 from .optimizer import Optimizer
 from .parameterwise import number, parts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 __all__ = ["LBFGS"]
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from .._rushlight import Tensor, zeros_like
 from .adaptive import Adaptive, checked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def advance(parameter: Tensor, mean: Tensor, spread: Tensor, length: Any) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._rushlight import Tensor, addmm, bfloat16, zeros_like
 from .parameterwise import Parameterwise, number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["Muon"]
 

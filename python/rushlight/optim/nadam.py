@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-from .._rushlight import ones
+from .._rushlight import Tensor, ones
 from .adaptive import checked
 from .moments import Moments, advance
 from .parameterwise import decayed, number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .._rushlight import Tensor
 
 __all__ = ["NAdam"]
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import wraps
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._hooks import RemovableHandle, register
 from .._rushlight import Tensor, _Passage, _profiler_enabled
 from .._typename import typename
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 __all__ = ["Optimizer"]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from .._rushlight import Tensor, view_as_real
 from ..autograd.grad_mode import enable_grad, set_grad_enabled
 from .optimizer import Optimizer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 
 def number(option: Any) -> Any:

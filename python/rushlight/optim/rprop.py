@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-from .._rushlight import where, zeros_like
+from .._rushlight import Tensor, where, zeros_like
 from .adaptive import Adaptive, checked, filled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .._rushlight import Tensor
 
 __all__ = ["Rprop"]
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from .._rushlight import Tensor
 from .parameterwise import Parameterwise, decayed, number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["SGD"]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
@@ -15,9 +16,6 @@ from ..nn.modules.normalised import _BatchNorm
 from .lr_scheduler import LRScheduler
 from .lr_scheduler.cycles import _each
 from .optimizer import Optimizer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = [
     "SWALR",

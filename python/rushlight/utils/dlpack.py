@@ -44,12 +44,24 @@ def __dlpack__(
         raise AssertionError("stream should be None on cpu.")
     if dl_device is not None and int(dl_device[0]) != DLDeviceType.kDLCPU:
         raise RuntimeError("Found no device but the CPU")
-    return to_dlpack(self.clone() if copy else self)
+    given = self.clone() if copy else self
+    if max_version is None or max_version[0] < 1:
+        return to_dlpack(given)
+    # Without its version, numpy would take the memory for one that it may not write to.
+    return _versioned(given, max_version)
 
 
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     """Return the kind of device that the memory of this tensor is in, and its number."""
     return DLDeviceType.kDLCPU, 0
+
+
+def _versioned(tensor: Tensor, max_version: Any) -> Any:
+    array: Any = tensor.detach().numpy()
+    try:
+        return array.__dlpack__(max_version=tuple(max_version))
+    except TypeError:  # An older numpy knows no versions.
+        return array.__dlpack__()
 
 
 class _Given:

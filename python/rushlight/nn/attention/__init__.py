@@ -9,14 +9,12 @@ torch.Size([1, 2, 2])
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..functional.attention import allowed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["WARN_FOR_UNFUSED_KERNELS", "SDPBackend", "sdpa_kernel"]
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ... import _rushlight as native
 from ..._precision import lowered
+from ..._rushlight import Tensor
 from ..._showing import shown_as_given
 from ..._spelling import name_in_c
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = ["scaled_dot_product_attention"]
 

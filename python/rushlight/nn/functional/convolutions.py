@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from ..._showing import shown, shown_as_given
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = [
     "channel_shuffle",

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from ..._showing import shown, shown_as_given
 from ..._spelling import spell
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduction_number, weighed
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = [
     "cosine_similarity",

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from ..._showing import shown
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = [
     "alpha_dropout",

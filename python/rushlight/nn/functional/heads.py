@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from ..._showing import shown_to
 from .attention import scaled_dot_product_attention
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = ["multi_head_attention_forward"]
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from ..._showing import shown
 from ..._typename import scalar_name
 from .likelihoods import cross_entropy
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = ["LinearCrossEntropyOptions", "linear_cross_entropy"]
 

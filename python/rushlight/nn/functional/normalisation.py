@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from ..._showing import shown
 from .paddings import pad
 from .pools import avg_pool2d, avg_pool3d
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..._rushlight import Tensor
 
 __all__ = [
     "batch_norm",

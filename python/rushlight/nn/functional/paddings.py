@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from ..._showing import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..._rushlight import Tensor
 
 __all__ = ["pad"]
 

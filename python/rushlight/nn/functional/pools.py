@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from ..._showing import shown, shown_with
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..._rushlight import Tensor
 
 __all__ = [
     "adaptive_avg_pool1d",

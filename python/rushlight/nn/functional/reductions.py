@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
+from ..._rushlight import Tensor
 
 # The engine takes a reduction as a number, as torch's does.
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}

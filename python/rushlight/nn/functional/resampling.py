@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from ..._showing import shown
 from .pools import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = [
     "interpolate",

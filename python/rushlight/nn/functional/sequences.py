@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from ... import _rushlight as native
 from ..._precision import exact
@@ -12,9 +13,6 @@ from ..._samples import check_mapped
 from ..._showing import shown_to
 from ..._typename import scalar_name
 from .reductions import reduction_number
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["ctc_loss"]
 

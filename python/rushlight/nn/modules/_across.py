@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..._rushlight import Tensor
 from ...autograd.differentiate import grad
 from ...autograd.function import Function, once_differentiable
 from ...autograd.grad_mode import enable_grad
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 
 class CrossMapLRN2d(Function):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..._rushlight import Tensor
 from ._every import EVERY, Hooks, with_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from ..._hooks import RemovableHandle
     from ...utils.hooks import BackwardHook
     from .module import Module

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ... import __future__ as switches
@@ -20,8 +21,6 @@ from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from typing_extensions import Self
 
     from .module import Module

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from ..._hooks import RemovableHandle, register
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _KINDS = (
     "_forward_pre_hooks",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import __future__ as switches
@@ -14,8 +14,6 @@ from ._every import Hooks
 from ._every import with_module as given_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from ..._hooks import RemovableHandle
     from .module import Module
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+from ..._rushlight import Tensor, device, dtype
 from .. import functional
 from .containers import ModuleList, Sequential
 from .layers import Linear
 from .module import Module
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..._rushlight import Tensor, device, dtype
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 

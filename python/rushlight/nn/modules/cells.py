@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
@@ -11,9 +12,6 @@ from ..._samples import check_mapped
 from .. import functional, init
 from ..parameter import Parameter
 from .module import Module
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from ..parameter import Parameter
 from .module import Module, _indent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from typing_extensions import Self
 
 __all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from ..._rushlight import empty
+from ..._rushlight import Tensor, device, dtype, empty
 from .. import functional, init
 from .._dimensions import spread
 from ..parameter import Parameter
 from .module import Module
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..._rushlight import Tensor, device, dtype
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._rushlight import empty
+from ..._rushlight import Tensor, device, dtype, empty
 from .. import functional, init
 from ..parameter import Parameter
 from .module import Module
@@ -12,7 +12,6 @@ from .module import Module
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ..._rushlight import Tensor, device, dtype
 
 __all__ = [
     "Embedding",

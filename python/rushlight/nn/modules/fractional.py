@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from ..._rushlight import Tensor
 from .. import functional
 from .._dimensions import spread
 from .module import Module
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = ["FractionalMaxPool2d", "FractionalMaxPool3d"]
 

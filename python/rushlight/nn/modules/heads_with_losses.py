@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from ..._rushlight import Tensor
 from ..functional.heads_with_losses import linear_cross_entropy
 from .layers import Linear
 from .losses import _WeightedLoss
 
 if TYPE_CHECKING:
-    from ..._rushlight import Tensor
     from ..functional.heads_with_losses import LinearCrossEntropyOptions
 
 __all__ = ["LinearCrossEntropyLoss"]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..._rushlight import empty
+from ..._rushlight import Tensor, device, dtype, empty
 from .. import functional, init
 from ..parameter import Parameter
 from ._shown import shown
 from .module import Module
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor, device, dtype
 
 __all__ = ["Bilinear", "Flatten", "Identity", "Linear"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from ..._rushlight import _DisableTorchFunctionSubclass, int64, tensor
+from ..._rushlight import Tensor, _DisableTorchFunctionSubclass, int64, tensor
 from ...autograd.grad_mode import no_grad
 from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -18,9 +18,6 @@ from .normalised import (
     InstanceNorm2d,
     InstanceNorm3d,
 )
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = [
     "LazyBatchNorm1d",
@@ -46,7 +43,8 @@ class LazyModuleMixin(Module):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.register_forward_pre_hook(_infer, with_kwargs=True)
+        self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
+        self._initialize_hook = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
 
     def _own(self) -> list[Any]:
         return [*self._parameters.values(), *self._buffers.values()]
@@ -73,31 +71,28 @@ class LazyModuleMixin(Module):
             super()._save_to_state_dict(destination, prefix, keep_vars)
         destination.update((prefix + name, own) for name, own in self._own_state() if is_lazy(own))
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+    def _lazy_load_hook(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
         with no_grad():
             for name, own in {**self._parameters, **self._buffers}.items():
                 found = state_dict.get(prefix + name)
                 if is_lazy(own) and found is not None and not is_lazy(found):
                     own.materialize(found.shape)  # type: ignore[union-attr]
-        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+    def _infer_parameters(self, module: Any, args: Any, kwargs: Any = None) -> None:
+        """Give a module its sizes, and make it what it stands for."""
+        module.initialize_parameters(*args, **(kwargs or {}))
+        if module.has_uninitialized_params():
+            raise RuntimeError(f"module {self._get_name()} has not been fully initialized")
+        for name in ("_initialize_hook", "_load_hook"):
+            getattr(module, name).remove()
+            delattr(module, name)
+        if module.cls_to_become is not None:
+            module.__class__ = module.cls_to_become
 
     def _load_one(self, name: str, tensor: Tensor, key: str, found: Any, metadata: dict[str, Any]) -> str:
         if is_lazy(tensor) and is_lazy(found):
             return ""  # There is nothing to copy yet.
         return super()._load_one(name, tensor, key, found, metadata)
-
-
-def _infer(module: Any, args: Any, kwargs: Any) -> None:
-    """Give a module its sizes, and make it what it stands for."""
-    module.initialize_parameters(*args, **kwargs)
-    if module.has_uninitialized_params():
-        raise RuntimeError(f"module {module._get_name()} has not been fully initialized")
-    for number, hook in list(module._forward_pre_hooks.items()):
-        if hook is _infer:
-            del module._forward_pre_hooks[number]
-            module._forward_pre_hooks_with_kwargs.pop(number, None)
-    if module.cls_to_become is not None:
-        module.__class__ = module.cls_to_become
 
 
 class LazyLinear(LazyModuleMixin, Linear):

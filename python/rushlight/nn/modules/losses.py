@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..._rushlight import Tensor
 from .. import functional
 from ..functional.reductions import chosen_reduction
 from .module import Module
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = [
     "BCELoss",

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from ..._rushlight import Tensor
 from .. import functional
 from .losses import _Loss, _WeightedLoss
 from .similarities import PairwiseDistance
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..._rushlight import Tensor
 
 __all__ = ["CTCLoss", "MultiLabelMarginLoss", "MultiMarginLoss", "TripletMarginWithDistanceLoss"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +31,6 @@ from ._state import StateDict
 from ._state import _IncompatibleKeys as _IncompatibleKeys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from typing_extensions import Self
 
 __all__ = ["Module"]
@@ -405,6 +405,8 @@ for _half in (*Module.__bases__, Hooks):
     for _name, _method in vars(_half).items():
         if isinstance(_method, FunctionType):
             _method.__qualname__ = f"Module.{_name}"
+    # Their hints speak of it.
+    vars(sys.modules[_half.__module__])["Module"] = Module
 del _half, _name, _method
 _IncompatibleKeys.__module__ = __name__
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from .. import init
 from ..functional.heads import multi_head_attention_forward
 from ..parameter import Parameter
 from .layers import Linear
 from .module import Module
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = ["MultiheadAttention"]
 

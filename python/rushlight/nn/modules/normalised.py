@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
-from ..._rushlight import empty, int64, ones, tensor, zeros
+from ..._rushlight import Tensor, device, dtype, empty, int64, ones, tensor, zeros
 from .. import functional, init
 from ..parameter import Parameter
 from ._shown import shown
 from .module import Module
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..._rushlight import Tensor, device, dtype
 
 __all__ = [
     "BatchNorm1d",

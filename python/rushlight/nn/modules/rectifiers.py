@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from ..._rushlight import empty
+from ..._rushlight import Tensor, device, dtype, empty
 from .. import functional
 from ..parameter import Parameter
 from .units import Unit, UnitInPlace
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor, device, dtype
 
 __all__ = [
     "Hardshrink",

@@ -68,13 +68,13 @@ class RNNBase(Module):
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
         self.proj_size = proj_size
-        self._names: list[list[str]] = []
+        self._all_weights: list[list[str]] = []
         for layer in range(num_layers):
             for suffix in ("", "_reverse") if bidirectional else ("",):
                 shapes = {f"{name}_l{layer}{suffix}": shape for name, shape in self._shapes(layer).items()}
                 for name, shape in shapes.items():
                     setattr(self, name, Parameter(native.empty(shape, device=device, dtype=dtype)))
-                self._names.append(list(shapes))
+                self._all_weights.append(list(shapes))
         self.reset_parameters()
 
     def _shapes(self, layer: int) -> dict[str, tuple[int, ...]]:
@@ -91,11 +91,20 @@ class RNNBase(Module):
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """The weights, a list for each direction of each layer."""
-        return [[getattr(self, name) for name in names] for names in self._names]
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     @property
     def _flat_weights(self) -> list[Parameter]:
         return [weight for weights in self.all_weights for weight in weights]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # As in torch, for files that both read.
+        names = [name for names in self._all_weights for name in names]
+        return {**vars(self), "_flat_weights_names": names, "_flat_weights": self._flat_weights}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kept = {name: value for name, value in state.items() if not name.startswith("_flat_weight")}
+        super().__setstate__(kept)
 
     def flatten_parameters(self) -> None:
         """Do nothing: the weights are used where they lie."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..._rushlight import Tensor
 from .. import functional
 from ._shown import shown
 from .module import Module
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = [
     "ChannelShuffle",

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from .. import functional
 from ._shown import shown
 from .module import Module
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = ["CrossMapLRN2d", "LocalResponseNorm"]
 

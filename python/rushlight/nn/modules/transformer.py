@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from .. import functional, init
 from .containers import ModuleList
 from .dropouts import Dropout
@@ -14,11 +16,6 @@ from .layers import Linear
 from .module import Module
 from .multihead import MultiheadAttention
 from .normalised import LayerNorm
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..._rushlight import Tensor
 
 __all__ = [
     "Transformer",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..._rushlight import Tensor
 from .. import functional
 from .module import Module
-
-if TYPE_CHECKING:
-    from ..._rushlight import Tensor
 
 __all__ = ["LPPool1d", "LPPool2d", "LPPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Callable, Iterable
 from types import GeneratorType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,8 +12,6 @@ from ..._rushlight import Tensor, stack, tensor
 from ...autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from typing_extensions import ParamSpec
 
     P = ParamSpec("P")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from ..._rushlight import memory_format as MemoryFormat
 from ..modules import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
 
 if TYPE_CHECKING:
-    from ..._rushlight import memory_format as MemoryFormat
     from ..modules.module import Module
 
     AnyModule = TypeVar("AnyModule", bound=Module)

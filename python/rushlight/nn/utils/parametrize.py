@@ -7,7 +7,7 @@ property. What it is computed of, and by which modules, stands in `module.parame
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,8 +18,6 @@ from ..modules.containers import ModuleDict, ModuleList
 from ..parameter import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..modules.module import Module
 
     M = TypeVar("M", bound=Module)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..._rushlight import Tensor
     from ..modules.module import Module
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..._rushlight import Tensor
 from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
 from ._replacing import refuse_second, taken_out
 
 if TYPE_CHECKING:
-    from ..._rushlight import Tensor
     from ..modules.module import Module
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]

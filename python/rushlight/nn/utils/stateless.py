@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..._rushlight import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..modules.module import Module
 
 __all__ = ["functional_call"]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ..._rushlight import Tensor, cat
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ... import _composites
 from ... import _rushlight as native
+from ..._rushlight import Tensor
 from ..parameter import Parameter
 from ._replacing import refuse_second, taken_out
 
 if TYPE_CHECKING:
-    from ..._rushlight import Tensor
     from ..modules.module import Module
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]

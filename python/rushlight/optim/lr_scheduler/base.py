@@ -46,6 +46,7 @@ class LRScheduler:
         self.last_epoch = last_epoch
         self._step_count = 0
         self._optimizer_stepped = False
+        optimizer._make_hooks()  # Of a wrapper of optimisers, `__init__` has not run.
         optimizer.register_step_post_hook(self._note_step)
         self.step()
 

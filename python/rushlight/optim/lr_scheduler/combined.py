@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .base import LRScheduler, set_rate
 from .plateau import ReduceLROnPlateau
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..optimizer import Optimizer
 
 __all__ = ["ChainedScheduler", "SequentialLR"]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..optimizer import Optimizer
 from .base import LRScheduler, set_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
 

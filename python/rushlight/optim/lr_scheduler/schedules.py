@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .base import LRScheduler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from ..optimizer import Optimizer
 
 __all__ = [

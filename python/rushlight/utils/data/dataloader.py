@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import typing
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, TypeVar
 
+from ..._rushlight import Generator
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ..._rushlight import Generator
-
 
 __all__ = ["DataLoader", "get_worker_info"]
 

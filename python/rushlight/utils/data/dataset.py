@@ -5,15 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from ..._rushlight import default_generator, randperm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ..._rushlight import Generator, Tensor
+from ..._rushlight import Generator, Tensor, default_generator, randperm
 
 __all__ = [
     "ChainDataset",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from ..._rushlight import Generator, randperm
 from .sampler import Sampler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["DistributedSampler"]
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from ..._rushlight import Generator, as_tensor, empty, float64, int64, multinomial, randint, randperm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence, Sized
-
-    from ..._rushlight import Tensor
+from ..._rushlight import Generator, Tensor, as_tensor, empty, float64, int64, multinomial, randint, randperm
 
 __all__ = [
     "BatchSampler",
