@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from . import fft as fft
     from . import func as func
     from . import functional as functional
+    from . import fx as fx
     from . import hub as hub
     from . import inspection as inspection
     from . import jit as jit
@@ -259,6 +260,7 @@ else:
             "_higher_order_ops",
             "_jit_internal",
             "accelerator",
+            "fx",
             "hub",
             "jit",
             "mps",

@@ -10,7 +10,7 @@ from ..nn import functional as _functional
 
 _NATIVE = (
     "adaptive_avg_pool2d adaptive_avg_pool3d avg_pool2d avg_pool3d gelu hardsigmoid hardtanh "
-    "hardtanh_ leaky_relu leaky_relu_ linear log_sigmoid mish softplus softshrink "
+    "hardtanh_ leaky_relu leaky_relu_ linear log_sigmoid=logsigmoid mish softplus softshrink "
     "scaled_dot_product_attention silu one_hot relu6 elu elu_ glu pad "
     "cross_entropy_loss=cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss "
     "binary_cross_entropy col2im=fold im2col=unfold rrelu hardswish pixel_shuffle"
