@@ -6,7 +6,6 @@ import builtins
 import functools
 import inspect
 from contextlib import contextmanager
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .node import map_aggregate
