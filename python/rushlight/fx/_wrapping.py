@@ -121,8 +121,9 @@ class Patcher:
     def wrapped(self) -> None:
         """Exchange everything that `wrap` was told of."""
         for (_, name), names in list(_wrapped_fns_to_patch.items()):
-            function = names[name] if name in names else getattr(builtins, name)
-            if not isinstance(function, FunctionType) or not hasattr(function, "_fx_recorded"):
+            function = names.get(name, getattr(builtins, name, None))
+            # Its module may have forgotten it since.
+            if function is not None:
                 self.item(names, name, recorded_function(function))
         for cls, name in _wrapped_methods_to_patch:
             self.method(cls, name, recorded_method(cls, name))
