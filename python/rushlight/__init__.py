@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from . import _dynamo as _dynamo
     from . import _functorch as _functorch
     from . import _vmap_internals as _vmap_internals
+    from . import accelerator as accelerator
     from . import amp as amp
     from . import backends as backends
     from . import compiler as compiler
@@ -45,10 +46,15 @@ if TYPE_CHECKING:
     from . import fft as fft
     from . import func as func
     from . import functional as functional
+    from . import fx as fx
+    from . import hub as hub
     from . import inspection as inspection
+    from . import jit as jit
     from . import library as library
     from . import linalg as linalg
     from . import memory as memory
+    from . import mps as mps
+    from . import mtia as mtia
     from . import multiprocessing as multiprocessing
     from . import nn as nn
     from . import optim as optim
@@ -65,6 +71,7 @@ if TYPE_CHECKING:
     from . import types as types
     from . import utils as utils
     from . import version as version
+    from . import xpu as xpu
     from ._assertions import _assert as _assert
     from ._assertions import _check as _check
     from ._assertions import _check_index as _check_index
@@ -168,6 +175,11 @@ if TYPE_CHECKING:
     from ._sharing import frombuffer as frombuffer
     from ._spectra import istft as istft
     from ._spectra import stft as stft
+    from ._streams import AcceleratorError as AcceleratorError
+    from ._streams import Event as Event
+    from ._streams import OutOfMemoryError as OutOfMemoryError
+    from ._streams import Stream as Stream
+    from ._streams import get_device_module as get_device_module
     from ._windows import bartlett_window as bartlett_window
     from ._windows import blackman_window as blackman_window
     from ._windows import hamming_window as hamming_window
@@ -251,6 +263,17 @@ else:
             "testing",
             "torch_version",
             "utils",
+            "__config__",
+            "_custom_ops",
+            "_higher_order_ops",
+            "_jit_internal",
+            "accelerator",
+            "fx",
+            "hub",
+            "jit",
+            "mps",
+            "mtia",
+            "xpu",
             "version",
         },
         places={
@@ -279,6 +302,7 @@ else:
             "set_deterministic_debug_mode set_float32_matmul_precision use_deterministic_algorithms",
             "._sharing": "frombuffer",
             "._spectra": "istft stft",
+            "._streams": "AcceleratorError Event OutOfMemoryError Stream get_device_module",
             "._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
             ".amp": "autocast",
             ".amp._former": "get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled "
@@ -288,7 +312,10 @@ else:
             "get_autocast_dtype is_autocast_cache_enabled is_autocast_enabled set_autocast_cache_enabled "
             "set_autocast_dtype set_autocast_enabled",
             ".func": "vmap",
+            ".futures": "Future",
             ".inspection": "graph",
+            ".jit": "ScriptModule fork wait",
+            "._higher_order_ops": "cond while_loop",
             ".serialization": "load save",
             ".storage": "TypedStorage UntypedStorage is_storage",
             ".utils._device": "get_default_device set_default_device",
@@ -360,7 +387,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 __all__ = [
-    *(name for name in dir(_rushlight) if name[0] != "_"),
+    *(name for name in dir(_rushlight) if name[0] != "_" and name != "TensorBase"),
     *_composites.__all__,
     *_pieces.__all__,
     *_searches.__all__,

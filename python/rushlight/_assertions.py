@@ -91,6 +91,7 @@ def _check_tensor_all(cond: Any, message: Callable[[], str] | None = None) -> No
     _check_tensor_all_with(RuntimeError, cond, message)
 
 
+@shown_to("condition")
 def _assert(condition: Any, message: str) -> None:
     """Assert that a condition holds."""
     assert condition, message

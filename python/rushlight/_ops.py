@@ -100,6 +100,10 @@ def _parts(text: str) -> list[str]:
     return re.split(r", (?![^\[(]*[\])])", text) if text else []
 
 
+def _stands_for_a_tensor(value: Any) -> bool:
+    return not isinstance(value, Tensor) and hasattr(type(value), "__torch_function__")
+
+
 class OpOverload:
     """One operator, such as `torch.ops.aten.add.Tensor`."""
 
@@ -135,7 +139,12 @@ class OpOverload:
         return self.compute(*args, **kwargs)
 
     def compute(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Compute it. Calls are shown to nobody here, operations are."""
+        """Compute it. Calls are shown to nobody here but what stands for a tensor, operations are."""
+        standing = [one for one in (*args, *kwargs.values()) if _stands_for_a_tensor(one)]
+        if standing:
+            from .overrides import handle_torch_function
+
+            return handle_torch_function(self, standing, *args, **kwargs)
         with _rushlight._DisableTorchFunctionSubclass():
             return _function(self)(*args, **kwargs)
 

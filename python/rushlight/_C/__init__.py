@@ -38,7 +38,23 @@ from ..autograd.variable import _EngineBase as _ImperativeEngine
 
 _TensorBase = TensorBase
 
+_TensorMeta = type(TensorBase)
+
 _PLACES = {
+    ".._ops": "FunctionSchema",
+    ".._rushlight": "Generator device dtype finfo iinfo layout memory_format",
+    ".._streams": "AcceleratorError OutOfMemoryError",
+    "..futures": "Future",
+    "._dispatch": "DispatchKey DispatchKeySet",
+    "._scripting": "Block Function Graph JitType ListType Node ScriptFunction ScriptModule ScriptObject "
+    "TensorType Value _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard "
+    "_are_functorch_transforms_active _cuda_clearCublasWorkspaces _cuda_isInBadFork _get_accelerator "
+    "_get_default_device _get_privateuse1_backend_name _get_tracing_state _jit_can_fuse_on_cpu "
+    "_jit_can_fuse_on_gpu _jit_override_can_fuse_on_cpu _jit_override_can_fuse_on_gpu _jit_pass_inline "
+    "_jit_set_autocast_mode _jit_set_bailout_depth _jit_set_fusion_strategy _jit_set_num_profiled_runs "
+    "_jit_set_nvfuser_enabled _jit_set_nvfuser_guard_mode _jit_set_nvfuser_single_node_mode "
+    "_jit_set_profiling_executor _jit_set_profiling_mode _jit_set_texpr_fuser_enabled "
+    "_log_api_usage_metadata _log_api_usage_once _set_math_sdp_allow_fp16_bf16_reduction _set_tracing_state",
     ".._messages.matrices": "_LinAlgError",
     ".._pickles": "_VariableFunctionsClass",
     "._levels": "_enter_dual_level _exit_dual_level",
@@ -58,9 +74,10 @@ if TYPE_CHECKING:
     from . import _autograd as _autograd
     from . import _functions as _functions
     from . import _functorch as _functorch
+    from . import _nn as _nn
 else:
     __getattr__, __dir__ = on_first_use(
-        globals(), rooms={"_autograd", "_functions", "_functorch"}, places=_PLACES
+        globals(), rooms={"_autograd", "_functions", "_functorch", "_nn"}, places=_PLACES
     )
 
 __all__ = [

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._absent import Switch
 from .._lazy import on_first_use
 
-__all__ = ["current_device", "device_count", "is_available", "is_initialized", "set_device", "synchronize"]
+__all__ = [
+    "Event",
+    "Stream",
+    "StreamContext",
+    "current_device",
+    "current_stream",
+    "device_count",
+    "is_available",
+    "is_initialized",
+    "set_device",
+    "stream",
+    "synchronize",
+]
 
 __getattr__, __dir__ = on_first_use(globals(), rooms={"amp"})
 
@@ -42,3 +55,56 @@ def set_device(device: Any) -> None:
 
 def synchronize(device: Any = None) -> None:
     """Wait until everything is computed. Whatever was called is."""
+
+
+class Stream:
+    """The queue of the CPU, in which everything is done when its call returns."""
+
+    def __init__(self, priority: int = -1) -> None:
+        pass
+
+    def wait_stream(self, stream: Any) -> None:
+        """Do what comes after what is in another queue."""
+
+    def record_event(self) -> None:
+        """Record an event."""
+
+    def wait_event(self, event: Any) -> None:
+        """Do what comes after an event."""
+
+
+class Event:
+    """A moment in the queue."""
+
+    def __init__(self, enable_timing: bool = False) -> None:
+        pass
+
+    def query(self) -> bool:
+        """Tell whether everything before it is done: always."""
+        return True
+
+    def record(self, stream: Any = None) -> None:
+        """Say that it is now."""
+
+    def synchronize(self) -> None:
+        """Wait for it."""
+
+    def wait(self, stream: Any = None) -> None:
+        """Do what comes after it."""
+
+
+class StreamContext(Switch):
+    """A block whose work goes into a queue."""
+
+
+_stream = Stream()
+
+
+def current_stream(device: Any = None) -> Stream:
+    """Return the queue."""
+    return _stream
+
+
+def stream(stream: Stream) -> StreamContext:
+    """Return a block whose work goes into a queue."""
+    return StreamContext(stream)

@@ -4,11 +4,70 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._absent import idle, refusing
 from .._lazy import on_first_use
+from . import graphs, memory, random, streams
+from ._utils import NO_DEVICE, device, device_of
+from ._utils import _get_device_index as _get_device_index
+from .graphs import *  # noqa: F403 - each says what it has
+from .memory import *  # noqa: F403
+from .random import *  # noqa: F403
+from .streams import *  # noqa: F403
 
-__getattr__, __dir__ = on_first_use(globals(), rooms={"amp"})
+_CLASSES = (
+    "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
+    "LongTensor ShortTensor"
+)
+_REFUSED = (
+    "current_device set_device get_device_name get_device_capability get_device_properties synchronize init "
+    "_lazy_init current_stream default_stream get_stream_from_external current_blas_handle "
+    "current_solver_handle ipc_collect can_device_access_peer cudart get_sync_debug_mode set_sync_debug_mode "
+    "utilization memory_usage temperature power_draw clock_rate device_memory_used _sleep"
+)
 
-_NO_DEVICE = "Torch not compiled with CUDA enabled"
+_ANSWERS: dict[str, Any] = {
+    "is_initialized is_tf32_supported": False,
+    "check_error": None,
+    "get_arch_list": list,
+    "get_gencode_flags": "",
+}
+
+idle(globals(), _ANSWERS)
+# Calls that are put off are made when a device comes into use: never.
+idle(globals(), {"_is_in_bad_fork": False, "_lazy_call": None})
+refusing(globals(), _REFUSED, AssertionError, NO_DEVICE)
+
+__getattr__, __dir__ = on_first_use(
+    globals(), rooms={"amp", "nccl", "nvtx", "profiler"}, places={"._classes": f"{_CLASSES} sparse"}
+)
+
+__all__ = [
+    *(name for name in _REFUSED.split() if name[0] != "_"),
+    *(name for names in _ANSWERS for name in names.split()),
+    *graphs.__all__,
+    *memory.__all__,
+    *random.__all__,
+    *streams.__all__,
+    "device",
+    "device_count",
+    "device_of",
+    "is_available",
+    "is_bf16_supported",
+]
+
+default_generators: tuple[Any, ...] = ()
+has_half = has_magma = False
+
+
+class DeferredCudaCallError(Exception):
+    """A call that was put off until a device comes into use has failed."""
+
+
+class CudaError(RuntimeError):
+    """A device has failed."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"({code})")
 
 
 def is_available() -> bool:
@@ -21,11 +80,6 @@ def is_available() -> bool:
     return False
 
 
-def is_initialized() -> bool:
-    """Tell whether a CUDA device is in use: never."""
-    return False
-
-
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Tell whether the CUDA device calculates with `bfloat16`: there is none."""
     return False
@@ -34,56 +88,3 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 def device_count() -> int:
     """Return the number of CUDA devices: none."""
     return 0
-
-
-def manual_seed(seed: int) -> None:
-    """Seed the generator of the CUDA device, if there were one."""
-    int(seed)
-
-
-def manual_seed_all(seed: int) -> None:
-    """Seed the generators of all CUDA devices. There are none.
-
-    >>> import rushlight as torch
-    >>> torch.cuda.manual_seed_all(1)
-    """
-    int(seed)
-
-
-def empty_cache() -> None:
-    """Give back the memory of CUDA devices that nobody uses. There is none."""
-
-
-def memory_allocated(device: Any = None) -> int:
-    """Return how many bytes tensors have on a CUDA device: none."""
-    return 0
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    """Return how many bytes tensors have had at most on a CUDA device: none."""
-    return 0
-
-
-def memory_reserved(device: Any = None) -> int:
-    """Return how many bytes of a CUDA device are kept: none."""
-    return 0
-
-
-def current_device() -> int:
-    """Return the number of the CUDA device in use: an error, since there is none."""
-    raise AssertionError(_NO_DEVICE)
-
-
-def set_device(device: Any) -> None:
-    """Choose a CUDA device: an error, since there is none."""
-    raise AssertionError(_NO_DEVICE)
-
-
-def get_device_name(device: Any = None) -> str:
-    """Return the name of a CUDA device: an error, since there is none."""
-    raise AssertionError(_NO_DEVICE)
-
-
-def synchronize(device: Any = None) -> None:
-    """Wait for a CUDA device: an error, since there is none."""
-    raise AssertionError(_NO_DEVICE)

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from . import _pytree as _pytree
     from . import benchmark as benchmark
     from . import checkpoint as checkpoint
+    from . import cpp_extension as cpp_extension
     from . import data as data
     from . import dlpack as dlpack
     from . import flop_counter as flop_counter
     from . import hooks as hooks
+    from . import model_zoo as model_zoo
     from . import module_tracker as module_tracker
     from . import weak as weak
     from ._swapping import swap_tensors as swap_tensors
@@ -25,12 +27,15 @@ else:
             "_device",
             "_python_dispatch",
             "_pytree",
+            "_foreach_utils",
             "benchmark",
             "checkpoint",
+            "cpp_extension",
             "data",
             "dlpack",
             "flop_counter",
             "hooks",
+            "model_zoo",
             "module_tracker",
             "weak",
         },

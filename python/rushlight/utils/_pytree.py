@@ -44,6 +44,12 @@ else:
         "_retrieve_constant is_constant_class is_namedtuple is_structseq is_structseq_class "
         "is_structseq_instance register_constant register_dataclass treespec_dict treespec_leaf "
         "treespec_tuple",
+        "._pytree_functions": "_defaultdict_flatten _defaultdict_flatten_with_keys _defaultdict_unflatten "
+        "_deque_flatten _deque_flatten_with_keys _deque_unflatten _dict_flatten _dict_flatten_with_keys "
+        "_dict_unflatten _list_flatten _list_flatten_with_keys _list_unflatten _namedtuple_flatten "
+        "_namedtuple_flatten_with_keys _namedtuple_unflatten _odict_flatten _odict_unflatten "
+        "_ordereddict_flatten _ordereddict_flatten_with_keys _ordereddict_unflatten _tuple_flatten "
+        "_tuple_flatten_with_keys _tuple_unflatten",
         "._pytree_text": "DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL _register_namedtuple pytree_to_str "
         "str_to_pytree treespec_dumps treespec_loads",
     }

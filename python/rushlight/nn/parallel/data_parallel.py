@@ -6,7 +6,7 @@ from typing import Any
 
 from ..modules.module import Module
 
-__all__ = ["DataParallel"]
+__all__ = ["DataParallel", "data_parallel"]
 
 
 class DataParallel(Module):
@@ -27,3 +27,21 @@ class DataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Call the module."""
         return self.module(*inputs, **kwargs)
+
+
+def data_parallel(
+    module: Module,
+    inputs: Any,
+    device_ids: Any = None,
+    output_device: Any = None,
+    dim: int = 0,
+    module_kwargs: dict[str, Any] | None = None,
+) -> Any:
+    """Call a module, on the one device that there is.
+
+    >>> import rushlight as torch
+    >>> torch.nn.parallel.data_parallel(torch.nn.ReLU(), torch.tensor([-1.0, 1.0]))
+    tensor([0., 1.])
+    """
+    given = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)
+    return module(*given, **(module_kwargs or {}))
