@@ -39,14 +39,10 @@ macro_rules! special {
     ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, |$x:ident, $y:ident| $derivative:expr $(, first = $first:literal)?) => {
         special!(@function $(#[$doc])* $Name, $name, $node, $keeps, $f, {
             const COMPUTED: &'static [&'static str] = &["result"];
-            const BY_BOTH: bool = true;
             const DERIVATIVE_FIRST: bool = false $(|| $first)?;
 
             fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-                self.derivative_by_both(x, &unary::apply(*self, x)?)
-            }
-
-            fn derivative_by_both(&self, $x: &Tensor, $y: &Tensor) -> Result<Tensor> {
+                let ($x, $y) = (x, &unary::apply(*self, x)?);
                 $derivative
             }
         });

@@ -11,9 +11,7 @@ use std::sync::Arc;
 use rushlight::graph::Attributes;
 use rushlight::ops::squeeze::{self, Squeezed};
 use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, refuse_complex, unsafe_parts};
-use rushlight::ops::{
-    cast, conjugate, expand, part, permute, reinterpret, reshape, split, strided, underived,
-};
+use rushlight::ops::{cast, conjugate, expand, part, permute, random, reinterpret, reshape, split, strided};
 use rushlight::{Result, Tensor};
 
 const DIAGONAL: &[&str] = &["(Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor out=None)"];
@@ -29,10 +27,7 @@ pub(super) const TABLE: &[Function] = &[
     function("alias_copy", PLAIN, "The tensor, copied.", |a| alias_copy(a.tensor(0)?).answer(a.py()))
         .written(&Way::VIEWED.unknown("alias_copy")),
     function("detach_copy", PLAIN, "The tensor without its history, copied.", |a| {
-        let x = a.tensor(0)?;
-        let y = cast::clone_contiguous(&x.detach()).map_err(raise)?;
-        underived::unknown(&[x], std::slice::from_ref(&y), "detach_copy").map_err(raise)?;
-        y.to_python(a.py()).map(Bound::unbind)
+        random::detach_copy(a.tensor(0)?).answer(a.py())
     })
     .written(&Way::VIEWED.unknown("detach_copy")),
     function(
