@@ -54,9 +54,6 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
         }
     }
     let (expected, found): (DType, DType) = (count.dtype(), probability.dtype());
-    if expected.is_half() {
-        return Err(Error::NotImplementedFor { operation: "binomial_cpu", dtype: expected }.into());
-    }
     if expected != found {
         return Err(Error::BinomialDTypes { expected, found }.into());
     }

@@ -106,9 +106,6 @@ impl Elementwise2 for Zeta {
     }
 
     fn result(&self, common: DType) -> Result<DType> {
-        if common.is_half() {
-            return Err(self.refusal(common).into());
-        }
         floating(common)
     }
 

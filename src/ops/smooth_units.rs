@@ -7,7 +7,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 use super::power::square;
 use super::select::where_;
 use super::unary::{Elementwise, Integers, Keeps, Lies};
-use super::{add, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
+use super::{add, compare, erf, exp, mul, neg, sigmoid, sub, tanh};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -144,8 +144,7 @@ impl Elementwise for Silu {
     }
 
     fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
-        let y = || mul(x, &sigmoid(x)?);
-        Some(complex::refuse_history(x, "silu").and_then(|()| y()))
+        Some(sigmoid(x).and_then(|share| mul(x, &share)))
     }
 
     fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {

@@ -8,8 +8,8 @@ use super::power::square;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps, Lies};
 use super::{
-    abs, add, complex, conjugate, copy, cos, div, exp, fixed, log, mul, neg, reciprocal, reduce, sgn, sin,
-    squeeze, sub,
+    abs, add, conjugate, copy, cos, div, exp, fixed, log, mul, neg, reciprocal, reduce, sgn, sin, squeeze,
+    sub,
 };
 use crate::dtype::{Complex, DType, Number, Real, Ring};
 use crate::error::{Error, Result};
@@ -328,11 +328,8 @@ impl Elementwise for NanToNum {
     const INTEGERS: Integers = Integers::Stay;
 
     fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
-        let y = || {
-            let parts = conjugate::view_as_real(&conjugate::resolve(x)?)?;
-            conjugate::view_as_complex(&unary::apply(*self, &parts)?)
-        };
-        Some(complex::refuse_history(x, "nan_to_num").and_then(|()| y()))
+        let parts = || conjugate::view_as_real(&conjugate::resolve(x)?);
+        Some(parts().and_then(|parts| conjugate::view_as_complex(&unary::apply(*self, &parts)?)))
     }
 
     fn real<T: Real>(&self, x: T) -> T {

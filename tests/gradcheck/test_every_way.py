@@ -202,6 +202,15 @@ def test_what_is_drawn_and_what_is_detached_does_not_move():
         assert torch.autograd.grad(made.sum(), x)[0].tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_types_are_calculated_in_single_precision(dtype):
+    s, q = torch.tensor([2.0, 3.5], dtype=dtype), torch.tensor([1.0, 2.5], dtype=dtype)
+    zeta = torch.special.zeta(s, q)
+    assert torch.equal(zeta, torch.special.zeta(s.float(), q.float()).to(dtype))
+    drawn = torch.binomial(torch.full((4,), 3, dtype=dtype), torch.ones(4, dtype=dtype))
+    assert drawn.dtype == dtype and drawn.tolist() == [3] * 4
+
+
 def test_samples_of_gamma_distributions_move_with_their_concentration():
     """The quantile of a sample stays: of P(a, x(a)) all derivatives are zero."""
     concentration = torch.tensor([0.3, 1.0, 2.5, 12.0], dtype=torch.float64, requires_grad=True)

@@ -2,7 +2,6 @@
 use super::entries::{both, function};
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::error::raise;
 use crate::outputs::{Shape, Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
@@ -10,7 +9,7 @@ use std::sync::Arc;
 
 use rushlight::graph::Attributes;
 use rushlight::ops::squeeze::{self, Squeezed};
-use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, refuse_complex, unsafe_parts};
+use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, unsafe_parts};
 use rushlight::ops::{cast, conjugate, expand, part, permute, random, reinterpret, reshape, split, strided};
 use rushlight::{Result, Tensor};
 
@@ -71,7 +70,6 @@ pub(super) const TABLE: &[Function] = &[
         "`select`, copied.",
         |a| {
             let (dim, index) = (a.int(1)?, a.int(2)?);
-            refuse_complex(&[a.tensor(0)?], "select_copy").map_err(raise)?;
             copy(a, "SelectBackward0_copy", move |x| part::select(x, dim, index))
         },
     )
@@ -82,7 +80,6 @@ pub(super) const TABLE: &[Function] = &[
         "A range of a dimension, copied.",
         |a| {
             let (dim, start, end, step) = (a.int(1)?, a.optional_int(2)?, a.optional_int(3)?, a.int(4)?);
-            refuse_complex(&[a.tensor(0)?], "slice_copy").map_err(raise)?;
             copy(a, "SliceBackward0_copy", move |x| part::slice(x, dim, start, end, step))
         },
     )
