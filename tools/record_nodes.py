@@ -1,8 +1,8 @@
 """Record what the nodes of the reference library show: `PY tools/record_nodes.py`, with a Python that has it.
 
 Reads the calls in tests/graph/calls.txt and writes tests/graph/nodes.txt; writes the digests in
-tests/graph/digests.txt anew, where a new call is added as `? ? call`, or `? - call` without its gradients.
-With calls as arguments it says what their graphs and those of their gradients are.
+tests/graph/digests.txt anew, where a new call is added as `? call`. With calls as arguments it says what
+their graphs are.
 """
 
 import sys
@@ -24,15 +24,11 @@ def main():
     warnings.simplefilter("ignore")
     if sys.argv[1:]:
         for call in sys.argv[1:]:
-            print(call, *graphs.lines(call), "its gradients", *graphs.gradient_lines(call), sep="\n")
+            print(call, *graphs.lines(call), sep="\n")
         return
     rows = [row for call in graphs.calls() for row in (call, *graphs.lines(call))]
     table.write_text("\n".join(rows) + "\n")
-    rows = []
-    for call, recorded in graphs.DIGESTS.items():
-        functions = zip((graphs.lines, graphs.gradient_lines), recorded, strict=True)
-        found = (old if old == "-" else graphs.digest(function(call)) for function, old in functions)
-        rows.append(" ".join((*found, call)))
+    rows = [f"{graphs.digest(graphs.lines(call))} {call}" for call in graphs.DIGESTS]
     table.with_name("digests.txt").write_text("\n".join(rows) + "\n")
 
 

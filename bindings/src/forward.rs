@@ -2,11 +2,9 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use rushlight::Tensor;
 use rushlight::graph::tangents;
 use rushlight::ops::tangents as duals;
-use rushlight::ops::underived::check_parts;
 
 use crate::classes::type_name;
 use crate::error::raise;
@@ -74,14 +72,6 @@ pub(crate) fn is_fwd_grad_enabled() -> bool {
 #[pyo3(name = "_set_fwd_grad_enabled")]
 pub(crate) fn set_fwd_grad_enabled(mode: bool) {
     tangents::set_enabled(mode);
-}
-
-/// Refuse tangents to tensors if the operation of a node, whose parts are about to be called, passes none.
-#[pyfunction]
-#[pyo3(name = "_check_forward", signature = (node, *tensors))]
-pub(crate) fn check_forward(node: &str, tensors: &Bound<'_, PyTuple>) -> PyResult<()> {
-    let inputs = tensors.iter().filter_map(|tensor| as_tensor(&tensor).cloned()).collect::<Vec<_>>();
-    check_parts(node, &inputs.iter().collect::<Vec<_>>()).map_err(raise)
 }
 
 fn argument<'a>(

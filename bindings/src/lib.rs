@@ -79,7 +79,7 @@ mod _rushlight {
     use super::error::error_kinds;
     #[pymodule_export]
     use super::forward::{
-        check_forward, enter_dual_level, enter_jvp_level, exit_forward_level, is_fwd_grad_enabled, make_dual,
+        enter_dual_level, enter_jvp_level, exit_forward_level, is_fwd_grad_enabled, make_dual,
         set_fwd_grad_enabled, unpack_dual,
     };
     #[pymodule_export]
@@ -141,7 +141,7 @@ mod _rushlight {
     #[pymodule_export]
     use super::warnings::{is_warn_always_enabled, set_warn_always};
     #[pymodule_export]
-    use super::whole::{as_one, record_underived};
+    use super::whole::as_one;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -11,12 +11,10 @@ use rushlight::dtype::Scalar;
 use rushlight::graph::{Attributes, Shown};
 use rushlight::ops::apply::Outputs;
 use rushlight::ops::tangents::innermost;
-use rushlight::ops::underived;
 use rushlight::ops::watch::Aside;
 use rushlight::ops::whole::{Whole, whole};
 use rushlight::{Result, Tensor};
 
-use crate::arguments::tensors_in;
 use crate::convert;
 use crate::error::{carry, raise};
 use crate::tensor::object::{Reference, as_tensor, wrap};
@@ -139,17 +137,4 @@ pub(crate) fn as_one<'py>(
     let outputs = whole(operation, &inputs.iter().collect::<Vec<_>>()).map_err(raise)?;
     let answers = outputs.into_iter().map(|output| wrap(py, output)).collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(py, answers)
-}
-
-/// Records what an operation that torch's formulas do not know has made of its inputs: whoever asks for the
-/// derivative is refused.
-#[pyfunction]
-#[pyo3(name = "_record_underived")]
-pub(crate) fn record_underived(
-    name: &str,
-    outputs: &Bound<'_, PyAny>,
-    inputs: &Bound<'_, PyAny>,
-) -> PyResult<()> {
-    let (outputs, inputs) = (tensors_in(outputs), tensors_in(inputs));
-    underived::unknown(&inputs.iter().collect::<Vec<_>>(), &outputs, kept(name)).map_err(raise)
 }

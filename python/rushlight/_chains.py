@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from . import _rushlight as native
 from ._once import warn_once
 from ._rushlight import Tensor
-from ._samples import check_mapped
 from ._showing import shown_as_given, shown_to
 from ._spelling import name_in_c
 
@@ -26,7 +25,6 @@ _CHAIN = (
 @shown_to("matrices")
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Return the product of several matrices."""
-    check_mapped("chain_matmul", *matrices, fallback=False)
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     warn_once(_CHAIN)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from . import linalg
-from ._samples import check_mapped
 from ._showing import shown, shown_as_given
 from .linalg._results import by_columns
 
@@ -85,7 +84,6 @@ def ormqr(
     >>> torch.ormqr(A, tau, torch.tensor([[3.0], [4.0]]), transpose=True).shape
     torch.Size([2, 1])
     """
-    check_mapped("ormqr", input, input2, input3)
     for name, matrix in (("input", input), ("other", input3)):
         if matrix.dim() < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")

@@ -10,7 +10,7 @@ from ._rushlight import Tensor
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
 
 def any_of_all(condition: Tensor) -> bool:
@@ -25,37 +25,17 @@ def holds_for_all(condition: Tensor) -> bool:
     return not any_of_all(native.logical_not(condition))
 
 
+def is_any_batched(*tensors: Tensor) -> bool:
+    """Tell whether one of these stands for samples."""
+    return any(map(native._is_batchedtensor, tensors))
+
+
 def check_storage(tensor: Tensor) -> None:
     """Refuse to look at the memory of a tensor while a function that computes with it is transformed."""
     if native._is_tracked_inside(tensor):
         raise NotImplementedError("Cannot access storage of TensorWrapper")
     if native._is_batchedtensor(tensor):
         raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
-
-
-def check_mapped(operation: str, *arguments: Any, fallback: bool = True, composite: bool = False) -> None:
-    """Refuse what torch has no rule for while a function is mapped.
-
-    With `fallback` torch runs the operation for one sample after the other: then there has to be one. What is
-    `composite` is taken apart by derivatives within the mapping, and its parts have rules.
-    """
-    if not native._vmap_nesting() or (composite and not native._vmap_is_innermost()):
-        return
-    batched = [
-        tensor for tensor in arguments if isinstance(tensor, Tensor) and native._is_batchedtensor(tensor)
-    ]
-    if batched and not fallback and native._vmap_is_innermost():
-        refuse("MappedDecision", operation)
-    if any(_is_of_none(tensor) for tensor in batched):
-        refuse("MappedNoSamples", operation)
-
-
-def _is_of_none(tensor: Tensor) -> bool:
-    while native._is_batchedtensor(tensor):
-        tensor, dim = native._unwrap_batched(tensor, native._maybe_get_level(tensor))
-        if dim is not None and tensor.shape[dim] == 0:
-            return True
-    return False
 
 
 def refuse(kind: str, operation: str) -> NoReturn:

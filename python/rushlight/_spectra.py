@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from . import _rushlight as native
 from . import fft
 from ._once import warn_once
-from ._samples import check_mapped
 from ._showing import shown_as_given, shown_to
 from ._typename import scalar_name
 
@@ -123,7 +122,6 @@ def stft(
     >>> torch.stft(torch.zeros(16), 4, return_complex=True, window=torch.ones(4)).shape
     torch.Size([3, 17])
     """
-    check_mapped("stft", input, window)
     if center:
         if align_to_window:
             raise RuntimeError("stft align_to_window should only be set when center = false.")
@@ -188,7 +186,6 @@ def istft(
     >>> torch.allclose(found, signal, atol=1e-4)
     True
     """
-    check_mapped("istft", input, window)
     if window is None:
         warn_once(_NO_WINDOW_BACK)
     if not input.is_complex():

@@ -106,7 +106,8 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if not isinstance(tensor, Tensor):
         got = type(tensor).__name__
         raise TypeError(f"is_set_to(): argument 'tensor' (position 1) must be Tensor, not {got}")
-    _samples.check_mapped("is_set_to", self, tensor, fallback=False)
+    if _samples.is_any_batched(self, tensor):
+        _samples.refuse("MappedDecision", "is_set_to")
     same = self.data_ptr() == tensor.data_ptr() and self.dtype == tensor.dtype
     return same and self.shape == tensor.shape and self.stride() == tensor.stride()
 

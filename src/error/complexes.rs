@@ -39,8 +39,6 @@ macro_rules! complexes {
 
     /// A complex gradient that a function of the host answered for a real number.
     ComplexGradientOfReal {},
-    /// An operation that is not recorded for complex numbers.
-    ComplexGradient { operation: &'static str },
 
     // Refusals, as torch words them from one operation to the next
     /// A rounding of complex numbers.

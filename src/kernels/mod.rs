@@ -18,6 +18,7 @@ pub mod gather;
 pub mod gemm;
 pub mod incomplete;
 pub mod interrupt;
+pub mod jets;
 pub mod map;
 pub mod math;
 pub mod moves;

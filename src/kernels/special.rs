@@ -1,5 +1,6 @@
 //! Special functions of one number, in double precision.
 
+use super::jets::Jet;
 use crate::dtype::Real;
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
@@ -28,6 +29,20 @@ pub fn digamma(x: f64) -> f64 {
     sum + x.ln() - 0.5 / x - tail
 }
 
+/// Euler and Maclaurin's formula for the rest of such a sum: B₂ₖ/(2k)!.
+const REST: [f64; 10] = [
+    1.0 / 12.0,
+    -1.0 / 720.0,
+    1.0 / 30240.0,
+    -1.0 / 1209600.0,
+    1.0 / 47900160.0,
+    -691.0 / 1307674368000.0,
+    1.0 / 74724249600.0,
+    -3617.0 / 10670622842880000.0,
+    43867.0 / 5109094217170944000.0,
+    -174611.0 / 802857662698291200000.0,
+];
+
 /// ζ(s, q) = Σ (q + k)⁻ˢ for s > 1.
 pub fn zeta(s: f64, q: f64) -> f64 {
     if s == 1.0 {
@@ -55,29 +70,43 @@ pub fn zeta(s: f64, q: f64) -> f64 {
         at += 1.0;
         count += 1;
     }
-    // Euler and Maclaurin's formula for the rest: the terms are B₂ₖ/(2k)!.
-    const TERMS: [f64; 10] = [
-        1.0 / 12.0,
-        -1.0 / 720.0,
-        1.0 / 30240.0,
-        -1.0 / 1209600.0,
-        1.0 / 47900160.0,
-        -691.0 / 1307674368000.0,
-        1.0 / 74724249600.0,
-        -3617.0 / 10670622842880000.0,
-        43867.0 / 5109094217170944000.0,
-        -174611.0 / 802857662698291200000.0,
-    ];
     let power = at.powf(-s);
     sum += at * power / (s - 1.0) + 0.5 * power;
     let (mut factor, mut power) = (s, power / at);
-    for (index, term) in TERMS.iter().enumerate() {
+    for (index, term) in REST.iter().enumerate() {
         sum += term * factor * power;
         let next = s + 2.0 * index as f64;
         factor *= (next + 1.0) * (next + 2.0);
         power /= at * at;
     }
     sum
+}
+
+/// The derivative of ζ(s, q) by s, of that order: the same sum. There is none where powers are not real.
+pub fn zeta_derivative(order: usize, s: f64, q: f64) -> f64 {
+    if s.is_nan() || s <= 1.0 || q.is_nan() || q <= 0.0 {
+        return f64::NAN;
+    }
+    let exponent = Jet::line(s, 1.0);
+    let power = |at: f64| exponent.times(-at.ln()).exp();
+    let (mut sum, mut at) = (Jet::constant(0.0), q);
+    for _ in 0..10 {
+        sum = sum + power(at);
+        at += 1.0;
+    }
+    while at <= 9.0 {
+        sum = sum + power(at);
+        at += 1.0;
+    }
+    let mut rest = power(at);
+    sum = sum + rest.times(at).over(Jet::line(s - 1.0, 1.0)) + rest.times(0.5);
+    rest = (rest * exponent).times(1.0 / at);
+    for (index, term) in REST.iter().enumerate() {
+        sum = sum + rest.times(*term);
+        let next = s + 2.0 * index as f64;
+        rest = (rest * Jet::line(next + 1.0, 1.0) * Jet::line(next + 2.0, 1.0)).times(1.0 / (at * at));
+    }
+    sum.derivative(order)
 }
 
 /// The first derivative of ψ. At its poles there is what rounding leaves of the reflection.

@@ -319,14 +319,6 @@ pub(super) fn sign_change(x: &Tensor, t: &Tensor) -> Result<Tensor> {
     where_(&compare::eq(x, 0)?, 0, &div(&across, &super::abs(x)?)?)
 }
 
-/// Refuses to record an operation that has no derivative for complex numbers in torch.
-pub(super) fn refuse_history(x: &Tensor, operation: &'static str) -> Result<()> {
-    match records(&[x]) {
-        true => Err(Error::ComplexGradient { operation }.into()),
-        false => Ok(()),
-    }
-}
-
 /// What is wrong with complex numbers for an operation that refuses them, in place of what is wrong with
 /// other types.
 pub(super) fn refusal(other: Error) -> Box<Error> {

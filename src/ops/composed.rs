@@ -6,7 +6,6 @@ use smallvec::SmallVec;
 use super::apply::{Keep, Op, Outputs, apply_one, single};
 use super::batch::{self, Answer, Call};
 use super::kept::{self, Kept, Saved};
-use super::underived::check_parts;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, mode};
 use crate::tensor::Tensor;
@@ -102,10 +101,7 @@ impl<C: Composed> Op for Recordable<C> {
 /// The operation on these tensors. For many samples at once it is the operations that it consists of.
 pub(super) fn apply(operation: impl Composed, inputs: &[&Tensor]) -> Result<Tensor> {
     match batch::highest(inputs.iter().copied()) {
-        Some(_) => {
-            check_parts(operation.name(), inputs)?;
-            operation.value(inputs)
-        }
+        Some(_) => operation.value(inputs),
         None => apply_one(Recordable(operation), inputs),
     }
 }

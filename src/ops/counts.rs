@@ -2,8 +2,8 @@
 
 use super::distribution::elements;
 use super::generator::{Generator, given};
-use super::random::drawn_from;
-use super::underived::unknown;
+use super::random::{apart, drawn_from};
+use super::underived::UNKNOWN;
 use super::{batch, binary, copy, expand, join, part};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
@@ -54,9 +54,6 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
         }
     }
     let (expected, found): (DType, DType) = (count.dtype(), probability.dtype());
-    if expected.is_half() {
-        return Err(Error::NotImplementedFor { operation: "binomial_cpu", dtype: expected }.into());
-    }
     if expected != found {
         return Err(Error::BinomialDTypes { expected, found }.into());
     }
@@ -67,11 +64,8 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
         let y = batch::drawn_from(&both, &|both| {
             binomial(&part::select(both, -1, 0)?, &part::select(both, -1, 1)?, generator)
         })?;
-        unknown(&[count, probability], std::slice::from_ref(&y), "binomial")?;
-        return Ok(y);
+        return apart(&[count, probability], y, UNKNOWN);
     }
     let y = drawn([&count.array(), &probability.array()], generator, counts::binomial)?;
-    let y = Tensor::from_array(y);
-    unknown(&[count, probability], std::slice::from_ref(&y), "binomial")?;
-    Ok(y)
+    drawn_from(&[count, probability], y, UNKNOWN)
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use smallvec::smallvec;
+
 use super::compare::check_ordered;
-use super::underived::underived;
+use super::whole::{Whole, whole_one};
 use super::{along, batch, cast, copy, permute, picked, reshape};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
@@ -41,8 +43,7 @@ fn check_slices(shape: &[usize], dim: usize) -> Result<()> {
 /// The different elements, or slices of a dimension, the group of each one and how many each group
 /// has: in ascending order, or only of neighbours.
 pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor, Tensor, Tensor)> {
-    let given = x;
-    let x = &batch::alike_in_all(x);
+    let (given, x) = (x, &batch::alike_in_all(x));
     let (node, operation) = match (dim, neighbours) {
         (_, true) => ("UniqueConsecutiveBackward0", "unique_consecutive"),
         (Some(_), false) => ("UniqueDimBackward0", "unique_dim"),
@@ -68,8 +69,14 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
         _ => distinct::groups(elements::<i64>(&keys), count, neighbours)?,
     };
     let listed = |numbers: &[i64]| Tensor::from_slice(&[numbers.len()], numbers);
-    let values = along::index_select(&line.detach(), dim, &listed(&firsts)?)?;
-    underived(&[given], std::slice::from_ref(&values), node, operation)?;
+    let (firsts, is_line) = (listed(&firsts)?, line.ndim() != x.ndim());
+    // What comes out are the first ones of their kind.
+    let parts = move |inputs: &[&Tensor]| {
+        let line = if is_line { &reshape::reshape(inputs[0], &[-1])? } else { inputs[0] };
+        Ok(smallvec![along::index_select(line, dim, &firsts)?])
+    };
+    let values =
+        whole_one(Whole { linear: 1, ..Whole::new(operation, node, &["", ""], 1, parts) }, &[given])?;
     let members = listed(&members)?;
     let whole =
         if line.ndim() == x.ndim() { members } else { reshape::reshape_to(&members, x.layout().shape())? };

@@ -101,26 +101,10 @@ impl Elementwise2 for Truncated {
     }
 }
 
-/// y = ⌊a/b⌋,  ∂y/∂a = ∂y/∂b = 0, or none at all if not `differentiable`
+/// y = ⌊a/b⌋,  ∂y/∂a = ∂y/∂b = 0; torch has a name for the node if it is `differentiable`
 #[derive(Clone, Copy)]
 struct Floored {
     differentiable: bool,
-}
-
-impl Floored {
-    fn slope(self, t: &Tensor) -> Result<Tensor> {
-        match self.differentiable {
-            true => create::zeros_like(t),
-            false => Err(Error::NoDerivative { operation: "floor_divide" }.into()),
-        }
-    }
-
-    fn slope_forth(self, t: &Tensor) -> Result<Tensor> {
-        match self.differentiable {
-            true => create::zeros_like(t),
-            false => Err(Error::NoTangent { operation: "floor_divide" }.into()),
-        }
-    }
 }
 
 impl Elementwise2 for Floored {
@@ -158,19 +142,11 @@ impl Elementwise2 for Floored {
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
-        self.slope(t)
+        create::zeros_like(t)
     }
 
     fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
-        self.slope(t)
-    }
-
-    fn left_forth(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
-        self.slope_forth(t)
-    }
-
-    fn right_forth(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
-        self.slope_forth(t)
+        create::zeros_like(t)
     }
 }
 

@@ -9,7 +9,7 @@ use super::batch::{Answer, Call, Samples};
 use super::indexed::tangent_or_zeros;
 use super::part::{self, from_end};
 use super::places::write_slices;
-use super::{batch, binary, copy, create, reshape, select, view, whole};
+use super::{batch, binary, copy, create, reshape, select, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -207,16 +207,7 @@ impl Op for Place {
         let pick = Pick { name, numbers: numbers.clone(), repeats };
         let picked = || match repeats {
             true => reshape::reshape_to(&apply_one(pick, &[gradient])?, values.shape()),
-            false => {
-                let names: (_, &[_]) = ("MaskedScatterBackwardBackward0", &["", "mask", ""]);
-                whole::backward(
-                    at,
-                    names,
-                    (1, 1, Attributes::new()),
-                    &[gradient, &numbers.given],
-                    move |inputs| padded(&apply_one(pick.clone(), &[inputs[0]])?, values.shape()),
-                )
-            }
+            false => padded(&apply_one(pick, &[gradient])?, values.shape()),
         };
         Ok(smallvec![x, at.needs(1).then(picked).transpose()?])
     }

@@ -111,7 +111,6 @@ pub mod view;
 pub mod view_copy;
 pub mod watch;
 pub mod whole;
-mod zero_products;
 
 use crate::dtype::Scalar;
 use crate::error::Result;

@@ -5,8 +5,6 @@ use smallvec::SmallVec;
 
 use super::cast;
 use super::tangents::{fit, is_shared, tangent, write};
-use super::underived::check_forward;
-use super::zero_products::lead_to_factors;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Level, NodeRef, mode, tangents};
 use crate::tensor::Tensor;
@@ -142,7 +140,6 @@ impl Passing {
 
     /// Gives a tensor that was written to its tangents.
     pub(super) fn into_written(self, node: &NodeRef, x: &Tensor) -> Result<()> {
-        check_forward(node.rule().name(), true)?;
         for (level, tangents) in self.levels {
             let result = {
                 let _below = tangents::Ceiling::below(level);
@@ -185,12 +182,7 @@ fn check_shown(tangent: &Tensor, x: &Tensor, of_input: Option<&Tensor>) -> Resul
 
 fn run(node: &NodeRef, tangents: &Gradients) -> Result<Gradients> {
     // What is not recorded has no history, not even that of its outputs.
-    check_forward(node.rule().name(), false)?;
     let tracking = mode::is_grad_enabled() && node.edges().iter().any(Option::is_some);
     let at = At { node, needed: u64::MAX, tracking, seen: false };
-    let results = node.rule().jvp(&at, tangents)?;
-    if tracking {
-        results.iter().flatten().try_for_each(|result| lead_to_factors(node, tangents, result))?;
-    }
-    Ok(results)
+    node.rule().jvp(&at, tangents)
 }

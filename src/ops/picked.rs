@@ -213,12 +213,7 @@ impl Op for Picked {
         let (ndim, shape) = (source.ndim(), shape::signed(source.shape()));
         let zeros = create::zeros(&shape, g.dtype())?;
         let (index, aligned) = (self.index(kept, at, ndim)?, self.aligned(g, ndim)?);
-        // Of running extremes many results are of one element.
-        let once = !matches!(self.pick, Pick::Running { .. });
-        one(match once && at.tracking && !super::batch::is_batched(&aligned) {
-            true => gather::scatter(&zeros, self.dim as i64, &index, &aligned)?,
-            false => gather::scatter_add(&zeros, self.dim as i64, &index, &aligned)?,
-        })
+        one(gather::scatter_add(&zeros, self.dim as i64, &index, &aligned)?)
     }
 
     fn jvp(

@@ -9,8 +9,8 @@ pub use super::generator::Generator;
 use super::generator::given;
 use super::in_place::Write;
 use super::record::trace;
-use super::underived::unknown;
-use super::{batch, binary, conjugate, copy, create};
+use super::underived::UNKNOWN;
+use super::{batch, binary, cast, conjugate, copy, create};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::profile::{self, Label};
@@ -51,9 +51,18 @@ impl Rule for Drawn {
 
 /// A tensor of what was drawn with what the inputs hold.
 pub(super) fn drawn_from(inputs: &[&Tensor], y: Array, name: &'static str) -> Result<Tensor> {
-    let y = Tensor::from_array(y);
+    apart(inputs, Tensor::from_array(y), name)
+}
+
+/// A tensor that counts as made of the inputs, and does not move with them.
+pub(super) fn apart(inputs: &[&Tensor], y: Tensor, name: &'static str) -> Result<Tensor> {
     trace(inputs, std::slice::from_ref(&y), |_| Drawn { name, sizes: Attributes::new() })?;
     Ok(y)
+}
+
+/// A copy that does not move with the tensor.
+pub fn detach_copy(x: &Tensor) -> Result<Tensor> {
+    apart(&[x], cast::clone_contiguous(&x.detach())?, UNKNOWN)
 }
 
 /// A fresh tensor, every element drawn.
@@ -246,11 +255,7 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
     }
     let y = create::zeros(&shape::signed(probabilities.layout().shape()), probabilities.dtype())?;
     fill_each(&y.array(), &probabilities.array(), generator)?;
-    trace(&[probabilities], std::slice::from_ref(&y), |_| Drawn {
-        name: "BernoulliBackward0",
-        sizes: Attributes::new(),
-    })?;
-    Ok(y)
+    apart(&[probabilities], y, "BernoulliBackward0")
 }
 
 /// Ones and zeros like the elements of `x`, all with one probability.
@@ -258,8 +263,7 @@ pub fn bernoulli_like(x: &Tensor, probability: f64, generator: Option<&Generator
     batch::refuse_same(&[x])?;
     let distribution = Distribution::Bernoulli { probability };
     let y = draw(&shape::signed(x.layout().shape()), x.dtype(), &distribution, generator)?;
-    unknown(&[x], std::slice::from_ref(&y), "bernoulli")?;
-    Ok(y)
+    apart(&[x], y, UNKNOWN)
 }
 
 /// Overwrites every element with a one or a zero, with a probability of its own.

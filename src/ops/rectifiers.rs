@@ -2,7 +2,7 @@
 //! is multiplied by is worked out once and counts as a constant when it is differentiated again.
 
 use super::select::where_;
-use super::unary::{Elementwise, Integers, Keeps, Lies, Twice};
+use super::unary::{Elementwise, Integers, Keeps, Lies};
 use super::{add, clamp, compare, fixed, mul};
 use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
@@ -20,7 +20,6 @@ pub struct LeakyRelu {
 impl Elementwise for LeakyRelu {
     const NAME: &'static str = "leaky_relu_cpu";
     const NODE: &'static str = "LeakyReluBackward0";
-    const TWICE: Option<Twice> = Some(("LeakyReluBackwardBackward0", &["", "self", ""]));
     const NODE_IN_PLACE: &'static str = "LeakyReluBackward1";
     const KEEPS: Keeps = Keeps::Input;
     const DERIVATIVE_FIRST: bool = true;
@@ -58,7 +57,6 @@ pub struct Threshold {
 impl Elementwise for Threshold {
     const NAME: &'static str = "threshold_cpu";
     const NODE: &'static str = "ThresholdBackward0";
-    const TWICE: Option<Twice> = Some(("ThresholdBackwardBackward0", &["", "self", ""]));
     const NODE_IN_PLACE: &'static str = "ThresholdBackward1";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
@@ -94,7 +92,6 @@ impl Elementwise for Hardtanh {
     const NAME: &'static str = "hardtanh";
     const LIES: Lies = Lies::LikeInput;
     const NODE: &'static str = "HardtanhBackward0";
-    const TWICE: Option<Twice> = Some(("HardtanhBackwardBackward0", &["", "self", ""]));
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
 
@@ -134,7 +131,6 @@ pub struct Hardsigmoid;
 impl Elementwise for Hardsigmoid {
     const NAME: &'static str = "hardsigmoid_cpu";
     const NODE: &'static str = "HardsigmoidBackward0";
-    const TWICE: Option<Twice> = Some(("HardsigmoidBackwardBackward0", &["", "self", ""]));
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
@@ -155,7 +151,6 @@ pub struct Hardswish;
 impl Elementwise for Hardswish {
     const NAME: &'static str = "hardswish_cpu";
     const NODE: &'static str = "HardswishBackward0";
-    const TWICE: Option<Twice> = Some(("HardswishBackwardBackward0", &["grad_output", "self", ""]));
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
@@ -188,7 +183,6 @@ pub struct Hardshrink {
 impl Elementwise for Hardshrink {
     const NAME: &'static str = "hardshrink_cpu";
     const NODE: &'static str = "HardshrinkBackward0";
-    const TWICE: Option<Twice> = Some(("HardshrinkBackwardBackward0", &["", "self", ""]));
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
@@ -216,7 +210,6 @@ pub struct Softshrink {
 impl Elementwise for Softshrink {
     const NAME: &'static str = "softshrink_cpu";
     const NODE: &'static str = "SoftshrinkBackward0";
-    const TWICE: Option<Twice> = Some(("SoftshrinkBackwardBackward0", &["", "self", ""]));
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 

@@ -96,13 +96,15 @@ impl Elementwise2 for Nextafter {
     }
 }
 
-/// y = 0 for a < 0, 1 for a > 0, else b. Gradients do not pass it.
+/// y = 0 for a < 0, 1 for a > 0, else b,  ∂y/∂a = 0, ∂y/∂b = 1 where a is 0
 #[derive(Clone, Copy)]
 struct Heaviside;
 
 impl Elementwise2 for Heaviside {
     const NAME: &'static str = "heaviside_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const RIGHT_NEEDS: Needs = Needs::Left;
+    const SAVED: [&'static str; 2] = ["", ""];
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, _common: DType) -> Result<()> {
         let dtype = |operand: Operand<'_>| operand.tensor().map(Tensor::dtype);
@@ -130,20 +132,12 @@ impl Elementwise2 for Heaviside {
         Some(a || b)
     }
 
-    fn left(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
-        Err(Error::NoDerivative { operation: "heaviside" }.into())
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        create::zeros_like(t)
     }
 
-    fn right(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
-        Err(Error::NoDerivative { operation: "heaviside" }.into())
-    }
-
-    fn left_forth(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
-        Err(Error::NoTangent { operation: "heaviside" }.into())
-    }
-
-    fn right_forth(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
-        Err(Error::NoTangent { operation: "heaviside" }.into())
+    fn right(&self, a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        where_(&compare::eq(a, 0.0)?, t, 0.0)
     }
 }
 

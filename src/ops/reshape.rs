@@ -9,7 +9,7 @@ use super::squeeze::{Squeezed, returned, squeeze};
 use super::view::{Kind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, mode};
+use crate::graph::{At, Attributes, Gradients};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::Tensor;
 
@@ -116,9 +116,6 @@ impl Op for UnsafeView {
 
 /// The sizes of a shape with as many elements, one of which may have been left open.
 fn inferred(x: &Tensor, shape: &[i64]) -> Result<Dims> {
-    if mode::special() && shape.contains(&-1) && batch::has_no_samples(x) {
-        return Err(batch::told_of_all(Error::ViewAmbiguous { shape: shape.to_vec() }, &[x]));
-    }
     shape::infer_shape(shape, x.numel()).map_err(|error| batch::told_of_all(error, &[x]))
 }
 

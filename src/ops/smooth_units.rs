@@ -6,8 +6,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
 use super::power::square;
 use super::select::where_;
-use super::unary::{Elementwise, Integers, Keeps, Lies, Twice};
-use super::{add, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
+use super::unary::{Elementwise, Integers, Keeps, Lies};
+use super::{add, compare, erf, exp, mul, neg, sigmoid, sub, tanh};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -36,7 +36,6 @@ impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
     const NAME: &'static str = "elu_cpu";
     const NODE: &'static str = if CONTINUOUS { "CeluBackward0" } else { "EluBackward0" };
     const NODE_IN_PLACE: &'static str = if CONTINUOUS { "CeluBackward1" } else { "EluBackward1" };
-    const TWICE: Option<Twice> = Some(("EluBackwardBackward0", &["grad_output", "self_or_result", ""]));
     const KEEPS: Keeps = Keeps::Input;
     const IN_PLACE_BY_OUTPUT: bool = true;
     const INTEGERS: Integers = Integers::Refuse;
@@ -47,15 +46,6 @@ impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
             shown.extend(shown! { scale: whole(self.scale), input_scale: whole(self.input_scale) });
         }
         shown
-    }
-
-    fn shown_twice(&self, in_place: bool) -> Attributes {
-        shown! {
-            alpha: self.alpha,
-            scale: whole(self.scale),
-            input_scale: whole(self.input_scale),
-            is_result: in_place,
-        }
     }
 
     #[inline(always)] // A loop is vectorised in one piece only.
@@ -106,7 +96,6 @@ const CUBIC: f64 = 0.044715;
 impl Elementwise for Gelu {
     const NAME: &'static str = "GeluKernelImpl";
     const NODE: &'static str = "GeluBackward0";
-    const TWICE: Option<Twice> = Some(("GeluBackwardBackward0", &["grad_output", "self", ""]));
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
@@ -155,8 +144,7 @@ impl Elementwise for Silu {
     }
 
     fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
-        let y = || mul(x, &sigmoid(x)?);
-        Some(complex::refuse_history(x, "silu").and_then(|()| y()))
+        Some(sigmoid(x).and_then(|share| mul(x, &share)))
     }
 
     fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -208,7 +196,6 @@ impl Softplus {
 impl Elementwise for Softplus {
     const NAME: &'static str = "softplus_cpu";
     const NODE: &'static str = "SoftplusBackward0";
-    const TWICE: Option<Twice> = Some(("SoftplusBackwardBackward0", &["grad_output", "self", ""]));
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
@@ -237,8 +224,6 @@ impl Elementwise for LogSigmoid {
     const NAME: &'static str = "log_sigmoid_cpu";
     const LIES: Lies = Lies::InOrder;
     const NODE: &'static str = "LogSigmoidBackward0";
-    const TWICE: Option<Twice> =
-        Some(("LogSigmoidBackwardBackward0", &["grad_output", "self", "buffer", ""]));
     const KEEPS: Keeps = Keeps::Input;
     const COMPUTED: &'static [&'static str] = &["buffer"];
     const INTEGERS: Integers = Integers::Refuse;

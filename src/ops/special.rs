@@ -8,8 +8,8 @@ use super::power::square;
 use super::select::where_;
 use super::unary::{self, Elementwise, Integers, Keeps, Lies};
 use super::{
-    abs, add, complex, conjugate, copy, cos, div, exp, fixed, log, mul, neg, reciprocal, reduce, sgn, sin,
-    squeeze, sub,
+    abs, add, conjugate, copy, cos, div, exp, fixed, log, mul, neg, reciprocal, reduce, sgn, sin, squeeze,
+    sub,
 };
 use crate::dtype::{Complex, DType, Number, Real, Ring};
 use crate::error::{Error, Result};
@@ -39,14 +39,10 @@ macro_rules! special {
     ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, |$x:ident, $y:ident| $derivative:expr $(, first = $first:literal)?) => {
         special!(@function $(#[$doc])* $Name, $name, $node, $keeps, $f, {
             const COMPUTED: &'static [&'static str] = &["result"];
-            const BY_BOTH: bool = true;
             const DERIVATIVE_FIRST: bool = false $(|| $first)?;
 
             fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-                self.derivative_by_both(x, &unary::apply(*self, x)?)
-            }
-
-            fn derivative_by_both(&self, $x: &Tensor, $y: &Tensor) -> Result<Tensor> {
+                let ($x, $y) = (x, &unary::apply(*self, x)?);
                 $derivative
             }
         });
@@ -332,11 +328,8 @@ impl Elementwise for NanToNum {
     const INTEGERS: Integers = Integers::Stay;
 
     fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
-        let y = || {
-            let parts = conjugate::view_as_real(&conjugate::resolve(x)?)?;
-            conjugate::view_as_complex(&unary::apply(*self, &parts)?)
-        };
-        Some(complex::refuse_history(x, "nan_to_num").and_then(|()| y()))
+        let parts = || conjugate::view_as_real(&conjugate::resolve(x)?);
+        Some(parts().and_then(|parts| conjugate::view_as_complex(&unary::apply(*self, &parts)?)))
     }
 
     fn real<T: Real>(&self, x: T) -> T {

@@ -3,12 +3,11 @@
 use super::binary::{self, Elementwise2, Needs};
 use super::operand::{Operand, Value};
 use super::power::square;
-use super::record::records;
 use super::select::masked_fill;
 use super::unary::{Elementwise, Keeps};
 use super::{add, compare, cos, cosh, div, mul, neg, reciprocal, rsqrt, sin, sinh, sub};
 use crate::dtype::{Complex, DType, Real};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernels::math;
 use crate::tensor::Tensor;
 
@@ -343,8 +342,8 @@ impl Elementwise for Asinh {
         rsqrt(&add(&square(x)?, 1)?)
     }
 
-    fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
-        Err(Error::NoDerivativeOf { function: "inplace version of asinh" }.into())
+    fn derivative_in_place(&self, y: &Tensor) -> Result<Tensor> {
+        reciprocal(&super::cosh(y)?)
     }
 }
 
@@ -376,8 +375,8 @@ impl Elementwise for Acosh {
         }
     }
 
-    fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
-        Err(Error::NoDerivativeOf { function: "inplace version of acosh" }.into())
+    fn derivative_in_place(&self, y: &Tensor) -> Result<Tensor> {
+        reciprocal(&super::sinh(y)?)
     }
 }
 
@@ -403,12 +402,10 @@ impl Elementwise for Atanh {
 
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         let Some(x) = kept else { unreachable!("the input is kept") };
-        // torch says `t * 1 / …`, which a recorded gradient shows.
-        let t = if records(&[t]) { mul(t, 1)? } else { t.clone() };
-        div(&t, &sub(1, &square(x)?)?)
+        div(t, &sub(1, &square(x)?)?)
     }
 
-    fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
-        Err(Error::NoDerivativeOf { function: "inplace version of atanh" }.into())
+    fn derivative_in_place(&self, y: &Tensor) -> Result<Tensor> {
+        square(&super::cosh(y)?)
     }
 }

@@ -8,7 +8,6 @@ use super::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
 use super::batch::{self, Answer, Call};
 use super::composed::{self, Composed};
 use super::kept::Kept;
-use super::record::records;
 use super::stretch::Stretch;
 use super::{binary, cast, copy, create, intercept, join, part, split};
 use crate::error::{Error, Result};
@@ -93,14 +92,6 @@ pub fn copied(
 ) -> Result<Tensor> {
     let mut copies = all_copied(x, name, Arc::new(move |x: &Tensor| Ok(vec![view(x)?])))?;
     copies.pop().ok_or_else(|| unreachable!("there is a view"))
-}
-
-/// Refuses what torch does not differentiate: a complex result, like the first input, that would be recorded.
-pub fn refuse_complex(inputs: &[&Tensor], operation: &'static str) -> Result<()> {
-    match inputs[0].dtype().is_complex() && records(inputs) {
-        true => Err(Error::ComplexGradient { operation }.into()),
-        false => Ok(()),
-    }
 }
 
 /// What several views show, each in memory of its own.

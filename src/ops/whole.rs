@@ -5,14 +5,12 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::apply::{Keep, Keepsake, Op, Outputs, apply};
 use super::batch::{self, Answer, Call};
 use super::create;
-use super::record::records;
 use super::stretch::Stretch;
-use super::underived::{OnceOnly, check_parts};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode::{Flags, FlagsGuard};
@@ -46,17 +44,6 @@ pub struct Whole {
     /// What it consists of.
     pub parts: Parts,
 }
-
-/// Of which operations torch records gradients as one operation too: the name of the node, and the names of
-/// the gradient, of the inputs and of what comes out.
-const TWICE: &[(&str, &[&str])] = &[
-    ("SoftMarginLossBackwardBackward0", &["grad_output", "self", "target", ""]),
-    ("RreluWithNoiseBackwardBackward0", &["", "self", "noise", ""]),
-    ("GridSampler2DBackwardBackward0", &["grad_output", "input", "grid", "", ""]),
-    ("GridSampler3DBackwardBackward0", &["grad_output", "input", "grid", "", ""]),
-    ("FractionalMaxPool2DBackwardBackward0", &["", "", ""]),
-    ("FractionalMaxPool3DBackwardBackward0", &["", "", ""]),
-];
 
 /// What is kept of an operation.
 pub struct Kept {
@@ -108,41 +95,6 @@ impl Whole {
     ) -> Whole {
         let (shown, parts) = (Attributes::new(), Arc::new(parts));
         Whole { operation, name, names, counted, linear: 0, constant: 0, shown, function: None, parts }
-    }
-
-    /// All gradients, recorded as one operation where torch does so.
-    fn twice(&self, kept: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Option<Gradients>> {
-        let stem = self.name.trim_end_matches(|it: char| it.is_ascii_digit());
-        let of_this = |name: &str| name.strip_prefix(stem) == Some("Backward0");
-        let Some((name, names)) = TWICE.iter().find(|(name, _)| of_this(name)) else { return Ok(None) };
-        let Some(g) = &gradients[0] else { return Ok(None) };
-        if !at.tracking && !mode::special() {
-            return Ok(None);
-        }
-        let (own, loaded) = (self.clone(), kept.load(at)?);
-        let mut inputs: Vec<&Tensor> = vec![g];
-        inputs.extend(&loaded);
-        if !at.tracking {
-            check_parts(name, &inputs)?;
-            return Ok(None);
-        }
-        let parts = move |inputs: &[&Tensor]| {
-            let inputs: Vec<Tensor> = inputs.iter().map(|&input| input.clone()).collect();
-            let tracking = mode::is_grad_enabled();
-            let counted = own.counted;
-            let stretch = Stretch::record(&*own.parts, &inputs[1..], &|index| index < counted, tracking)?;
-            let found = stretch.back(&smallvec![Some(inputs[0].clone())])?;
-            let zeros = |input: &Tensor| create::zeros_like(&input.detach());
-            let found = found.into_iter().zip(&inputs[1..]).take(counted);
-            found.map(|(found, input)| found.map_or_else(|| zeros(input), Ok)).collect()
-        };
-        let twice = Whole {
-            linear: u64::from(names[0].is_empty()),
-            shown: self.shown.clone(),
-            function: self.function.clone(),
-            ..Whole::new(name, name, names, 1 + self.counted, parts)
-        };
-        Ok(Some(whole(twice, &inputs)?.into_iter().map(Some).collect()))
     }
 
     /// All gradients, those of the parts.
@@ -226,21 +178,7 @@ impl Op for Whole {
     }
 
     fn vjp(&self, saved: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        if let Some(once) = OnceOnly::of(self.name, at.tracking) {
-            let mut loaded = saved.load(at)?;
-            let outputs = saved.saved.iter().skip(loaded.len()).enumerate();
-            let counted = outputs.filter(|(index, _)| !is_in(self.constant, *index));
-            let outputs: Result<Vec<Tensor>> =
-                counted.filter_map(|(_, y)| Some(at.load(y.as_ref()?))).collect();
-            loaded.extend(outputs?);
-            let inputs: Vec<&Tensor> = gradients.iter().flatten().chain(&loaded).collect();
-            let aside = At { tracking: false, ..*at };
-            return once.gradients(&inputs, || self.back(saved, &aside, gradients));
-        }
-        match self.twice(saved, at, gradients)? {
-            Some(found) => Ok(found),
-            None => self.back(saved, at, gradients),
-        }
+        self.back(saved, at, gradients)
     }
 
     fn jvp(&self, saved: &Kept, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -274,10 +212,7 @@ pub fn whole(operation: Whole, inputs: &[&Tensor]) -> Result<Outputs> {
     check_constants(&operation, inputs)?;
     let constant = operation.constant;
     match batch::highest(inputs.iter().copied()) {
-        Some(_) => {
-            check_parts(operation.name, inputs)?;
-            (operation.parts)(inputs)
-        }
+        Some(_) => (operation.parts)(inputs),
         None => {
             let mut outputs = apply(operation, inputs)?;
             let constants = outputs.iter_mut().enumerate().filter(|(index, _)| is_in(constant, *index));
@@ -285,54 +220,6 @@ pub fn whole(operation: Whole, inputs: &[&Tensor]) -> Result<Outputs> {
             Ok(outputs)
         }
     }
-}
-
-/// What a rule computes, recorded as one operation if it is recorded at all: torch's name of its node, the
-/// names of what it is computed from and of what that shows. Inputs beyond `counted` are constants; those
-/// of which `linear` has a bit are not kept.
-pub(super) fn backward(
-    at: &At<'_>,
-    names: Names,
-    told: Told,
-    inputs: &[&Tensor],
-    parts: impl Fn(&[&Tensor]) -> Result<Tensor> + Send + Sync + 'static,
-) -> Result<Tensor> {
-    recorded_if(at.tracking && records(inputs), names, told, inputs, parts)
-}
-
-/// torch's name of the node, and the names of what it is computed from and of what that shows.
-type Names = (&'static str, &'static [&'static str]);
-
-/// How many inputs are counted, in which it is linear, and the parameters.
-type Told = (usize, u64, Attributes);
-
-/// `backward` of a rule that runs as it is recorded, and is not asked otherwise.
-pub(super) fn recorded(
-    names: Names,
-    told: Told,
-    inputs: &[&Tensor],
-    parts: impl Fn(&[&Tensor]) -> Result<Tensor> + Send + Sync + 'static,
-) -> Result<Tensor> {
-    recorded_if(records(inputs), names, told, inputs, parts)
-}
-
-fn recorded_if(
-    recording: bool,
-    (name, names): Names,
-    (counted, linear, shown): Told,
-    inputs: &[&Tensor],
-    parts: impl Fn(&[&Tensor]) -> Result<Tensor> + Send + Sync + 'static,
-) -> Result<Tensor> {
-    if let Some(once) = OnceOnly::of(name, recording) {
-        let found = once.gradients(inputs, || Ok(smallvec![Some(parts(inputs)?)]))?;
-        return found.into_iter().flatten().next().map_or_else(|| unreachable!("there is a gradient"), Ok);
-    }
-    if !recording {
-        check_parts(name, inputs)?;
-        return parts(inputs);
-    }
-    let parts = move |inputs: &[&Tensor]| parts(inputs).map(|found| smallvec![found]);
-    whole_one(Whole { linear, shown, ..Whole::new(name, name, names, counted, parts) }, inputs)
 }
 
 /// `whole` of an operation with one output.

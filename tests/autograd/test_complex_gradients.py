@@ -302,13 +302,17 @@ def test_nodes_are_named_and_keep_what_torch_keeps():
     assert (z * 2j).grad_fn._saved_other.dtype is CDOUBLE
 
 
-def test_what_has_no_derivative_for_complex_numbers_says_so():
-    z = torch.tensor([1 + 2j], requires_grad=True)
-    with raises(
-        RuntimeError, "silu does not support automatic differentiation for outputs with complex dtype."
-    ):
-        torch.nn.functional.silu(z)
-    torch.testing.assert_close(torch.nn.functional.silu(z.detach()), z.detach() * z.detach().sigmoid())
+@pytest.mark.own
+@pytest.mark.parametrize("function", [torch.nn.functional.silu, torch.nan_to_num])
+def test_units_of_complex_numbers_have_derivatives(function):
+    z = torch.tensor([1 + 2j, -0.3 + 0.1j], dtype=CDOUBLE, requires_grad=True)
+    assert gradcheck(function, z, check_forward_ad=True, check_batched_grad=True)
+    assert gradgradcheck(function, z)
+
+
+def test_the_logistic_unit_of_complex_numbers_is_a_product():
+    z = torch.tensor([1 + 2j])
+    torch.testing.assert_close(torch.nn.functional.silu(z), z * z.sigmoid())
 
 
 def test_tangents_have_the_bits_of_what_they_belong_to():

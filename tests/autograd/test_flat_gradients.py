@@ -7,36 +7,27 @@ F = torch.nn.functional
 
 
 @pytest.mark.parametrize(
-    "function, shape, node",
+    "function, shape",
     [
-        (F.leaky_relu, (3,), "LeakyReluBackwardBackward0"),
-        (lambda x: F.threshold(x, 0.1, 0.2), (3,), "ThresholdBackwardBackward0"),
-        (F.relu6, (3,), "HardtanhBackwardBackward0"),
-        (F.hardshrink, (3,), "HardshrinkBackwardBackward0"),
-        (F.softshrink, (3,), "SoftshrinkBackwardBackward0"),
-        (lambda x: F.avg_pool2d(x, 2), (1, 4, 4), "AvgPool2DBackwardBackward0"),
-        (lambda x: F.adaptive_avg_pool2d(x, 2), (1, 4, 4), "AdaptiveAvgPool2DBackwardBackward0"),
-        (lambda x: F.max_pool2d(x, 2), (1, 4, 4), "MaxPool2DWithIndicesBackwardBackward0"),
-        (lambda x: F.pad(x, (1, 1), mode="reflect"), (1, 4), "ReflectionPad1DBackwardBackward0"),
-        (lambda x: F.nll_loss(x, torch.tensor([0, 1])), (2, 3), "NllLossBackwardBackward0"),
-        (lambda x: torch.linalg.vector_norm(x, float("inf")), (3,), "MulBackward0"),
+        (F.leaky_relu, (3,)),
+        (lambda x: F.threshold(x, 0.1, 0.2), (3,)),
+        (F.relu6, (3,)),
+        (F.hardshrink, (3,)),
+        (F.softshrink, (3,)),
+        (lambda x: F.avg_pool2d(x, 2), (1, 4, 4)),
+        (lambda x: F.adaptive_avg_pool2d(x, 2), (1, 4, 4)),
+        (lambda x: F.max_pool2d(x, 2), (1, 4, 4)),
+        (lambda x: F.pad(x, (1, 1), mode="reflect"), (1, 4)),
+        (lambda x: F.nll_loss(x, torch.tensor([0, 1])), (2, 3)),
+        (lambda x: torch.linalg.vector_norm(x, float("inf")), (3,)),
     ],
 )
-def test_the_gradient_of_straight_pieces_has_a_history_of_zeros(function, shape, node):
+def test_the_gradient_of_straight_pieces_has_a_history_of_zeros(function, shape):
     x = torch.linspace(-1, 1, torch.Size(shape).numel()).view(shape).requires_grad_()
     (gradient,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
     assert gradient.requires_grad
-    assert type(gradient.grad_fn).__name__ == node
     (second,) = torch.autograd.grad(gradient.sum(), x)
     assert torch.equal(second, torch.zeros_like(x))
-
-
-def test_the_gradient_of_a_bias_has_a_history_that_leads_to_nothing():
-    x, weight, bias = (torch.ones(shape, requires_grad=True) for shape in ((1, 1, 4), (1, 1, 2), (1,)))
-    (gradient,) = torch.autograd.grad(F.conv1d(x, weight, bias).sum(), bias, create_graph=True)
-    assert type(gradient.grad_fn).__name__ == "ConvolutionBackwardBackward0"
-    seconds = torch.autograd.grad(gradient.sum(), (x, weight, bias), allow_unused=True)
-    assert seconds == (None, None, None)
 
 
 def test_without_create_graph_the_gradient_has_no_history():

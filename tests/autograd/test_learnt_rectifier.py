@@ -13,7 +13,6 @@ def x():
 
 def test_the_gradient_of_the_input_alone_can_be_derived_again(x):
     (gradient,) = torch.autograd.grad(F.prelu(x, torch.tensor([0.2])).sum(), x, create_graph=True)
-    assert gradient.grad_fn.name() == "PreluKernelBackwardBackward0"
     (second,) = torch.autograd.grad(gradient.sum(), x)
     assert torch.equal(second, torch.zeros(3))
 

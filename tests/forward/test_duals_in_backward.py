@@ -48,23 +48,6 @@ def test_a_gradient_that_is_asked_for_keeps_its_tangent(dual):
     assert tangent(gradient) == [6, 120]
 
 
-@pytest.mark.parametrize("name", ["acosh", "asinh", "atanh"])
-def test_some_operations_have_derivatives_except_in_place(name):
-    x = torch.tensor([0.5], requires_grad=True)
-    y = getattr(x * 1, f"{name}_")()
-    assert y.grad_fn.name() == f"{name.capitalize()}Backward1"
-    with pytest.raises(
-        NotImplementedError, match=f"the derivative for 'inplace version of {name}' is not implemented."
-    ):
-        y.sum().backward()
-    with forward_ad.dual_level():
-        dual = forward_ad.make_dual(torch.tensor([0.5]), torch.ones(1))
-        with pytest.raises(
-            NotImplementedError, match=f"Trying to use forward AD with {name}_ that does not support it"
-        ):
-            getattr(dual, f"{name}_")()
-
-
 def test_a_transform_of_a_dual_tensor_gives_gradients_with_tangents():
     with forward_ad.dual_level():
         x = forward_ad.make_dual(torch.tensor([1.0, 2.0]), torch.ones(2))

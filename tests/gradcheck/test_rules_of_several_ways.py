@@ -93,31 +93,25 @@ WAYS = {
 }
 
 
-# What has no second derivatives, and no tangents.
-ONCE = {"distances"}
-BACKWARD = {"distances", "distances by products"}
-
-
+# torch has no second derivatives of distances, and no tangents of some.
 @pytest.mark.parametrize("way", WAYS)
 def test_each_way_has_the_right_derivatives(way):
+    assert gradcheck(*_called(way))
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_has_the_right_second_derivatives(way):
+    assert gradgradcheck(*_called(way))
+
+
+def _called(way):
     function, *inputs = WAYS[way]
-    assert gradcheck(function, inputs)
-    if way in ONCE:
-        with pytest.raises(RuntimeError, match="derivative for '_cdist_backward' is not implemented"):
-            gradgradcheck(function, inputs)
-    else:
-        assert gradgradcheck(function, inputs)
+    return function, inputs
 
 
-# The other library has no tangents of running extremes.
-TANGENTS = [
-    pytest.param(way, marks=[pytest.mark.own] if way == "running extreme" else [])
-    for way in WAYS
-    if way not in BACKWARD
-]
-
-
-@pytest.mark.parametrize("way", TANGENTS)
+@pytest.mark.own
+@pytest.mark.parametrize("way", WAYS)
 def test_each_way_has_the_right_tangents(way):
     function, *inputs = WAYS[way]
     for place, x in enumerate(inputs):

@@ -1,9 +1,8 @@
 """The graph that every call of calls.txt leaves is that of nodes.txt, node by node, with all that they show.
 
 A node is a line `Name(names of the nodes that it leads to)`; what it shows follows, a line each. Numbers of tensors
-are recorded where they are exact. Of many more calls digests.txt has a digest of these lines, and one of those for
-the graph of recorded gradients; a dash is in the place of what is not compared. `tools/record_nodes.py` records
-both with the reference library.
+are recorded where they are exact. Of many more calls digests.txt has a digest of these lines. `tools/record_nodes.py`
+records both with the reference library.
 """
 
 import hashlib
@@ -63,15 +62,12 @@ def told(value):
     return repr(value)
 
 
-def nodes_behind(starts, known=()):
-    """The nodes that these lead to, nearest first, without those that are known and leaves."""
-    found = []
-    for node in starts:
-        if node is not None and node not in found and node not in known:
-            found.append(node)
+def nodes_behind(start):
+    """The nodes that this one leads to, nearest first."""
+    found = [start]
     for node in found:
         inner = (inner for inner, _ in node.next_functions)
-        found += [it for it in dict.fromkeys(inner) if it is not None and it not in found and it not in known]
+        found += [it for it in dict.fromkeys(inner) if it is not None and it not in found]
     return found
 
 
@@ -100,20 +96,9 @@ def called(source):
 def lines(source):
     """The graph behind a call, in words."""
     result = called(source)
-    nodes = (node for node in nodes_behind([result.grad_fn]) if not is_leaf(node))
+    nodes = [] if result.grad_fn is None else nodes_behind(result.grad_fn)
+    nodes = (node for node in nodes if not is_leaf(node))
     return [row for node in nodes for row in (edges(node), *shown(node))]
-
-
-def gradient_lines(source):
-    """The graph behind the recorded gradients of a call, down to that of the call, in words."""
-    result = called(source)
-    nodes = nodes_behind([result.grad_fn])
-    leaves = [node.variable for node in nodes if is_leaf(node)]
-    weights = torch.ones_like(result).requires_grad_()
-    gradients = torch.autograd.grad(result, leaves, weights, create_graph=True, allow_unused=True)
-    ends = [None if gradient is None else gradient.grad_fn for gradient in gradients]
-    inner = (node for node in nodes_behind(ends, nodes) if not is_leaf(node))
-    return [*map(short, ends), *map(edges, inner)]
 
 
 def digest(rows):
@@ -121,9 +106,9 @@ def digest(rows):
 
 
 def digests():
-    """The calls of digests.txt, with the digest of the graph of each, and of the graph of its gradients."""
+    """The calls of digests.txt, with the digest of the graph of each."""
     rows = HERE.joinpath("digests.txt").read_text().splitlines()
-    return {call: (graph, gradient) for graph, gradient, call in (row.split(" ", 2) for row in rows)}
+    return {call: graph for graph, call in (row.split(" ", 1) for row in rows)}
 
 
 def calls():
@@ -158,7 +143,6 @@ def test_nodes_show_what_is_recorded(call):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("call", DIGESTS)
 def test_graphs_have_the_digests_that_are_recorded(call):
-    for function, expected in zip((lines, gradient_lines), DIGESTS[call], strict=True):
-        rows = function(call) if expected != "-" else []
-        # What the reference library leaves behind is told by `tools/record_nodes.py CALL`.
-        assert expected == "-" or digest(rows) == expected, "\n".join(rows)
+    rows = lines(call)
+    # What the reference library leaves behind is told by `tools/record_nodes.py CALL`.
+    assert digest(rows) == DIGESTS[call], "\n".join(rows)

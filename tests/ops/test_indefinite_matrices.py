@@ -2,6 +2,7 @@
 
 import pytest
 import rushlight as torch
+from rushlight.autograd import gradcheck, gradgradcheck
 from support import raises
 
 linalg = torch.linalg
@@ -58,13 +59,33 @@ def test_batches_meet_as_they_broadcast():
 def test_samples_are_taken_apart_one_by_one():
     A = symmetric(3, torch.float64, False, shape=(4,))
     found = torch.vmap(lambda one: linalg.ldl_factor(one).LD)(A)
-    assert found.equal(linalg.ldl_factor(A).LD)
+    assert torch.allclose(found, linalg.ldl_factor(A).LD)
 
 
-def test_there_is_no_derivative():
-    A = symmetric(2, torch.float64, False).requires_grad_()
-    with raises(RuntimeError, "derivative for aten::linalg_ldl_factor_ex is not implemented"):
-        linalg.ldl_factor(A).LD.sum().backward()
+@pytest.mark.own
+@KINDS
+@pytest.mark.parametrize("diagonal", [0.0, 1.0])
+def test_factors_and_solutions_have_derivatives(dtype, hermitian, diagonal):
+    A = symmetric(4, dtype, hermitian)
+    A.diagonal().mul_(diagonal)
+
+    def factors(A):
+        return linalg.ldl_factor(A + A.tril(-1), hermitian=hermitian).LD
+
+    def solution(A, B):
+        return linalg.ldl_solve(*linalg.ldl_factor(A, hermitian=hermitian), B, hermitian=hermitian)
+
+    assert gradcheck(factors, A.requires_grad_(), check_forward_ad=True, check_batched_grad=True)
+    assert gradgradcheck(factors, A)
+    B = torch.randn(4, 2, dtype=dtype, requires_grad=True)
+    assert gradcheck(solution, (A, B), check_forward_ad=True)
+
+
+@pytest.mark.own
+def test_factors_of_each_sample_have_gradients():
+    A = symmetric(3, torch.float64, False, shape=(2,))
+    gradient = torch.func.grad(lambda A: linalg.ldl_factor(A).LD.sin().sum())
+    assert torch.allclose(torch.vmap(gradient)(A), torch.stack([gradient(one) for one in A]))
 
 
 def test_what_does_not_fit_is_refused():

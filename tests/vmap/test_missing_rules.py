@@ -1,4 +1,4 @@
-"""Operations that torch has no rule for, or runs for one sample after the other, refuse in its words."""
+"""Operations that torch has no rule for, or runs for one sample after the other, have one here."""
 
 import pytest
 import rushlight as torch
@@ -12,7 +12,7 @@ X = torch.arange(18.0).reshape(2, 3, 3) / 7
 PLACES = torch.tensor([0, 2, 1])
 POSITIVE = torch.tensor([[True, False, True]] * 3)
 
-NO_RULE = {
+MAPPED = {
     "chain_matmul": lambda x: torch.chain_matmul(x, x),
     "column_stack": lambda x: torch.column_stack([x, x]),
     "lstm.input": lambda x: torch.nn.LSTM(3, 2)(x)[0],
@@ -23,12 +23,9 @@ NO_RULE = {
     "pad_sequence": lambda x: torch.nn.utils.rnn.pad_sequence([x, x]),
     "split_copy.Tensor": lambda x: torch.split_copy(x, 2)[0],
     "tensor_split.tensor_indices_or_sections": lambda x: torch.tensor_split(x, torch.tensor([1]))[0],
-}
-NO_VIEW = {
     "moveaxis.int": lambda x: torch.moveaxis(x, 0, 1),
     "narrow.Tensor": lambda x: torch.narrow(x, 0, torch.tensor(1), 1),
-}
-ONE_BY_ONE = {
+    "as_strided_scatter": lambda x: torch.as_strided_scatter(x, x[:2, :2], (2, 2), (1, 2)),
     "bilinear": lambda x: F.bilinear(x, x, torch.ones(2, 3, 3)),
     "diagflat": torch.diagflat,
     "embedding_bag.padding_idx": lambda x: F.embedding_bag(PLACES, x, torch.tensor([0, 1])),
@@ -62,16 +59,30 @@ ONE_BY_ONE = {
 }
 
 
-@pytest.mark.parametrize("name", NO_RULE)
-def test_what_has_no_rule_is_refused(name):
-    text = f"Batching rule not implemented for aten::{name}. We could not generate a fallback."
-    with raises(RuntimeError, text):
-        vmap(NO_RULE[name], randomness="same")(X)
+# Of no samples nothing is known where numbers say how large results are; nor is nothing transformed.
+LOOKING = ("nonzero_static", "repeat_interleave.Tensor", "stft")
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("name", MAPPED)
+def test_samples_are_computed_together(name):
+    torch.manual_seed(0)
+    found = vmap(lambda x: MAPPED[name](x), randomness="same")(X)
+    for one, x in zip(found, X, strict=True):
+        torch.manual_seed(0)
+        torch.testing.assert_close(one, MAPPED[name](x))
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("name", [name for name in MAPPED if name not in LOOKING])
+def test_there_may_be_no_samples(name):
+    found = vmap(MAPPED[name], randomness="same")(X[:0])
+    assert found.shape == (0, *MAPPED[name](X[0]).shape)
 
 
 @pytest.mark.parametrize("name", ["column_stack", "moveaxis.int", "chain_matmul"])
 def test_within_derivatives_it_is_taken_apart(name):
-    function = {**NO_RULE, **NO_VIEW}[name]
+    function = MAPPED[name]
     gradients = vmap(grad(lambda x: function(x).sin().sum()))(X)
     expected = torch.stack([grad(lambda x: function(x).sin().sum())(x) for x in X])
     torch.testing.assert_close(gradients, expected)
@@ -83,37 +94,15 @@ def test_unmapped_tensors_are_not_refused():
     assert vmap(lambda x: torch.column_stack([whole, whole]))(X).shape == (2, 3, 6)
 
 
-@pytest.mark.parametrize("name", NO_VIEW)
-def test_views_without_a_rule_are_refused(name):
-    end = "the fallback path doesn't work on out= or view ops."
-    with raises(RuntimeError, f"Batching rule not implemented for aten::{name}; {end}"):
-        vmap(NO_VIEW[name])(X)
-    assert torch.equal(vmap(lambda x: torch.movedim(x, 0, 1))(X), X.mT)
-
-
-def test_some_are_refused_in_words_of_their_own():
-    text = (
-        "Error: aten::as_strided_scatter requires special handling, and does not yet have a batching rule. "
-        "Feel free to file a github issue!"
-    )
-    with raises(RuntimeError, text):
-        vmap(lambda x: torch.as_strided_scatter(x, x[:2, :2], (2, 2), (1, 2)))(X)
-    for function, name in ((F.rrelu, "rrelu"), (torch.nn.RReLU(inplace=True), "rrelu_")):
-        with raises(RuntimeError, f"vmap: we do not yet support aten::{name}. Please file an issue"):
-            vmap(function, randomness="different")(X.clone())
-    with raises(RuntimeError, "vmap: we do not yet support aten::rrelu_with_noise. Please file an issue"):
-        vmap(grad(lambda x: F.rrelu(x).sum()), randomness="same")(X)
-
-
-@pytest.mark.parametrize("name", ONE_BY_ONE)
-def test_what_runs_for_each_sample_needs_one(name):
-    assert vmap(ONE_BY_ONE[name])(X).shape[0] == 2
-    text = (
-        f"Batching rule not implemented for aten::{name}. The fallback path does not support vmap over dims "
-        "of size 0."
-    )
-    with raises(RuntimeError, text):
-        vmap(ONE_BY_ONE[name])(X[:0])
+@pytest.mark.own
+def test_slopes_of_samples_are_drawn_as_randomness_says():
+    negative = -torch.ones(3, 4)
+    drawn = vmap(lambda x: F.rrelu(x, training=True), randomness="different")(negative)
+    assert drawn.unique().numel() > 4
+    drawn = vmap(lambda x: F.rrelu(x, training=True), randomness="same")(negative)
+    assert torch.equal(drawn[0], drawn[1])
+    with pytest.raises(RuntimeError, match="vmap: called random operation while in randomness error mode"):
+        vmap(lambda x: F.rrelu(x, training=True))(negative)
 
 
 def test_what_has_a_rule_maps_over_no_samples():

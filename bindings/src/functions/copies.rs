@@ -2,7 +2,6 @@
 use super::entries::{both, function};
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::error::raise;
 use crate::outputs::{Shape, Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
@@ -10,10 +9,8 @@ use std::sync::Arc;
 
 use rushlight::graph::Attributes;
 use rushlight::ops::squeeze::{self, Squeezed};
-use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, refuse_complex, unsafe_parts};
-use rushlight::ops::{
-    cast, conjugate, expand, part, permute, reinterpret, reshape, split, strided, underived,
-};
+use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, unsafe_parts};
+use rushlight::ops::{cast, conjugate, expand, part, permute, random, reinterpret, reshape, split, strided};
 use rushlight::{Result, Tensor};
 
 const DIAGONAL: &[&str] = &["(Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor out=None)"];
@@ -29,10 +26,7 @@ pub(super) const TABLE: &[Function] = &[
     function("alias_copy", PLAIN, "The tensor, copied.", |a| alias_copy(a.tensor(0)?).answer(a.py()))
         .written(&Way::VIEWED.unknown("alias_copy")),
     function("detach_copy", PLAIN, "The tensor without its history, copied.", |a| {
-        let x = a.tensor(0)?;
-        let y = cast::clone_contiguous(&x.detach()).map_err(raise)?;
-        underived::unknown(&[x], std::slice::from_ref(&y), "detach_copy").map_err(raise)?;
-        y.to_python(a.py()).map(Bound::unbind)
+        random::detach_copy(a.tensor(0)?).answer(a.py())
     })
     .written(&Way::VIEWED.unknown("detach_copy")),
     function(
@@ -76,7 +70,6 @@ pub(super) const TABLE: &[Function] = &[
         "`select`, copied.",
         |a| {
             let (dim, index) = (a.int(1)?, a.int(2)?);
-            refuse_complex(&[a.tensor(0)?], "select_copy").map_err(raise)?;
             copy(a, "SelectBackward0_copy", move |x| part::select(x, dim, index))
         },
     )
@@ -87,7 +80,6 @@ pub(super) const TABLE: &[Function] = &[
         "A range of a dimension, copied.",
         |a| {
             let (dim, start, end, step) = (a.int(1)?, a.optional_int(2)?, a.optional_int(3)?, a.int(4)?);
-            refuse_complex(&[a.tensor(0)?], "slice_copy").map_err(raise)?;
             copy(a, "SliceBackward0_copy", move |x| part::slice(x, dim, start, end, step))
         },
     )

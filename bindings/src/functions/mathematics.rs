@@ -49,11 +49,11 @@ macro_rules! polynomials {
 }
 
 fn lower(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    binary::apply(Incomplete::<false>, a.operand(0)?, a.operand(1)?).answer(a.py())
+    binary::apply(Incomplete::<false>::default(), a.operand(0)?, a.operand(1)?).answer(a.py())
 }
 
 fn upper(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    binary::apply(Incomplete::<true>, a.operand(0)?, a.operand(1)?).answer(a.py())
+    binary::apply(Incomplete::<true>::default(), a.operand(0)?, a.operand(1)?).answer(a.py())
 }
 
 /// How a transform is scaled, from torch's number for it.
@@ -108,7 +108,7 @@ pub(super) const TABLE: &[Function] = &[
     polynomials!("laguerre_polynomial_l", L, false, "Laguerre's polynomials."),
     polynomials!("legendre_polynomial_p", P, false, "Legendre's polynomials."),
     inner("special_zeta", MIXED, "The sum of powers of all numbers from `other` on.", |a| {
-        binary::apply(Zeta, a.operand(0)?, a.operand(1)?).answer(a.py())
+        binary::apply(Zeta::default(), a.operand(0)?, a.operand(1)?).answer(a.py())
     })
     .written(&Way::ALIGNED),
     inner("special_gammainc", TWO, "The gamma function's integral up to `other`, as a fraction.", lower)
@@ -118,12 +118,12 @@ pub(super) const TABLE: &[Function] = &[
     both("igamma", TWO, "The gamma function's integral up to `other`, as a fraction.", lower)
         .written(&Way::ALIGNED),
     method("igamma_", &["(Tensor input, Tensor other)"], "`igamma` in place.", |a| {
-        in_place(a, binary::apply_in_place(Incomplete::<false>, a.tensor(0)?, a.operand(1)?))
+        in_place(a, binary::apply_in_place(Incomplete::<false>::default(), a.tensor(0)?, a.operand(1)?))
     }),
     both("igammac", TWO, "The gamma function's integral from `other` on, as a fraction.", upper)
         .written(&Way::ALIGNED),
     method("igammac_", &["(Tensor input, Tensor other)"], "`igammac` in place.", |a| {
-        in_place(a, binary::apply_in_place(Incomplete::<true>, a.tensor(0)?, a.operand(1)?))
+        in_place(a, binary::apply_in_place(Incomplete::<true>::default(), a.tensor(0)?, a.operand(1)?))
     }),
     inner(
         "fft_c2c",

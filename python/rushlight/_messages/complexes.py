@@ -54,10 +54,6 @@ COMPLEXES: dict[str, tuple[type[Exception], str]] = {
         "but got false.  (Could this error message be improved?  If so, please report an enhancement "
         "request to PyTorch.)",
     ),
-    "ComplexGradient": (
-        RuntimeError,
-        "{operation} does not support automatic differentiation for outputs with complex dtype.",
-    ),
     # -- refusals --------------------------------------------------------------------------------------
     "RoundedComplex": (NotImplementedError, "{operation} is not supported for complex inputs"),
     "ClampedComplex": (NotImplementedError, "clamp is not supported for complex types"),

@@ -37,36 +37,25 @@ def _drawn(concentration: Tensor) -> Tensor:
     return found.view(concentration.shape).to(concentration.dtype)
 
 
-def _slope(sample: Tensor, concentration: Tensor) -> Tensor:
-    """Return how a sample moves with its concentration when its quantile stays.
-
-    That is the slope of the distribution function, here by its series, over the density.
-    """
-    x, a = sample.double(), concentration.double()
-    count = int(60 + 3 * float(x.max())) if x.numel() else 0
-    places = a + native.arange(count, dtype=native.float64).view(-1, *[1] * a.dim())
-    terms = (places * x.log() - x - native.lgamma(places + 1)).exp()
-    moved = (terms * (x.log() - native.digamma(places + 1))).sum(0)
-    density = ((a - 1) * x.log() - x - native.lgamma(a)).exp()
-    return (-moved / density).to(sample.dtype)
-
-
 def _standard_gamma(concentration: Tensor) -> Tensor:
     """Draw from gamma distributions of rate one; gradients pass."""
     with no_grad():
         sample = _drawn(concentration.detach()).clamp(min=native.finfo(concentration.dtype).tiny)
-        if not concentration.requires_grad:
+
+    def moved(concentration: Tensor, sample: Tensor) -> Tensor:
+        """Move the sample with its concentration so that its quantile stays, as far as derivatives see."""
+        if not native.is_grad_enabled():
             return sample
-        slope = _slope(sample, concentration.detach())
-    (result,) = native._as_one(
-        lambda concentration, sample, slope: sample + slope * (concentration - concentration.detach()),
-        ("_standard_gamma", "StandardGammaBackward0", "self - - result"),
-        (1, 0, 0),
-        {},
-        concentration,
-        sample,
-        slope,
-    )
+        a, x = concentration.double(), sample.double()
+        quantile = native.igamma(a.detach(), x)
+        # Newton's steps: each doubles how many derivatives are right.
+        for _ in range(2):
+            density = ((a - 1) * x.log() - x - native.lgamma(a)).exp()
+            x = x - (native.igamma(a, x) - quantile) / density
+        return x.to(sample.dtype)
+
+    names = ("_standard_gamma", "StandardGammaBackward0", "self - result")
+    (result,) = native._as_one(moved, names, (1, 0, 0), {}, concentration, sample)
     return result
 
 

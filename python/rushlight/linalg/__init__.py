@@ -16,7 +16,6 @@ from .._chains import multi_dot
 from .._lazy import on_first_use
 from .._messages.matrices import LinAlgError
 from .._rushlight import Tensor
-from .._samples import check_mapped
 from .._showing import shown_as_given
 from .._typename import scalar_name
 from . import _results
@@ -236,7 +235,6 @@ def tensorsolve(
     >>> torch.linalg.tensorsolve(A, torch.tensor([2.0, 2.0]).reshape(2, 1))
     tensor([1.0000, 0.5000])
     """
-    check_mapped("linalg_tensorsolve", input, other)
     if dims is not None:
         input = native.movedim(input, tuple(dims), tuple(range(input.dim() - len(dims), input.dim())))
     shape = input.shape[other.dim() :]

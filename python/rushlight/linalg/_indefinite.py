@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 from .. import _rushlight as native
 from .. import return_types
 from .._rushlight import Tensor
-from .._samples import any_of_all, of_all_samples
+from .._samples import any_of_all, is_any_batched, of_all_samples
 from .._showing import shown_as_given
 from .._typename import scalar_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# torch has no derivative of these operations, and no name for their nodes.
+_NODE = "torch::autograd::NotImplemented"
 
 # Below this share of what is beside it an element of the diagonal is no pivot: it lets elements grow least.
 _SHARE = (1 + 17**0.5) / 8
@@ -105,8 +108,20 @@ def ldl_solve(
         found = [_solved(one, moves.tolist(), right.clone(), hermitian) for one, moves, right in rows]
         return [_together(found, samples[2], (count, *batch, *B.shape[-2:]))]
 
-    (solution,) = of_all_samples("linalg_ldl_solve", compute, [LD.detach(), pivots, B.detach()])
-    native._record_underived("linalg_ldl_solve", [solution], [LD, B])
+    def solved(LD: Tensor, B: Tensor) -> Tensor:
+        if not _is_derived(LD, B):
+            return of_all_samples("linalg_ldl_solve", compute, [LD, pivots, B])[0]
+        order, blocks, rows = _places(pivots)
+        L, D = _parted(LD, blocks, rows, hermitian)
+        right = native.take_along_dim(B, order.unsqueeze(-1), -2)
+        right = native._nn.linalg_solve_triangular(L, right, upper=False, unitriangular=True)
+        turned = _turned(L, hermitian).mT
+        right = native._nn.linalg_solve_triangular(
+            turned, native._nn.linalg_inv(D) @ right, upper=True, unitriangular=True
+        )
+        return native.take_along_dim(right, order.argsort(-1).unsqueeze(-1), -2)
+
+    (solution,) = native._as_one(solved, ("linalg_ldl_solve", _NODE, "- - -"), (2, 0, 0), {}, LD, B)
     return native._written("linalg_ldl_solve", solution, out)
 
 
@@ -148,9 +163,91 @@ def _factored(A: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
             failed.view(samples.shape[:-2]),
         ]
 
-    LD, pivots, info = of_all_samples("linalg_ldl_factor_ex", compute, [A.detach()])
-    native._record_underived("linalg_ldl_factor_ex", [LD], [A])
+    def factored(A: Tensor) -> tuple[Tensor, ...]:
+        LD, pivots, info = of_all_samples("linalg_ldl_factor_ex", compute, [A.detach()])
+        return (_moved(A, LD, pivots, hermitian) if _is_derived(A) else LD), pivots, info
+
+    names = ("linalg_ldl_factor_ex", _NODE, "- - - -")
+    LD, pivots, info = native._as_one(factored, names, (1, 0, 0b110), {}, A)
     return LD, pivots, info
+
+
+def _is_derived(*tensors: Tensor) -> bool:
+    """Tell whether derivatives may pass, which pass operations on whole tensors alone."""
+    return native.is_grad_enabled() or is_any_batched(*tensors)
+
+
+def _places(pivots: Tensor) -> list[Tensor]:
+    """Return where rows of the matrix went, which elements are in blocks of D, and where rows of L are kept.
+
+    The columns of L are kept as they were before later exchanges.
+    """
+
+    def compute(samples: Tensor) -> list[Tensor]:
+        parts = [_places_of(row) for row in samples.flatten(0, -2).tolist()]
+        lead, size = samples.shape[:-1], samples.shape[-1]
+        found = zip(*parts, strict=True) if parts else ([], [], [])
+        shapes = ((*lead, size), (*lead, size, size), (*lead, size, size))
+        return [
+            native.tensor(one, dtype=native.int64).view(shape)
+            for one, shape in zip(found, shapes, strict=True)
+        ]
+
+    return of_all_samples("linalg_ldl_factor_ex", compute, [pivots])
+
+
+def _places_of(pivots: list[int]) -> tuple[list[int], list[list[int]], list[list[int]]]:
+    size = len(pivots)
+    order = list(range(size))
+    blocks = [[int(row == column) for column in order] for row in order]
+    rows = [[row] * size for row in order]
+    step = 0
+    while step < size:
+        count = 1 if pivots[step] > 0 else 2
+        last, other = step + count - 1, abs(pivots[step]) - 1
+        blocks[step][last] = blocks[last][step] = 1
+        order[last], order[other] = order[other], order[last]
+        for column in range(step):
+            rows[last][column], rows[other][column] = rows[other][column], rows[last][column]
+        step += count
+    return order, blocks, rows
+
+
+def _turned(x: Tensor, hermitian: bool) -> Tensor:
+    return x.conj() if hermitian else x
+
+
+def _whole(lower: Tensor, hermitian: bool) -> Tensor:
+    """Return the symmetric matrices whose lower halves these are."""
+    beside, diagonal = lower.tril(-1), lower.diagonal(0, -2, -1)
+    if hermitian:
+        diagonal = diagonal.real.to(lower.dtype)
+    return beside + _turned(beside, hermitian).mT + native.diag_embed(diagonal)
+
+
+def _parted(LD: Tensor, blocks: Tensor, rows: Tensor, hermitian: bool) -> tuple[Tensor, Tensor]:
+    """Return both factors of which the one matrix consists."""
+    L = native.take_along_dim(LD * (1 - blocks), rows, -2).tril(-1)
+    return L + native.eye(LD.shape[-1], dtype=LD.dtype), _whole(LD * blocks, hermitian)
+
+
+def _moved(A: Tensor, LD: Tensor, pivots: Tensor, hermitian: bool) -> Tensor:
+    """Return the factors as functions of the matrix, near which pivots are the same.
+
+    What is left of L when both sides are divided by it says how it moves. Each step doubles how many
+    derivatives are right.
+    """
+    order, blocks, rows = _places(pivots)
+    exchanged = native.take_along_dim(_whole(A, hermitian), order.unsqueeze(-1), -2)
+    exchanged = native.take_along_dim(exchanged, order.unsqueeze(-2), -1)
+    L, D = _parted(LD, blocks, rows, hermitian)
+    for _ in range(2):
+        left = native._nn.linalg_solve_triangular(L, exchanged, upper=False, unitriangular=True)
+        turned = _turned(L, hermitian).mT
+        left = native._nn.linalg_solve_triangular(turned, left, upper=True, left=False, unitriangular=True)
+        D = left * blocks
+        L = L + L @ ((left - D).tril() @ native._nn.linalg_inv(D))
+    return native.take_along_dim(L.tril(-1) * (1 - blocks), rows.argsort(-2), -2) + D.tril()
 
 
 def _together(matrices: list[Tensor], like: Tensor, shape: Any) -> Tensor:

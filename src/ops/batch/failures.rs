@@ -17,12 +17,6 @@ pub(in crate::ops) fn told_of_all(error: impl Into<Box<Error>>, tensors: &[&Tens
     if lead.is_empty() { error } else { Box::new(Whole { lead }.told(*error)) }
 }
 
-/// Whether a tensor stands for many samples of which there are none.
-#[cold]
-pub(in crate::ops) fn has_no_samples(x: &Tensor) -> bool {
-    lead(x).contains(&0)
-}
-
 /// How many samples there are at each mapping that the tensor differs in, the outermost first.
 fn lead(x: &Tensor) -> Vec<usize> {
     let mut lead = Vec::new();

@@ -22,7 +22,6 @@ use super::erased::AnyOp;
 use super::reduce::Over;
 use super::squeeze::{self, Squeezed};
 use super::tangents::trace_given;
-use super::underived::check_parts;
 use super::{expand, part};
 use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
@@ -32,7 +31,7 @@ use crate::tensor::{Mapping, Tensor};
 
 pub use call::{Answer, Call, Samples};
 pub(super) use elementwise::{both, compared, in_one_type, pair, pair_if_batched, unary, value_type};
-pub(super) use failures::{has_no_samples, told_of_all};
+pub(super) use failures::told_of_all;
 pub(super) use random::{
     creation, drawn_like, each_drawn, from as drawn_from, is_mapping, overwrite as overdraw, refuse_same,
     refuse_shared,
@@ -258,7 +257,6 @@ pub(super) fn below<T>(mapping: &Mapping, f: impl FnOnce() -> T) -> T {
 /// What an operation answers for all samples.
 fn answer(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Answer> {
     let held = op.held();
-    check_parts(op.name(), inputs)?;
     let values = all_samples(&mut inputs.iter().copied(), mapping);
     let held = all_samples(&mut held.iter(), mapping);
     let call = Call { inputs: &values, held: &held, size: mapping.size() };

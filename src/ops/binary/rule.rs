@@ -145,7 +145,9 @@ impl<E: Elementwise2> Rule for Recorded<E> {
                 Kept::Scalar(number) if kept && self.op.derives() && E::SHOWS_NUMBERS => {
                     shown.push((name, number.get().into()))
                 }
-                Kept::Nothing if kept && self.may_keep() => shown.push((name, Shown::NoTensor)),
+                Kept::Nothing if kept && !name.is_empty() && self.may_keep() => {
+                    shown.push((name, Shown::NoTensor))
+                }
                 Kept::Tensor(saved) if saved.is_hidden() && !name.is_empty() => {
                     shown.push((name, Shown::NoTensor))
                 }

@@ -15,7 +15,7 @@ use crate::ops::matmul::matmul;
 use crate::ops::select::masked_fill;
 use crate::ops::{
     add, cast, compare, conjugate, create, div, expand, mul, neg, norm, permute, reduce, reshape, squeeze,
-    sub, whole,
+    sub,
 };
 use crate::shape::{self, Dims};
 use crate::tensor::Tensor;
@@ -160,15 +160,9 @@ impl Composed for Distance {
             return Distance::signed(conjugate::conj(toward)?, index);
         }
         let columns = |x: &Tensor| cast::contiguous(&permute::transpose(x, -2, -1)?);
-        let parts = {
-            let own = self.clone();
-            move |inputs: &[&Tensor]| own.of_rows(inputs[0], inputs[1], inputs[2], inputs[3])
-        };
-        let name = ("CdistBackwardBackward0", ["grad", "x1", "x2", "cdist", ""].as_slice());
-        let told = (4, 0, self.shown());
         match index {
-            0 => whole::recorded(name, told, &[gradient, a, b, y], parts),
-            _ => whole::recorded(name, told, &[&columns(gradient)?, b, a, &columns(y)?], parts),
+            0 => self.of_rows(gradient, a, b, y),
+            _ => self.of_rows(&columns(gradient)?, b, a, &columns(y)?),
         }
     }
 

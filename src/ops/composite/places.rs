@@ -9,7 +9,7 @@ use crate::ops::batch;
 use crate::ops::composed::{self, Composed};
 use crate::ops::kept::Kept;
 use crate::ops::operand::Operand;
-use crate::ops::view_copy::{refuse_complex, written};
+use crate::ops::view_copy::written;
 use crate::ops::whole::{Whole, whole_one};
 use crate::ops::{cast, join, part, permute, rearrange, reshape, squeeze, strided};
 use crate::shape;
@@ -106,7 +106,6 @@ impl Composed for Turn {
 
 /// The tensor with the elements of `source` in one place of a dimension.
 pub fn select_scatter(x: &Tensor, source: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-    refuse_complex(&[x, source], "select_scatter")?;
     let shown = shown! { dim: dim, index: index };
     written(x, source, ("SelectScatterBackward0", shown), move |x| part::select(x, dim, index))
 }
@@ -120,7 +119,6 @@ pub fn slice_scatter(
     end: Option<i64>,
     step: i64,
 ) -> Result<Tensor> {
-    refuse_complex(&[x, source], "slice_scatter")?;
     let shown = shown! { dim: dim, start: start, end: end, step: step };
     written(x, source, ("SliceScatterBackward0", shown), move |x| part::slice(x, dim, start, end, step))
 }

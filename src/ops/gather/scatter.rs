@@ -6,13 +6,16 @@ use super::{Gather, check_index, checked, counted, lines, write_lines};
 use crate::dtype::{Bool, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::gather as kernels;
 use crate::ops::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::indexed::tangent_or_zeros;
 use crate::ops::operand::Operand;
-use crate::ops::{copy, create};
+use crate::ops::record::records;
+use crate::ops::scatter_reduce::{Fold, scatter_reduce};
+use crate::ops::whole::{Whole, whole_one};
+use crate::ops::{copy, create, in_place};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -25,7 +28,7 @@ pub(super) enum Mode {
     Fill(Scalar),
     /// An element is added to it.
     Add,
-    /// It is combined with an element, or with a number; gradients do not pass.
+    /// It is combined with an element, or with a number.
     Combine(Combination, Option<Scalar>),
 }
 
@@ -40,8 +43,8 @@ pub enum Combination {
 
 /// y = x, but y[i][index[i][j]] is v[i][j], or that more, for `dim` 1
 ///
-/// dy is dx and dv so combined; x̄ is ȳ, with zeros at the indices if they were replaced; v̄ is
-/// gathered from ȳ
+/// dy is dx and dv so combined; x̄ is ȳ, with zeros at the indices if they were replaced, or ȳ multiplied as x
+/// was; v̄ is gathered from ȳ. Products of real elements are differentiated as those of `scatter_reduce`.
 #[derive(Clone)]
 pub(super) struct Scatter {
     pub(super) dim: usize,
@@ -52,9 +55,13 @@ pub(super) struct Scatter {
 }
 
 impl Scatter {
-    /// Zeros instead of what was written.
-    fn zeros(&self) -> Mode {
-        if self.mode == Mode::Add { Mode::Add } else { Mode::Fill(Scalar::Int(0)) }
+    /// What becomes of the gradient or the tangent of `x` alone.
+    fn alone(&self) -> Mode {
+        match self.mode {
+            Mode::Add | Mode::Combine(Combination::Sum, _) => Mode::Add,
+            Mode::Combine(Combination::Product, Some(_)) => self.mode,
+            _ => Mode::Fill(Scalar::Int(0)),
+        }
     }
 }
 
@@ -91,18 +98,18 @@ impl Op for Scatter {
     }
 
     fn vjp(&self, index: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        if let Mode::Combine(..) = self.mode {
+        if self.mode == Mode::Combine(Combination::Product, None) {
             return Err(Error::NoDerivative { operation: "scatter" }.into());
         }
         let (index, gradient, dim) = (at.load(index)?, single(gradients), self.dim);
-        let x = match (at.needs(0), self.zeros()) {
+        let x = match (at.needs(0), self.alone()) {
             (true, Mode::Add) => Some(gradient.clone()),
             (true, mode) => {
                 Some(apply_one(Scatter { dim, given: self.given, index: index.clone(), mode }, &[gradient])?)
             }
             (false, _) => None,
         };
-        if matches!(self.mode, Mode::Fill(_)) {
+        if matches!(self.mode, Mode::Fill(_) | Mode::Combine(_, Some(_))) {
             return Ok(smallvec![x]);
         }
         let values = || apply_one(Gather { dim, given: self.given, index }, &[gradient]);
@@ -110,13 +117,13 @@ impl Op for Scatter {
     }
 
     fn jvp(&self, index: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        if let Mode::Combine(..) = self.mode {
+        if self.mode == Mode::Combine(Combination::Product, None) {
             return Err(Error::NoTangent { operation: "scatter" }.into());
         }
         let (index, dim) = (at.load(index)?, self.dim);
         let x = tangent_or_zeros(at, tangents, 0, at.node.form(0).layout.shape())?;
         let Some(values) = tangents.get(1).cloned().flatten() else {
-            return match self.zeros() {
+            return match self.alone() {
                 Mode::Add => one(x),
                 mode => one(apply_one(Scatter { dim, given: self.given, index, mode }, &[&x])?),
             };
@@ -293,7 +300,17 @@ pub fn scatter_combined(
     combination: Combination,
 ) -> Result<Tensor> {
     let (op, inputs) = combining(x, dim, index, values, combination)?;
-    apply_one(op, &inputs)
+    match op.mode {
+        Mode::Combine(Combination::Product, None) if x.dtype().is_float() => {
+            let (name, index) = (op.name(), index.clone());
+            let parts = move |inputs: &[&Tensor]| {
+                let product = scatter_reduce(inputs[0], dim, &index, inputs[1], Fold::Product, true)?;
+                Ok(smallvec![product])
+            };
+            whole_one(Whole::new("scatter", name, &["", "", ""], 2, parts), &inputs)
+        }
+        _ => apply_one(op, &inputs),
+    }
 }
 
 /// `scatter_combined` in place.
@@ -305,6 +322,9 @@ pub fn scatter_combined_(
     combination: Combination,
 ) -> Result<()> {
     let (op, inputs) = combining(x, dim, index, values, combination)?;
+    if combination == Combination::Product && (records(&inputs) || mode::special()) {
+        return in_place::through(x, &inputs[1..], |x| scatter_combined(x, dim, index, values, combination));
+    }
     apply_in_place(op, &inputs)
 }
 

@@ -7,14 +7,18 @@ use super::{Matrices, adjoint, check_matrix, imaginary_diagonal};
 use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::factor::orthogonal;
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::ops::batch::{self, Answer, Call};
+use crate::ops::compare;
+use crate::ops::logical;
 use crate::ops::matmul::matmul;
+use crate::ops::select::where_;
+use crate::ops::squeeze::{Squeezed, squeeze};
 use crate::ops::triangle::{tril, triu};
-use crate::ops::underived::underived;
-use crate::ops::{add, conjugate, create, in_place, join, mul, neg, part, sub};
+use crate::ops::whole::{Whole, whole};
+use crate::ops::{add, conjugate, copysign, create, div, in_place, join, mul, neg, part, reduce, sqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -222,15 +226,18 @@ pub fn qr(a: &Tensor, mode: Mode) -> Result<(Tensor, Tensor)> {
     apply(Qr { mode }, &[a]).map(two)
 }
 
-/// The reflections of `qr` as LAPACK keeps them, and how much each one takes. They have no derivative.
+/// The reflections of `qr` as LAPACK keeps them, and how much each one takes: derivatives are those of the
+/// steps.
 pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
     check_matrix(x, "geqrf")?;
-    let pair = |(packed, scales)| smallvec![packed, scales];
-    if let Some(found) = batch::front_each(x, |x, _| reflections(x).map(pair)) {
-        let made = found?;
-        underived(&[x], &made, "GeqrfBackward0", "geqrf")?;
-        return Ok(two(made));
-    }
+    let parts = |inputs: &[&Tensor]| match mode::is_grad_enabled() || batch::is_batched(inputs[0]) {
+        true => steps(inputs[0]),
+        false => packed(inputs[0]),
+    };
+    Ok(two(whole(Whole::new("geqrf", "GeqrfBackward0", &["", "", ""], 1, parts), &[x])?))
+}
+
+fn packed(x: &Tensor) -> Result<Outputs> {
     let a = Matrices::of(x)?;
     factored!(a, T => {
         let (mut packed, mut scales) = (Vec::new(), Vec::new());
@@ -239,8 +246,56 @@ pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
             packed.extend(found.packed);
             scales.extend(found.scales);
         }
-        let made = [a.made_by_columns(&[a.rows, a.columns], &packed)?, a.made(&[a.rows.min(a.columns)], &scales)?];
-        underived(&[x], &made, "GeqrfBackward0", "geqrf")?;
-        Ok(made.into())
+        let sizes = [a.rows, a.columns];
+        Ok(smallvec![a.made_by_columns(&sizes, &packed)?, a.made(&[a.rows.min(a.columns)], &scales)?])
     })
+}
+
+/// One reflection after the other, in operations: H = 1 - τ v vᴴ turns what is left of a column to β e,
+/// with β = -|column| in the direction of its head α, τ = (β - α)/β and v = column/(α - β).
+fn steps(x: &Tensor) -> Result<Outputs> {
+    let (rows, columns) = super::sides(x);
+    let parted = |x: &Tensor, dim: i64| -> Result<(Tensor, Tensor)> {
+        let size = *x.layout().shape().get(x.ndim().wrapping_add_signed(dim as isize)).unwrap_or(&0) as i64;
+        Ok((part::narrow(x, dim, 0, 1)?, part::narrow(x, dim, 1, size - 1)?))
+    };
+    let (mut left, mut scales, mut done) = (x.clone(), Vec::new(), Vec::new());
+    for _ in 0..rows.min(columns) {
+        let (column, others) = parted(&left, -1)?;
+        let (head, tail) = parted(&column, -2)?;
+        let real = conjugate::real(&head)?;
+        let beyond = reduce::sum(&squared(&tail)?, Some(&[-2]), true, None)?;
+        let settled = compare::eq(&beyond, 0.0)?;
+        let settled = match head.dtype().is_complex() {
+            true => logical::and(&settled, &compare::eq(&conjugate::imag(&head)?, 0.0)?)?,
+            false => settled,
+        };
+        // Where nothing is to be turned the root is of one, so that its slope is a number.
+        let length = sqrt(&where_(&settled, 1.0, &add(&squared(&head)?, &beyond)?)?)?;
+        let turned = neg(&copysign(&length, &real.detach())?)?;
+        let scale = where_(&settled, 0.0, &div(&sub(&turned, &head)?, &turned)?)?;
+        let tail = where_(&settled, 0.0, &div(&tail, &sub(&head, &turned)?)?)?;
+        let turned = where_(&settled, &head, &turned)?;
+        let vector = join::cat(&[&create::ones_like(&head.detach())?, &tail], -2)?;
+        let along = mul(&matmul(&adjoint(&vector)?, &others)?, &conjugate::conj(scale.clone())?)?;
+        let (row, rest) = parted(&sub(&others, &matmul(&vector, &along)?)?, -2)?;
+        scales.push(squeeze(&scale, Squeezed::One(-1))?);
+        done.push((join::cat(&[&turned, &row], -1)?, tail));
+        left = rest;
+    }
+    for (row, tail) in done.iter().rev() {
+        left = join::cat(&[row, &join::cat(&[tail, &left], -1)?], -2)?;
+    }
+    if scales.is_empty() {
+        let mut shape = shape::signed(x.layout().shape());
+        shape.pop();
+        shape[x.ndim() - 2] = 0;
+        return Ok(smallvec![left, create::zeros(&shape, x.dtype())?]);
+    }
+    Ok(smallvec![left, join::cat(&scales.iter().collect::<Vec<_>>(), -1)?])
+}
+
+/// The squares of magnitudes.
+fn squared(x: &Tensor) -> Result<Tensor> {
+    conjugate::real(&mul(x, &conjugate::conj(x.clone())?)?)
 }

@@ -152,16 +152,9 @@ impl Op for BinaryCrossEntropyWithLogits {
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let operands = Operands::load(saved, at)?;
         let (g, count) = (single(gradients), operands.count()?);
-        // Fewer divisions, unless they are to be seen where torch has them.
-        let (before, behind) = match at.tracking {
-            true => (Reduction::None, self.reduction),
-            false => (self.reduction, Reduction::None),
-        };
-        let share = before.share(g, count)?;
-        let to_x = || behind.share(&operands.toward_x(&share)?, count);
-        let to_target = || behind.share(&operands.toward_target(&share)?, count);
-        let to_x = at.needs(0).then(to_x).transpose()?;
-        let to_target = at.needs(1).then(to_target).transpose()?;
+        let share = self.reduction.share(g, count)?;
+        let to_x = at.needs(0).then(|| operands.toward_x(&share)).transpose()?;
+        let to_target = at.needs(1).then(|| operands.toward_target(&share)).transpose()?;
         let mut results: Gradients = smallvec![to_x, to_target];
         results.resize(2 + usize::from(self.weighted) + usize::from(self.positive), None);
         Ok(results)

@@ -42,9 +42,6 @@ impl From<Reduction> for Shown {
     }
 }
 
-/// torch's names of what the gradient of a loss of two tensors is computed from.
-const TWICE: &[&str] = &["grad_output", "self", "target", ""];
-
 /// How many single losses these tensors have.
 fn count(x: &Tensor, target: &Tensor) -> Result<usize> {
     Ok(shape::broadcast(x.layout().shape(), target.layout().shape())?.iter().product())
@@ -58,13 +55,9 @@ fn both_ways(
     target: &Tensor,
     gradient: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
 ) -> Result<Gradients> {
-    let to_x = (at.needs(0) || !at.tracking).then(|| gradient(x, target)).transpose()?;
-    let to_target = match &to_x {
-        _ if !at.needs(1) => None,
-        Some(to_x) if !at.tracking => Some(neg(to_x)?),
-        _ => Some(gradient(target, x)?),
-    };
-    Ok(smallvec![to_x.filter(|_| at.needs(0)), to_target])
+    let to_x = gradient(x, target)?;
+    let to_target = at.needs(1).then(|| neg(&to_x)).transpose()?;
+    Ok(smallvec![at.needs(0).then_some(to_x), to_target])
 }
 
 /// The tangent of `x - target`, the two inputs of a loss.

@@ -1,18 +1,18 @@
 //! The negative log-likelihood of classes.
 
 use crate::dtype::Scalar;
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use super::Reduction;
 use crate::dtype::{DType, Element, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::kernels::{gather as kernels, zip};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::extremes_along::placed;
-use crate::ops::{batch, cast, compare, create, div, gather, mul, neg, reduce, reshape, select, whole};
+use crate::ops::{batch, cast, compare, create, div, gather, mul, neg, reduce, reshape, select};
 use crate::shape::Dims;
 use crate::tensor::{Array, Tensor};
 
@@ -179,32 +179,12 @@ impl Op for NllLoss {
         }
         let (Some(x), Some(target)) = (x, target) else { unreachable!("both are kept") };
         let (x, target) = (at.load(x)?, at.load(target)?);
-        let loss = self.clone();
-        let back = move |inputs: &[&Tensor]| {
-            let (mut g, x) = (inputs[0].clone(), inputs[1].layout());
-            let Targets { dim, index, factor } =
-                loss.targets(inputs[2], x.shape(), inputs[1].dtype(), Use::Derivatives)?;
-            if loss.reduction == Reduction::None {
-                g = reshape::reshape_to(&g, index.layout().shape())?;
-            }
-            placed(&mul(&factor, &g)?, dim, &index, x.shape())
-        };
-        let mut shown = self.parameters();
-        let (g, mut inputs): (&Tensor, SmallVec<[&Tensor; 4]>) = (single(gradients), SmallVec::new());
-        inputs.extend([g, &x, &target]);
-        inputs.extend(&self.weight);
-        let names: &[&str] = match &self.weight {
-            Some(_) => &["", "", "target", "weight", ""],
-            None => &["", "", "target", ""],
-        };
-        if self.weight.is_none() {
-            shown.push(("weight", Shown::NoTensor));
+        let (mut g, dtype, x) = (single(gradients).clone(), x.dtype(), x.layout());
+        let Targets { dim, index, factor } = self.targets(&target, x.shape(), dtype, Use::Derivatives)?;
+        if self.reduction == Reduction::None {
+            g = reshape::reshape_to(&g, index.layout().shape())?;
         }
-        let name = match self.pictures {
-            false => "NllLossBackwardBackward0",
-            true => "NllLoss2DBackwardBackward0",
-        };
-        let x = whole::backward(at, (name, names), (2, 0b11, shown), &inputs, back)?;
+        let x = placed(&mul(&factor, &g)?, dim, &index, x.shape())?;
         Ok(smallvec![Some(x), None])
     }
 

@@ -5,10 +5,10 @@ use smallvec::{SmallVec, smallvec};
 use super::Reduction;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{add, clamp, div, log, mul, neg, special, sub, unary, whole};
+use crate::ops::{add, clamp, div, log, mul, neg, special, sub, unary};
 use crate::tensor::Tensor;
 
 /// y = -Σ w (t ln x + (1 - t) ln(1 - x)), or the mean, or each; logarithms go down to -100
@@ -76,29 +76,14 @@ impl Op for BinaryCrossEntropy {
 
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, target) = loaded(saved, at)?;
-        let (count, loss) = (x.numel(), self.clone());
-        let to_x = move |inputs: &[&Tensor]| {
-            let share = loss.reduction.share(inputs[0], count)?;
-            loss.toward(0, inputs[1], inputs[2], &share)
-        };
-        let mut told = shown! { reduction: self.reduction };
-        let (mut names, mut inputs): (&[&str], SmallVec<[&Tensor; 4]>) = (super::TWICE, SmallVec::new());
-        inputs.extend([single(gradients), &x, &target]);
-        match &self.weight {
-            Some(weight) => {
-                names = &["grad_output", "self", "target", "weight", ""];
-                inputs.push(weight);
-            }
-            None => told.push(("weight", Shown::NoTensor)),
-        }
-        let name = ("BinaryCrossEntropyBackwardBackward0", names);
-        let to_x = at.needs(0).then(|| whole::backward(at, name, (3, 0, told), &inputs, to_x));
+        let (count, g) = (x.numel(), single(gradients));
+        let to_x = || self.toward(0, &x, &target, &self.reduction.share(g, count)?);
         let to_target = || {
             let slope = neg(&unary::apply(special::Logit { eps: None }, &x)?)?;
-            let found = self.weighted(mul(&slope, single(gradients))?)?;
+            let found = self.weighted(mul(&slope, g)?)?;
             self.reduction.share(&found, count)
         };
-        Ok(smallvec![to_x.transpose()?, at.needs(1).then(to_target).transpose()?])
+        Ok(smallvec![at.needs(0).then(to_x).transpose()?, at.needs(1).then(to_target).transpose()?])
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -8,7 +8,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{abs, compare, div, fixed, memory_order, mul, select, sub, whole};
+use crate::ops::{abs, compare, div, fixed, memory_order, mul, select, sub};
 use crate::tensor::Tensor;
 
 /// With z = x - t: y = Σ s z²/2 where |z| < b, Σ s b (|z| - b/2) elsewhere, or the mean, or each. A
@@ -91,14 +91,7 @@ impl Op for RobustLoss {
         let (x, target) = (at.load(x)?, at.load(target)?);
         let count = super::count(&x, &target)?;
         super::both_ways(at, &x, &target, |x, target| {
-            let smooth =
-                if self.smooth { "SmoothL1LossBackwardBackward0" } else { "HuberLossBackwardBackward0" };
-            let (told, loss) = ((3, 0, self.parameters()), self.clone());
-            let inputs = [single(gradients), x, target];
-            whole::backward(at, (smooth, super::TWICE), told, &inputs, move |inputs| {
-                let share = loss.reduction.share(inputs[0], count)?;
-                mul(&loss.slope(&sub(inputs[1], inputs[2])?)?, &share)
-            })
+            mul(&self.slope(&sub(x, target)?)?, &self.reduction.share(single(gradients), count)?)
         })
     }
 

@@ -9,7 +9,7 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::operand::Numbers;
-use crate::ops::{binary, mul, sub, whole};
+use crate::ops::{binary, mul, sub};
 use crate::tensor::Tensor;
 
 /// y = Σ (x - t)², or the mean, or each
@@ -49,14 +49,10 @@ impl Op for MseLoss {
 
     fn vjp(&self, [x, target]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, target) = (at.load(x)?, at.load(target)?);
-        let (count, reduction) = (super::count(&x, &target)?, self.reduction);
+        let count = super::count(&x, &target)?;
         super::both_ways(at, &x, &target, |x, target| {
-            let names = ("MseLossBackwardBackward0", super::TWICE);
-            let told = (3, 0, shown! { reduction: reduction });
-            whole::backward(at, names, told, &[single(gradients), x, target], move |inputs| {
-                let scale = mul(&reduction.share(inputs[0], count)?, 2.0)?;
-                mul(&sub(inputs[1], inputs[2])?, &scale)
-            })
+            let scale = mul(&self.reduction.share(single(gradients), count)?, 2.0)?;
+            mul(&sub(x, target)?, &scale)
         })
     }
 

@@ -17,7 +17,6 @@ use crate::ops::permute::{mT, transpose};
 use crate::ops::record::records;
 use crate::ops::reshape::reshape_to;
 use crate::ops::softmax::{safe_softmax, softmax_gradient};
-use crate::ops::underived::{ATTENTION_BACKWARD, OnceOnly, check_parts};
 use crate::ops::{
     add, cast, compare, create, expand, log, logical, mul, reduce, select, squeeze, sub, triangle,
 };
@@ -163,7 +162,14 @@ impl Attention {
             Ok(found.into_iter().flatten().collect())
         };
         let shown = Op::shown(self, saved);
-        let found = intercept::several(ATTENTION_BACKWARD, shown, &operands, beside, 3, compute)?;
+        let found = intercept::several(
+            "_scaled_dot_product_flash_attention_for_cpu_backward",
+            shown,
+            &operands,
+            beside,
+            3,
+            compute,
+        )?;
         Ok(found.into_iter().map(Some).collect())
     }
 
@@ -236,14 +242,7 @@ impl Op for Attention {
         if intercept::is_active() && !at.tracking && !is_mapped {
             return self.shown_gradients(saved, at, &inputs, g);
         }
-        let back = || self.gradients(&inputs, g, [0, 1, 2].map(|index| at.needs(index)));
-        match OnceOnly::of(self.name(), at.tracking) {
-            Some(once) => {
-                let read: SmallVec<[&Tensor; 5]> = [g].into_iter().chain(inputs.iter().copied()).collect();
-                once.gradients(&read, back)
-            }
-            None => back(),
-        }
+        self.gradients(&inputs, g, [0, 1, 2].map(|index| at.needs(index)))
     }
 
     fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -275,7 +274,6 @@ pub fn attention([q, k, v]: [&Tensor; 3], mask: Option<&Tensor>, answering: Answ
     let is_mapped = batch::highest(inputs.iter().copied()).is_some();
     // What only a graph keeps is not computed for nobody.
     if is_mapped || !mode::special() && !records(&inputs) {
-        check_parts(operation.name(), &inputs)?;
         let [y, ..] = operation.parts(&inputs)?;
         return if is_mapped { Ok(y) } else { laid_as(y, q) };
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call, Samples};
-use crate::ops::{add, along, cast, compare, create, div, gather, mul, reshape, whole};
+use crate::ops::{add, along, cast, compare, create, div, gather, mul, reshape};
 use crate::shape::{self, SharedLayout};
 use crate::tensor::Tensor;
 
@@ -81,19 +81,13 @@ impl Op for Embedding {
 
     fn vjp(&self, (indices, table): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         at.load(indices)?;
-        let (lookup, shape) = (self.clone(), shape::signed(table.shape()));
-        let told = (1, 1, shown! { padding_idx: self.padding.unwrap_or(-1) });
-        let back = move |inputs: &[&Tensor]| {
-            let (g, flat) = (inputs[0], reshape::reshape(inputs[1], &[-1])?);
-            let mut rows = reshape::reshape(g, &[flat.numel() as i64, shape[1]])?;
-            if lookup.padding.is_some() || lookup.by_frequency {
-                rows = mul(&rows, &lookup.counts(&flat, shape[0], g.dtype())?)?;
-            }
-            let zeros = create::zeros(&shape, g.dtype())?;
-            along::index_add(&zeros, 0, &flat, &rows, 1.into())
-        };
-        let names: (&str, &[&str]) = ("EmbeddingDenseBackwardBackward0", &["", "indices", ""]);
-        one(whole::backward(at, names, told, &[single(gradients), &self.indices], back)?)
+        let (g, shape) = (single(gradients), shape::signed(table.shape()));
+        let flat = reshape::reshape(&self.indices, &[-1])?;
+        let mut rows = reshape::reshape(g, &[flat.numel() as i64, shape[1]])?;
+        if self.padding.is_some() || self.by_frequency {
+            rows = mul(&rows, &self.counts(&flat, shape[0], g.dtype())?)?;
+        }
+        one(along::index_add(&create::zeros(&shape, g.dtype())?, 0, &flat, &rows, 1.into())?)
     }
 
     fn jvp(&self, (indices, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

@@ -12,7 +12,7 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::windows::Windows;
 use crate::ops::apply::{Keep, Op, Outputs, one, tangent};
 use crate::ops::batch::{Answer, Call};
-use crate::ops::{copy, create, gather, memory_order, reshape, whole};
+use crate::ops::{copy, create, gather, memory_order, reshape};
 use crate::shape::{self, Layout};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
@@ -139,23 +139,11 @@ impl Op for MaxPool {
 
     fn vjp(&self, [index, source]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let Some(g) = gradients[0].as_ref() else { return Ok(smallvec![None]) };
-        let (source, index, pool) = (at.load(source)?, at.load(index)?, self.clone());
-        let shape = shape::signed(source.layout().shape());
-        let back = move |inputs: &[&Tensor]| {
-            let zeros = create::zeros(&shape, inputs[0].dtype())?;
-            let (flat, index) = (pool.flat(&zeros)?, pool.flat(inputs[2])?);
-            reshape::reshape(&gather::scatter_add(&flat, -1, &index, &pool.flat(inputs[0])?)?, &shape)
-        };
-        let name = match self.name {
-            "MaxPool3DWithIndicesBackward0" => "MaxPool3DWithIndicesBackwardBackward0",
-            "MaxPool2DWithIndicesBackward0" => "MaxPool2DWithIndicesBackwardBackward0",
-            "AdaptiveMaxPool3DBackward0" => "AdaptiveMaxPool3DBackwardBackward0",
-            _ => "AdaptiveMaxPool2DBackwardBackward0",
-        };
-        let names: (&str, &[&str]) = (name, &["", "", "indices", ""]);
-        let told = (2, 0b11, Attributes::new());
-        let found = whole::backward(at, names, told, &[g, &source, &index], back)?;
-        one(memory_order::gradient_as_images(found, &source.layout(), self.counts.len())?)
+        let (source, index) = (at.load(source)?.layout(), self.flat(&at.load(index)?)?);
+        let shape = shape::signed(source.shape());
+        let flat = self.flat(&create::zeros(&shape, g.dtype())?)?;
+        let found = reshape::reshape(&gather::scatter_add(&flat, -1, &index, &self.flat(g)?)?, &shape)?;
+        one(memory_order::gradient_as_images(found, &source, self.counts.len())?)
     }
 
     fn jvp(&self, [index, _]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

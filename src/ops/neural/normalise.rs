@@ -11,7 +11,6 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown, mode};
 use crate::ops::apply::{Keep, Op, Outputs, apply, single};
 use crate::ops::batch::{Answer, Call, Samples};
-use crate::ops::whole::{self, Whole};
 use crate::ops::{accumulate, add, cast, create, memory_order, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -40,11 +39,6 @@ struct Normalise {
     /// Mean and variance so far, which the node shows.
     running: [Option<Tensor>; 2],
 }
-
-/// torch's names of what recorded gradients are computed from, and of these.
-const LAYER_TWICE: &[&str] = &["grad_out", "input", "mean", "rstd", "weight", "", "", "", "", ""];
-const BATCH_TWICE: &[&str] =
-    &["grad_out", "input", "weight", "running_mean", "running_var", "save_mean", "save_invstd", "", "", ""];
 
 impl Normalise {
     fn mean(&self, x: &Tensor) -> Result<Tensor> {
@@ -134,56 +128,6 @@ impl Normalise {
             }
         };
         gradient.map(laid_out).transpose()
-    }
-
-    /// All gradients, as the one operation that torch records.
-    fn recorded(&self, [x, weight, bias]: [Option<&Tensor>; 3], g: &Tensor) -> Result<Gradients> {
-        let Some(x) = x else { unreachable!("the input is kept") };
-        let plain = x.detach();
-        let mean = self.mean(&reshape::reshape(&plain, &self.groups)?)?;
-        let (scale, nothing) = (self.standard(&plain)?.1, create::empty(&[0], x.dtype())?);
-        let flat = |found: &Tensor| match self.given {
-            Some(_) => Ok(nothing.clone()),
-            None => reshape::reshape(found, &[-1]),
-        };
-        let (place, name, names, inputs, shown) = match self.name {
-            "NativeLayerNormBackward0" => (
-                4,
-                "NativeLayerNormBackwardBackward0",
-                LAYER_TWICE,
-                [Some(g), Some(x), Some(&mean), Some(&scale), weight, bias, None],
-                shown! { normalized_shape: &*self.parameter },
-            ),
-            _ => (
-                2,
-                "NativeBatchNormBackwardBackward0",
-                BATCH_TWICE,
-                [
-                    Some(g),
-                    Some(x),
-                    weight,
-                    self.running[0].as_ref(),
-                    self.running[1].as_ref(),
-                    Some(&flat(&mean)?),
-                    Some(&flat(&scale)?),
-                ],
-                shown! { eps: self.eps, train: self.given.is_none() },
-            ),
-        };
-        let absent = inputs.iter().enumerate().filter(|(_, input)| input.is_none());
-        // The bias is not kept either.
-        let linear = absent.fold(u64::from(place == 4) << 5, |bits, (index, _)| bits | 1 << index);
-        let (own, weighted) = (self.clone(), self.weighted);
-        let parts = move |inputs: &[&Tensor]| {
-            let weight = weighted.then(|| inputs[place]);
-            let found = own.gradients(inputs[1], weight, inputs[0], &|_| true)?;
-            Ok(found.into_iter().flatten().collect())
-        };
-        let names = &names[..7 + 1 + usize::from(self.weighted) + usize::from(self.biased)];
-        let inputs: SmallVec<[&Tensor; 7]> = inputs.iter().map(|input| input.unwrap_or(&nothing)).collect();
-        let counted = if place == 4 { 6 } else { 5 };
-        let whole = Whole { linear, shown, ..Whole::new(name, name, names, counted, parts) };
-        Ok(whole::whole(whole, &inputs)?.into_iter().map(Some).collect())
     }
 }
 
@@ -283,7 +227,7 @@ impl Op for Normalise {
 
     fn vjp(
         &self,
-        [x, weight, bias, running @ ..]: &Self::Saved,
+        [x, weight, _, running @ ..]: &Self::Saved,
         at: &At<'_>,
         gradients: &Gradients,
     ) -> Result<Gradients> {
@@ -295,13 +239,8 @@ impl Op for Normalise {
         let (Some(x), weight, g) = (load(x)?, load(weight)?, &cast::widened(single(gradients))?) else {
             unreachable!("the input is kept")
         };
-        match at.tracking && self.name != "NativeGroupNormBackward0" {
-            true => self.recorded([Some(&x), weight.as_ref(), load(bias)?.as_ref()], g),
-            false => {
-                let found = self.gradients(&x, weight.as_ref(), g, &|index| at.needs(index))?;
-                found.into_iter().enumerate().map(|(index, one)| self.laid_out(index, one, &x)).collect()
-            }
-        }
+        let found = self.gradients(&x, weight.as_ref(), g, &|index| at.needs(index))?;
+        found.into_iter().enumerate().map(|(index, one)| self.laid_out(index, one, &x)).collect()
     }
 
     fn jvp(

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::taps::{self, Taps};
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
-use crate::ops::batch::{self, Answer, Call};
+use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::by_parts;
 use crate::ops::given::apply_one_given;
 use crate::ops::{copy, create, memory_order};
@@ -157,11 +157,7 @@ impl Op for Resample {
 
     fn vjp(&self, x: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, g) = (x.as_ref().map(|x| at.load(x)).transpose()?, single(gradients));
-        let back = match &x {
-            // As in torch the gradient comes from the input too, though it is the same for all of these.
-            Some(x) if at.tracking && batch::highest([x, g]).is_none() => apply_one(self.turned(), &[g, x])?,
-            _ => self.turned().of(g)?,
-        };
+        let back = self.turned().of(g)?;
         let back = match &x {
             Some(x) => memory_order::gradient_as_images(back, &x.layout(), self.spatial())?,
             None => back,

@@ -11,7 +11,7 @@ use super::apply::{one, single, tangent};
 use super::in_place::{self, Write};
 use super::operand::Value;
 use super::record::{record_new, trace};
-use super::{batch, cast, conjugate, copy, intercept, tangents, watch, whole};
+use super::{batch, cast, conjugate, copy, intercept, tangents, watch};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, Traits, mode};
@@ -20,7 +20,7 @@ use crate::tensor::{Array, Tensor};
 pub(super) use numbers::compute;
 use numbers::{forward, overwrite, result_type};
 pub(super) use operation::integers_of;
-pub use operation::{Elementwise, Integers, Keeps, Lies, Twice};
+pub use operation::{Elementwise, Integers, Keeps, Lies};
 
 struct Recorded<E: Elementwise> {
     op: E,
@@ -31,19 +31,6 @@ struct Recorded<E: Elementwise> {
 impl<E: Elementwise> Recorded<E> {
     fn load(&self, at: &At<'_>) -> Result<Option<Tensor>> {
         self.kept.as_ref().map(|kept| cast::load(kept, at)).transpose()
-    }
-
-    /// A gradient times the derivative, recorded as one operation.
-    fn twice(&self, names: Twice, kept: &Tensor, g: &Tensor, at: &At<'_>) -> Result<Tensor> {
-        let (op, in_place) = (self.op, self.in_place);
-        let linear = u64::from(names.1[0].is_empty());
-        let told = (2, linear, op.shown_twice(in_place));
-        let back =
-            move |inputs: &[&Tensor]| Recorded { op, kept: None, in_place }.chain(Some(inputs[1]), inputs[0]);
-        match E::COMPUTED {
-            [] => whole::backward(at, names, told, &[g, kept], back),
-            _ => whole::backward(at, names, told, &[g, kept, &op.computed(&kept.detach(), at)?], back),
-        }
     }
 
     /// A gradient or tangent times the derivative.
@@ -73,23 +60,6 @@ impl<E: Elementwise> Rule for Recorded<E> {
             Some(kept) if conjugates => Some(conjugate::conj(kept)?),
             kept => kept,
         };
-        if (at.tracking || mode::special())
-            && let (Some(twice), Some(kept)) = (E::TWICE, &kept)
-        {
-            return one(self.twice(twice, kept, single(gradients), at)?);
-        }
-        if E::BY_BOTH
-            && at.tracking
-            && !mode::special()
-            && let Some(x) = &kept
-        {
-            let y = self.op.computed(&x.detach(), at)?;
-            let (derivative, g) = (self.op.derivative_by_both(x, &y)?, single(gradients));
-            return one(match E::DERIVATIVE_FIRST {
-                true => super::mul(&derivative, g)?,
-                false => super::mul(g, &derivative)?,
-            });
-        }
         one(self.chain(kept.as_ref(), single(gradients))?)
     }
 

@@ -111,15 +111,6 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         Attributes::new()
     }
 
-    /// torch's name of the node of a recorded gradient, and the names of what it keeps: of the gradient,
-    /// unless it is linear in that, of what the operation kept, and of what is computed from it.
-    const TWICE: Option<Twice> = None;
-
-    /// The parameters of a recorded gradient, under torch's names.
-    fn shown_twice(&self, _in_place: bool) -> Attributes {
-        self.shown()
-    }
-
     /// torch's names of what the node shows and the derivative is not computed from.
     const COMPUTED: &'static [&'static str] = &[];
 
@@ -138,15 +129,8 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         unreachable!("an operation without derivative says how it chains")
     }
 
-    /// Whether recorded gradients are said in the input and the output, which is kept as `COMPUTED`.
-    const BY_BOTH: bool = false;
-
-    /// dy/dx from the input and the output.
-    fn derivative_by_both(&self, _x: &Tensor, _y: &Tensor) -> Result<Tensor> {
-        unreachable!("it is asked for where it is said to be")
-    }
-
-    /// Whether torch writes the derivative in front of a gradient.
+    /// Whether the derivative stands in front of a gradient, which may lie otherwise: products lie as their first
+    /// factor does.
     const DERIVATIVE_FIRST: bool = false;
 
     /// One over dy/dx from what is kept, if that is what is calculated.
@@ -176,6 +160,3 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         }
     }
 }
-
-/// A name of a node, and the names of what it keeps.
-pub type Twice = (&'static str, &'static [&'static str]);

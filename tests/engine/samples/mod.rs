@@ -24,33 +24,6 @@ pub struct Sample {
     pub call: Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>>,
 }
 
-/// The operations that have no forward direction.
-const REVERSE_ONLY: [&str; 6] =
-    ["cdist", "igamma", "igammac", "index_reduce", "scaled_dot_product_attention", "zeta"];
-
-/// The operations whose gradients have no forward direction.
-const REVERSE_ONLY_TWICE: [&str; 2] = ["hardsigmoid", "huber_loss"];
-
-/// The operations whose gradients have no gradients in turn.
-const ONCE_ONLY: [&str; 2] = ["hardsigmoid", "scaled_dot_product_attention"];
-
-impl Sample {
-    /// Whether tangents pass it.
-    pub fn has_forward(&self) -> bool {
-        !REVERSE_ONLY.contains(&self.op)
-    }
-
-    /// Whether tangents pass its gradients.
-    pub fn has_forward_of_gradients(&self) -> bool {
-        !REVERSE_ONLY_TWICE.contains(&self.op)
-    }
-
-    /// Whether its gradients have gradients in turn.
-    pub fn has_second_gradients(&self) -> bool {
-        !ONCE_ONLY.contains(&self.op)
-    }
-}
-
 /// A sample with one output.
 pub fn sample(
     op: &'static str,

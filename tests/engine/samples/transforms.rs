@@ -38,15 +38,16 @@ pub fn samples() -> Vec<Sample> {
     }
     let shapes: [[&[usize]; 2]; 3] = [[&[], &[]], [&[2, 3], &[3]], [&[0], &[0]]];
     for [a, x] in shapes {
-        let (fixed, moved) = (positive(a), || vec![positive(x)]);
-        let (lower, upper, next) = (fixed.clone(), fixed.clone(), ops::add(&fixed, 1.5).unwrap());
-        samples.push(sample("igamma", moved(), move |x| {
-            binary::apply(Incomplete::<false>, (&lower).into(), (&x[0]).into())
+        let both = || vec![positive(a), positive(x)];
+        samples.push(sample("igamma", both(), |x| {
+            binary::apply(Incomplete::<false>::default(), (&x[0]).into(), (&x[1]).into())
         }));
-        samples.push(sample("igammac", moved(), move |x| {
-            binary::apply(Incomplete::<true>, (&upper).into(), (&x[0]).into())
+        samples.push(sample("igammac", both(), |x| {
+            binary::apply(Incomplete::<true>::default(), (&x[0]).into(), (&x[1]).into())
         }));
-        samples.push(sample("zeta", moved(), move |x| binary::apply(Zeta, (&next).into(), (&x[0]).into())));
+        samples.push(sample("zeta", both(), |x| {
+            binary::apply(Zeta::default(), (&ops::add(&x[0], 1.5)?).into(), (&x[1]).into())
+        }));
     }
     samples
 }

@@ -7,7 +7,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
-from ..._samples import check_mapped
 from ..._showing import shown
 from ..._typename import scalar_name
 from .lookups import _shorten
@@ -52,7 +51,6 @@ def embedding_bag(
         weight, input = input, weight
     if weight.dim() != 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
-    check_mapped("embedding_bag.padding_idx", input, weight)
     if per_sample_weights is not None and input.shape != per_sample_weights.shape:
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "

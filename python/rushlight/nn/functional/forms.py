@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
-from ..._samples import check_mapped
 from ..._showing import shown_as_given
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     >>> torch.nn.functional.bilinear(torch.ones(1, 2), torch.ones(1, 3), torch.ones(4, 2, 3))
     tensor([[6., 6., 6., 6.]])
     """
-    check_mapped("bilinear", input1, input2, weight, bias)
     if input1.dim() != input2.dim():
         raise RuntimeError(
             f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}"

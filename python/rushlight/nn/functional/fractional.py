@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
-from ..._samples import check_mapped
 from ..._showing import shown, shown_with
 from .._dimensions import spread
 
@@ -141,7 +140,6 @@ def fractional_max_pool2d(
     >>> torch.nn.functional.fractional_max_pool2d(torch.ones(1, 5, 5), 2, output_size=3).shape
     torch.Size([1, 3, 3])
     """
-    check_mapped("fractional_max_pool2d", input)
     found = _pool(2, input, kernel_size, output_size, output_ratio, _random_samples)
     return found if return_indices else found[0]
 

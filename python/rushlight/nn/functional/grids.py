@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._precision import exact
-from ..._samples import check_mapped
 from ..._showing import shown
 from ..._typename import scalar_name
 
@@ -197,7 +196,6 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     tensor([[[[-1.,  0.],
               [ 1.,  0.]]]])
     """
-    check_mapped("affine_grid_generator", theta)
     if align_corners is None:
         warnings.warn(_ALIGNMENT, UserWarning, stacklevel=2)
         align_corners = False

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ... import _rushlight as native
 from ..._composites import broadcast_shapes
 from ..._precision import exact
-from ..._samples import check_mapped
 from ..._showing import shown
 from ...autograd.grad_mode import no_grad
 from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
@@ -141,7 +140,6 @@ def kl_div(
     tensor(0.1308)
     """
     input, target = exact(input, target)
-    check_mapped("kl_div", input, target, composite=True)
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."

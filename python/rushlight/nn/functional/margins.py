@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
 from ..._precision import exact
-from ..._samples import check_mapped
 from ..._showing import shown, shown_to
 from ..._typename import scalar_name
 from .distances import pairwise_distance
@@ -72,7 +71,6 @@ def margin_ranking_loss(
     tensor(2.)
     """
     input1, input2, target = exact(input1, input2, target)
-    check_mapped("margin_ranking_loss", input1, input2, target)
     reduction = checked_reduction(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
@@ -97,7 +95,6 @@ def soft_margin_loss(
     tensor(0.6931)
     """
     input, target = exact(input, target)
-    check_mapped("soft_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
 
     def losses(input: Tensor, target: Tensor) -> Tensor:
@@ -196,7 +193,6 @@ def triplet_margin_loss(
     tensor(0.4000)
     """
     anchor, positive, negative = exact(anchor, positive, negative)
-    check_mapped("triplet_margin_loss", anchor, positive, negative, composite=True)
     reduction = checked_reduction(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -231,7 +227,6 @@ def multi_margin_loss(
     tensor(0.7500)
     """
     input, target = exact(input, target)
-    check_mapped("multi_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -298,7 +293,6 @@ def multilabel_margin_loss(
     tensor(0.7500)
     """
     input, target = exact(input, target)
-    check_mapped("multilabel_margin_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     _check_matrix(input)
     if target.shape != input.shape:

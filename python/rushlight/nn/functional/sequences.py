@@ -9,7 +9,6 @@ from typing import Any
 from ... import _rushlight as native
 from ..._precision import exact
 from ..._rushlight import Tensor
-from ..._samples import check_mapped
 from ..._showing import shown_to
 from ..._typename import scalar_name
 from .reductions import reduction_number
@@ -54,7 +53,6 @@ def ctc_loss(
     tensor(0.2877)
     """
     (log_probs,) = exact(log_probs)
-    check_mapped("ctc_loss.Tensor", log_probs, targets)
     number = reduction_number(reduction)
     single = log_probs.dim() != 3
     steps = log_probs.unsqueeze(1) if single else log_probs

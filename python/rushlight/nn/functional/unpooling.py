@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
-from ..._samples import any_of_all, check_mapped
+from ..._samples import any_of_all
 from ..._showing import shown, shown_to
 from ..._typename import scalar_name
 from .pools import avg_pool1d, avg_pool2d, avg_pool3d
@@ -118,7 +118,6 @@ def max_unpool1d(
     >>> F.max_unpool1d(*F.max_pool1d(torch.tensor([[1.0, 3.0, 4.0, 2.0]]), 2, return_indices=True), 2)
     tensor([[0., 3., 4., 0.]])
     """
-    check_mapped("max_unpool2d", input, indices)
     return _unpooled(input, indices, kernel_size, stride, padding, output_size, 1)
 
 
@@ -140,7 +139,6 @@ def max_unpool2d(
     tensor([[[0., 0.],
              [0., 3.]]])
     """
-    check_mapped("max_unpool2d", input, indices)
     return _unpooled(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
@@ -161,7 +159,6 @@ def max_unpool3d(
     >>> torch.nn.functional.max_unpool3d(y, places, 2).flatten()
     tensor([0., 0., 0., 0., 0., 0., 0., 7.])
     """
-    check_mapped("max_unpool3d", input, indices)
     return _unpooled(input, indices, kernel_size, stride, padding, output_size, 3)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
-from ..._samples import check_mapped
 from .. import functional, init
 from ..parameter import Parameter
 from .module import Module
@@ -122,8 +121,6 @@ class RNNCellBase(Module):
         elif not batched:
             state = tuple(part.unsqueeze(0) for part in state)
         self._check(rows, state)
-        if mode == "LSTM":
-            check_mapped("lstm_cell", rows, *state, *self._parameters.values(), fallback=False)
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         found: State
         if native._has_torch_function((rows, *state, *weights)):

@@ -8,7 +8,6 @@ from typing import Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
-from ..._samples import check_mapped
 from .. import functional
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
@@ -176,7 +175,6 @@ class RNNBase(Module):
             if hx is not None:
                 hx = tuple(part.unsqueeze(1) for part in self._parts(hx))
         states = self._states(input, hx, None)
-        self._check_mapped("input", input, states)
         if self._is_shown(input, states):
             output, last = self._in_one_call(input, states, self.batch_first)
         else:
@@ -198,7 +196,6 @@ class RNNBase(Module):
         if hx is not None and order is not None:
             hx = tuple(part.index_select(1, order) for part in self._parts(hx))
         states = self._states(data, hx, sizes)
-        self._check_mapped("data", data, states)
         if self._is_shown(data, states):
             output, last = self._in_one_call(data, states, sizes=sizes)
         else:
@@ -223,11 +220,6 @@ class RNNBase(Module):
         options = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
         output, *last = function(*begin, self._flat_weights, *options, *first)
         return output, tuple(last)
-
-    def _check_mapped(self, overload: str, input: Tensor, states: State) -> None:
-        check_mapped(f"{self.mode.lower()}.{overload}", input, *states, *self._flat_weights, fallback=False)
-        if self.mode == "LSTM" and self.proj_size == 0 and input.dtype is native.float32:
-            native._check_forward("MkldnnRnnLayerBackward0", input, *states, *self._flat_weights)
 
     def _parts(self, hx: Any) -> State:
         return hx if isinstance(hx, tuple) else (hx,)

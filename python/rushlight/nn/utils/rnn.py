@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
-from ..._samples import check_mapped
 
 __all__ = [
     "PackedSequence",
@@ -136,7 +135,6 @@ def pack_padded_sequence(
             "_pack_padded_sequence(): argument 'input' (position 1) must be Tensor, not "
             f"{type(input).__name__}"
         )
-    check_mapped("_pack_padded_sequence", input)
     lengths = native.as_tensor(lengths, dtype=native.int64)
     if not input.numel():
         raise RuntimeError("Cannot pack empty tensors.")
@@ -233,7 +231,6 @@ def pad_sequence(
         if not isinstance(sequence, Tensor):
             found = type(sequence).__name__
             raise TypeError(f"expected Tensor as element {place} in argument 0, but got {found}")
-    check_mapped("pad_sequence", *sequences, fallback=False)
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     if not sequences:
