@@ -26,10 +26,14 @@ pub struct Exhausted {
     pub bytes: usize,
 }
 
+/// Unwinds because there is no memory for so many bytes.
+pub(super) fn exhausted(bytes: usize) -> ! {
+    resume_unwind(Box::new(Exhausted { bytes }))
+}
+
 /// An empty vector with room for so many. Unwinds if there is none.
 pub(super) fn room<T>(len: usize) -> Vec<T> {
-    let bytes = len.saturating_mul(size_of::<T>());
-    storage::room(len).unwrap_or_else(|_| resume_unwind(Box::new(Exhausted { bytes })))
+    storage::room(len).unwrap_or_else(|_| exhausted(len.saturating_mul(size_of::<T>())))
 }
 
 /// Has long work of this thread ask until it is dropped.

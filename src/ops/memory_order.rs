@@ -100,14 +100,19 @@ pub(super) fn gradient_as_images(gradient: Tensor, x: &Layout, spatial: usize) -
     Ok(Tensor::from_array(y))
 }
 
-/// A fresh result of matrices, the last two dimensions, of which one column lies behind the other.
-pub(super) fn by_columns(y: Array) -> Result<Array> {
-    let mut strides = shape::contiguous_strides(y.layout.shape());
-    if let [.., rows, _] = *y.layout.shape() {
+/// The layout of matrices, the last two dimensions, of which one column lies behind the other.
+pub(super) fn columns(shape: &[usize]) -> SharedLayout {
+    let mut strides = shape::contiguous_strides(shape);
+    if let [.., rows, _] = *shape {
         let last = strides.len() - 1;
         (strides[last - 1], strides[last]) = (1, rows.max(1));
     }
-    let layout = SharedLayout::new(Layout::strided(y.layout.shape().into(), strides, 0));
+    SharedLayout::new(Layout::strided(shape.into(), strides, 0))
+}
+
+/// A fresh result of matrices that lie column by column.
+pub(super) fn by_columns(y: Array) -> Result<Array> {
+    let layout = columns(y.layout.shape());
     settled_as(y, &layout)
 }
 

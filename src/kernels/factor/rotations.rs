@@ -5,21 +5,21 @@
 use super::Field;
 
 /// Values, and the vectors that go with them.
-pub struct Spectrum<T> {
+pub(super) struct Spectrum<T> {
     /// The values.
-    pub values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     /// The vectors, one after the other.
-    pub vectors: Vec<T>,
+    pub(super) vectors: Vec<T>,
 }
 
 /// Values and vectors on both sides: `left` and `right` hold vectors one after the other.
-pub struct Singular<T> {
+pub(super) struct Singular<T> {
     /// The values, the greatest first.
-    pub values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     /// Vectors as long as the matrix has rows.
-    pub left: Vec<T>,
+    pub(super) left: Vec<T>,
     /// Vectors as long as the matrix has columns.
-    pub right: Vec<T>,
+    pub(super) right: Vec<T>,
 }
 
 const ROUNDS: usize = 60;
@@ -62,7 +62,7 @@ fn turn<T: Field>(rows: &mut [T], width: usize, first: usize, second: usize, fac
 }
 
 /// The eigenvalues of a symmetric matrix, the least first, and its eigenvectors.
-pub fn symmetric<T: Field>(matrix: &[T], n: usize) -> Spectrum<T> {
+pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize) -> Spectrum<T> {
     if matrix.iter().any(|x| !x.magnitude().is_finite()) {
         return Spectrum { values: vec![f64::NAN; n], vectors: vec![T::of(f64::NAN); n * n] };
     }
@@ -118,7 +118,7 @@ fn complete<T: Field>(vectors: &mut Vec<T>, length: usize, count: usize) {
 }
 
 /// The singular values of a matrix, with all vectors of both sides if `full`, else as many as values.
-pub fn singular<T: Field>(matrix: &[T], rows: usize, columns: usize, full: bool) -> Singular<T> {
+pub(super) fn singular<T: Field>(matrix: &[T], rows: usize, columns: usize, full: bool) -> Singular<T> {
     if rows < columns {
         let turned = adjoint(matrix, rows, columns);
         let Singular { values, left, right } = singular(&turned, columns, rows, full);
