@@ -123,6 +123,8 @@ def lstsq(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
 
+    if rcond is None and (not _is_inexact(input) or input.itemsize == 2):
+        raise RuntimeError("This function doesn't handle types other than float and double")
     rows, columns = input.shape[-2:]
     none = native.empty(0, dtype=input.dtype.to_real())
     ranks, values, measured = none.long(), none, rows > columns

@@ -61,27 +61,35 @@ pub struct Spectrum<T> {
 }
 
 impl<T: Real> Field for T {
+    #[inline]
     fn div(self, other: Self) -> Self {
         self / other
     }
+    #[inline]
     fn magnitude(self) -> f64 {
         self.abs().as_()
     }
+    #[inline]
     fn weight(self) -> f64 {
         self.abs().as_()
     }
+    #[inline]
     fn conj(self) -> Self {
         self
     }
+    #[inline]
     fn real(self) -> f64 {
         self.as_()
     }
+    #[inline]
     fn of(real: f64) -> Self {
         T::from_f64(real)
     }
+    #[inline]
     fn direction(self) -> (Self, f64) {
         (T::ONE, self.as_())
     }
+    #[inline]
     fn root(self) -> Option<Self> {
         (self > T::ZERO).then(|| self.sqrt())
     }
@@ -91,28 +99,36 @@ impl<T: Real> Field for T {
 macro_rules! field {
     ($T:ident) => {
         impl Field for Complex<$T> {
+            #[inline]
             fn div(self, other: Self) -> Self {
                 self / other
             }
+            #[inline]
             fn magnitude(self) -> f64 {
                 self.norm().into()
             }
+            #[inline]
             fn weight(self) -> f64 {
                 (self.re.abs() + self.im.abs()).into()
             }
+            #[inline]
             fn conj(self) -> Self {
                 Complex::conj(&self)
             }
+            #[inline]
             fn real(self) -> f64 {
                 self.re.into()
             }
+            #[inline]
             fn of(real: f64) -> Self {
                 Complex::new(real as $T, 0.0)
             }
+            #[inline]
             fn direction(self) -> (Self, f64) {
                 let length = self.norm();
                 if length == 0.0 { (Self::ONE, 0.0) } else { (self / length, length.into()) }
             }
+            #[inline]
             fn root(self) -> Option<Self> {
                 (self.re > 0.0).then(|| Complex::new(self.re.sqrt(), 0.0))
             }
@@ -138,6 +154,7 @@ field!(f64);
 const TILE: usize = 16;
 
 /// A matrix column by column.
+#[inline]
 fn lay<T: Copy>(matrix: ArrayView2<'_, T>, into: &mut [T]) {
     let (rows, columns) = matrix.dim();
     if into.is_empty() {
@@ -178,6 +195,7 @@ fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
 }
 
 /// Whether no number is infinite, or none at all.
+#[inline]
 fn are_finite<T: Field>(numbers: &[T]) -> bool {
     // What is not finite stays so in a sum of differences with itself, which needs no branch.
     numbers.iter().fold(T::ZERO, |sum, &x| sum.add(x.sub(x))) == T::ZERO

@@ -34,11 +34,13 @@ fn adjoint<T: Field>(matrix: &[T], rows: usize, columns: usize) -> Vec<T> {
 }
 
 /// The product of the conjugates of one vector with another.
+#[inline]
 fn dot<T: Field>(a: &[T], b: &[T]) -> T {
     a.iter().zip(b).fold(T::ZERO, |sum, (a, &b)| sum.add(a.conj().mul(b)))
 }
 
 /// The cosine and sine that turn the coupling of two axes to nothing.
+#[inline]
 fn angle(first: f64, second: f64, coupling: f64) -> (f64, f64) {
     let slope = (second - first) / (2.0 * coupling);
     let tangent = 1.0_f64.copysign(slope) / (slope.abs() + slope.hypot(1.0));
@@ -47,12 +49,14 @@ fn angle(first: f64, second: f64, coupling: f64) -> (f64, f64) {
 }
 
 /// Two numbers turned into each other, the second after it was multiplied.
+#[inline]
 fn turned<T: Field>(a: T, b: T, factor: T, (cosine, sine): (f64, f64)) -> (T, T) {
     let (b, cosine, sine) = (factor.mul(b), T::of(cosine), T::of(sine));
     (cosine.mul(a).sub(sine.mul(b)), sine.mul(a).add(cosine.mul(b)))
 }
 
 /// Two of the rows turned into each other, the second after it was multiplied.
+#[inline]
 fn turn<T: Field>(rows: &mut [T], width: usize, first: usize, second: usize, factor: T, by: (f64, f64)) {
     let (head, tail) = rows.split_at_mut(second * width);
     let first = &mut head[first * width..][..width];

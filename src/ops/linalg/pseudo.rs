@@ -263,8 +263,9 @@ impl Op for LeastSquares {
 /// What comes nearest to the solutions of `a x = b`, where singular values up to a share of the greatest count
 /// as zero, by how much its squares are missed, if that is measured, and how many do not count as zero.
 pub fn lstsq(a: &Tensor, b: &Tensor, relative: f64, measured: bool) -> Result<(Tensor, Tensor, Tensor)> {
-    if !a.dtype().is_float() && !a.dtype().is_complex() {
-        return Err(Error::MatrixDType { operation: "torch.linalg.lstsq", dtype: a.dtype() }.into());
+    let dtype = a.dtype();
+    if dtype.is_half() || !dtype.is_float() && !dtype.is_complex() {
+        return Err(Error::NotImplementedFor { operation: "linalg_lstsq_cpu", dtype }.into());
     }
     apply(LeastSquares { relative, measured }, &[a, b]).map(three)
 }
