@@ -146,7 +146,63 @@ MATMUL = Group(
     ],
 )
 
-GROUPS = [ONE_OPERATION, GRAPHS, NETWORKS, KERNELS, MATMUL]
+MATRICES = """
+L = torch.linalg
+x = torch.randn({0})
+positive = x @ x.mT / x.shape[-1] + torch.eye(x.shape[-1])
+right = torch.randn({1})
+"""
+
+FACTORS = Group(
+    "Factors of matrices in single precision",
+    [
+        *(
+            Case(code, MATRICES.format("200, 200", "200, 10"), f"`{code}`, 200 × 200")
+            for code in (
+                "L.solve(x, right)",
+                "L.inv(x)",
+                "L.cholesky(positive)",
+                "L.qr(x)",
+                "L.svd(x)",
+                "L.eigvalsh(positive)",
+                "L.eigh(positive)",
+                "L.eig(x)",
+                "L.lstsq(x, right)",
+            )
+        ),
+        *(
+            Case(code, MATRICES.format("1000, 3, 3", "1000, 3"), f"`{code}`, 1,000 of 3 × 3")
+            for code in ("L.solve(x, right)", "L.inv(x)", "L.svd(x)", "L.eigh(positive)", "L.qr(x)")
+        ),
+        *(
+            Case(code, MATRICES.format("64, 16, 16", "64, 16"), f"`{code}`, 64 of 16 × 16")
+            for code in ("L.solve(x, right)", "L.svd(x)", "L.eigh(positive)", "L.qr(x)")
+        ),
+        Case("L.inv(x)", MATRICES.format("2000, 2000", "1"), "`L.inv(x)`, 2,000 × 2,000"),
+    ],
+)
+
+LINES = "F = torch.fft; real = torch.randn({0}); x = torch.complex(real, torch.randn({0}))"
+
+TRANSFORMS = Group(
+    "Fourier transforms in single precision",
+    [
+        Case(code, LINES.format(shape), f"`{code}`, {shape.replace(', ', ' × ')}")
+        for shape, code in (
+            ("1000", "F.fft(x)"),
+            ("16384", "F.fft(x)"),
+            ("10007", "F.fft(x)"),
+            ("131072", "F.fft(x)"),
+            ("131072", "F.rfft(real)"),
+            ("131072", "F.irfft(x)"),
+            ("1000, 64", "F.fft(x)"),
+            ("1000, 64", "F.fft(x, dim=0)"),
+            ("128, 128", "F.fft2(x)"),
+        )
+    ],
+)
+
+GROUPS = [ONE_OPERATION, GRAPHS, NETWORKS, KERNELS, MATMUL, FACTORS, TRANSFORMS]
 
 BRANCHES = """
 leaves = [torch.full(({n}, {n}), 0.01, requires_grad=True) for _ in range(16)]

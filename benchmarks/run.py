@@ -111,6 +111,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument(
+        "--group", metavar="WORD", help="print the groups of cases with this in their title, no more"
+    )
+    parser.add_argument(
         "--subject", nargs=2, metavar=("PYTHON", "LIBRARY"), default=(sys.executable, "rushlight")
     )
     return parser.parse_args()
@@ -123,6 +126,12 @@ def main() -> None:
     subject = Library(*options.subject)
     reference = Library(options.reference, "torch") if options.reference else None
     libraries = [library for library in (subject, reference) if library is not None]
+    if options.group:
+        for group in (group for group in GROUPS if options.group in group.title):
+            print(group_table(group, subject, reference, options.rounds))
+        for library in libraries:
+            library.close()
+        return
     versions = "; ".join(f"{one.name} {one.version} on Python {one.python_version}" for one in libraries)
     parts.append(f"Machine: {where}.\n\nVersions: {versions}.\n")
     for group in GROUPS:

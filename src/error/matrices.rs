@@ -54,15 +54,15 @@ macro_rules! matrices {
     /// Linear algebra of integers.
     MatrixDType { operation: &'static str, dtype: DType },
     /// A matrix without inverse.
-    InverseSingular { place: String, step: usize },
+    InverseSingular { operation: &'static str, place: String, step: usize },
     /// Equations without a solution.
-    SolveSingular { place: String },
+    SolveSingular { operation: &'static str, place: String },
     /// Equations of different types.
     SolveDTypes { left: DType, right: DType },
     /// Equations with more or fewer right sides than left ones.
     SolveShapes { side: usize, rows: usize, columns: usize },
     /// A matrix that is not positive.
-    NotPositive { place: String, order: usize },
+    NotPositive { operation: &'static str, place: String, order: usize },
     /// An argument of linear algebra that is less than a matrix.
     LinearArgumentRank { operation: &'static str, argument: &'static str },
     /// Equations of different types, where an operation says so.
@@ -117,6 +117,8 @@ macro_rules! matrices {
     EliminationZero { operation: &'static str, place: String, step: usize },
     /// Exchanged rows that are not integers of 32 bits.
     PivotDType { operation: &'static str },
+    /// More or fewer exchanged rows than a matrix has.
+    PivotCount { operation: &'static str },
     /// An exchanged row that there is not.
     PivotRange {},
     }} };

@@ -7,12 +7,12 @@ use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use super::batch::{self, Answer, Call};
 use super::conjugate::real;
 use super::{cast, copy, create, in_place, memory_order, part};
-use crate::dtype::{Complex, DType};
+use crate::dtype::{Complex, Element};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::fourier::Transform;
-use crate::shape::{self, SharedLayout};
+use crate::kernels::fourier::{self as kernels, Precision};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// By what the sums are divided.
@@ -33,63 +33,65 @@ struct Plan {
     scale: Scale,
 }
 
-/// Complex numbers of double precision, one after the other, and their shape.
-struct Numbers {
-    shape: Vec<usize>,
-    numbers: Vec<Complex<f64>>,
+/// How a transform works: on dimensions in another order, in which they lie in memory meanwhile, so that the last one
+/// that is transformed lies in one piece.
+struct Work {
+    order: Dims,
 }
 
-impl Numbers {
-    fn of(x: &Tensor, dims: &[usize]) -> Result<Numbers> {
-        if x.numel() == 0 && !dims.is_empty() {
-            return Err(Error::FourierNothing {}.into());
-        }
+impl Work {
+    /// In the order of the result, but for the last dimension, which comes last.
+    fn of(result: &Layout, last: usize) -> Work {
+        let mut order = shape::order_of_strides(result.shape(), result.strides());
+        order.retain(|dim| *dim != last);
+        order.push(last);
+        Work { order }
+    }
+
+    /// Numbers in this order.
+    fn sorted(&self, x: &Tensor) -> Result<Array> {
         let array = x.array();
-        let array = copy::as_type(&array, DType::Complex128)?;
-        let array = copy::in_order(&array)?;
-        let numbers = array.slice().unwrap_or_else(|| unreachable!("the elements are in order")).to_vec();
-        Ok(Numbers { shape: array.layout.shape().to_vec(), numbers })
+        let array = copy::as_type(&array, x.dtype())?;
+        Ok(array.with_layout(array.layout.permuted(self.order.iter().copied())))
     }
 
-    /// How far apart elements along a dimension are.
-    fn stride(&self, dim: usize) -> usize {
-        self.shape[dim + 1..].iter().product()
+    /// Numbers in this order as they were ordered before, in a layout.
+    fn restored(&self, y: Array, layout: &SharedLayout) -> Result<Tensor> {
+        let strides = shape::strides_in(&self.order, |dim| layout.shape()[dim]);
+        let own = SharedLayout::new(Layout::strided(layout.shape().into(), strides, 0)?);
+        memory_order::settled_as(Array { layout: own, ..y }, layout).map(Tensor::from_array)
     }
 
-    /// Every line along a dimension as `f` makes it, of that size.
-    fn lines(&mut self, dim: usize, size: usize, f: impl Fn(Vec<Complex<f64>>) -> Vec<Complex<f64>>) {
-        let (before, stride) = (self.shape[dim], self.stride(dim));
-        let count = self.shape[..dim].iter().product::<usize>();
-        let mut result = vec![Complex::default(); count * size * stride];
-        for lead in 0..count {
-            for behind in 0..stride {
-                let place = |at: usize, size: usize| (lead * size + at) * stride + behind;
-                let line = f((0..before).map(|at| self.numbers[place(at, before)]).collect());
-                for (at, x) in line.into_iter().enumerate() {
-                    result[place(at, size)] = x;
-                }
-            }
-        }
-        (self.shape[dim], self.numbers) = (size, result);
-    }
-
-    fn transform(&mut self, dims: &[usize], forward: bool) {
-        for &dim in dims {
-            let size = self.shape[dim];
-            let transform = Transform::new(size, forward);
-            self.lines(dim, size, |line| transform.of(&line));
+    /// Transforms complex numbers in this order over dimensions, in place, the last time with a scale.
+    fn transform<T: Precision>(&self, numbers: &Array, dims: &[usize], forward: bool, scale: f64)
+    where
+        Complex<T>: Element,
+    {
+        let shape = numbers.layout.shape();
+        let numbers = numbers
+            .writable_slice::<Complex<T>>()
+            .unwrap_or_else(|| unreachable!("the numbers are in order"));
+        for (at, dim) in dims.iter().enumerate() {
+            let place = self.order.iter().position(|other| other == dim);
+            let place = place.unwrap_or_else(|| unreachable!("the dimensions were checked"));
+            let scale = if at + 1 == dims.len() { scale } else { 1.0 };
+            kernels::transform::<T>(numbers, shape, place, forward, Element::from_f64(scale));
         }
     }
+}
 
-    fn made(self, dtype: DType, layout: &SharedLayout) -> Result<Tensor> {
-        let array = match dtype.is_complex() {
-            true => Array::from_slice(&self.shape, &self.numbers)?,
-            false => {
-                Array::from_slice(&self.shape, &self.numbers.iter().map(|x| x.re).collect::<Vec<f64>>())?
-            }
-        };
-        let array = copy::as_type(&array, dtype)?.into_owned();
-        Ok(Tensor::from_array(memory_order::settled_as(array, layout)?))
+/// What an expression makes of numbers in the precision of a type, with `$T` for the real ones.
+macro_rules! precise {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        dispatch!(float $dtype.to_real(), $T => $body, else { unreachable!("the type was checked") })
+    };
+}
+
+/// Refuses to transform nothing.
+fn check_numbers(x: &Tensor, plan: &Plan) -> Result<()> {
+    match x.numel() == 0 && !plan.dims.is_empty() {
+        true => Err(Error::FourierNothing {}.into()),
+        false => Ok(()),
     }
 }
 
@@ -102,14 +104,6 @@ impl Plan {
             Scale::Root => 1.0 / (count as f64).sqrt(),
             Scale::Count => 1.0 / count as f64,
         }
-    }
-
-    fn scaled(&self, mut x: Numbers, shape: &[usize]) -> Numbers {
-        let factor = self.factor(shape);
-        if self.scale != Scale::None {
-            x.numbers.iter_mut().for_each(|x| *x *= factor);
-        }
-        x
     }
 
     /// The same behind one more dimension.
@@ -155,11 +149,15 @@ impl Op for Fourier {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let mut x = Numbers::of(inputs[0], &self.plan.dims)?;
-        x.transform(&self.plan.dims, self.forward);
-        let shape = x.shape.clone();
-        let layout = memory_order::transformed(&shape, &inputs[0].layout(), &self.plan.dims, 0)?;
-        Ok(smallvec![self.plan.scaled(x, &shape).made(inputs[0].dtype(), &layout)?])
+        let (x, dims) = (inputs[0], &self.plan.dims[..]);
+        check_numbers(x, &self.plan)?;
+        let given = x.layout();
+        let layout = memory_order::transformed(given.shape(), &given, dims, 0)?;
+        let work = Work { order: shape::order_of_strides(layout.shape(), layout.strides()) };
+        let y = copy::dense(&work.sorted(x)?)?;
+        let scale = self.plan.factor(given.shape());
+        precise!(x.dtype(), T => work.transform::<T>(&y, dims, self.forward, scale));
+        Ok(smallvec![work.restored(y, &layout)?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -201,24 +199,30 @@ impl Op for RealFourier {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let mut x = Numbers::of(inputs[0], &self.plan.dims)?;
-        x.transform(&self.plan.dims, true);
-        let shape = x.shape.clone();
-        let mut y = self.plan.scaled(x, &shape);
-        if self.half {
-            let (last, size) = (self.plan.last(), shape[self.plan.last()] / 2 + 1);
-            y.lines(last, size, |mut line| {
-                line.truncate(size);
-                line
-            });
+        let (x, dims, last) = (inputs[0], &self.plan.dims[..], self.plan.last());
+        check_numbers(x, &self.plan)?;
+        if dims.is_empty() {
+            let y = copy::as_type(&x.array(), x.dtype().to_complex())?.into_owned();
+            return Ok(smallvec![Tensor::from_array(y)]);
         }
-        let layout = memory_order::transformed(
-            &y.shape,
-            &inputs[0].layout(),
-            &self.plan.dims,
-            usize::from(self.half),
-        )?;
-        Ok(smallvec![y.made(inputs[0].dtype().to_complex(), &layout)?])
+        let given = x.layout();
+        let mut shape: Dims = given.shape().into();
+        let (size, scale) = (shape[last], self.plan.factor(&shape));
+        if self.half {
+            shape[last] = size / 2 + 1;
+        }
+        let layout = memory_order::transformed(&shape, &given, dims, usize::from(self.half))?;
+        let work = Work::of(&layout, last);
+        let lines = work.sorted(x)?;
+        let lines = copy::in_order(&lines)?;
+        let sorted: Dims = work.order.iter().map(|&dim| shape[dim]).collect();
+        let mut y = Array::uninit_shape(&sorted, x.dtype().to_complex())?;
+        precise!(x.dtype(), T => {
+            let lines = lines.slice().unwrap_or_else(|| unreachable!("the lines are in order"));
+            kernels::from_real::<T>(lines, size, T::from_f64(scale), !self.half, y.fresh());
+            work.transform::<T>(&y, &dims[..dims.len() - 1], true, 1.0);
+        });
+        Ok(smallvec![work.restored(y, &layout)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -272,33 +276,31 @@ impl Op for HalfFourier {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let mut x = Numbers::of(inputs[0], &self.plan.dims)?;
-        let (last, size) = (self.plan.last(), self.size);
-        // The other dimensions first: then each line is the half of a mirrored one.
-        x.transform(&self.plan.dims[..self.plan.dims.len() - 1], false);
-        let transform = Transform::new(size, false);
-        x.lines(last, size, |mut line| {
-            line.resize(size, Complex::default());
-            if let Some(first) = line.first_mut() {
-                first.im = 0.0;
-            }
-            if size.is_multiple_of(2) {
-                line[size / 2].im = 0.0;
-            }
-            for at in size / 2 + 1..size {
-                line[at] = line[size - at].conj();
-            }
-            transform.of(&line)
-        });
-        let shape = x.shape.clone();
+        let (x, last, size) = (inputs[0], self.plan.last(), self.size);
+        check_numbers(x, &self.plan)?;
         // As in torch two transforms, of which the second finds what the first leaves.
-        let (given, others) = (inputs[0].layout(), &self.plan.dims[..self.plan.dims.len() - 1]);
+        let (given, others) = (x.layout(), &self.plan.dims[..self.plan.dims.len() - 1]);
+        let mut shape: Dims = given.shape().into();
+        shape[last] = size;
         let between = match others {
             [] => given,
             others => memory_order::transformed(given.shape(), &given, others, 0)?,
         };
         let layout = memory_order::transformed(&shape, &between, &[last], 1)?;
-        Ok(smallvec![self.plan.scaled(x, &shape).made(inputs[0].dtype().to_real(), &layout)?])
+        let work = Work::of(&layout, last);
+        let sorted: Dims = work.order.iter().map(|&dim| shape[dim]).collect();
+        let mut y = Array::uninit_shape(&sorted, x.dtype().to_real())?;
+        let halves = work.sorted(x)?;
+        let halves =
+            if others.is_empty() { copy::in_order(&halves)?.into_owned() } else { copy::dense(&halves)? };
+        let scale = self.plan.factor(&shape);
+        precise!(x.dtype(), T => {
+            // The other dimensions first: then each line is the half of a mirrored one.
+            work.transform::<T>(&halves, others, false, 1.0);
+            let halves = halves.slice().unwrap_or_else(|| unreachable!("the halves are in order"));
+            kernels::to_real::<T>(halves, size, T::from_f64(scale), y.fresh());
+        });
+        Ok(smallvec![work.restored(y, &layout)?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -119,6 +119,22 @@ def test_derivatives_that_there_are_not_are_refused():
         L.qr(x, mode="r")[1].sum().backward()
 
 
+def test_numbers_that_have_no_nearest_solutions_are_refused():
+    for dtype in (torch.int64, torch.float16):
+        x = torch.ones(3, 3, dtype=dtype)
+        with raises(RuntimeError, "This function doesn't handle types other than float and double"):
+            L.lstsq(x, x)
+    x = torch.ones(3, 3, dtype=torch.int64)
+    with raises(NotImplementedError, "\"linalg_lstsq_cpu\" not implemented for 'Long'"):
+        L.lstsq(x, x, rcond=0.1)
+
+
+def test_pivots_are_as_many_as_rows():
+    refusal = "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix"
+    with raises(RuntimeError, refusal):
+        L.lu_solve(torch.eye(4), torch.ones(3, dtype=torch.int32), torch.ones(4, 2))
+
+
 def test_failures_are_told_by_a_number_where_asked():
     info = L.inv_ex(torch.tensor([[1.0, 2.0], [2.0, 4.0]])).info
     assert info.dtype == torch.int32 and info.item() == 2

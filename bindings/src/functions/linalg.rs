@@ -2,13 +2,16 @@
 use super::entries::{both, inner};
 use crate::arguments::Arguments;
 use crate::callable::Function;
+use crate::error::raise;
 use crate::outputs::{Way, types};
 use crate::returns::{ToPython, named};
 use pyo3::prelude::*;
-use rushlight::ops::linalg::cholesky::cholesky;
+use rushlight::ops::linalg::cholesky::{check_positive, cholesky, cholesky_ex};
 use rushlight::ops::linalg::determinant::{det, logdet, slogdet};
 use rushlight::ops::linalg::norms::{by_sums, frobenius};
-use rushlight::ops::linalg::solve::{inverse, matrix_power, solve};
+use rushlight::ops::linalg::solve::{
+    check_inverse, check_solution, inverse, inverse_ex, matrix_power, solve, solve_ex,
+};
 
 const A: &[&str] = &["(Tensor A, *, Tensor out=None)"];
 const INPUT: &[&str] = &["(Tensor input, *, Tensor out=None)"];
@@ -52,6 +55,51 @@ pub(super) const TABLE: &[Function] = &[
         |a| cholesky(a.tensor(0)?, a.boolean(1), false).answer(a.py()),
     )
     .written(&Way::PLAIN.refused_as("linalg_cholesky_ex").typed(types::same)),
+    inner(
+        "linalg_cholesky_ex",
+        &[
+            "(Tensor input, *, bool upper=False, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_cholesky_ex",
+        ],
+        "The triangles of `cholesky`, and zero, or the order at which a matrix is not positive.",
+        |a| {
+            let (triangle, info) = cholesky_ex(a.tensor(0)?, a.boolean(1)).map_err(raise)?;
+            if a.boolean(2) {
+                check_positive(&info, "linalg.cholesky_ex").map_err(raise)?;
+            }
+            named("linalg_cholesky_ex", Ok((triangle, info))).answer(a.py())
+        },
+    )
+    .written(&Way::PLAIN.typed(types::same)),
+    inner(
+        "linalg_inv_ex",
+        &[
+            "(Tensor A, *, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_inv_ex",
+        ],
+        "The inverse matrices, and zero, or the step at which there turned out to be none.",
+        |a| {
+            let (inverse, info) = inverse_ex(a.tensor(0)?).map_err(raise)?;
+            if a.boolean(1) {
+                check_inverse(&info, "linalg.inv_ex").map_err(raise)?;
+            }
+            named("linalg_inv_ex", Ok((inverse, info))).answer(a.py())
+        },
+    )
+    .written(&Way::PLAIN.typed(types::same)),
+    inner(
+        "linalg_solve_ex",
+        &[
+            "(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_solve_ex",
+        ],
+        "The solutions of linear equations, and zero, or the step at which there were none.",
+        |a| {
+            let (x, info) = solve_ex(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).map_err(raise)?;
+            if a.boolean(3) {
+                check_solution(&info, "torch.linalg.solve_ex").map_err(raise)?;
+            }
+            named("linalg_solve_ex", Ok((x, info))).answer(a.py())
+        },
+    )
+    .written(&Way::PLAIN.refused_as("_linalg_solve_ex").typed(types::same)),
     inner(
         "linalg_matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],

@@ -91,12 +91,12 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
     ),
     "InverseSingular": (
         LinAlgError,
-        "linalg.inv: {place}The diagonal element {step} is zero, the inversion could not "
+        "{operation}: {place}The diagonal element {step} is zero, the inversion could not "
         "be completed because the input matrix is singular.",
     ),
     "SolveSingular": (
         LinAlgError,
-        "torch.linalg.solve: {place}The solver failed because the input matrix is singular.",
+        "{operation}: {place}The solver failed because the input matrix is singular.",
     ),
     "SolveDTypes": (
         RuntimeError,
@@ -110,7 +110,7 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
     ),
     "NotPositive": (
         LinAlgError,
-        "linalg.cholesky: {place}The factorization could not be completed because the "
+        "{operation}: {place}The factorization could not be completed because the "
         "input is not positive-definite (the leading minor of order {order} is not positive-definite).",
     ),
     "LinearArgumentRank": (
@@ -206,5 +206,9 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
     ),
     "PivotDType": (RuntimeError, "{operation}: pivots should be a Tensor of scalar type torch.int32"),
+    "PivotCount": (
+        RuntimeError,
+        "{operation}: Number of pivots per batch should be same as the dimension of the matrix",
+    ),
     "PivotRange": (RuntimeError, "pivots given to lu_solve must all be greater or equal to 1."),
 }

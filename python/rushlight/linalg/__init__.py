@@ -19,7 +19,6 @@ from .._rushlight import Tensor
 from .._showing import shown_as_given
 from .._typename import scalar_name
 from . import _results
-from ._checked import cholesky_ex, inv_ex, solve_ex
 from ._nearest import lstsq, matrix_rank, pinv
 from ._norms import cond, matrix_norm, norm
 
@@ -82,6 +81,7 @@ __getattr__, __dir__ = on_first_use(
 )
 
 cholesky = _nn.linalg_cholesky
+cholesky_ex = _nn.linalg_cholesky_ex
 cross = _nn.linalg_cross
 det = _nn.linalg_det
 eig = _nn.linalg_eig
@@ -89,6 +89,7 @@ eigh = _nn.linalg_eigh
 eigvals = _nn.linalg_eigvals
 eigvalsh = _nn.linalg_eigvalsh
 inv = _nn.linalg_inv
+inv_ex = _nn.linalg_inv_ex
 lu = _nn.linalg_lu
 lu_factor = _nn.linalg_lu_factor
 lu_factor_ex = _nn.linalg_lu_factor_ex
@@ -99,6 +100,7 @@ matrix_power = _nn.linalg_matrix_power
 qr = _nn.linalg_qr
 slogdet = _nn.linalg_slogdet
 solve = _nn.linalg_solve
+solve_ex = _nn.linalg_solve_ex
 solve_triangular = _nn.linalg_solve_triangular
 svd = _nn.linalg_svd
 svdvals = _nn.linalg_svdvals

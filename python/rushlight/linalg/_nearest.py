@@ -130,15 +130,21 @@ def lstsq(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
 
+    if rcond is None and (not _is_inexact(input) or input.itemsize == 2):
+        raise RuntimeError("This function doesn't handle types other than float and double")
     rows, columns = input.shape[-2:]
     none = native.empty(0, dtype=input.dtype.to_real())
-    ranks = none.long() if driver == "gels" else matrix_rank(input.detach(), rtol=rcond)
-    values = native._nn.linalg_svdvals(input.detach()) if driver in ("gelsd", "gelss") else none
-    full = driver in ("gelsd", "gelss") and not any_of_all(ranks != columns)
-    measured = rows > columns and (full or driver == "gels")
+    ranks, values, measured = none.long(), none, rows > columns
+    if driver in ("gelsd", "gelss"):
+        ranks, values = matrix_rank(input.detach(), rtol=rcond), native._nn.linalg_svdvals(input.detach())
+        measured = measured and not any_of_all(ranks != columns)
+    elif driver != "gels":
+        measured = False
 
     share = max(rows, columns) * native.finfo(input.dtype).eps if rcond is None else float(rcond)
-    found, residuals = native._nn.linalg_lstsq(input, right, share, measured)
+    found, residuals, rank = native._nn.linalg_lstsq(input, right, share, measured)
+    if driver in (None, "gelsy"):
+        ranks = rank if rank.shape == input.shape[:-2] else matrix_rank(input.detach(), rtol=rcond)
     solution = found.squeeze(-1) if vector else found
     return native._written(
         "linalg_lstsq", return_types.linalg_lstsq((solution, residuals, ranks, values)), out

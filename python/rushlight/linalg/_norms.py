@@ -10,7 +10,6 @@ from .. import _rushlight as native
 from .._rushlight import Tensor, dtype
 from .._showing import taking
 from .._typename import scalar_name
-from ._checked import inv_ex
 from ._results import written
 
 
@@ -158,6 +157,6 @@ def _condition(A: Tensor, p: Any) -> Tensor:
     if p == "nuc":
         values = native._nn.linalg_svdvals(A)
         return values.sum(-1) * values.reciprocal().sum(-1)
-    inverse, info = inv_ex(A)
+    inverse, info = native._nn.linalg_inv_ex(A)
     inverse = inverse.masked_fill((info > 0).unsqueeze(-1).unsqueeze(-1), inf)
     return (matrix_norm(A, p) * matrix_norm(inverse, p)).nan_to_num_(inf, inf, -inf)

@@ -1,47 +1,50 @@
 //! The exponential of a square matrix: a series for a matrix so small that it ends soon, squared as
 //! often as the matrix was halved.
 
-use super::Field;
+use std::mem::swap;
 
-fn product<T: Field>(a: &[T], b: &[T], n: usize) -> Vec<T> {
-    let mut result = vec![T::ZERO; n * n];
-    if n == 0 {
-        return result;
-    }
-    for (row, out) in a.chunks_exact(n).zip(result.chunks_exact_mut(n)) {
-        for (&factor, line) in row.iter().zip(b.chunks_exact(n)) {
-            out.iter_mut().zip(line).for_each(|(sum, &x)| *sum = sum.add(factor.mul(x)));
-        }
-    }
-    result
-}
+use ndarray::ArrayView2;
+
+use super::{Field, Known, lay, library, zeros};
+use crate::dtype::Ring;
 
 /// Terms of the series: what follows is less than the last bit, for matrices of norm one half.
 const TERMS: usize = 15;
 
-/// The exponential of a matrix.
-pub fn exponential<T: Field>(matrix: &[T], n: usize) -> Vec<T> {
-    if matrix.iter().any(|x| !x.magnitude().is_finite()) {
-        return vec![T::of(f64::NAN); n * n];
+/// Writes the exponential of a matrix, row by row.
+pub fn exponential<T: Known>(matrix: ArrayView2<'_, T>, into: &mut [T]) {
+    let n = matrix.nrows();
+    if n == 0 {
+        return;
     }
-    let sums = (0..n).map(|row| matrix[row * n..][..n].iter().map(|x| x.magnitude()).sum::<f64>());
+    if matrix.iter().any(|x| !x.magnitude().is_finite()) {
+        return into.fill(T::of(f64::NAN));
+    }
+    let sums = matrix.rows().into_iter().map(|row| row.iter().map(|x| x.magnitude()).sum::<f64>());
     let norm = sums.fold(0.0, f64::max);
     let halvings = if norm > 0.5 { (norm * 2.0).log2().ceil() as i32 } else { 0 };
-    let scale = 0.5_f64.powi(halvings);
-    let small: Vec<T> = matrix.iter().map(|x| x.mul(T::of(scale))).collect();
-    let with_unit = |mut matrix: Vec<T>| {
-        (0..n).for_each(|place| matrix[place * n + place] = matrix[place * n + place].add(T::ONE));
-        matrix
+    let scale = T::of(0.5_f64.powi(halvings));
+    let mut small = zeros(n * n);
+    // Row by row is column by column of what is transposed.
+    lay(matrix.reversed_axes(), &mut small);
+    small.iter_mut().for_each(|x| *x = Ring::mul(*x, scale));
+    let with_unit = |matrix: &mut [T]| {
+        matrix.iter_mut().step_by(n + 1).for_each(|x| *x = Ring::add(*x, T::ONE));
     };
-    let mut result = with_unit(vec![T::ZERO; n * n]);
+    let (mut result, mut next) = (zeros(n * n), zeros(n * n));
+    with_unit(&mut result);
     for term in (1..=TERMS).rev() {
-        let next = product(&small, &result, n);
-        result = with_unit(next.into_iter().map(|x| x.div(T::of(term as f64))).collect());
+        // Of powers of one matrix the order does not matter.
+        library::product(&small, &result, (n, n, n), &mut next);
+        next.iter_mut().for_each(|x| *x = Field::div(*x, T::of(term as f64)));
+        with_unit(&mut next);
+        swap(&mut result, &mut next);
     }
     for _ in 0..halvings {
-        result = product(&result, &result, n);
+        library::product(&result, &result, (n, n, n), &mut next);
+        swap(&mut result, &mut next);
     }
-    result
+    into.copy_from_slice(&result);
 }
 
 #[cfg(test)]
@@ -50,7 +53,8 @@ mod tests {
 
     #[test]
     fn that_of_a_turn_is_a_rotation() {
-        let made = exponential(&[0.0_f64, -3.0, 3.0, 0.0], 2);
+        let mut made = [0.0; 4];
+        exponential(ndarray::arr2(&[[0.0, -3.0], [3.0, 0.0]]).view(), &mut made);
         let (sine, cosine) = 3.0_f64.sin_cos();
         for (made, wanted) in made.iter().zip([cosine, -sine, sine, cosine]) {
             assert!((made - wanted).abs() < 1e-13);

@@ -5,21 +5,21 @@
 use super::Field;
 
 /// Values, and the vectors that go with them.
-pub struct Spectrum<T> {
+pub(super) struct Spectrum<T> {
     /// The values.
-    pub values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     /// The vectors, one after the other.
-    pub vectors: Vec<T>,
+    pub(super) vectors: Vec<T>,
 }
 
 /// Values and vectors on both sides: `left` and `right` hold vectors one after the other.
-pub struct Singular<T> {
+pub(super) struct Singular<T> {
     /// The values, the greatest first.
-    pub values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     /// Vectors as long as the matrix has rows.
-    pub left: Vec<T>,
+    pub(super) left: Vec<T>,
     /// Vectors as long as the matrix has columns.
-    pub right: Vec<T>,
+    pub(super) right: Vec<T>,
 }
 
 const ROUNDS: usize = 60;
@@ -34,11 +34,13 @@ fn adjoint<T: Field>(matrix: &[T], rows: usize, columns: usize) -> Vec<T> {
 }
 
 /// The product of the conjugates of one vector with another.
+#[inline]
 fn dot<T: Field>(a: &[T], b: &[T]) -> T {
     a.iter().zip(b).fold(T::ZERO, |sum, (a, &b)| sum.add(a.conj().mul(b)))
 }
 
 /// The cosine and sine that turn the coupling of two axes to nothing.
+#[inline]
 fn angle(first: f64, second: f64, coupling: f64) -> (f64, f64) {
     let slope = (second - first) / (2.0 * coupling);
     let tangent = 1.0_f64.copysign(slope) / (slope.abs() + slope.hypot(1.0));
@@ -47,12 +49,14 @@ fn angle(first: f64, second: f64, coupling: f64) -> (f64, f64) {
 }
 
 /// Two numbers turned into each other, the second after it was multiplied.
+#[inline]
 fn turned<T: Field>(a: T, b: T, factor: T, (cosine, sine): (f64, f64)) -> (T, T) {
     let (b, cosine, sine) = (factor.mul(b), T::of(cosine), T::of(sine));
     (cosine.mul(a).sub(sine.mul(b)), sine.mul(a).add(cosine.mul(b)))
 }
 
 /// Two of the rows turned into each other, the second after it was multiplied.
+#[inline]
 fn turn<T: Field>(rows: &mut [T], width: usize, first: usize, second: usize, factor: T, by: (f64, f64)) {
     let (head, tail) = rows.split_at_mut(second * width);
     let first = &mut head[first * width..][..width];
@@ -62,7 +66,7 @@ fn turn<T: Field>(rows: &mut [T], width: usize, first: usize, second: usize, fac
 }
 
 /// The eigenvalues of a symmetric matrix, the least first, and its eigenvectors.
-pub fn symmetric<T: Field>(matrix: &[T], n: usize) -> Spectrum<T> {
+pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize) -> Spectrum<T> {
     if matrix.iter().any(|x| !x.magnitude().is_finite()) {
         return Spectrum { values: vec![f64::NAN; n], vectors: vec![T::of(f64::NAN); n * n] };
     }
@@ -118,7 +122,7 @@ fn complete<T: Field>(vectors: &mut Vec<T>, length: usize, count: usize) {
 }
 
 /// The singular values of a matrix, with all vectors of both sides if `full`, else as many as values.
-pub fn singular<T: Field>(matrix: &[T], rows: usize, columns: usize, full: bool) -> Singular<T> {
+pub(super) fn singular<T: Field>(matrix: &[T], rows: usize, columns: usize, full: bool) -> Singular<T> {
     if rows < columns {
         let turned = adjoint(matrix, rows, columns);
         let Singular { values, left, right } = singular(&turned, columns, rows, full);

@@ -4,18 +4,18 @@ use smallvec::smallvec;
 
 use super::solve::inverse;
 use super::triangular::solve_triangular;
-use super::{adjoint, check_square, elements, in_order, moved_sides, settled, sides, unit};
-use crate::dtype::Complex;
+use super::{Matrices, adjoint, check_square, failed, moved_sides, sides, unit};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::factor;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::kernels::factor::cholesky;
+use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::tril;
-use crate::ops::{add, cast, memory_order, mul, neg};
-use crate::tensor::{Array, Tensor};
+use crate::ops::{add, memory_order, mul, neg};
+use crate::tensor::Tensor;
 
 /// L Lᴴ = A, where ᴴ transposes and conjugates
 ///
@@ -34,24 +34,6 @@ impl Cholesky {
     fn seen(&self, x: &Tensor) -> Result<Tensor> {
         if self.upper { adjoint(x) } else { Ok(x.clone()) }
     }
-}
-
-fn triangles<T: factor::Field>(a: &Array) -> Result<Array> {
-    let shape = a.layout.shape();
-    let side = shape[shape.len() - 1];
-    let count: usize = shape[..shape.len() - 2].iter().product();
-    let mut result = Vec::with_capacity(a.layout.numel());
-    for item in 0..count {
-        let matrix = &elements::<T>(a)[item * side * side..(item + 1) * side * side];
-        match factor::cholesky(matrix, side) {
-            Ok(triangle) => result.extend(triangle),
-            Err(order) => {
-                let place = if count > 1 { format!("(Batch element {item}): ") } else { String::new() };
-                return Err(Error::NotPositive { place, order }.into());
-            }
-        }
-    }
-    Array::from_slice(shape, &result)
 }
 
 /// The lower triangle with half of the diagonal.
@@ -75,17 +57,26 @@ impl Op for Cholesky {
         shown! { upper: self.upper }
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0]) / 16
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         // The triangle that is asked for is the one that is read.
-        let a = match self.upper {
-            true => in_order(&cast::clone(&adjoint(&inputs[0].detach())?)?)?,
-            false => in_order(inputs[0])?,
-        };
-        let triangle =
-            dispatch!(float a.dtype, T => triangles::<T>(&a)?, else { triangles::<Complex<f64>>(&a)? });
-        let triangle = settled(triangle, inputs[0])?;
-        let triangle = if self.upper { cast::clone(&adjoint(&triangle)?)? } else { triangle };
-        Ok(smallvec![Tensor::from_array(memory_order::by_columns(triangle.array())?)])
+        let a = Matrices::of(&self.seen(&inputs[0].detach())?)?;
+        let (triangle, orders) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
+        over!(a.dtype, T => {
+            let room = a.parts::<T>(&triangle).into_iter().zip(a.parts::<i32>(&orders));
+            a.run(a.each::<T>().zip(room), |(matrix, (triangle, order))| {
+                order[0] = cholesky::cholesky(matrix, triangle);
+            });
+        });
+        let triangle = memory_order::by_columns(self.seen(&a.by_columns(triangle))?.array().resolved())?;
+        Ok(smallvec![Tensor::from_array(triangle), Tensor::from_array(orders)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -106,7 +97,7 @@ impl Op for Cholesky {
         let t = tangent(tangents);
         let t = mul(&add(t, &adjoint(t)?)?, 0.5)?;
         let moved = matmul(&l, &halved(&matmul(&matmul(&back, &t)?, &adjoint(&back)?)?)?)?;
-        one(self.seen(&moved)?)
+        Ok(smallvec![Some(self.seen(&moved)?), None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -118,7 +109,24 @@ impl Op for Cholesky {
 /// torch's `cholesky` if `old`, else for `linalg.cholesky`.
 pub fn cholesky(a: &Tensor, upper: bool, old: bool) -> Result<Tensor> {
     check_square(a, "linalg.cholesky")?;
-    apply_one(Cholesky { upper, old }, &[a])
+    let (triangle, info) = two(apply(Cholesky { upper, old }, &[a])?);
+    check_positive(&info, "linalg.cholesky")?;
+    Ok(triangle)
+}
+
+/// `cholesky`, and zero, or the order at which a matrix turns out not to be positive: then the triangle is what
+/// LAPACK leaves.
+pub fn cholesky_ex(a: &Tensor, upper: bool) -> Result<(Tensor, Tensor)> {
+    check_square(a, "linalg.cholesky")?;
+    apply(Cholesky { upper, old: false }, &[a]).map(two)
+}
+
+/// Refuses matrices that turned out not to be positive.
+pub fn check_positive(info: &Tensor, operation: &'static str) -> Result<()> {
+    match failed(info)? {
+        Some((place, order)) => Err(Error::NotPositive { operation, place, order }.into()),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a triangle and a right side that do not go together.

@@ -1,14 +1,16 @@
 //! Determinants, and the logarithms of their magnitudes.
 
+use ndarray::ArrayView2;
 use smallvec::smallvec;
 
+use super::elimination::lu_solve;
 use super::solve;
-use super::{adjoint, as_row, check_square, diagonal, elements, in_order, settled, singular, turned};
+use super::{Matrices, adjoint, as_row, check_square, diagonal, singular, turned};
 use crate::dtype::{Complex, DType, Element};
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
-use crate::kernels::factor::{self, Factors, Field};
-use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
+use crate::kernels::factor::{Known, Part, elimination};
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag, real};
@@ -18,23 +20,41 @@ use crate::ops::{add, cast, copy, create, expand, mul, part, reduce, squeeze};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
-/// `read` of the factors of every matrix.
-fn each<T: Field, U: Element>(a: &Array, read: impl Fn(Factors<T>) -> U) -> Result<Array> {
-    let shape = a.layout.shape();
-    let (lead, side) = (&shape[..shape.len() - 2], shape[shape.len() - 1]);
-    let count: usize = lead.iter().product();
-    let matrix = |item: usize| &elements::<T>(a)[item * side * side..(item + 1) * side * side];
-    let values: Vec<U> = (0..count).map(|item| read(factor::eliminate(matrix(item), side))).collect();
-    Array::from_slice(lead, &values)
+/// What a determinant was found by: triangles, and rows that were exchanged.
+struct Elimination {
+    triangles: Array,
+    pivots: Array,
 }
 
-/// A⁻ᴴ, times a number for every matrix.
-fn times_back(a: &Tensor, x: &Tensor) -> Result<Tensor> {
+impl Elimination {
+    fn of(a: &Matrices) -> Result<Elimination> {
+        let (triangles, pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
+        over!(a.dtype, T => {
+            let room = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
+            a.run(a.each::<T>().zip(room), |(matrix, (triangles, pivots))| {
+                elimination::eliminate(matrix, true, triangles, pivots);
+            });
+        });
+        Ok(Elimination { triangles, pivots })
+    }
+
+    /// What `read` makes of the triangles and the exchanged rows of each matrix.
+    fn each<T: Known, U>(&self, a: &Matrices, read: impl Fn(ArrayView2<'_, T>, &[i32]) -> U) -> Vec<U> {
+        let all = a.parts::<T>(&self.triangles).into_iter().zip(a.parts::<i32>(&self.pivots));
+        all.map(|(triangles, pivots)| read(elimination::by_columns(triangles, a.rows), pivots)).collect()
+    }
+}
+
+/// A⁻ᴴ, times a number for every matrix: by what elimination has left, unless that is recorded.
+fn times_back(a: &Tensor, lu: &SavedTensor, pivots: &SavedTensor, at: &At<'_>, x: &Tensor) -> Result<Tensor> {
     let mut shape = shape::signed(a.layout().shape());
     shape.pop();
     let x = cast::to_dtype(x, a.dtype())?;
-    let diagonal = diagonal(&expand::expand(&squeeze::unsqueeze(&x, -1)?, &shape)?)?;
-    solve::solve_unchecked(&adjoint(a)?, &turned(&diagonal)?)
+    let diagonal = turned(&diagonal(&expand::expand(&squeeze::unsqueeze(&x, -1)?, &shape)?)?)?;
+    match mode::is_plain() {
+        true => lu_solve(&at.load(lu)?, &at.load(pivots)?, &diagonal, true, true),
+        false => solve::solve_unchecked(&adjoint(a)?, &diagonal),
+    }
 }
 
 /// Whether there are matrices that cannot be inverted, as far as that can be told, by their determinants.
@@ -76,34 +96,44 @@ pub(super) fn factored(name: &str, a: &Tensor) -> Result<Tensor> {
 struct Determinant;
 
 impl Op for Determinant {
-    type Saved = [SavedTensor; 2];
-    const SAVED: &'static [&'static str] = &["A", "result"];
+    type Saved = [SavedTensor; 4];
+    const SAVED: &'static [&'static str] = &["A", "result", "", ""];
 
     fn name(&self) -> &'static str {
         "LinalgDetBackward0"
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        3
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0]) / 8
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         vec![("LU", Shown::Computed), ("pivots", Shown::Computed)]
     }
 
-    fn compute(&self, name: &str, [a, _]: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
+    fn compute(&self, name: &str, [a, ..]: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
         factored(name, &at.load(a)?)
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = in_order(inputs[0])?;
-        let y = dispatch!(float a.dtype, T => each(&a, |factors: Factors<T>| factors.determinant())?, else {
-            each(&a, |factors: Factors<Complex<f64>>| factors.determinant())?
+        let a = Matrices::of(inputs[0])?;
+        let found = Elimination::of(&a)?;
+        let y = over!(a.dtype, T => {
+            Array::from_slice(&a.lead, &found.each::<T, T>(&a, elimination::determinant))?
         });
-        Ok(smallvec![settled(y, inputs[0])?])
+        let [y, pivots] = [y, found.pivots].map(Tensor::from_array);
+        Ok(smallvec![y, a.by_columns(found.triangles), pivots])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        [keep.input(0), keep.output(0)]
+        [keep.input(0), keep.output(0), keep.constant(1), keep.constant(2)]
     }
 
-    fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, [a, y, lu, pivots]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, y, g) = (at.load(a)?, at.load(y)?, single(gradients));
         if a.numel() == 0 {
             return one(create::zeros_like(&a.detach())?);
@@ -111,16 +141,17 @@ impl Op for Determinant {
         if is_singular(&y)? {
             return one(adjugate(&a, g)?);
         }
-        one(times_back(&a, &mul(g, &conj(y)?)?)?)
+        one(times_back(&a, lu, pivots, at, &mul(g, &conj(y)?)?)?)
     }
 
-    fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, [a, y, ..]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (a, y, t) = (at.load(a)?, at.load(y)?, tangent(tangents));
         if is_singular(&y)? {
             let whole = conj(adjugate(&a, &create::ones_like(&y)?)?)?;
-            return one(reduce::sum(&mul(&whole, t)?, Some(&[-2, -1]), false, None)?);
+            let moved = reduce::sum(&mul(&whole, t)?, Some(&[-2, -1]), false, None)?;
+            return Ok(smallvec![Some(moved), None, None]);
         }
-        one(mul(&along(&a, t)?, &y)?)
+        Ok(smallvec![Some(mul(&along(&a, t)?, &y)?), None, None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -131,7 +162,7 @@ impl Op for Determinant {
 /// The determinants of matrices.
 pub fn det(a: &Tensor) -> Result<Tensor> {
     check_square(a, "linalg.det")?;
-    apply_one(Determinant, &[a])
+    apply(Determinant, &[a]).map(|mut outputs| outputs.swap_remove(0))
 }
 
 /// s = sgn det A, y = ln |det A|
@@ -141,8 +172,8 @@ pub fn det(a: &Tensor) -> Result<Tensor> {
 struct LogDeterminant;
 
 impl Op for LogDeterminant {
-    type Saved = SavedTensor;
-    const SAVED: &'static [&'static str] = &["A"];
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["A", "", ""];
 
     fn name(&self) -> &'static str {
         "LinalgSlogdetBackward0"
@@ -152,33 +183,38 @@ impl Op for LogDeterminant {
         vec![("LU", Shown::Computed), ("pivots", Shown::Computed), ("sign", Shown::Computed)]
     }
 
-    fn compute(&self, name: &str, a: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
+    fn compute(&self, name: &str, [a, ..]: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
         let a = at.load(a)?;
         if name == "sign" { Ok(at.output(&slogdet(&a)?.0, 0)) } else { factored(name, &a) }
     }
 
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {
-        2
+        4
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0]) / 8
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = in_order(inputs[0])?;
-        fn both<T: Field>(a: &Array) -> Result<(Array, Array)> {
-            let sign = each(a, |factors: Factors<T>| factors.sign_and_logarithm().0)?;
-            Ok((sign, each(a, |factors: Factors<T>| factors.sign_and_logarithm().1)?))
-        }
-        let (sign, logarithm) =
-            dispatch!(float a.dtype, T => both::<T>(&a)?, else { both::<Complex<f64>>(&a)? });
-        let logarithm = copy::as_type(&logarithm, inputs[0].dtype().to_real())?.into_owned();
-        Ok(smallvec![settled(sign, inputs[0])?, Tensor::from_array(logarithm)])
+        let a = Matrices::of(inputs[0])?;
+        let found = Elimination::of(&a)?;
+        let (sign, logarithm) = over!(a.dtype, T => {
+            let both = found.each::<T, _>(&a, elimination::sign_and_logarithm);
+            let (sign, logarithm): (Vec<T>, Vec<Part<T>>) =
+                both.into_iter().map(|(sign, logarithm)| (sign, <Part<T> as Element>::from_f64(logarithm))).unzip();
+            (Array::from_slice(&a.lead, &sign)?, Array::from_slice(&a.lead, &logarithm)?)
+        });
+        let [sign, logarithm, pivots] = [sign, logarithm, found.pivots].map(Tensor::from_array);
+        Ok(smallvec![sign, logarithm, a.by_columns(found.triangles), pivots])
     }
 
-    fn save(&self, keep: &Keep<'_>) -> SavedTensor {
-        keep.input(0)
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.constant(2), keep.constant(3)]
     }
 
-    fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let a = at.load(saved)?;
+    fn vjp(&self, [a, lu, pivots]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let a = at.load(a)?;
         let outward = gradients.get(1).cloned().flatten();
         // Only a complex sign can turn.
         let around = match gradients.first().cloned().flatten() {
@@ -193,18 +229,18 @@ impl Op for LogDeterminant {
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => return Ok(smallvec![None]),
         };
-        one(times_back(&a, &scale)?)
+        one(times_back(&a, lu, pivots, at, &scale)?)
     }
 
-    fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let a = at.load(saved)?;
+    fn jvp(&self, [a, ..]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let a = at.load(a)?;
         let change = along(&a, tangent(tangents))?;
         if !a.dtype().is_complex() {
-            return Ok(smallvec![None, Some(change)]);
+            return Ok(smallvec![None, Some(change), None, None]);
         }
         let (sign, _) = slogdet(&a)?;
         let turn = mul(&mul(&sign, I)?, &imag(&change)?)?;
-        Ok(smallvec![Some(turn), Some(real(&change)?)])
+        Ok(smallvec![Some(turn), Some(real(&change)?), None, None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -216,10 +252,8 @@ impl Op for LogDeterminant {
 pub fn slogdet(a: &Tensor) -> Result<(Tensor, Tensor)> {
     check_square(a, "linalg.slogdet")?;
     let mut outputs = apply(LogDeterminant, &[a])?;
-    match (outputs.pop(), outputs.pop()) {
-        (Some(logarithm), Some(sign)) => Ok((sign, logarithm)),
-        _ => unreachable!("the operation has two outputs"),
-    }
+    outputs.truncate(2);
+    Ok(two(outputs))
 }
 
 /// The logarithms of the determinants, which are not numbers where real ones are negative.

@@ -1,19 +1,21 @@
 //! Eigenvalues and eigenvectors of matrices of any kind.
 
+use std::borrow::Cow;
+
 use smallvec::smallvec;
 
 use super::solve::solve;
 use super::symmetric::{apart_from_diagonal, over_differences, with_diagonal};
-use super::{adjoint, as_column, as_row, check_phase, check_square, elements, sides};
+use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::factor::spectrum;
+use crate::kernels::factor::values;
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::{conj, real};
 use crate::ops::matmul::matmul;
-use crate::ops::{cast, copy, memory_order, mul, part, sub};
+use crate::ops::{cast, copy, mul, part, sub};
 use crate::tensor::{Array, Tensor};
 
 /// A V = V Λ, where the columns of V have length one
@@ -27,37 +29,6 @@ struct Eigen;
 fn turning(x: &Tensor, vectors: &Tensor, along: &Tensor) -> Result<Tensor> {
     let longer = real(&part::diagonal(along, 0, -2, -1)?)?;
     sub(x, &mul(vectors, &as_row(&longer)?)?)
-}
-
-/// Eigenvalues of a real matrix as LAPACK says them: of two that are conjugates, the one above the real line
-/// first, and none beside it that is not one of two.
-fn paired(values: &mut [Complex<f64>], vectors: &mut [Complex<f64>]) {
-    let n = values.len();
-    let scale = values.iter().map(|x| x.norm()).fold(0.0, f64::max);
-    let mut at = 0;
-    while at < n {
-        if values[at].im.abs() <= 1e-10 * scale {
-            values[at].im = 0.0;
-            vectors[at * n..(at + 1) * n].iter_mut().for_each(|x| x.im = 0.0);
-            at += 1;
-            continue;
-        }
-        let apart = |other: &usize| (values[*other] - values[at].conj()).norm();
-        let Some(other) = (at + 1..n).min_by(|a, b| apart(a).total_cmp(&apart(b))) else { return };
-        for place in (at + 1..other).rev() {
-            values.swap(place, place + 1);
-            (0..n).for_each(|row| vectors.swap(place * n + row, (place + 1) * n + row));
-        }
-        if values[at].im < 0.0 {
-            values[at] = values[at].conj();
-            vectors[at * n..(at + 1) * n].iter_mut().for_each(|x| *x = x.conj());
-        }
-        values[at + 1] = values[at].conj();
-        for row in 0..n {
-            vectors[(at + 1) * n + row] = vectors[at * n + row].conj();
-        }
-        at += 2;
-    }
 }
 
 impl Op for Eigen {
@@ -77,36 +48,22 @@ impl Op for Eigen {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let array = inputs[0].array();
-        let dtype = array.dtype;
-        let array = copy::as_type(&array, DType::Complex128)?;
-        let array = copy::in_order(&array)?;
-        let (shape, n) = (array.layout.shape().to_vec(), sides(inputs[0]).0);
-        let count: usize = shape[..shape.len() - 2].iter().product();
-        let (mut values, mut vectors) = (Vec::new(), Vec::new());
-        for item in 0..count {
-            let matrix = &elements::<Complex<f64>>(&array)[item * n * n..(item + 1) * n * n];
-            if matrix.iter().any(|x| !x.is_finite()) {
+        let a = Matrices::of(inputs[0])?;
+        let n = a.rows;
+        let (values, vectors) = (a.room(&[n], DType::Complex128)?, a.room(&[n, n], DType::Complex128)?);
+        over!(a.dtype, T => {
+            if a.not_finite::<T>().is_some() {
                 return Err(Error::EigenvaluesNotFinite { operation: "torch.linalg.eig" }.into());
             }
-            let nothing = || {
-                let nan = Complex::new(f64::NAN, f64::NAN);
-                (vec![nan; n], vec![nan; n * n])
-            };
-            let (mut some, mut columns) = spectrum::eigen(matrix, n).unwrap_or_else(nothing);
-            if !dtype.is_complex() {
-                paired(&mut some, &mut columns);
-            }
-            values.extend(some);
-            vectors.extend((0..n * n).map(|place| columns[place % n * n + place / n]));
-        }
-        let made = |shape: &[usize], numbers: &[Complex<f64>]| -> Result<Array> {
-            let array = Array::from_slice(shape, numbers)?;
-            Ok(copy::as_type(&array, dtype.to_complex())?.into_owned())
-        };
-        let vectors = memory_order::by_columns(made(&shape, &vectors)?)?;
-        let values = made(&shape[..shape.len() - 1], &values)?;
-        Ok(smallvec![Tensor::from_array(values), Tensor::from_array(vectors)])
+            let room = a.parts::<Complex<f64>>(&values).into_iter().zip(a.parts::<Complex<f64>>(&vectors));
+            a.run(a.each::<T>().zip(room), |(matrix, (values, vectors))| {
+                let found = values::general(matrix);
+                values.copy_from_slice(&found.values);
+                vectors.copy_from_slice(&found.vectors);
+            });
+        });
+        let narrowed = |array: Array| copy::as_type(&array, a.dtype.to_complex()).map(Cow::into_owned);
+        Ok(smallvec![Tensor::from_array(narrowed(values)?), a.by_columns(narrowed(vectors)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

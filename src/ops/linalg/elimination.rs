@@ -5,17 +5,17 @@ use smallvec::smallvec;
 use super::factors::{Factors, changes, lu_unpack, triangles};
 use super::solve::broadcast;
 use super::triangular::{check_equations, solve_triangular};
-use super::{Matrices, adjoint, check_matrix, moved_sides, place, sides, turned};
-use crate::dtype::{DType, Ring};
+use super::{Matrices, adjoint, check_matrix, failed, moved_sides, sides, turned};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
-use crate::kernels::factor;
+use crate::kernels::factor::elimination;
 use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::triangle::{tril, triu};
-use crate::ops::{add, neg, part};
+use crate::ops::{add, neg, part, view};
 use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Tensor};
@@ -60,23 +60,15 @@ impl Op for Elimination {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
-        let shape = [&a.lead[..], &[a.rows.min(a.columns)]].concat();
-        if shape.contains(&0) {
-            // There is nothing to exchange, among however many rows.
-            let triangles = a.made_by_columns::<f64>(&[a.rows, a.columns], &[])?;
-            return Ok(smallvec![triangles, Tensor::from_array(Array::uninit_shape(&shape, DType::Int32)?)]);
-        }
-        let mut pivots = Vec::new();
-        let triangles = factored!(a, T => {
-            let mut triangles = Vec::new();
-            for matrix in a.each::<T>() {
-                let found = factor::eliminate_columns(matrix, a.rows, a.columns, self.exchange);
-                triangles.extend(found.triangles);
-                pivots.extend(found.pivots.iter().map(|&row| row as i32 + 1));
-            }
-            a.made_by_columns(&[a.rows, a.columns], &triangles)?
+        let triangles = a.columns(a.rows, a.columns)?;
+        let pivots = a.room(&[a.rows.min(a.columns)], DType::Int32)?;
+        over!(a.dtype, T => {
+            let room = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
+            a.run(a.each::<T>().zip(room), |(matrix, (triangles, pivots))| {
+                elimination::eliminate(matrix, self.exchange, triangles, pivots);
+            });
         });
-        Ok(smallvec![triangles, Tensor::from_array(Array::from_slice(&shape, &pivots)?)])
+        Ok(smallvec![a.by_columns(triangles), Tensor::from_array(pivots)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -120,28 +112,26 @@ pub fn first_zero(lu: &Tensor) -> Result<Tensor> {
         return found;
     }
     let lu = Matrices::of(lu)?;
-    let found: Vec<i32> = factored!(lu, T => {
-        let zero = |matrix: &[T]| {
-            let found = (0..lu.rows.min(lu.columns)).find(|step| matrix[step * lu.columns + step] == T::ZERO);
-            found.map_or(0, |step| step as i32 + 1)
-        };
-        lu.each::<T>().map(zero).collect()
-    });
+    let found: Vec<i32> = over!(lu.dtype, T => lu.each::<T>().map(elimination::first_zero).collect());
     Ok(Tensor::from_array(Array::from_slice(&lu.lead, &found)?))
 }
 
 /// Refuses factors with a zero on the diagonal.
 pub fn check_solvable(info: &Tensor, operation: &'static str) -> Result<()> {
-    if let Some(batch) = info.batch() {
-        return check_solvable(&batch.value, operation);
-    }
-    let info = info.to_vec::<i64>()?;
-    match info.iter().position(|&step| step != 0) {
-        Some(item) => {
-            let place = place(item, info.len());
-            Err(Error::EliminationZero { operation, place, step: info[item] as usize }.into())
-        }
+    match failed(info)? {
+        Some((place, step)) => Err(Error::EliminationZero { operation, place, step }.into()),
         None => Ok(()),
+    }
+}
+
+/// With which rows others are exchanged, each of which there is.
+fn rows_exchanged(pivots: &Tensor, rows: usize) -> Result<Vec<i32>> {
+    let steps = pivots.layout().shape().last().copied().unwrap_or(0);
+    let pivots = pivots.to_vec::<i32>()?;
+    let are = |pivot: &i32| usize::try_from(*pivot).is_ok_and(|pivot| (1..=rows).contains(&pivot));
+    match steps <= rows && pivots.iter().all(are) {
+        true => Ok(pivots),
+        false => Err(Error::PivotRange {}.into()),
     }
 }
 
@@ -152,17 +142,14 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     }
     let shape = pivots.layout().shape().to_vec();
     let (&steps, lead) = shape.split_last().unwrap_or((&0, &[]));
-    let pivots = pivots.to_vec::<i64>()?;
+    let pivots = rows_exchanged(pivots, rows)?;
     let count: usize = lead.iter().product();
     let sizes = shape::checked_shape(&shape::signed(&[lead, &[rows, rows]].concat()))?;
     let mut result = storage::filled(sizes.iter().product(), 0.0)?;
     for item in 0..count {
         let mut order: Vec<usize> = storage::collected(rows, 0..rows)?;
         for (step, &pivot) in pivots[item * steps..(item + 1) * steps].iter().enumerate() {
-            match usize::try_from(pivot - 1) {
-                Ok(pivot) if pivot < rows && step < rows => order.swap(step, pivot),
-                _ => return Err(Error::PivotRange {}.into()),
-            }
+            order.swap(step, pivot as usize - 1);
         }
         for (place, &row) in order.iter().enumerate() {
             result[(item * rows + row) * rows + place] = 1.0;
@@ -249,7 +236,8 @@ pub fn lu(a: &Tensor, exchange: bool) -> Result<(Tensor, Tensor, Tensor)> {
     Ok((exchange, lower, upper))
 }
 
-fn three(mut outputs: Outputs) -> (Tensor, Tensor, Tensor) {
+/// The outputs of an operation with three.
+pub(super) fn three(mut outputs: Outputs) -> (Tensor, Tensor, Tensor) {
     match (outputs.pop(), outputs.pop(), outputs.pop()) {
         (Some(third), Some(second), Some(first)) => (first, second, third),
         _ => unreachable!("the operation has three outputs"),
@@ -358,20 +346,24 @@ pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, adjoined: 
     if pivots.dtype() != DType::Int32 {
         return Err(Error::PivotDType { operation: NAME }.into());
     }
+    if pivots.layout().shape().last() != Some(&sides(lu).0) {
+        return Err(Error::PivotCount { operation: NAME }.into());
+    }
     let (lu, b) = broadcast(lu, b)?;
     apply_one(Solution { left, adjoined }, &[&lu, &b, pivots])
 }
 
 fn solved(lu: &Tensor, pivots: &Tensor, b: &Tensor, adjoined: bool) -> Result<Tensor> {
-    let (exchange, lower, upper) = unpack(lu, pivots)?;
-    match adjoined {
-        false => {
-            let x = solve_triangular(&lower, &matmul(&turned(&exchange)?, b)?, false, true, true)?;
-            solve_triangular(&upper, &x, true, true, false)
-        }
-        true => {
-            let x = solve_triangular(&adjoint(&upper)?, b, false, true, false)?;
-            matmul(&exchange, &solve_triangular(&adjoint(&lower)?, &x, true, true, true)?)
-        }
-    }
+    let n = sides(lu).0;
+    let layout = lu.layout();
+    let pivots = view::expand(pivots, &shape::signed(&layout.shape()[..layout.ndim() - 1]))?;
+    let pivots = rows_exchanged(&pivots, n)?;
+    let (lu, b) = (Matrices::of(lu)?, Matrices::of(b)?);
+    let x = b.columns(b.rows, b.columns)?;
+    let pivots = (0..lu.count()).map(|item| &pivots[item * n..(item + 1) * n]);
+    over!(lu.dtype, T => {
+        let all = lu.each::<T>().zip(pivots).zip(b.each::<T>()).zip(b.parts::<T>(&x));
+        b.run(all, |(((lu, pivots), right), x)| elimination::solve_factored(lu, pivots, right, adjoined, x));
+    });
+    Ok(b.by_columns(x))
 }

@@ -46,10 +46,9 @@ impl Op for MatrixExp {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
-        factored!(a, T => {
-            let y: Vec<T> = a.each::<T>().flat_map(|matrix| exponential(matrix, a.rows)).collect();
-            Ok(smallvec![a.made(&[a.rows, a.rows], &y)?])
-        })
+        let y = a.room(&[a.rows, a.rows], a.dtype)?;
+        over!(a.dtype, T => a.run(a.each::<T>().zip(a.parts::<T>(&y)), |(matrix, y)| exponential(matrix, y)));
+        Ok(smallvec![Tensor::from_array(y)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {

@@ -3,19 +3,14 @@
 /// How much of a turn in the complex plane counts as none.
 const PHASE: f64 = 1e-2;
 
-/// What an expression makes of matrices, with `$T` the type in which these are factored.
-macro_rules! factored {
-    ($matrices:expr, $T:ident => $body:expr) => {
-        if $matrices.dtype.is_complex() {
-            type $T = crate::dtype::Complex<f64>;
-            $body
-        } else {
-            type $T = f64;
-            $body
-        }
+/// What an expression makes of numbers of a type, with `$T` for it.
+macro_rules! over {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        dispatch!(field $dtype, $T => $body, else { unreachable!("the type was checked") })
     };
 }
 
+mod alone;
 pub mod cholesky;
 pub mod determinant;
 pub mod eigen;
@@ -31,34 +26,41 @@ pub mod solve;
 pub mod symmetric;
 pub mod triangular;
 
+use ndarray::ArrayView2;
+
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
+use crate::kernels::factor::{self, Field};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag};
 use crate::ops::{copy, create, memory_order, mul, neg, part, permute, squeeze, sub, triangle};
-use crate::shape::{self, Dims};
+use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
-/// Matrices as numbers of double precision, real or complex, in which factors are computed whatever the type.
+/// Matrices as kernels read them: one after the other, each of which lies row by row or column by column.
 struct Matrices {
     lead: Dims,
     rows: usize,
     columns: usize,
     dtype: DType,
+    /// In row-major order; transposed, if they lie column by column.
     numbers: Array,
+    turned: bool,
 }
 
 impl Matrices {
     fn of(x: &Tensor) -> Result<Matrices> {
-        let array = x.array();
-        let (&[ref lead @ .., rows, columns], dtype) = (array.layout.shape(), array.dtype) else {
+        let (array, dtype) = (x.array(), x.dtype());
+        let &[ref lead @ .., rows, columns] = array.layout.shape() else {
             unreachable!("the number of dimensions was checked")
         };
-        let lead = lead.into();
-        let wide = if dtype.is_complex() { DType::Complex128 } else { DType::Float64 };
-        let wide = copy::as_type(&array, wide)?;
-        let numbers = copy::in_order(&wide)?.into_owned();
-        Ok(Matrices { lead, rows, columns, dtype, numbers })
+        let lead: Dims = lead.into();
+        let turned = array.with_layout(turned(&array.layout));
+        let is_turned = !array.layout.is_contiguous() && turned.layout.is_contiguous();
+        let seen = if is_turned { &turned } else { &array };
+        let numbers = copy::as_type(seen, dtype)?;
+        let numbers = copy::in_order(&numbers)?.into_owned();
+        Ok(Matrices { lead, rows, columns, dtype, numbers, turned: is_turned })
     }
 
     /// How many there are.
@@ -67,30 +69,59 @@ impl Matrices {
     }
 
     /// One after the other.
-    fn each<T: Element>(&self) -> impl Iterator<Item = &[T]> {
-        let (size, numbers) = (self.rows * self.columns, elements::<T>(&self.numbers));
-        (0..self.count()).map(move |item| &numbers[item * size..(item + 1) * size])
+    fn each<T: Element>(&self) -> impl Iterator<Item = ArrayView2<'_, T>> {
+        let size = self.rows * self.columns;
+        let numbers = self.numbers.slice::<T>().unwrap_or_else(|| unreachable!("the numbers are in order"));
+        let shape = if self.turned { (self.columns, self.rows) } else { (self.rows, self.columns) };
+        (0..self.count()).map(move |item| {
+            let view = ArrayView2::from_shape(shape, &numbers[item * size..(item + 1) * size]);
+            let view = view.unwrap_or_else(|_| unreachable!("there are so many numbers"));
+            if self.turned { view.reversed_axes() } else { view }
+        })
     }
 
-    /// A tensor of results of this shape for each matrix, in the type of the matrices.
-    fn made<T: Element>(&self, shape: &[usize], numbers: &[T]) -> Result<Tensor> {
-        self.made_in(self.dtype, shape, numbers)
+    /// Room for results of this shape for each matrix.
+    fn room(&self, shape: &[usize], dtype: DType) -> Result<Array> {
+        let layout = Layout::contiguous(&[&self.lead[..], shape].concat())?;
+        Array::zeroed(&SharedLayout::new(layout), dtype)
     }
 
-    /// `made` of magnitudes: real numbers, whatever the matrices are of.
-    fn made_real(&self, shape: &[usize], numbers: &[f64]) -> Result<Tensor> {
-        self.made_in(self.dtype.to_real(), shape, numbers)
+    /// `room` for matrices that lie column by column, of the type of these.
+    fn columns(&self, rows: usize, columns: usize) -> Result<Array> {
+        self.room(&[columns, rows], self.dtype)
     }
 
-    /// `made` of matrices that lie column by column.
-    fn made_by_columns<T: Element>(&self, shape: &[usize], numbers: &[T]) -> Result<Tensor> {
-        memory_order::by_columns(self.made(shape, numbers)?.array()).map(Tensor::from_array)
+    /// What was written to such `room` as matrices.
+    fn by_columns(&self, array: Array) -> Tensor {
+        Tensor::from_array(array.with_layout(turned(&array.layout)))
     }
 
-    fn made_in<T: Element>(&self, dtype: DType, shape: &[usize], numbers: &[T]) -> Result<Tensor> {
-        let array = Array::from_slice(&[&self.lead[..], shape].concat(), numbers)?;
-        Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
+    /// The part of `room` of each matrix.
+    fn parts<'a, T: Element>(&self, room: &'a Array) -> Vec<&'a mut [T]> {
+        let numbers = room.writable_slice::<T>().unwrap_or_else(|| unreachable!("there is room in order"));
+        match numbers.len() / self.count().max(1) {
+            0 => (0..self.count()).map(|_| Default::default()).collect(),
+            size => numbers.chunks_exact_mut(size).collect(),
+        }
     }
+
+    /// Calls `body` with each of what belongs to matrices.
+    fn run<I: Send>(&self, items: impl Iterator<Item = I>, body: impl Fn(I) + Sync) {
+        factor::each(items, (self.count(), self.rows, self.columns), body);
+    }
+
+    /// The first matrix that has a number that is infinite, or none.
+    fn not_finite<T: Field>(&self) -> Option<usize> {
+        let numbers = self.numbers.slice::<T>().unwrap_or_else(|| unreachable!("the numbers are in order"));
+        let at = numbers.iter().position(|x| !x.magnitude().is_finite())?;
+        Some(at / (self.rows * self.columns).max(1))
+    }
+}
+
+/// The layout of matrices with rows in the place of columns.
+fn turned(layout: &Layout) -> Layout {
+    let behind = layout.ndim() - 2;
+    layout.permuted((0..layout.ndim()).map(|dim| if dim < behind { dim } else { 2 * behind + 1 - dim }))
 }
 
 /// Refuses factors of sizes that there is no memory for, before anything is calculated.
@@ -105,6 +136,17 @@ fn check_room(x: &Tensor, rows: usize, columns: usize) -> Result<()> {
 /// The matrix that was the `item`th of so many, in messages.
 fn place(item: usize, count: usize) -> String {
     if count > 1 { format!("(Batch element {item}): ") } else { String::new() }
+}
+
+/// The first matrix for which a number is not zero, in messages, and that number: the step at which a factorisation
+/// came to an end.
+fn failed(info: &Tensor) -> Result<Option<(String, usize)>> {
+    if let Some(batch) = info.batch() {
+        return failed(&batch.value);
+    }
+    let info = info.to_vec::<i64>()?;
+    let item = info.iter().position(|&step| step != 0);
+    Ok(item.map(|item| (place(item, info.len()), info[item] as usize)))
 }
 
 /// Zeros, with the last dimension of a tensor on the diagonal.
@@ -127,10 +169,10 @@ fn as_column(x: &Tensor) -> Result<Tensor> {
     squeeze::unsqueeze(x, -1)
 }
 
-/// Estimated nanoseconds to factor matrices: so many passes over each as it has columns, and more.
+/// Estimated nanoseconds to find the values of matrices: so many passes over each as it has columns.
 fn effort(x: &Tensor) -> u64 {
     let (rows, columns) = sides(x);
-    8 * x.numel() as u64 * rows.min(columns) as u64
+    x.numel() as u64 * rows.min(columns) as u64
 }
 
 /// Rows and columns.
@@ -228,31 +270,4 @@ fn check_phase(turn: &Tensor, failure: Error) -> Result<()> {
         true => Err(failure.into()),
         false => Ok(()),
     }
-}
-
-/// The type in which matrices are factored: complex ones in double precision only.
-fn wide(dtype: DType) -> DType {
-    if dtype.is_complex() { DType::Complex128 } else { dtype }
-}
-
-/// The elements of an array, in order.
-fn elements<T: Element>(array: &Array) -> &[T] {
-    array.slice().unwrap_or_else(|| unreachable!("the operand was laid out in order"))
-}
-
-/// A result in the type of the operand.
-fn settled(y: Array, like: &Tensor) -> Result<Tensor> {
-    Ok(Tensor::from_array(crate::ops::copy::as_type(&y, like.dtype())?.into_owned()))
-}
-
-/// `settled` of matrices, which lie column by column.
-fn settled_by_columns(y: Array, like: &Tensor) -> Result<Tensor> {
-    memory_order::by_columns(settled(y, like)?.array()).map(Tensor::from_array)
-}
-
-/// The elements in order, in the type in which matrices are factored.
-fn in_order(x: &Tensor) -> Result<Array> {
-    let x = x.array();
-    let x = crate::ops::copy::as_type(&x, wide(x.dtype))?;
-    Ok(crate::ops::copy::in_order(&x)?.into_owned())
 }

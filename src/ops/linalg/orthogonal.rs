@@ -4,7 +4,6 @@ use smallvec::smallvec;
 
 use super::triangular::solve_triangular;
 use super::{Matrices, adjoint, check_matrix, imaginary_diagonal};
-use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
@@ -153,25 +152,16 @@ impl Op for Qr {
         let a = Matrices::of(inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
         let height = if self.mode == Mode::Complete { rows } else { rows.min(columns) };
-        factored!(a, T => {
-            let (mut q, mut r) = (Vec::new(), Vec::new());
-            for matrix in a.each::<T>() {
-                let reflections = orthogonal::reflect(matrix, rows, columns);
-                let packed = &reflections.packed;
-                r.extend((0..height * columns).map(|place| match place / columns > place % columns {
-                    true => T::ZERO,
-                    false => packed[place],
-                }));
-                if self.mode != Mode::Triangle {
-                    q.extend(orthogonal::product(packed, &reflections.scales, rows, columns, height));
-                }
-            }
-            let q = match self.mode {
-                Mode::Triangle => create::empty(&[0], a.dtype)?,
-                _ => a.made_by_columns(&[rows, height], &q)?,
-            };
-            Ok(smallvec![q, a.made_by_columns(&[height, columns], &r)?])
-        })
+        let (q, r) = (a.columns(rows, height)?, a.columns(height, columns)?);
+        let wanted = self.mode != Mode::Triangle;
+        over!(a.dtype, T => {
+            let room = a.parts::<T>(&q).into_iter().zip(a.parts::<T>(&r));
+            a.run(a.each::<T>().zip(room), |(matrix, (q, r))| {
+                orthogonal::decompose(matrix, r, wanted.then_some(q));
+            });
+        });
+        let q = if wanted { a.by_columns(q) } else { create::empty(&[0], a.dtype)? };
+        Ok(smallvec![q, a.by_columns(r)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -239,16 +229,16 @@ pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
 
 fn packed(x: &Tensor) -> Result<Outputs> {
     let a = Matrices::of(x)?;
-    factored!(a, T => {
-        let (mut packed, mut scales) = (Vec::new(), Vec::new());
-        for matrix in a.each::<T>() {
-            let found = orthogonal::reflect(matrix, a.rows, a.columns);
-            packed.extend(found.packed);
-            scales.extend(found.scales);
-        }
-        let sizes = [a.rows, a.columns];
-        Ok(smallvec![a.made_by_columns(&sizes, &packed)?, a.made(&[a.rows.min(a.columns)], &scales)?])
-    })
+    let (packed, scales) = (a.columns(a.rows, a.columns)?, a.room(&[a.rows.min(a.columns)], a.dtype)?);
+    over!(a.dtype, T => {
+        let room = a.parts::<T>(&packed).into_iter().zip(a.parts::<T>(&scales));
+        a.run(a.each::<T>().zip(room), |(matrix, (packed, scales))| {
+            let found = orthogonal::reflect(matrix);
+            found.packed(packed);
+            scales.copy_from_slice(&found.scales);
+        });
+    });
+    Ok(smallvec![a.by_columns(packed), Tensor::from_array(scales)])
 }
 
 /// One reflection after the other, in operations: H = 1 - τ v vᴴ turns what is left of a column to β e,

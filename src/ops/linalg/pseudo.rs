@@ -1,19 +1,20 @@
 //! Inverses of matrices that have none, and what comes nearest to solutions.
 
-use std::cmp::Ordering;
-
 use smallvec::smallvec;
 
-use super::{Matrices, adjoint, check_square, place, sides};
-use crate::dtype::{DType, Ring};
+use super::elimination::three;
+use super::singular::check_finite;
+use super::solve::broadcast;
+use super::{Matrices, adjoint, check_square, sides};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
-use crate::kernels::factor::{Field, rotations};
-use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
+use crate::kernels::factor::nearest;
+use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::{conj, real};
 use crate::ops::matmul::matmul;
-use crate::ops::{add, create, memory_order, mul, neg, reduce, squeeze, sub};
+use crate::ops::{add, create, mul, neg, reduce, squeeze, sub};
 use crate::tensor::{Array, Tensor};
 
 /// Y = A⁺, in which singular values up to a bound count as zero
@@ -43,40 +44,15 @@ impl Op for Pinv {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
-        factored!(a, T => {
-        let mut y = vec![T::ZERO; a.count() * rows * columns];
-        for (item, matrix) in a.each::<T>().enumerate() {
-            if matrix.iter().any(|x| !x.magnitude().is_finite()) {
-                return Err(Error::SvdNotFinite { place: place(item, a.count()) }.into());
-            }
-            let mirrored = |place: usize| {
-                let (row, column) = (place / columns, place % columns);
-                match row.cmp(&column) {
-                    Ordering::Less => matrix[column * columns + row].conj(),
-                    Ordering::Equal => T::of(matrix[place].real()),
-                    Ordering::Greater => matrix[place],
-                }
-            };
-            let found = match self.symmetric {
-                true => {
-                    let matrix: Vec<T> = (0..rows * columns).map(mirrored).collect();
-                    rotations::singular(&matrix, rows, columns, false)
-                }
-                false => rotations::singular(matrix, rows, columns, false),
-            };
-            let [absolute, relative] = self.bounds.each_ref().map(|bounds| bounds[item % bounds.len()]);
-            let bound = absolute.max(relative * found.values.first().copied().unwrap_or(0.0));
-            let y = &mut y[item * rows * columns..(item + 1) * rows * columns];
-            for (at, &value) in found.values.iter().enumerate().take_while(|(_, value)| **value > bound) {
-                let (left, right) = (&found.left[at * rows..], &found.right[at * columns..]);
-                for (place, y) in y.iter_mut().enumerate() {
-                    let product = right[place / rows].mul(left[place % rows].conj());
-                    *y = y.add(product.div(T::of(value)));
-                }
-            }
-        }
-        Ok(smallvec![a.made(&[columns, rows], &y)?])
-        })
+        let y = a.room(&[columns, rows], a.dtype)?;
+        over!(a.dtype, T => {
+            check_finite::<T>(&a)?;
+            a.run(a.each::<T>().enumerate().zip(a.parts::<T>(&y)), |((item, matrix), y)| {
+                let [absolute, relative] = self.bounds.each_ref().map(|bounds| bounds[item % bounds.len()]);
+                nearest::invert(matrix, self.symmetric, absolute, relative, y);
+            });
+        });
+        Ok(smallvec![Tensor::from_array(y)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -152,7 +128,7 @@ pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor, symmetric: bool) -
     apply_one(Pinv { bounds: [bounds(absolute)?, bounds(relative)?], symmetric }, &[a])
 }
 
-/// X = A⁺ B, and the sums over columns of |R|² with R = A X - B, if they are measured
+/// X = A⁺ B, the sums over columns of |R|² with R = A X - B, if they are measured, and the rank of A
 ///
 /// Through X those of A⁺ and of a product. Through the sums r: dr = 2 Re Σ conj(R) dR, so that
 /// Ā = 2 (r̄ R) Xᴴ and B̄ = -2 r̄ R, since R is at right angles to what A reaches
@@ -185,7 +161,7 @@ impl Op for LeastSquares {
     }
 
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {
-        2
+        3
     }
 
     fn effort(&self, inputs: &[&Tensor]) -> u64 {
@@ -195,7 +171,17 @@ impl Op for LeastSquares {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let (a, b) = (inputs[0].detach(), inputs[1].detach());
-        let x = matmul(&LeastSquares::inverse(&a, self.relative)?, &b)?;
+        let (left, right) = broadcast(&a, &b)?;
+        let (left, right) = (Matrices::of(&left)?, Matrices::of(&right)?);
+        let (x, ranks) = (left.columns(left.columns, right.columns)?, left.room(&[], DType::Int64)?);
+        over!(left.dtype, T => {
+            check_finite::<T>(&left)?;
+            let room = left.parts::<T>(&x).into_iter().zip(left.parts::<i64>(&ranks));
+            left.run(left.each::<T>().zip(right.each::<T>()).zip(room), |((matrix, right), (x, rank))| {
+                rank[0] = nearest::solve(matrix, right, self.relative, x) as i64;
+            });
+        });
+        let x = left.by_columns(x);
         let sums = match self.measured {
             true => {
                 let missing = sub(&matmul(&a, &x)?, &b)?;
@@ -203,8 +189,7 @@ impl Op for LeastSquares {
             }
             false => create::zeros(&[0], a.dtype().to_real())?,
         };
-        let x = Tensor::from_array(memory_order::by_columns(x.array())?);
-        Ok(smallvec![x, Tensor::from_array(sums.array())])
+        Ok(smallvec![x, Tensor::from_array(sums.array()), Tensor::from_array(ranks)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -247,11 +232,11 @@ impl Op for LeastSquares {
             (Some(first), Some(second)) => add(&first, &second)?,
             (first, second) => match first.or(second) {
                 Some(only) => only,
-                None => return Ok(smallvec![None, None]),
+                None => return Ok(smallvec![None, None, None]),
             },
         };
         if !self.measured {
-            return Ok(smallvec![Some(dx), None]);
+            return Ok(smallvec![Some(dx), None, None]);
         }
         let mut moved = matmul(&a, &dx)?;
         if let Some(t) = &tangents[0] {
@@ -262,7 +247,7 @@ impl Op for LeastSquares {
         }
         let missing = conj(sub(&matmul(&a, &x)?, &b)?)?;
         let sums = reduce::sum(&real(&mul(&mul(&missing, 2.0)?, &moved)?)?, Some(&[-2]), false, None)?;
-        Ok(smallvec![Some(dx), Some(sums)])
+        Ok(smallvec![Some(dx), Some(sums), None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -276,7 +261,11 @@ impl Op for LeastSquares {
 }
 
 /// What comes nearest to the solutions of `a x = b`, where singular values up to a share of the greatest count
-/// as zero, and by how much its squares are missed, if that is measured.
-pub fn lstsq(a: &Tensor, b: &Tensor, relative: f64, measured: bool) -> Result<(Tensor, Tensor)> {
-    apply(LeastSquares { relative, measured }, &[a, b]).map(two)
+/// as zero, by how much its squares are missed, if that is measured, and how many do not count as zero.
+pub fn lstsq(a: &Tensor, b: &Tensor, relative: f64, measured: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    let dtype = a.dtype();
+    if dtype.is_half() || !dtype.is_float() && !dtype.is_complex() {
+        return Err(Error::NotImplementedFor { operation: "linalg_lstsq_cpu", dtype }.into());
+    }
+    apply(LeastSquares { relative, measured }, &[a, b]).map(three)
 }

@@ -2,13 +2,15 @@
 
 use smallvec::smallvec;
 
+use super::alone::{Values, alone};
+use super::elimination::three;
 use super::{
     Matrices, adjoint, as_column, as_row, check_matrix, check_phase, diagonal, imaginary_diagonal, place,
 };
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::factor::{Field, rotations};
+use crate::kernels::factor::{Field, Part, values};
 use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::real;
@@ -127,24 +129,15 @@ impl Op for Svd {
         let (rows, columns) = (a.rows, a.columns);
         let least = rows.min(columns);
         let (high, wide) = if self.full { (rows, columns) } else { (least, least) };
-        factored!(a, T => {
-            let (mut u, mut s, mut vh) = (Vec::new(), Vec::new(), Vec::new());
-            for (item, matrix) in a.each::<T>().enumerate() {
-                if matrix.iter().any(|x| !x.magnitude().is_finite()) {
-                    return Err(Error::SvdNotFinite { place: place(item, a.count()) }.into());
-                }
-                let found = rotations::singular(matrix, rows, columns, self.full);
-                u.extend((0..rows * high).map(|place| found.left[place % high * rows + place / high]));
-                s.extend(found.values);
-                vh.extend(found.right.into_iter().map(Field::conj));
-            }
-            let s = a.made_real(&[least], &s)?;
-            Ok(smallvec![
-                a.made_by_columns(&[rows, high], &u)?,
-                s,
-                a.made_by_columns(&[wide, columns], &vh)?
-            ])
-        })
+        let s = a.room(&[least], a.dtype.to_real())?;
+        let (u, vh) = (a.columns(rows, high)?, a.columns(wide, columns)?);
+        over!(a.dtype, T => {
+            check_finite::<T>(&a)?;
+            let vectors = a.parts::<T>(&u).into_iter().zip(a.parts::<T>(&vh));
+            let room = a.parts::<Part<T>>(&s).into_iter().zip(vectors);
+            a.run(a.each::<T>().zip(room), |(matrix, (s, vectors))| values::singular(matrix, s, Some(vectors)));
+        });
+        Ok(smallvec![a.by_columns(u), Tensor::from_array(s), a.by_columns(vh)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -240,6 +233,14 @@ impl Op for Svd {
     }
 }
 
+/// Refuses numbers that are infinite, or none.
+pub(super) fn check_finite<T: Field>(a: &Matrices) -> Result<()> {
+    match a.not_finite::<T>() {
+        Some(item) => Err(Error::SvdNotFinite { place: place(item, a.count()) }.into()),
+        None => Ok(()),
+    }
+}
+
 /// Orthogonal matrices on both sides of the singular values, the right one transposed.
 pub fn svd(a: &Tensor, full: bool) -> Result<(Tensor, Tensor, Tensor)> {
     check_matrix(a, "linalg.svd")?;
@@ -248,14 +249,11 @@ pub fn svd(a: &Tensor, full: bool) -> Result<(Tensor, Tensor, Tensor)> {
         super::check_room(a, rows, rows)?;
         super::check_room(a, columns, columns)?;
     }
-    let mut outputs = apply(Svd { full }, &[a])?;
-    match (outputs.pop(), outputs.pop(), outputs.pop()) {
-        (Some(vh), Some(s), Some(u)) => Ok((u, s, vh)),
-        _ => unreachable!("the operation has three outputs"),
-    }
+    apply(Svd { full }, &[a]).map(three)
 }
 
 /// The singular values.
 pub fn svdvals(a: &Tensor) -> Result<Tensor> {
-    svd(a, false).map(|(_, values, _)| values)
+    check_matrix(a, "linalg.svd")?;
+    alone(a, Values::Singular).unwrap_or_else(|| svd(a, false).map(|(_, values, _)| values))
 }

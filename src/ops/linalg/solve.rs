@@ -2,36 +2,51 @@
 
 use smallvec::smallvec;
 
-use super::{
-    adjoint, check_float, check_square, elements, in_order, moved_sides, settled_by_columns, turned,
-};
-use crate::dtype::Complex;
+use super::elimination::lu_solve;
+use super::{Matrices, adjoint, check_float, check_square, failed, moved_sides, turned};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
-use crate::kernels::factor;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::kernels::factor::elimination;
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
 use crate::ops::{create, neg, squeeze, view};
 use crate::shape;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::Tensor;
 
 /// A x = b
 ///
 /// dx = A⁻¹ (db - dA x), b̄ = A⁻ᵀ x̄, Ā = -b̄ xᵀ
+///
+/// Beside the solutions it gives the triangles and pivots of elimination, by which gradients that are not recorded
+/// are had without another, and zero, or the step at which nothing was left to divide by: solutions are then infinite,
+/// or no numbers.
 #[derive(Clone)]
 struct Solve {
     /// Whether it is A x = b, not x A = b, which is the same of transposes.
     left: bool,
     /// Whether b is a vector for each matrix, not a matrix.
     vector: bool,
-    /// Whether matrices that have no inverse are refused. What they lead to otherwise is infinite, or no numbers.
-    checked: bool,
 }
 
 impl Solve {
     /// Of the matrices as columns.
-    const PLAIN: Solve = Solve { left: true, vector: false, checked: true };
+    const PLAIN: Solve = Solve { left: true, vector: false };
+
+    /// The solutions, and where elimination came to an end.
+    fn solved(self, a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
+        let mut outputs = apply(self, &[a, b])?;
+        match outputs.pop() {
+            Some(info) => Ok((outputs.swap_remove(0), info)),
+            None => unreachable!("the operation has four outputs"),
+        }
+    }
+
+    /// The solutions, infinite or no numbers where there are none.
+    fn solution(self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        self.solved(a, b).map(|(x, _)| x)
+    }
 
     fn matrix(&self, a: &Tensor) -> Result<Tensor> {
         if self.left { Ok(a.clone()) } else { turned(a) }
@@ -59,28 +74,6 @@ impl Solve {
     }
 }
 
-/// The numbers of the solutions, for batches of one shape. `operation` refuses matrices that have no inverse.
-fn numbers<T: factor::Field>(a: &Array, b: &Array, operation: Option<&'static str>) -> Result<Array> {
-    let shape = b.layout.shape();
-    let (n, columns) = (shape[shape.len() - 2], shape[shape.len() - 1]);
-    let mut x = Vec::with_capacity(b.layout.numel());
-    let batch: usize = shape[..shape.len() - 2].iter().product();
-    for item in 0..batch {
-        let matrix = &elements::<T>(a)[item * n * n..(item + 1) * n * n];
-        let right = &elements::<T>(b)[item * n * columns..(item + 1) * n * columns];
-        let factors = factor::eliminate(matrix, n);
-        if let (Some(operation), Some(step)) = (operation, factors.singular()) {
-            let place = if batch > 1 { format!("(Batch element {item}): ") } else { String::new() };
-            return Err(match operation {
-                "linalg.inv" => Error::InverseSingular { place, step: step + 1 }.into(),
-                _ => Error::SolveSingular { place }.into(),
-            });
-        }
-        x.extend(factors.solve(right, columns));
-    }
-    Array::from_slice(shape, &x)
-}
-
 /// Both with the same leading dimensions.
 pub(super) fn broadcast(a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
     let (left, right) = (a.layout(), b.layout());
@@ -95,8 +88,8 @@ pub(super) fn broadcast(a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
 }
 
 impl Op for Solve {
-    type Saved = [SavedTensor; 2];
-    const SAVED: &'static [&'static str] = &["A", "result"];
+    type Saved = [SavedTensor; 4];
+    const SAVED: &'static [&'static str] = &["A", "result", "", ""];
 
     fn name(&self) -> &'static str {
         "LinalgSolveExBackward0"
@@ -106,29 +99,51 @@ impl Op for Solve {
         vec![("left", Shown::Bool(self.left)), ("LU", Shown::Computed), ("pivots", Shown::Computed)]
     }
 
-    fn compute(&self, name: &str, [a, _]: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
+    fn compute(&self, name: &str, [a, ..]: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
         super::determinant::factored(name, &at.load(a)?)
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        4
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0]) / 8
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let (a, b) = (self.matrix(&inputs[0].detach())?, self.columns(&inputs[1].detach())?);
-        let (a, b) = (in_order(&a)?, in_order(&b)?);
-        let operation = self.checked.then_some("torch.linalg.solve");
-        let x = dispatch!(float a.dtype, T => numbers::<T>(&a, &b, operation)?, else {
-            numbers::<Complex<f64>>(&a, &b, operation)?
+        let (a, b) = (Matrices::of(&a)?, Matrices::of(&b)?);
+        let x = b.columns(b.rows, b.columns)?;
+        let (triangles, pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
+        let steps = a.room(&[], DType::Int32)?;
+        over!(a.dtype, T => {
+            let left = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
+            let right = a.parts::<T>(&x).into_iter().zip(a.parts::<i32>(&steps));
+            let all = a.each::<T>().zip(b.each::<T>()).zip(left.zip(right));
+            a.run(all, |((matrix, right), ((triangles, pivots), (x, step)))| {
+                step[0] = elimination::solve_system(matrix, right, triangles, pivots, x);
+            });
         });
         // Solutions from the left lie column by column, those from the right row by row: turned, as they are found.
-        Ok(smallvec![Tensor::from_array(self.given(&settled_by_columns(x, inputs[0])?)?.array())])
+        let x = Tensor::from_array(self.given(&b.by_columns(x))?.array());
+        let [pivots, steps] = [pivots, steps].map(Tensor::from_array);
+        Ok(smallvec![x, a.by_columns(triangles), pivots, steps])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        [keep.input(0), keep.output(0)]
+        [keep.input(0), keep.output(0), keep.constant(1), keep.constant(2)]
     }
 
-    fn vjp(&self, [a, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, [a, x, lu, pivots]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, x, g) = (at.load(a)?, self.widened(&at.load(x)?)?, self.widened(single(gradients))?);
-        let right = apply_one(Solve { vector: false, ..*self }, &[&adjoint(&a)?, &g])?;
+        let right = match mode::is_plain() {
+            true => {
+                self.matrix(&lu_solve(&at.load(lu)?, &at.load(pivots)?, &self.matrix(&g)?, true, true)?)?
+            }
+            false => Solve { vector: false, ..*self }.solution(&adjoint(&a)?, &g)?,
+        };
         let product = || match self.left {
             true => matmul(&right, &adjoint(&x)?),
             false => matmul(&adjoint(&x)?, &right),
@@ -137,12 +152,15 @@ impl Op for Solve {
         Ok(smallvec![left, at.needs(1).then(|| self.narrowed(&right)).transpose()?])
     }
 
-    fn jvp(&self, [a, x]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, [a, x, ..]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (a, x) = (self.matrix(&at.load(a)?)?, self.columns(&at.load(x)?)?);
         let moved = tangents[0].as_ref().map(|a| matmul(&self.matrix(a)?, &x)).transpose()?;
         let of_right = tangents[1].as_ref().map(|b| self.columns(b)).transpose()?;
-        let Some(right) = moved_sides(of_right.as_ref(), moved)? else { return Ok(smallvec![None]) };
-        one(self.given(&apply_one(Solve { checked: self.checked, ..Solve::PLAIN }, &[&a, &right])?)?)
+        let Some(right) = moved_sides(of_right.as_ref(), moved)? else {
+            return Ok(smallvec![None, None, None, None]);
+        };
+        let moved = self.given(&Solve::PLAIN.solution(&a, &right)?)?;
+        Ok(smallvec![Some(moved), None, None, None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -152,6 +170,21 @@ impl Op for Solve {
 
 /// The solutions of `a x = b`, or of `x a = b` if not `left`.
 pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
+    let (x, info) = solve_ex(a, b, left)?;
+    check_solution(&info, "torch.linalg.solve")?;
+    Ok(x)
+}
+
+/// Refuses equations without a solution.
+pub fn check_solution(info: &Tensor, operation: &'static str) -> Result<()> {
+    match failed(info)? {
+        Some((place, _)) => Err(Error::SolveSingular { operation, place }.into()),
+        None => Ok(()),
+    }
+}
+
+/// `solve`, and zero, or the step at which nothing was left to divide by: solutions are then infinite, or no numbers.
+pub fn solve_ex(a: &Tensor, b: &Tensor, left: bool) -> Result<(Tensor, Tensor)> {
     check_float(a.dtype(), "linalg.solve")?;
     let n = check_square(a, "linalg.solve")?;
     if a.dtype() != b.dtype() {
@@ -163,7 +196,7 @@ pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
     if !vector && b_layout.ndim() < 2 {
         return Err(Error::LinearArgumentRank { operation: "linalg.solve", argument: "B" }.into());
     }
-    let solve = Solve { left, vector, ..Solve::PLAIN };
+    let solve = Solve { left, vector };
     let (rows, width) = {
         let shape = b_layout.shape();
         match (vector, left) {
@@ -180,18 +213,18 @@ pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
             true => b.clone(),
             false => view::expand(b, &shape::signed(lead))?,
         };
-        return apply_one(solve, &[a, &b]);
+        return solve.solved(a, &b);
     }
     let (matrix, right) = broadcast(a, b)?;
-    apply_one(solve, &[&matrix, &right])
+    solve.solved(&matrix, &right)
 }
 
 /// The solutions of `a x = b` of matrices of one batch, infinite or no numbers where there are none.
 pub(super) fn solve_unchecked(a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    apply_one(Solve { checked: false, ..Solve::PLAIN }, &[a, b])
+    Solve::PLAIN.solution(a, b)
 }
 
-/// y = A⁻¹
+/// y = A⁻¹, and zero, or the step at which nothing was left to divide by
 ///
 /// dy = -y dA y, Ā = -yᵀ ȳ yᵀ
 #[derive(Clone)]
@@ -205,16 +238,24 @@ impl Op for Inverse {
         "LinalgInvExBackward0"
     }
 
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0]) / 4
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = in_order(inputs[0])?;
-        let side = a.layout.shape()[a.layout.ndim() - 1] as i64;
-        let unit = create::eye(side, side, a.dtype)?;
-        let unit = in_order(&view::expand(&unit, &shape::signed(a.layout.shape()))?)?;
-        let operation = Some("linalg.inv");
-        let y = dispatch!(float a.dtype, T => numbers::<T>(&a, &unit, operation)?, else {
-            numbers::<Complex<f64>>(&a, &unit, operation)?
+        let a = Matrices::of(inputs[0])?;
+        let (y, steps) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
+        over!(a.dtype, T => {
+            let room = a.parts::<T>(&y).into_iter().zip(a.parts::<i32>(&steps));
+            a.run(a.each::<T>().zip(room), |(matrix, (y, step))| {
+                step[0] = elimination::invert_matrix(matrix, y);
+            });
         });
-        Ok(smallvec![settled_by_columns(y, inputs[0])?])
+        Ok(smallvec![a.by_columns(y), Tensor::from_array(steps)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -228,7 +269,7 @@ impl Op for Inverse {
 
     fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let y = at.load(saved)?;
-        one(neg(&matmul(&matmul(&y, tangent(tangents))?, &y)?)?)
+        Ok(smallvec![Some(neg(&matmul(&matmul(&y, tangent(tangents))?, &y)?)?), None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -238,8 +279,23 @@ impl Op for Inverse {
 
 /// The inverse matrices.
 pub fn inverse(a: &Tensor) -> Result<Tensor> {
+    let (y, info) = inverse_ex(a)?;
+    check_inverse(&info, "linalg.inv")?;
+    Ok(y)
+}
+
+/// Refuses matrices without inverses.
+pub fn check_inverse(info: &Tensor, operation: &'static str) -> Result<()> {
+    match failed(info)? {
+        Some((place, step)) => Err(Error::InverseSingular { operation, place, step }.into()),
+        None => Ok(()),
+    }
+}
+
+/// `inverse`, and zero, or the step at which nothing was left to divide by: inverses are then infinite, or no numbers.
+pub fn inverse_ex(a: &Tensor) -> Result<(Tensor, Tensor)> {
     check_square(a, "linalg.inv")?;
-    apply_one(Inverse, &[a])
+    apply(Inverse, &[a]).map(two)
 }
 
 /// Products of a matrix with itself; negative powers are those of the inverse.

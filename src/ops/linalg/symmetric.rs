@@ -1,14 +1,13 @@
 //! Eigenvalues and eigenvectors of symmetric matrices, and of complex ones that are their own adjoints.
 
-use std::cmp::Ordering;
-
 use smallvec::smallvec;
 
+use super::alone::{Values, alone};
 use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::factor::{Field, rotations};
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::kernels::factor::{Part, values};
+use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::ops::batch::{self, Answer, Call};
 use crate::ops::conjugate::real;
 use crate::ops::matmul::matmul;
@@ -65,23 +64,14 @@ impl Op for Eigh {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let a = Matrices::of(inputs[0])?;
         let n = a.rows;
-        factored!(a, T => {
-            let (mut values, mut vectors) = (Vec::new(), Vec::new());
-            for matrix in a.each::<T>() {
-                let read = |place: usize| {
-                    let (row, column) = (place / n, place % n);
-                    match row.cmp(&column) {
-                        Ordering::Equal => T::of(matrix[place].real()),
-                        side if (side == Ordering::Less) == self.upper => matrix[place],
-                        _ => matrix[column * n + row].conj(),
-                    }
-                };
-                let found = rotations::symmetric(&(0..n * n).map(read).collect::<Vec<T>>(), n);
-                values.extend(found.values);
-                vectors.extend((0..n * n).map(|place| found.vectors[place % n * n + place / n]));
-            }
-            Ok(smallvec![a.made_real(&[n], &values)?, a.made_by_columns(&[n, n], &vectors)?])
-        })
+        let (values, vectors) = (a.room(&[n], a.dtype.to_real())?, a.columns(n, n)?);
+        over!(a.dtype, T => {
+            let room = a.parts::<Part<T>>(&values).into_iter().zip(a.parts::<T>(&vectors));
+            a.run(a.each::<T>().zip(room), |(matrix, (values, vectors))| {
+                values::symmetric(matrix, self.upper, values, Some(vectors));
+            });
+        });
+        Ok(smallvec![Tensor::from_array(values), a.by_columns(vectors)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -116,18 +106,25 @@ impl Op for Eigh {
     }
 }
 
+/// Whether the upper triangle is read; by its name, else the lower one.
+fn is_upper(triangle: &str) -> Result<bool> {
+    match triangle {
+        "L" | "l" => Ok(false),
+        "U" | "u" => Ok(true),
+        other => Err(Error::TriangleName { name: other.to_owned() }.into()),
+    }
+}
+
 /// The eigenvalues of symmetric matrices, and their eigenvectors as columns. The lower triangle is
 /// read if `triangle` is `"L"`, the upper one if it is `"U"`.
 pub fn eigh(a: &Tensor, triangle: &str) -> Result<(Tensor, Tensor)> {
     check_square(a, "linalg.eigh")?;
-    let upper = match triangle {
-        "L" | "l" => false,
-        "U" | "u" => true,
-        other => return Err(Error::TriangleName { name: other.to_owned() }.into()),
-    };
-    let mut outputs = apply(Eigh { upper }, &[a])?;
-    match (outputs.pop(), outputs.pop()) {
-        (Some(vectors), Some(values)) => Ok((values, vectors)),
-        _ => unreachable!("the operation has two outputs"),
-    }
+    apply(Eigh { upper: is_upper(triangle)? }, &[a]).map(two)
+}
+
+/// The eigenvalues of `eigh`.
+pub fn eigvalsh(a: &Tensor, triangle: &str) -> Result<Tensor> {
+    check_square(a, "linalg.eigh")?;
+    let upper = is_upper(triangle)?;
+    alone(a, Values::Symmetric { upper }).unwrap_or_else(|| eigh(a, triangle).map(|(values, _)| values))
 }

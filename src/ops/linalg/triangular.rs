@@ -6,7 +6,7 @@ use super::{Matrices, adjoint, moved_sides, sides, turned};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::kernels::factor;
+use crate::kernels::factor::triangles;
 use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::ops::batch::{Answer, Call};
 use crate::ops::matmul::matmul;
@@ -59,14 +59,13 @@ impl Op for SolveTriangular {
         let (a, b) = (self.seen(&inputs[0].detach())?, self.seen(&inputs[1].detach())?);
         let (a, b) = (Matrices::of(&a)?, Matrices::of(&b)?);
         let upper = self.upper == self.left;
-        let x = factored!(a, T => {
-            let mut x = Vec::with_capacity(b.count() * b.rows * b.columns);
-            for (a, right) in a.each::<T>().zip(b.each::<T>()) {
-                x.extend(factor::solve_triangle(a, b.rows, right, b.columns, upper, self.unit));
-            }
-            b.made(&[b.rows, b.columns], &x)?
+        let x = b.columns(b.rows, b.columns)?;
+        over!(a.dtype, T => {
+            let all = a.each::<T>().zip(b.each::<T>()).zip(b.parts::<T>(&x));
+            b.run(all, |((a, right), x)| triangles::solve_right(a, right, x, upper, self.unit));
         });
-        Ok(smallvec![Tensor::from_array(memory_order::by_columns(self.seen(&x)?.array())?)])
+        let x = self.seen(&b.by_columns(x))?;
+        Ok(smallvec![Tensor::from_array(memory_order::by_columns(x.array())?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -1,0 +1,86 @@
+//! Positive matrices as a triangle times its transpose.
+
+use ndarray::ArrayView2;
+
+use super::{Field, Known, are_finite, lay, library};
+
+/// Matrices with fewer rows than this are factored by a plain loop.
+const SMALL: usize = 6;
+
+/// The lower triangle whose product with its transpose, conjugated, is the matrix, of which the lower half is
+/// read; and zero. If there is none, the number of the first row at which that turns out, and the triangle as far as
+/// it was found, with what is left of that row's diagonal, and the matrix behind it.
+pub fn cholesky<T: Known>(matrix: ArrayView2<'_, T>, triangle: &mut [T]) -> i32 {
+    let n = matrix.nrows();
+    lay(matrix, triangle);
+    let mut found = n >= SMALL && library::cholesky(triangle, n) && are_finite(triangle);
+    let mut order = 0;
+    if !found {
+        lay(matrix, triangle);
+        order = plainly(triangle, n);
+        found = order == 0;
+    }
+    debug_assert!(found || order > 0);
+    for column in 0..n {
+        let column = &mut triangle[column * n..][..=column];
+        if let Some((head, above)) = column.split_last_mut() {
+            above.fill(T::ZERO);
+            // The library may leave an imaginary part of nothing but rounding.
+            *head = T::of(head.real());
+        }
+    }
+    order
+}
+
+/// Column by column, each less what those before it make of it.
+fn plainly<T: Field>(triangle: &mut [T], n: usize) -> i32 {
+    for step in 0..n {
+        let (known, column) = triangle.split_at_mut(step * n);
+        let column = &mut column[..n];
+        let row = |before: usize| known[before * n + step].conj();
+        let rest = (0..step).fold(T::of(column[step].real()), |rest, before| {
+            let factor = row(before);
+            rest.sub(factor.mul(factor.conj()))
+        });
+        column[step] = rest;
+        let Some(root) = rest.root() else { return step as i32 + 1 };
+        for before in 0..step {
+            let factor = row(before);
+            let others = known[before * n..][..n].iter().zip(column.iter_mut());
+            others.skip(step + 1).for_each(|(&x, rest)| *rest = rest.sub(x.mul(factor)));
+        }
+        column[step] = root;
+        column[step + 1..].iter_mut().for_each(|x| *x = x.div(root));
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, arr2};
+
+    #[test]
+    fn a_matrix_is_a_triangle_times_its_transpose_if_it_is_positive() {
+        let mut triangle = [0.0; 4];
+        assert_eq!(cholesky(arr2(&[[4.0, 7.0], [2.0, 5.0]]).view(), &mut triangle), 0);
+        assert_eq!(triangle, [2.0, 1.0, 0.0, 2.0]);
+        assert_eq!(cholesky(arr2(&[[1.0, 2.0], [2.0, 1.0]]).view(), &mut triangle), 2);
+        assert_eq!(triangle, [1.0, 2.0, 0.0, -3.0]);
+    }
+
+    #[test]
+    fn a_large_one_is_too() {
+        let n = 60;
+        let number = |(row, column): (usize, usize)| {
+            if row == column { n as f64 } else { 1.0 / (1 + row + column) as f64 }
+        };
+        let matrix = Array2::from_shape_fn((n, n), number);
+        let (mut triangle, mut plain) = (vec![0.0; n * n], super::super::laid(matrix.view()));
+        assert_eq!((cholesky(matrix.view(), &mut triangle), plainly(&mut plain, n)), (0, 0));
+        for (place, (a, b)) in triangle.iter().zip(&plain).enumerate() {
+            let wanted = if place % n < place / n { 0.0 } else { *b };
+            assert!((a - wanted).abs() < 1e-12);
+        }
+    }
+}

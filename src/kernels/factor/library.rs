@@ -1,0 +1,381 @@
+//! What the library `faer` computes: factors of matrices that are not small. Always one thread a matrix, since how
+//! many there are would show in the bits. Matrices lie column by column.
+//!
+//! Note [Where a library ends]
+//! ----
+//! Functions here answer whether there is a result. There is none where an iteration does not end or where the
+//! library gives up by a panic, which is caught here and goes no further; whoever asked then goes another way. What
+//! the library computes in one call cannot be given up in between.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use faer::diag::DiagMut;
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::linalg::cholesky::llt;
+use faer::linalg::evd::{self, ComputeEigenvectors};
+use faer::linalg::householder;
+use faer::linalg::lu::partial_pivoting as lu;
+use faer::linalg::matmul::matmul;
+use faer::linalg::qr::{col_pivoting, no_pivoting};
+use faer::linalg::svd::{self, ComputeSvdVectors};
+use faer::linalg::triangular_solve as triangular;
+use faer::perm::PermRef;
+use faer::traits::RealField;
+use faer::{Accum, Conj, MatMut, MatRef, Par};
+use ndarray::ArrayView2;
+
+use super::{Field, Known, Spectrum, interrupt, zeros};
+use crate::dtype::{Complex, Element};
+
+const ALONE: Par = Par::Seq;
+
+/// Room to work in.
+fn room(needed: StackReq) -> MemBuffer {
+    MemBuffer::try_new(needed).unwrap_or_else(|_| interrupt::exhausted(needed.size_bytes()))
+}
+
+/// What the library answers, unless it panics.
+fn answer<R>(work: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
+}
+
+/// `answer` of what answers that it did not come to an end.
+fn found<E>(work: impl FnOnce() -> Result<(), E>) -> bool {
+    matches!(answer(work), Some(Ok(())))
+}
+
+fn matrix<T>(numbers: &[T], rows: usize, columns: usize) -> MatRef<'_, T> {
+    MatRef::from_column_major_slice(numbers, rows, columns)
+}
+
+fn writable<T>(numbers: &mut [T], rows: usize, columns: usize) -> MatMut<'_, T> {
+    MatMut::from_column_major_slice_mut(numbers, rows, columns)
+}
+
+/// `elimination::eliminate` in place.
+pub(super) fn eliminate<T: Known>(
+    numbers: &mut [T],
+    rows: usize,
+    columns: usize,
+    pivots: &mut [i32],
+) -> bool {
+    let (mut order, mut places): (Vec<usize>, Vec<usize>) = (zeros(rows), zeros(rows));
+    let mut memory =
+        room(lu::factor::lu_in_place_scratch::<usize, T>(rows, columns, ALONE, Default::default()));
+    let done = answer(|| {
+        let (matrix, memory) = (writable(numbers, rows, columns), MemStack::new(&mut memory));
+        lu::factor::lu_in_place(matrix, &mut order, &mut places, ALONE, memory, Default::default());
+    });
+    if done.is_none() {
+        return false;
+    }
+    // From the order in which rows stand, with which one each was exchanged in its turn.
+    let mut standing: Vec<usize> = (0..rows).collect();
+    places.iter_mut().enumerate().for_each(|(row, place)| *place = row);
+    for (step, pivot) in pivots.iter_mut().enumerate() {
+        let (from, row) = (places[order[step]], standing[step]);
+        standing.swap(step, from);
+        (places[order[step]], places[row]) = (step, from);
+        *pivot = from as i32 + 1;
+    }
+    true
+}
+
+/// `elimination::invert`.
+pub(super) fn invert<T: Known>(triangles: &[T], pivots: &[i32], inverse: &mut [T]) -> bool {
+    let n = pivots.len();
+    let mut order: Vec<usize> = (0..n).collect();
+    pivots.iter().enumerate().for_each(|(step, &pivot)| order.swap(step, pivot as usize - 1));
+    let mut places = zeros(n);
+    order.iter().enumerate().for_each(|(place, &row)| places[row] = place);
+    let mut memory = room(lu::inverse::inverse_scratch::<usize, T>(n, ALONE));
+    let triangles = matrix(triangles, n, n);
+    answer(|| {
+        let order = PermRef::new_checked(&order, &places, n);
+        let memory = MemStack::new(&mut memory);
+        lu::inverse::inverse(writable(inverse, n, n), triangles, triangles, order, ALONE, memory);
+    })
+    .is_some()
+}
+
+/// `triangles::solve`.
+pub(super) fn solve_triangle<T: Known>(
+    triangle: ArrayView2<'_, T>,
+    columns: &mut [T],
+    upper: bool,
+    unit: bool,
+) -> bool {
+    let n = triangle.nrows();
+    let laid;
+    let triangle = match (triangle.to_slice(), triangle.reversed_axes().to_slice()) {
+        (_, Some(numbers)) => matrix(numbers, n, n),
+        (Some(numbers), _) => matrix(numbers, n, n).transpose(),
+        _ => {
+            laid = super::laid(triangle);
+            matrix(&laid, n, n)
+        }
+    };
+    let count = columns.len() / n;
+    let columns = writable(columns, n, count);
+    answer(|| match (upper, unit) {
+        (false, false) => triangular::solve_lower_triangular_in_place(triangle, columns, ALONE),
+        (false, true) => triangular::solve_unit_lower_triangular_in_place(triangle, columns, ALONE),
+        (true, false) => triangular::solve_upper_triangular_in_place(triangle, columns, ALONE),
+        (true, true) => triangular::solve_unit_upper_triangular_in_place(triangle, columns, ALONE),
+    })
+    .is_some()
+}
+
+/// `cholesky::cholesky` in place, in the lower half.
+pub(super) fn cholesky<T: Known>(numbers: &mut [T], n: usize) -> bool {
+    let mut memory = room(llt::factor::cholesky_in_place_scratch::<T>(n, ALONE, Default::default()));
+    found(|| {
+        let (matrix, memory) = (writable(numbers, n, n), MemStack::new(&mut memory));
+        llt::factor::cholesky_in_place(matrix, Default::default(), ALONE, memory, Default::default())
+            .map(|_| ())
+    })
+}
+
+/// The product of matrices of (m, k) and (k, n) numbers.
+pub(super) fn product<T: Known>(left: &[T], right: &[T], (m, k, n): (usize, usize, usize), into: &mut [T]) {
+    let (left, right) = (matrix(left, m, k), matrix(right, k, n));
+    matmul(writable(into, m, n), Accum::Replace, left, right, T::one_impl(), ALONE);
+}
+
+/// Reflections of a matrix, in their place below the diagonal of a triangle.
+pub(super) struct Reflected<T> {
+    /// The vectors, and the triangle on the diagonal and above it.
+    pub(super) packed: Vec<T>,
+    /// What the library needs to apply many at a time.
+    factors: Vec<T>,
+    /// How many it applies at a time.
+    block: usize,
+    /// The order of columns, if they were exchanged.
+    pub(super) order: Vec<usize>,
+    rows: usize,
+    columns: usize,
+}
+
+/// The reflections that turn a matrix into a triangle, the longest column first if columns are exchanged. `None` also
+/// where a column depends on others exactly: the library leaves such columns in a form of its own.
+pub(super) fn reflect<T: Known>(
+    packed: Vec<T>,
+    rows: usize,
+    columns: usize,
+    exchange: bool,
+) -> Option<Reflected<T>> {
+    let least = rows.min(columns);
+    let block = no_pivoting::factor::recommended_block_size::<T>(rows, columns);
+    let factors = zeros(block * least);
+    let mut all = Reflected { packed, factors, block, order: Vec::new(), rows, columns };
+    let factors = writable(&mut all.factors, block, least);
+    let packed = writable(&mut all.packed, rows, columns);
+    if !exchange {
+        let needed =
+            no_pivoting::factor::qr_in_place_scratch::<T>(rows, columns, block, ALONE, Default::default());
+        let mut memory = room(needed);
+        let memory = MemStack::new(&mut memory);
+        let info =
+            answer(|| no_pivoting::factor::qr_in_place(packed, factors, ALONE, memory, Default::default()))?;
+        return (info.rank == least).then_some(all);
+    }
+    all.order = zeros(columns);
+    let (order, mut places) = (&mut all.order, zeros(columns));
+    let parameters = Default::default();
+    let mut memory =
+        room(col_pivoting::factor::qr_in_place_scratch::<usize, T>(rows, columns, block, ALONE, parameters));
+    let memory = MemStack::new(&mut memory);
+    answer(|| {
+        let _ =
+            col_pivoting::factor::qr_in_place(packed, factors, order, &mut places, ALONE, memory, parameters);
+    })?;
+    Some(all)
+}
+
+impl<T: Known> Reflected<T> {
+    /// The element of the triangle.
+    pub(super) fn at(&self, row: usize, column: usize) -> T {
+        self.packed[column * self.rows + row]
+    }
+
+    /// Applies all reflections to columns, or undoes them if `back`.
+    pub(super) fn apply(&self, columns: &mut [T], back: bool) -> bool {
+        let least = self.rows.min(self.columns);
+        let count = columns.len() / self.rows;
+        let basis = matrix(&self.packed, self.rows, self.columns).get(.., ..least);
+        let factors = matrix(&self.factors, self.block, least);
+        let mut memory =
+            room(householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
+                self.rows, self.block, count,
+            ));
+        let columns = writable(columns, self.rows, count);
+        let memory = MemStack::new(&mut memory);
+        answer(|| match back {
+            false => householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+                basis,
+                factors,
+                Conj::No,
+                columns,
+                ALONE,
+                memory,
+            ),
+            true => householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
+                basis,
+                factors,
+                Conj::Yes,
+                columns,
+                ALONE,
+                memory,
+            ),
+        })
+        .is_some()
+    }
+
+    /// Replaces columns by the solutions of equations with them on the right and the triangle on the left, or its
+    /// adjoint.
+    pub(super) fn solve(&self, columns: &mut [T], adjoined: bool) -> bool {
+        let least = self.rows.min(self.columns);
+        let triangle = matrix(&self.packed, self.rows, self.columns).get(..least, ..least);
+        let count = columns.len() / least.max(1);
+        let columns = writable(columns, least, count);
+        answer(|| match adjoined {
+            false => triangular::solve_upper_triangular_in_place(triangle, columns, ALONE),
+            true => triangular::solve_lower_triangular_in_place_with_conj(
+                triangle.transpose(),
+                Conj::Yes,
+                columns,
+                ALONE,
+            ),
+        })
+        .is_some()
+    }
+}
+
+/// The singular values of a matrix, and if wanted as many vectors of both sides as there are columns in `left` and
+/// `right`.
+pub(super) fn singular<T: Known>(
+    numbers: &[T],
+    (rows, columns): (usize, usize),
+    values: &mut [T::Real],
+    vectors: Option<(&mut [T], &mut [T])>,
+) -> bool {
+    let mut wide: Vec<T> = zeros(values.len());
+    let kind = |count: Option<usize>, side: usize| match count {
+        None => ComputeSvdVectors::No,
+        Some(count) if count == side * side => ComputeSvdVectors::Full,
+        Some(_) => ComputeSvdVectors::Thin,
+    };
+    let (left, right) = vectors.unzip();
+    let kinds = (kind(left.as_ref().map(|x| x.len()), rows), kind(right.as_ref().map(|x| x.len()), columns));
+    let needed = svd::svd_scratch::<T>(rows, columns, kinds.0, kinds.1, ALONE, Default::default());
+    let mut memory = room(needed);
+    let done = found(|| {
+        let left = left.map(|x| {
+            let count = x.len() / rows;
+            writable(x, rows, count)
+        });
+        let right = right.map(|x| {
+            let count = x.len() / columns;
+            writable(x, columns, count)
+        });
+        let values = DiagMut::from_slice_mut(&mut wide);
+        let (matrix, memory) = (matrix(numbers, rows, columns), MemStack::new(&mut memory));
+        svd::svd(matrix, values, left, right, ALONE, memory, Default::default())
+    });
+    values.iter_mut().zip(&wide).for_each(|(value, x)| *value = <T::Real as Element>::from_f64(x.real()));
+    done
+}
+
+/// The eigenvalues of a matrix that is its own adjoint, of which the lower half is read, and if wanted its
+/// eigenvectors.
+pub(super) fn symmetric<T: Known>(
+    numbers: &[T],
+    n: usize,
+    values: &mut [T::Real],
+    vectors: Option<&mut [T]>,
+) -> bool {
+    let mut wide: Vec<T> = zeros(n);
+    let kind = if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+    let mut memory = room(evd::self_adjoint_evd_scratch::<T>(n, kind, ALONE, Default::default()));
+    let done = found(|| {
+        let vectors = vectors.map(|x| writable(x, n, n));
+        let values = DiagMut::from_slice_mut(&mut wide);
+        let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
+        evd::self_adjoint_evd(matrix, values, vectors, ALONE, memory, Default::default())
+    });
+    values.iter_mut().zip(&wide).for_each(|(value, x)| *value = <T::Real as Element>::from_f64(x.real()));
+    done
+}
+
+/// `Known::spectrum` of complex matrices.
+pub(super) fn complex_spectrum<R: RealField>(
+    numbers: &[Complex<R>],
+    n: usize,
+) -> Option<Spectrum<Complex<f64>>>
+where
+    Complex<R>: Known,
+{
+    let (mut values, mut columns) = (zeros(n), zeros(n * n));
+    let needed = evd::evd_scratch::<Complex<R>>(
+        n,
+        ComputeEigenvectors::No,
+        ComputeEigenvectors::Yes,
+        ALONE,
+        Default::default(),
+    );
+    let mut memory = room(needed);
+    let done = found(|| {
+        let columns = Some(writable(&mut columns, n, n));
+        let values = DiagMut::from_slice_mut(&mut values);
+        let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
+        evd::evd_cplx(matrix, values, None, columns, ALONE, memory, Default::default())
+    });
+    let wide = |numbers: Vec<Complex<R>>| numbers.into_iter().map(Element::to_complex).collect();
+    done.then(|| Spectrum { values: wide(values), vectors: wide(columns) })
+}
+
+/// `Known::spectrum` of real matrices. Of two values that are conjugates the library writes the real parts of a
+/// vector, and its imaginary parts beside them.
+pub(super) fn real_spectrum<R: RealField + Known>(numbers: &[R], n: usize) -> Option<Spectrum<Complex<f64>>> {
+    let (mut real, mut imaginary): (Vec<R>, Vec<R>) = (zeros(n), zeros(n));
+    let mut columns: Vec<R> = zeros(n * n);
+    let needed = evd::evd_scratch::<R>(
+        n,
+        ComputeEigenvectors::No,
+        ComputeEigenvectors::Yes,
+        ALONE,
+        Default::default(),
+    );
+    let mut memory = room(needed);
+    let done = found(|| {
+        let columns = Some(writable(&mut columns, n, n));
+        let (real, imaginary) = (DiagMut::from_slice_mut(&mut real), DiagMut::from_slice_mut(&mut imaginary));
+        let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
+        evd::evd_real(matrix, real, imaginary, None, columns, ALONE, memory, Default::default())
+    });
+    if !done {
+        return None;
+    }
+    let number = |(re, im): (&R, &R)| Complex::new(re.to_f64(), im.to_f64());
+    let mut all = Spectrum {
+        values: real.iter().zip(&imaginary).map(number).collect(),
+        vectors: columns.iter().map(|x| x.to_complex()).collect(),
+    };
+    let mut at = 0;
+    while at + 1 < n {
+        if all.values[at].im == 0.0 {
+            at += 1;
+            continue;
+        }
+        let (first, second) = all.vectors[at * n..(at + 2) * n].split_at_mut(n);
+        for (x, y) in first.iter_mut().zip(second) {
+            (*x, *y) = (Complex::new(x.re, y.re), Complex::new(x.re, -y.re));
+        }
+        if all.values[at].im < 0.0 {
+            all.values[at..at + 2].iter_mut().for_each(|x| *x = x.conj());
+            all.vectors[at * n..(at + 2) * n].iter_mut().for_each(|x| *x = x.conj());
+        }
+        at += 2;
+    }
+    Some(all)
+}

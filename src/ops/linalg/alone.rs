@@ -1,0 +1,76 @@
+//! Singular values and eigenvalues without the vectors, where nobody will ask for derivatives: those are made of the
+//! vectors.
+
+use smallvec::smallvec;
+
+use super::Matrices;
+use super::singular::check_finite;
+use crate::error::Result;
+use crate::graph::{At, Gradients, mode};
+use crate::kernels::factor::{Part, values};
+use crate::ops::apply::{Keep, Op, Outputs, apply_one};
+use crate::ops::batch::{Answer, Call};
+use crate::tensor::Tensor;
+
+/// Which values of a matrix.
+#[derive(Clone, Copy)]
+pub(super) enum Values {
+    Singular,
+    /// Those of a matrix that is its own adjoint, of which one triangle is read.
+    Symmetric {
+        upper: bool,
+    },
+}
+
+/// The values, if operations on the matrices are not recorded and nothing else makes use of vectors.
+pub(super) fn alone(a: &Tensor, values: Values) -> Option<Result<Tensor>> {
+    let used = mode::special() || a.requires_grad() && mode::is_grad_enabled();
+    (!used).then(|| apply_one(values, &[a]))
+}
+
+impl Op for Values {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        match self {
+            Values::Singular => "LinalgSvdBackward0",
+            Values::Symmetric { .. } => "LinalgEighBackward0",
+        }
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        super::effort(inputs[0])
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let a = Matrices::of(inputs[0])?;
+        let found = a.room(&[a.rows.min(a.columns)], a.dtype.to_real())?;
+        over!(a.dtype, T => {
+            let room = a.each::<T>().zip(a.parts::<Part<T>>(&found));
+            match *self {
+                Values::Singular => {
+                    check_finite::<T>(&a)?;
+                    a.run(room, |(matrix, found)| values::singular(matrix, found, None));
+                }
+                Values::Symmetric { upper } => {
+                    a.run(room, |(matrix, found)| values::symmetric(matrix, upper, found, None));
+                }
+            }
+        });
+        Ok(smallvec![Tensor::from_array(found)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, _gradients: &Gradients) -> Result<Gradients> {
+        unreachable!("values that are recorded come with their vectors")
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        unreachable!("values that have tangents come with their vectors")
+    }
+
+    fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
+        unreachable!("values of many samples come with their vectors")
+    }
+}
