@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from . import mtia as mtia
     from . import multiprocessing as multiprocessing
     from . import nn as nn
+    from . import onnx as onnx
     from . import optim as optim
     from . import overrides as overrides
     from . import profiler as profiler
@@ -261,7 +262,10 @@ else:
             "_jit_internal",
             "accelerator",
             "fx",
+            "_inductor",
+            "_logging",
             "hub",
+            "onnx",
             "jit",
             "mps",
             "mtia",
@@ -269,6 +273,9 @@ else:
             "version",
         },
         places={
+            "._absent_types": "chalf complex32 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
+            "float8_e5m2fnuz float8_e8m0fnu jagged qint32 qint8 quint8 sparse_bsc sparse_bsr sparse_coo "
+            "sparse_csc sparse_csr uint16 uint32 uint64",
             "._assertions": "_assert _check _check_index _check_is_size _check_not_implemented "
             "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with _is_all_true "
             "_is_any_true sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",

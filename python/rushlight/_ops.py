@@ -331,6 +331,8 @@ class _OpNamespace:
     def __getattr__(self, name: str) -> OpOverloadPacket:
         known = {} if name.startswith("__") or self._namespace != "aten" else table()[1]
         packet = known.get(name)
+        if not name.startswith("_") and _stand_in(self._namespace):
+            packet = self.__dict__.get(name)
         if packet is None:
             raise AttributeError(f"'_OpNamespace' '{self._namespace}' object has no attribute '{name}'")
         self.__dict__[name] = packet
@@ -338,6 +340,19 @@ class _OpNamespace:
 
     def __repr__(self) -> str:
         return f"<module '{self.__name__}' from 'torch.ops'>"
+
+
+# Libraries of operators that are compiled for torch, and where those stand that are computed here instead.
+_STANDING_IN = {"torchvision": "._vision"}
+
+
+def _stand_in(library: str) -> bool:
+    """Load the operators that stand in for those of a library, if there are some."""
+    if library in _STANDING_IN:
+        from importlib import import_module
+
+        import_module(_STANDING_IN[library], __package__)
+    return library in _STANDING_IN
 
 
 class _Ops(ModuleType):
@@ -352,6 +367,12 @@ class _Ops(ModuleType):
             raise AttributeError(f"'_Ops' object has no attribute '{name}'")
         self.__dict__[name] = namespace = _OpNamespace(name)
         return namespace
+
+    def load_library(self, path: Any) -> None:
+        """Load what stands in for a library of operators; others are made for torch itself."""
+        folder, file = os.path.split(os.path.realpath(path))
+        if not (file.startswith("_C.") and _stand_in(os.path.basename(folder))):
+            raise OSError(f"Could not load this library: {os.path.realpath(path)}")
 
     def __repr__(self) -> str:
         return "<module 'torch.ops' from '_ops.py'>"

@@ -16,6 +16,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
+from ._lazy import on_first_use
 from ._rushlight import Tensor
 from .utils.hooks import warn_if_has_hooks
 
@@ -295,3 +296,12 @@ def load(
         return _Unpickler(
             BytesIO(archive.read(member)), archive, prefix, weights_only is None or weights_only
         ).load()
+
+
+__getattr__, __dir__ = on_first_use(
+    globals(),
+    places={
+        "._safe_globals": "DEFAULT_PROTOCOL FILE_LIKE MAP_LOCATION add_safe_globals clear_safe_globals "
+        "get_safe_globals safe_globals"
+    },
+)
