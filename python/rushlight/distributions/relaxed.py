@@ -16,6 +16,8 @@ from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, p
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from typing_extensions import Self
+
     from .._rushlight import Tensor
 
 __all__ = [
@@ -27,7 +29,19 @@ __all__ = [
 ]
 
 
-class LogitRelaxedBernoulli(Distribution):
+class _Relaxed(Distribution):
+    """A distribution of one temperature, however many there are of it."""
+
+    temperature: Any
+
+    def expand(self, batch_shape: Iterable[int], _instance: Any = None) -> Self:
+        """Return as many of the distribution as `batch_shape` says, on the same memory."""
+        made = super().expand(batch_shape)
+        made.temperature = self.temperature
+        return made
+
+
+class LogitRelaxedBernoulli(_Relaxed):
     """The logarithm of the odds of something that happens more or less."""
 
     arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -109,7 +123,7 @@ class RelaxedBernoulli(TransformedDistribution):
         return self.base_dist.probs
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(_Relaxed):
     """The logarithms of a choice that is not quite made."""
 
     arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}

@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from .._lazy import on_first_use
+from .._places import open_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,9 @@ __all__ = [
 ]
 
 __getattr__, __dir__ = on_first_use(globals(), rooms={"operators", "symbolic_helper"})
+
+# Where the ways are to write operators in a version of the format: there are none in any.
+open_places(globals(), {f"symbolic_opset{version}": {} for version in range(7, 21)})
 
 _symbolics: dict[tuple[str, int], Callable[..., Any]] = {}
 
