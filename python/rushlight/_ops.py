@@ -388,6 +388,8 @@ def _slice(x: Tensor, dim: int = 0, start: int | None = None, end: int | None = 
 # Operators that no public function has the name of, or only one that takes something else.
 _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
     "_log_softmax": lambda torch: lambda x, dim, half=False: torch.log_softmax(x, dim),
+    "_pin_memory": lambda torch: lambda x, device=None: x.pin_memory(),
+    "_sparse_addmm": lambda torch: torch.addmm,
     "_softmax": lambda torch: lambda x, dim, half=False: torch.softmax(x, dim),
     "_to_copy": lambda torch: lambda x, *, dtype=None, **rest: x.to(dtype or x.dtype, copy=True),
     "_unsafe_view": lambda torch: lambda x, size: x.reshape(size),
