@@ -24,9 +24,9 @@ from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
 try:
-    from tqdm.auto import tqdm
+    from tqdm.auto import tqdm as tqdm  # type: ignore[import-untyped]
 except ImportError:
-    from ._progress import tqdm
+    from ._progress import tqdm as tqdm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

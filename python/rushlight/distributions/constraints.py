@@ -67,7 +67,8 @@ class _Bounded(Constraint):
 
     names: tuple[str, ...] = ()
 
-    def __init__(self, *bounds: Any) -> None:
+    def __init__(self, *bounds: Any, **named: Any) -> None:
+        bounds = (*bounds, *(named[name] for name in self.names[len(bounds) :]))
         self.bounds: tuple[Tensor, ...] = bounds
         for name, bound in zip(self.names, bounds, strict=True):
             setattr(self, name, bound)

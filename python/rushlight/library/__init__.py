@@ -236,8 +236,12 @@ class Library:
         """
         name = op_name if isinstance(op_name, str) else op_name.name()
         definition = find(name if "::" in name else f"{self.ns}::{name}")
-        if (dispatch_key or self.dispatch_key) == "Meta":
+        key = dispatch_key or self.dispatch_key
+        if key == "Meta":
             definition.register_fake(fn)
+            return
+        if key.startswith("Autocast"):
+            # It would call the operator again with other types, beneath what calls it here.
             return
         definition._kernel = definition._init_fn = fn
 
