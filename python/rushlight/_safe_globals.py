@@ -18,8 +18,8 @@ DEFAULT_PROTOCOL = 2
 MAP_LOCATION = Any
 FILE_LIKE = Any
 if TYPE_CHECKING:
-    MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None  # type: ignore[assignment, misc]
-    FILE_LIKE = str | os.PathLike[str] | IO[bytes]  # type: ignore[assignment, misc]
+    MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None  # type: ignore[misc]
+    FILE_LIKE = str | os.PathLike[str] | IO[bytes]  # type: ignore[misc]
 
 _added: dict[tuple[str, str], Any] = {}
 

@@ -55,7 +55,7 @@ def _refusing(name: str) -> Any:
 
 _library = Library("torchvision", "DEF")
 for _schema, _function in _COMPUTED.items():
-    _library.impl(_library.define(_schema), _function, "CPU")
+    _library.impl(_library.define(_schema), _function, "CPU")  # type: ignore[arg-type]
 for _schema in _DECLARED:
     _name = _library.define(_schema)
     _library.impl(_name, _refusing(_name), "CPU")

@@ -98,7 +98,7 @@ class RelaxedBernoulli(TransformedDistribution):
     """
 
     arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
-    support = constraints.unit_interval  # type: ignore[assignment]
+    support = constraints.unit_interval
     base_dist: LogitRelaxedBernoulli
 
     def __init__(
@@ -178,7 +178,7 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     """
 
     arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    support = constraints.simplex  # type: ignore[assignment]
+    support = constraints.simplex
     base_dist: ExpRelaxedCategorical
 
     def __init__(
