@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from . import _vmap_internals as _vmap_internals
     from . import accelerator as accelerator
     from . import amp as amp
+    from . import ao as ao
     from . import backends as backends
     from . import compiler as compiler
     from . import cpu as cpu
@@ -57,9 +58,11 @@ if TYPE_CHECKING:
     from . import mtia as mtia
     from . import multiprocessing as multiprocessing
     from . import nn as nn
+    from . import onnx as onnx
     from . import optim as optim
     from . import overrides as overrides
     from . import profiler as profiler
+    from . import quantization as quantization
     from . import random as random
     from . import return_types as return_types
     from . import serialization as serialization
@@ -261,6 +264,7 @@ else:
             "special",
             "storage",
             "testing",
+            "torch",
             "torch_version",
             "utils",
             "__config__",
@@ -269,7 +273,13 @@ else:
             "_jit_internal",
             "accelerator",
             "fx",
+            "_inductor",
+            "_logging",
+            "_subclasses",
+            "ao",
             "hub",
+            "quantization",
+            "onnx",
             "jit",
             "mps",
             "mtia",
@@ -277,9 +287,13 @@ else:
             "version",
         },
         places={
+            "._absent_types": "chalf complex32 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
+            "float8_e5m2fnuz float8_e8m0fnu jagged qint32 qint8 quint2x4 quint4x2 quint8 sparse_bsc "
+            "sparse_bsr sparse_coo sparse_csc sparse_csr uint16 uint32 uint64",
             "._assertions": "_assert _check _check_index _check_is_size _check_not_implemented "
             "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with _is_all_true "
             "_is_any_true sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
+            "._C._scripting": "PyTorchFileReader PyTorchFileWriter",
             "._chains": "chain_matmul",
             "._compiled": "compile",
             "._eigenpairs": "lobpcg",

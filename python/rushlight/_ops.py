@@ -331,6 +331,8 @@ class _OpNamespace:
     def __getattr__(self, name: str) -> OpOverloadPacket:
         known = {} if name.startswith("__") or self._namespace != "aten" else table()[1]
         packet = known.get(name)
+        if not name.startswith("_") and _stand_in(self._namespace):
+            packet = self.__dict__.get(name)
         if packet is None:
             raise AttributeError(f"'_OpNamespace' '{self._namespace}' object has no attribute '{name}'")
         self.__dict__[name] = packet
@@ -338,6 +340,19 @@ class _OpNamespace:
 
     def __repr__(self) -> str:
         return f"<module '{self.__name__}' from 'torch.ops'>"
+
+
+# Libraries of operators that are compiled for torch, and where those stand that are computed here instead.
+_STANDING_IN = {"torchvision": "._vision"}
+
+
+def _stand_in(library: str) -> bool:
+    """Load the operators that stand in for those of a library, if there are some."""
+    if library in _STANDING_IN:
+        from importlib import import_module
+
+        import_module(_STANDING_IN[library], __package__)
+    return library in _STANDING_IN
 
 
 class _Ops(ModuleType):
@@ -354,8 +369,10 @@ class _Ops(ModuleType):
         return namespace
 
     def load_library(self, path: Any) -> None:
-        """Refuse a library of operators: such libraries are made for torch's own binary interface."""
-        raise OSError(f"Could not load this library: {os.path.realpath(path)}")
+        """Load what stands in for a library of operators; others are made for torch itself."""
+        folder, file = os.path.split(os.path.realpath(path))
+        if not (file.startswith("_C.") and _stand_in(os.path.basename(folder))):
+            raise OSError(f"Could not load this library: {os.path.realpath(path)}")
 
     def __repr__(self) -> str:
         return "<module 'torch.ops' from '_ops.py'>"
@@ -371,6 +388,8 @@ def _slice(x: Tensor, dim: int = 0, start: int | None = None, end: int | None = 
 # Operators that no public function has the name of, or only one that takes something else.
 _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
     "_log_softmax": lambda torch: lambda x, dim, half=False: torch.log_softmax(x, dim),
+    "_pin_memory": lambda torch: lambda x, device=None: x.pin_memory(),
+    "_sparse_addmm": lambda torch: torch.addmm,
     "_softmax": lambda torch: lambda x, dim, half=False: torch.softmax(x, dim),
     "_to_copy": lambda torch: lambda x, *, dtype=None, **rest: x.to(dtype or x.dtype, copy=True),
     "_unsafe_view": lambda torch: lambda x, size: x.reshape(size),

@@ -65,3 +65,16 @@ PRINT_OPTS = _Options()
 def _str(self: Tensor) -> str:
     """Return the text of a tensor."""
     return Tensor.__repr__(self)
+
+
+def _tensor_str(self: Tensor, indent: int) -> str:
+    """Return the text of the numbers of a tensor alone, whose further lines are indented by so many spaces
+    more.
+
+    >>> import rushlight as torch
+    >>> torch._tensor_str._tensor_str(torch.tensor([1, 2], dtype=torch.int16), 0)
+    '[1, 2]'
+    """
+    text = Tensor.__repr__(self.detach()).removeprefix("tensor(")
+    end = text.rindex("]") + 1 if self.dim() else min(text.find(mark) % len(text) for mark in (", ", ")"))
+    return text[:end].replace("\n" + " " * len("tensor("), "\n" + " " * indent)

@@ -23,6 +23,11 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
+try:
+    from tqdm.auto import tqdm as tqdm  # type: ignore[import-untyped]
+except ImportError:
+    from ._progress import tqdm as tqdm
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
@@ -264,16 +269,14 @@ def download_url_to_file(
         total = int(answer.headers.get("Content-Length") or 0)
         handle, part = tempfile.mkstemp(prefix=f"{dst}.", suffix=".partial", dir=os.path.dirname(dst) or ".")
         try:
-            with os.fdopen(handle, "wb") as file:
-                received = 0
+            bar = tqdm(
+                total=total or None, disable=not progress, unit="B", unit_scale=True, unit_divisor=1024
+            )
+            with os.fdopen(handle, "wb") as file, bar:
                 while block := answer.read(READ_DATA_CHUNK):
                     file.write(block)
                     digest.update(block)
-                    received += len(block)
-                    if progress and total:
-                        sys.stderr.write(f"\r{100 * received / total:5.1f}% of {total / 2**20:.1f} MB")
-            if progress and total:
-                sys.stderr.write("\n")
+                    bar.update(len(block))
             if hash_prefix is not None and not digest.hexdigest().startswith(hash_prefix):
                 raise RuntimeError(
                     f'invalid hash value (expected "{hash_prefix}", got "{digest.hexdigest()}")'

@@ -384,4 +384,11 @@ def _load(file: Any, path: Any, mmap: bool, careful: bool, options: dict[str, An
     return found
 
 
-__getattr__, __dir__ = on_first_use(globals(), places={"._pickles": "_get_layout"})
+__getattr__, __dir__ = on_first_use(
+    globals(),
+    places={
+        "._pickles": "_get_layout",
+        "._safe_globals": "DEFAULT_PROTOCOL FILE_LIKE MAP_LOCATION add_safe_globals clear_safe_globals "
+        "get_safe_globals safe_globals",
+    },
+)

@@ -104,3 +104,10 @@ def test_errors_of_devices_are_errors_of_running():
     assert issubclass(torch.cuda.OutOfMemoryError, RuntimeError)
     assert torch.cuda.OutOfMemoryError is torch.OutOfMemoryError
     assert issubclass(torch.AcceleratorError, RuntimeError)
+
+
+def test_types_and_layouts_that_are_named():
+    for name in ("uint16", "float8_e4m3fn", "complex32", "sparse_coo", "sparse_csr", "qint8"):
+        assert repr(getattr(torch, name)) == f"torch.{name}"
+    assert torch.ones(1).layout != torch.sparse_coo and torch.ones(1).dtype != torch.uint16
+    assert torch.uint16.itemsize == 2 and torch.float8_e5m2.is_floating_point

@@ -46,7 +46,8 @@ _PLACES = {
     ".._streams": "AcceleratorError OutOfMemoryError",
     "..futures": "Future",
     "._dispatch": "DispatchKey DispatchKeySet",
-    "._scripting": "Block Function Graph JitType ListType Node ScriptFunction ScriptModule ScriptObject "
+    "._scripting": "Block Function Graph JitType ListType Node PyTorchFileReader PyTorchFileWriter "
+    "ScriptFunction ScriptModule ScriptObject "
     "TensorType Value _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard "
     "_are_functorch_transforms_active _cuda_clearCublasWorkspaces _cuda_isInBadFork _get_accelerator "
     "_get_default_device _get_privateuse1_backend_name _get_tracing_state _jit_can_fuse_on_cpu "

@@ -13,8 +13,10 @@ from .bounded import Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, Multinomial, OneHotCategorical
 from .constraint_registry import biject_to, transform_to
+from .correlations import LKJCholesky
 from .counts import Poisson
 from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .gammas import Beta, Chi2, Dirichlet, Gamma
 from .halves import HalfCauchy, HalfNormal
 from .joint_transforms import (
@@ -25,7 +27,14 @@ from .joint_transforms import (
     StickBreakingTransform,
 )
 from .kl import kl_divergence, register_kl
+from .mixtures import MixtureSameFamily, NegativeBinomial
 from .multivariate import Independent, MultivariateNormal
+from .powers import FisherSnedecor, InverseGamma, Kumaraswamy, Pareto, Weibull
+from .relaxed import (
+    OneHotCategoricalStraightThrough,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+)
 from .scaled import Cauchy, Gumbel, Laplace, LogNormal, Normal
 from .tails import StudentT
 from .transformed import TransformedDistribution
@@ -56,6 +65,8 @@ __all__ = [
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "ExponentialFamily",
+    "FisherSnedecor",
     "Gamma",
     "Geometric",
     "Gumbel",
@@ -63,16 +74,25 @@ __all__ = [
     "HalfNormal",
     "Independent",
     "IndependentTransform",
+    "InverseGamma",
+    "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
     "LowerCholeskyTransform",
+    "MixtureSameFamily",
     "Multinomial",
     "MultivariateNormal",
+    "NegativeBinomial",
     "Normal",
     "OneHotCategorical",
+    "OneHotCategoricalStraightThrough",
+    "Pareto",
     "Poisson",
     "PositiveDefiniteTransform",
     "PowerTransform",
+    "RelaxedBernoulli",
+    "RelaxedOneHotCategorical",
     "SigmoidTransform",
     "SoftmaxTransform",
     "SoftplusTransform",
@@ -82,6 +102,7 @@ __all__ = [
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "Weibull",
     "biject_to",
     "constraint_registry",
     "constraints",
@@ -103,6 +124,16 @@ open_places(
         "cauchy": {".scaled": "Cauchy"},
         "chi2": {".gammas": "Chi2"},
         "dirichlet": {".gammas": "Dirichlet"},
+        "fishersnedecor": {".powers": "FisherSnedecor"},
+        "inverse_gamma": {".powers": "InverseGamma"},
+        "lkj_cholesky": {".correlations": "LKJCholesky"},
+        "kumaraswamy": {".powers": "Kumaraswamy"},
+        "mixture_same_family": {".mixtures": "MixtureSameFamily"},
+        "negative_binomial": {".mixtures": "NegativeBinomial"},
+        "pareto": {".powers": "Pareto"},
+        "relaxed_bernoulli": {".relaxed": "LogitRelaxedBernoulli RelaxedBernoulli"},
+        "relaxed_categorical": {".relaxed": "ExpRelaxedCategorical RelaxedOneHotCategorical"},
+        "weibull": {".powers": "Weibull"},
         "exponential": {".bounded": "Exponential"},
         "gamma": {".gammas": "Gamma"},
         "geometric": {".chances": "Geometric"},
@@ -116,7 +147,10 @@ open_places(
             ".multivariate": "MultivariateNormal _precision_to_scale_tril=_root_of_inverse"
         },
         "normal": {".scaled": "Normal"},
-        "one_hot_categorical": {".choices": "OneHotCategorical"},
+        "one_hot_categorical": {
+            ".choices": "OneHotCategorical",
+            ".relaxed": "OneHotCategoricalStraightThrough",
+        },
         "half_cauchy": {".halves": "HalfCauchy"},
         "poisson": {".counts": "Poisson"},
         "studentT": {".tails": "StudentT"},

@@ -54,7 +54,7 @@ class Distribution:
 
     def _check_parameters(self) -> None:
         for name, constraint in self.arg_constraints.items():
-            if isinstance(constraint, type(constraints.dependent)):
+            if constraints.is_dependent(constraint):
                 continue
             if name not in self.__dict__ and isinstance(getattr(type(self), name, None), lazy_property):
                 continue
@@ -148,6 +148,17 @@ class Distribution:
     def perplexity(self) -> Tensor:
         """Return the exponential of the entropy."""
         return self.entropy().exp()
+
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """Return an object for `expand`: a new one of this class, unless that is made otherwise."""
+        if _instance is not None:
+            return _instance
+        if type(self).__init__ is not cls.__init__:  # type: ignore[misc]
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "
+                f"must also define a custom .expand() method."
+            )
+        return type(self).__new__(type(self))
 
     def _extended_shape(self, sample_shape: Iterable[int] = ()) -> Size:
         return Size([*sample_shape, *self._batch_shape, *self._event_shape])

@@ -118,7 +118,7 @@ from ._traces import (
     trace_module,
 )
 
-_fork, _wait = fork, wait
+_fork, _wait, _script_if_tracing = fork, wait, script_if_tracing
 
 __all__ = [
     "Attribute",

@@ -230,9 +230,19 @@ class Library:
         return name
 
     def impl(self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "", **_options: Any) -> None:
-        """Have `fn` compute an operator. Autograd follows what it does, unless a derivative is registered."""
+        """Have `fn` compute an operator. Autograd follows what it does, unless a derivative is registered.
+
+        A function for the key "Meta" says what the results look like.
+        """
         name = op_name if isinstance(op_name, str) else op_name.name()
         definition = find(name if "::" in name else f"{self.ns}::{name}")
+        key = dispatch_key or self.dispatch_key
+        if key == "Meta":
+            definition.register_fake(fn)
+            return
+        if key.startswith("Autocast"):
+            # It would call the operator again with other types, beneath what calls it here.
+            return
         definition._kernel = definition._init_fn = fn
 
 

@@ -13,14 +13,29 @@ from __future__ import annotations
 import multiprocessing
 from multiprocessing import *  # noqa: F403
 
+from .spawn import (
+    ProcessContext,
+    ProcessExitedException,
+    ProcessRaisedException,
+    SpawnContext,
+    spawn,
+    start_processes,
+)
+
 _STRATEGIES = {"file_descriptor", "file_system"}
 _strategy = "file_descriptor"
 
 __all__ = [
     *multiprocessing.__all__,
+    "ProcessContext",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "SpawnContext",
     "get_all_sharing_strategies",
     "get_sharing_strategy",
     "set_sharing_strategy",
+    "spawn",
+    "start_processes",
 ]
 
 

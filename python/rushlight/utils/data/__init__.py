@@ -44,4 +44,10 @@ __all__ = [
 ]
 
 open_places(globals(), {"_utils": {}})
-open_places(vars(_utils), {"collate": {".collate": "default_collate default_convert"}})  # type: ignore[name-defined]  # noqa: F821
+open_places(
+    vars(_utils),  # type: ignore[name-defined]  # noqa: F821
+    {
+        "collate": {".collate": "default_collate default_convert"},
+        "worker": {".dataloader": "get_worker_info", "._seeds": "_generate_state"},
+    },
+)

@@ -1,0 +1,63 @@
+"""Types of elements and layouts that torch has and no tensor here: libraries name them in tables."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+__all__: list[str] = []
+
+
+class _Absent:
+    """Something that no tensor has. It equals itself alone."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+class _Type(_Absent):
+    """A type of elements."""
+
+    def __init__(self, name: str, itemsize: int, is_floating_point: bool = False) -> None:
+        super().__init__(name)
+        self.itemsize, self.is_floating_point = itemsize, is_floating_point
+        self.is_complex = name.startswith("complex")
+        self.is_signed = not name.startswith(("uint", "quint"))
+
+    def to_real(self) -> NoReturn:
+        """Refuse."""
+        raise TypeError(f"{self!r} is a type that no tensor has")
+
+    to_complex = to_real
+
+
+class _Layout(_Absent):
+    """A layout."""
+
+
+uint16 = _Type("uint16", 2)
+uint32 = _Type("uint32", 4)
+uint64 = _Type("uint64", 8)
+float8_e4m3fn = _Type("float8_e4m3fn", 1, True)
+float8_e4m3fnuz = _Type("float8_e4m3fnuz", 1, True)
+float8_e5m2 = _Type("float8_e5m2", 1, True)
+float8_e5m2fnuz = _Type("float8_e5m2fnuz", 1, True)
+float8_e8m0fnu = _Type("float8_e8m0fnu", 1, True)
+float4_e2m1fn_x2 = _Type("float4_e2m1fn_x2", 1, True)
+complex32 = chalf = _Type("complex32", 4)
+qint8 = _Type("qint8", 1)
+quint8 = _Type("quint8", 1)
+qint32 = _Type("qint32", 4)
+quint4x2 = _Type("quint4x2", 1)
+quint2x4 = _Type("quint2x4", 1)
+sparse_coo = _Layout("sparse_coo")
+sparse_csr = _Layout("sparse_csr")
+sparse_csc = _Layout("sparse_csc")
+sparse_bsr = _Layout("sparse_bsr")
+sparse_bsc = _Layout("sparse_bsc")
+jagged = _Layout("jagged")

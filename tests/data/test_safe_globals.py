@@ -1,0 +1,44 @@
+"""Classes that files may name though they are read carefully."""
+
+import pickle
+
+import pytest
+import rushlight as torch
+
+serialization = torch.serialization
+
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+    def __reduce__(self):
+        return Point, (self.x,)
+
+
+@pytest.fixture
+def file(tmp_path):
+    torch.save({"point": Point(3)}, tmp_path / "point.pt")
+    return tmp_path / "point.pt"
+
+
+def test_a_class_is_allowed_when_it_was_added(file):
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(file, weights_only=True)
+    serialization.add_safe_globals([Point])
+    try:
+        assert (
+            torch.load(file, weights_only=True)["point"].x == 3 and Point in serialization.get_safe_globals()
+        )
+    finally:
+        serialization.clear_safe_globals()
+    assert serialization.get_safe_globals() == []
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(file, weights_only=True)
+
+
+def test_a_class_is_allowed_in_a_block(file):
+    with serialization.safe_globals([Point]):
+        assert torch.load(file, weights_only=True)["point"].x == 3
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(file, weights_only=True)
