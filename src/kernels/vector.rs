@@ -101,12 +101,12 @@ fn beside<T, const N: usize>(mut others: [&[T]; N], start: usize, len: usize) ->
     others
 }
 
-/// The numbers beside one. Not by `map` of arrays, which is not always compiled into the loop that calls it.
+/// The numbers beside one. Neither `map` of arrays nor `zip` is always compiled into the loop that calls it.
 #[inline(always)]
 fn row<A: Arithmetic, const N: usize>(others: &[&[A::Plain]; N], index: usize, x: A) -> [A; N] {
     let mut row = [x; N];
-    for (number, other) in row.iter_mut().zip(others) {
-        *number = A::new(other[index]);
+    for (place, number) in row.iter_mut().enumerate() {
+        *number = A::new(others[place][index]);
     }
     row
 }
@@ -155,8 +155,7 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
         let lanes = const { if size_of::<T>() == 4 { LANES } else { LANES / 2 } };
         let whole = values.len() - values.len() % lanes;
         let (first, rest) = values.split_at_mut(whole);
-        let (others, others_rest) =
-            (others.map(|other| &other[..whole]), others.map(|other| &other[whole..]));
+        let (others, others_rest) = (beside(others, 0, whole), beside(others, whole, rest.len()));
         let is_filled = rest.len() > FEW;
         let (mut room, mut room_beside) = ([T::ONE; LANES], [[T::ONE; LANES]; N]);
         if is_filled {
