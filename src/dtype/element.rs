@@ -203,12 +203,14 @@ macro_rules! real {
             fn from_i64(value: i64) -> Self {
                 value as $T
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn from_f64(value: f64) -> Self {
                 value as $T
             }
             fn to_i64(self) -> i64 {
                 truncate(f64::from(self))
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn to_f64(self) -> f64 {
                 f64::from(self)
             }

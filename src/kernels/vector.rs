@@ -160,13 +160,13 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
         let (mut room, mut room_beside) = ([T::ONE; LANES], [[T::ONE; LANES]; N]);
         if is_filled {
             room[..rest.len()].copy_from_slice(rest);
-            for (room, other) in room_beside.iter_mut().zip(others_rest) {
-                room[..other.len()].copy_from_slice(other);
+            for (place, room) in room_beside.iter_mut().enumerate() {
+                room[..rest.len()].copy_from_slice(others_rest[place]);
             }
         }
         let mut filled = others_rest;
-        for (filled, room) in filled.iter_mut().zip(&room_beside) {
-            *filled = &room[..lanes];
+        for (place, filled) in filled.iter_mut().enumerate() {
+            *filled = &room_beside[place][..lanes];
         }
         // One loop, so that it is there once.
         let left: (&mut [T], [&[T]; N]) =

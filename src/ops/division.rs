@@ -234,6 +234,7 @@ impl Elementwise2 for Remainder {
 
     const HAS_FAR: bool = true;
 
+    #[inline(always)]
     fn is_far<T: Real>(&self, a: T, b: T) -> bool {
         math::is_large_quotient(a, b)
     }
@@ -284,6 +285,7 @@ impl Elementwise2 for Fmod {
 
     const HAS_FAR: bool = true;
 
+    #[inline(always)]
     fn is_far<T: Real>(&self, a: T, b: T) -> bool {
         math::is_large_quotient(a, b)
     }

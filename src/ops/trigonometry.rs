@@ -31,6 +31,7 @@ impl Elementwise for Sin {
 
     const HAS_FAR: bool = true;
 
+    #[inline(always)]
     fn is_far<T: Real>(&self, x: T) -> bool {
         math::is_many_turns(x)
     }
@@ -67,6 +68,7 @@ impl Elementwise for Cos {
 
     const HAS_FAR: bool = true;
 
+    #[inline(always)]
     fn is_far<T: Real>(&self, x: T) -> bool {
         math::is_many_turns(x)
     }
@@ -103,6 +105,7 @@ impl Elementwise for Tan {
 
     const HAS_FAR: bool = true;
 
+    #[inline(always)]
     fn is_far<T: Real>(&self, x: T) -> bool {
         math::is_many_turns(x)
     }
