@@ -18,6 +18,9 @@ const CHUNK: usize = 1024;
 /// The most numbers that a loop takes at once, or a multiple of that: what is left over is filled up to so many.
 const LANES: usize = 64;
 
+/// Numbers of several slices that are taken out of them together: where these end need not be asked for each.
+const BLOCK: usize = 32;
+
 /// So few numbers that are left over are taken one by one.
 const FEW: usize = 4;
 
@@ -173,7 +176,30 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
             if is_filled { (&mut room[..lanes], filled) } else { (&mut *rest, others_rest) };
         for (values, others) in [(first, others), left] {
             let others = beside(others, 0, values.len());
-            for (index, x) in values.iter_mut().enumerate() {
+            let mut done = 0;
+            if const { N > 0 } {
+                let (blocks, _) = values.as_chunks_mut::<BLOCK>();
+                for block in blocks {
+                    let mut near = [[T::ONE; BLOCK]; N];
+                    for (place, near) in near.iter_mut().enumerate() {
+                        if let Some(numbers) = others[place][done..].first_chunk() {
+                            *near = *numbers;
+                        }
+                    }
+                    let numbers = *block;
+                    for lane in 0..BLOCK {
+                        let number = A::new(numbers[lane]);
+                        let mut row = [number; N];
+                        for (place, other) in row.iter_mut().enumerate() {
+                            *other = A::new(near[place][lane]);
+                        }
+                        block[lane] = f.at(number, row).get();
+                    }
+                    done += BLOCK;
+                }
+            }
+            let others = beside(others, done, values.len() - done);
+            for (index, x) in values[done..].iter_mut().enumerate() {
                 let number = A::new(*x);
                 *x = f.at(number, row(&others, index, number)).get();
             }
