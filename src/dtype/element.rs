@@ -108,6 +108,8 @@ pub trait Real: Number + num_traits::Float + AsPrimitive<f64> {
     fn power_of_two(n: Self) -> Self;
     /// m and n with m 2ⁿ the number and m from √½ to √2, for normal numbers above zero.
     fn mantissa_and_exponent(self) -> (Self, Self);
+    /// The number without the lower half of its digits: products of two such numbers are exact.
+    fn head(self) -> Self;
 }
 
 /// The conversion of out-of-range and NaN values that x86 makes: the least `i64`.
@@ -242,6 +244,10 @@ macro_rules! real {
                     $T::from_bits(Self::ROUNDING.to_bits() | (bits >> FRACTION)) - (Self::ROUNDING + BIAS);
                 let fraction = bits & ((1 << FRACTION) - 1);
                 ($T::from_bits(fraction.wrapping_add(LEAST)), exponent)
+            }
+            #[inline(always)]
+            fn head(self) -> Self {
+                $T::from_bits(self.to_bits() & ($Bits::MAX << $T::MANTISSA_DIGITS.div_ceil(2)))
             }
         }
         impl Ring for $T {

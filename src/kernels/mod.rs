@@ -33,5 +33,6 @@ pub mod special;
 pub mod taps;
 #[cfg(test)]
 mod testing;
+pub mod vector;
 pub mod windows;
 pub mod zip;

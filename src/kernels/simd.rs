@@ -1,6 +1,11 @@
 //! Running a plain loop with the widest vector instructions of this processor. The loops
 //! themselves live with their kernels and are written for the compiler to vectorise.
 
+use super::math::Arithmetic;
+#[cfg(not(debug_assertions))]
+use super::math::Fused;
+use crate::dtype::Real;
+
 /// Work shorter than this is not worth looking up the processor for.
 #[cfg(not(debug_assertions))]
 const SHORT: usize = 32;
@@ -31,4 +36,47 @@ pub(super) fn vectorised<R>(len: usize, work: impl FnOnce() -> R) -> R {
 #[cfg(debug_assertions)]
 pub(super) fn vectorised<R>(_len: usize, work: impl FnOnce() -> R) -> R {
     work()
+}
+
+/// Work with numbers that is written for plain arithmetic and for fused, of which a processor has the one or the other.
+pub(super) trait Calculation<T> {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn run<A: Arithmetic<Plain = T>>(self) -> Self::Output;
+}
+
+/// Does work with the widest fused instructions of this processor, however little it is: results depend on the
+/// choice between plain and fused arithmetic, though not on how wide it is.
+#[inline]
+#[cfg(all(not(debug_assertions), target_arch = "x86_64"))]
+pub(super) fn calculated<T: Real, C: Calculation<T>>(work: C) -> C::Output {
+    if let Some(simd) = pulp::x86::V4::try_new() {
+        return simd.vectorize(
+            #[inline(always)]
+            || work.run::<Fused<T>>(),
+        );
+    }
+    match pulp::x86::V3::try_new() {
+        Some(simd) => simd.vectorize(
+            #[inline(always)]
+            || work.run::<Fused<T>>(),
+        ),
+        None => work.run::<T>(),
+    }
+}
+
+/// Every processor of this kind has fused instructions.
+#[inline]
+#[cfg(all(not(debug_assertions), target_arch = "aarch64"))]
+pub(super) fn calculated<T: Real, C: Calculation<T>>(work: C) -> C::Output {
+    work.run::<Fused<T>>()
+}
+
+/// Plain arithmetic, which is right on all processors: see `vectorised`.
+#[inline]
+#[cfg(any(debug_assertions, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub(super) fn calculated<T: Real, C: Calculation<T>>(work: C) -> C::Output {
+    work.run::<T>()
 }

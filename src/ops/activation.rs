@@ -6,7 +6,8 @@ use super::unary::{Elementwise, Integers, Keeps};
 use super::{create, mul, sub};
 use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
-use crate::kernels::math;
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::vector::Vectors;
 use crate::tensor::Tensor;
 
 /// y = max(x, 0),  dy/dx = 1 where y > 0, else 0
@@ -70,8 +71,10 @@ impl Elementwise for Sigmoid {
     const KEEPS: Keeps = Keeps::Output;
     const COMPLEX: bool = true;
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
         math::sigmoid(x)
     }
 

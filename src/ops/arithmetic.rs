@@ -4,7 +4,7 @@ use super::binary::{self, Elementwise2, Needs};
 use super::numbers::WithNumber;
 use super::operand::{Kept, Operand, Value};
 use super::{batch, memory_order, mul};
-use crate::dtype::{Complex, DType, Number, Real, Scalar};
+use crate::dtype::{Complex, DType, Number, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -86,8 +86,10 @@ impl Elementwise2 for Plus {
         a + b
     }
 
-    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
-        a + b
+    const RING: bool = true;
+
+    fn ring<T: Ring>(&self, a: T, b: T) -> T {
+        a.add(b)
     }
 
     fn integer<T: Number>(&self, a: T, b: T) -> T {
@@ -296,8 +298,10 @@ impl Elementwise2 for Mul {
         a * b
     }
 
-    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
-        a * b
+    const RING: bool = true;
+
+    fn ring<T: Ring>(&self, a: T, b: T) -> T {
+        a.mul(b)
     }
 
     fn integer<T: Number>(&self, a: T, b: T) -> T {

@@ -8,6 +8,8 @@ use crate::dtype::{DType, Element, Real};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::vector::Vectors;
 use crate::tensor::Tensor;
 
 /// How a quotient is rounded.
@@ -223,6 +225,19 @@ impl Elementwise2 for Remainder {
         check_divisor(a, b, common, Self::NAME)
     }
 
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        math::remainder(a, b)
+    }
+
+    const HAS_FAR: bool = true;
+
+    fn is_far<T: Real>(&self, a: T, b: T) -> bool {
+        math::is_large_quotient(a, b)
+    }
+
     fn real<T: Real>(&self, a: T, b: T) -> T {
         let left = a % b;
         if left != T::ZERO && (b < T::ZERO) != (left < T::ZERO) { left + b } else { left }
@@ -258,6 +273,19 @@ impl Elementwise2 for Fmod {
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
         check_divisor(a, b, common, Self::NAME)
+    }
+
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        math::fmod(a, b)
+    }
+
+    const HAS_FAR: bool = true;
+
+    fn is_far<T: Real>(&self, a: T, b: T) -> bool {
+        math::is_large_quotient(a, b)
     }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {

@@ -7,7 +7,8 @@ use super::unary::{Elementwise, Keeps};
 use super::{add, div, mul, neg};
 use crate::dtype::{Complex, Real};
 use crate::error::Result;
-use crate::kernels::math;
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::vector::Vectors;
 use crate::tensor::Tensor;
 
 /// y = eˣ,  dy/dx = y
@@ -20,8 +21,10 @@ impl Elementwise for Exp {
     const KEEPS: Keeps = Keeps::Output;
     const COMPLEX: bool = true;
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
         math::exp(x)
     }
 
@@ -44,8 +47,10 @@ impl Elementwise for Expm1 {
     const KEEPS: Keeps = Keeps::Output;
     const COMPLEX: bool = true;
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
         math::exp_m1(x)
     }
 
@@ -68,8 +73,11 @@ impl Elementwise for Exp2 {
     const KEEPS: Keeps = Keeps::Output;
     const COMPLEX: bool = true;
 
-    fn real<T: Real>(&self, x: T) -> T {
-        x.exp2()
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::exp_2(x)
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
@@ -92,8 +100,10 @@ impl Elementwise for Log {
     const KEEPS: Keeps = Keeps::Input;
     const COMPLEX: bool = true;
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
         math::ln(x)
     }
 
@@ -116,8 +126,11 @@ impl Elementwise for Log2 {
     const KEEPS: Keeps = Keeps::Input;
     const COMPLEX: bool = true;
 
-    fn real<T: Real>(&self, x: T) -> T {
-        x.log2()
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::log_2(x)
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
@@ -139,8 +152,11 @@ impl Elementwise for Log10 {
     const KEEPS: Keeps = Keeps::Input;
     const COMPLEX: bool = true;
 
-    fn real<T: Real>(&self, x: T) -> T {
-        x.log10()
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::log_10(x)
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
@@ -168,8 +184,10 @@ impl Elementwise for Log1p {
     const KEEPS: Keeps = Keeps::Input;
     const COMPLEX: bool = true;
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
         math::ln_1p(x)
     }
 
@@ -267,9 +285,18 @@ impl Elementwise for Erf {
     const DERIVATIVE_FIRST: bool = true;
     const KEEPS: Keeps = Keeps::Input;
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
         math::erf(x)
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A) -> A {
+        math::exp(-x * x) * A::from_f64(ERF_SLOPE)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -287,8 +314,18 @@ impl Elementwise for Erfc {
     const DERIVATIVE_FIRST: bool = true;
     const KEEPS: Keeps = Keeps::Input;
 
-    fn real<T: Real>(&self, x: T) -> T {
-        T::from_f64(libm::erfc(x.as_()))
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::erfc(x)
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A) -> A {
+        math::exp(-x * x) * A::from_f64(-ERF_SLOPE)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {

@@ -42,6 +42,7 @@ pub mod gather;
 mod generator;
 mod given;
 mod half;
+pub mod hyperbolic;
 pub mod in_place;
 pub mod incomplete;
 pub mod index;
@@ -162,14 +163,14 @@ macro_rules! elementwise {
 elementwise! {
     abs, abs_: rounding::Abs, "The magnitude of every element.";
     acos, acos_: trigonometry::Acos, "The angle whose cosine every element is.";
-    acosh, acosh_: trigonometry::Acosh, "The number whose hyperbolic cosine every element is.";
+    acosh, acosh_: hyperbolic::Acosh, "The number whose hyperbolic cosine every element is.";
     asin, asin_: trigonometry::Asin, "The angle whose sine every element is.";
-    asinh, asinh_: trigonometry::Asinh, "The number whose hyperbolic sine every element is.";
+    asinh, asinh_: hyperbolic::Asinh, "The number whose hyperbolic sine every element is.";
     atan, atan_: trigonometry::Atan, "The angle whose tangent every element is.";
-    atanh, atanh_: trigonometry::Atanh, "The number whose hyperbolic tangent every element is.";
+    atanh, atanh_: hyperbolic::Atanh, "The number whose hyperbolic tangent every element is.";
     ceil, ceil_: rounding::Ceil, "Every element rounded up.";
     cos, cos_: trigonometry::Cos, "The cosine of every element.";
-    cosh, cosh_: trigonometry::Cosh, "The hyperbolic cosine of every element.";
+    cosh, cosh_: hyperbolic::Cosh, "The hyperbolic cosine of every element.";
     deg2rad, deg2rad_: special::Angle::<false>, "The angles in radians.";
     digamma, digamma_: special::Digamma, "The derivative of the logarithm of the gamma function at every element.";
     erf, erf_: exp_log::Erf, "The error function of every element.";
@@ -197,10 +198,10 @@ elementwise! {
     sign, sign_: rounding::Sign, "The sign of every element: -1, 0 or 1.";
     sin, sin_: trigonometry::Sin, "The sine of every element.";
     sinc, sinc_: special::Sinc, "The sine of every element times π, divided by that.";
-    sinh, sinh_: trigonometry::Sinh, "The hyperbolic sine of every element.";
+    sinh, sinh_: hyperbolic::Sinh, "The hyperbolic sine of every element.";
     sqrt, sqrt_: exp_log::Sqrt, "The square root of every element.";
     tan, tan_: trigonometry::Tan, "The tangent of every element.";
-    tanh, tanh_: trigonometry::Tanh, "The hyperbolic tangent of every element.";
+    tanh, tanh_: hyperbolic::Tanh, "The hyperbolic tangent of every element.";
     trunc, trunc_: rounding::Trunc, "Every element without what is behind the point.";
 }
 

@@ -10,7 +10,8 @@ use super::select::masked_fill;
 use super::{add, copysign, div, hypot, logical, mul, sub};
 use crate::dtype::{Complex, DType, Real, Ring};
 use crate::error::{Error, Result};
-use crate::kernels::math;
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::vector::Vectors;
 use crate::tensor::Tensor;
 
 /// Floating-point numbers only.
@@ -40,8 +41,11 @@ impl Elementwise2 for Hypot {
         only_floats(common, "hypot_cpu")
     }
 
-    fn real<T: Real>(&self, a: T, b: T) -> T {
-        a.hypot(b)
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        math::hypot(a, b)
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {

@@ -7,6 +7,8 @@ use super::select::where_;
 use super::{cast, compare, conjugate, copy, create, logical, memory_order, mul, pow, pow_, sub, unary};
 use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::vector::Vectors;
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -71,6 +73,13 @@ impl Elementwise2 for Pow {
             }
             _ => Ok(()),
         }
+    }
+
+    const VECTOR: Vectors = Vectors::Single;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        math::pow(a, b)
     }
 
     fn real<T: Real>(&self, a: T, b: T) -> T {

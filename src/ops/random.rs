@@ -15,7 +15,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::profile::{self, Label};
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
-use crate::kernels::random::{fill_bernoulli_each, fill_permutation};
+use crate::kernels::random::{fill_bernoulli, fill_bernoulli_each, fill_permutation};
 use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -287,12 +287,20 @@ fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator
     let drawn = Array::zeroed(&layout, target.dtype.wide())?;
     dispatch!(float dtype.wide(), P => {
         let each = probabilities.view::<P>();
-        if !each.iter().all(|probability| (0.0..=1.0).contains(probability)) {
+        let is_probability = |number: &P| (0.0..=1.0).contains(number);
+        let same = probabilities.repeated_element();
+        let are = match same {
+            Some(_) => each.first().is_none_or(is_probability),
+            None => each.iter().all(is_probability),
+        };
+        if !are {
             return Err(Error::Probability {}.into());
         }
         let mut generator = given(generator).lock();
-        dispatch!(ordered drawn.dtype, T => {
-            fill_bernoulli_each(&mut generator, elements::<T>(&drawn), each.iter().copied());
+        let same = same.filter(|_| dtype == DType::Float64);
+        dispatch!(ordered drawn.dtype, T => match same {
+            Some(same) => fill_bernoulli(&mut generator, elements::<T>(&drawn), same.to_f64()),
+            None => fill_bernoulli_each(&mut generator, elements::<T>(&drawn), each.iter().copied()),
         }, else {
             let dtype = target.dtype;
             return Err(Error::NotImplementedFor { operation: "bernoulli_tensor_cpu_self_", dtype }.into())

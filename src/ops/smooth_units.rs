@@ -6,13 +6,13 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
 use super::power::square;
 use super::select::where_;
-use super::unary::{Elementwise, Integers, Keeps, Lies, Twice};
+use super::unary::{self, Elementwise, Integers, Keeps, Lies, Twice};
 use super::{add, compare, complex, erf, exp, mul, neg, sigmoid, sub, tanh};
-use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes};
-use crate::kernels::math;
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::vector::Vectors;
 use crate::tensor::Tensor;
 
 /// y = s x where x > 0, s α (e^(i x) - 1) elsewhere,  dy/dx = s and s α i e^(i x). With `CONTINUOUS`
@@ -58,13 +58,22 @@ impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
         }
     }
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
-        let scale = T::from_f64(self.scale);
-        match x < T::ZERO {
-            true => math::exp_m1(x * T::from_f64(self.input_scale)) * T::from_f64(self.alpha) * scale,
-            false => x * scale,
-        }
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        let (scale, alpha) = (A::from_f64(self.scale), A::from_f64(self.alpha));
+        let below = math::exp_m1(x * A::from_f64(self.input_scale)) * alpha * scale;
+        if x < A::from_f64(0.0) { below } else { x * scale }
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A) -> A {
+        let power = math::exp(x * A::from_f64(self.input_scale));
+        let below = power * A::from_f64(self.scale * self.alpha * self.input_scale);
+        if x <= A::from_f64(0.0) { below } else { A::from_f64(self.scale) }
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -103,6 +112,14 @@ pub struct Gelu {
 const BETA: f64 = SQRT_2 * FRAC_2_SQRT_PI * 0.5;
 const CUBIC: f64 = 0.044715;
 
+impl Gelu {
+    /// What the tangent is of that stands for the distribution.
+    #[inline(always)]
+    fn inner<A: Arithmetic>(self, x: A) -> A {
+        A::from_f64(BETA) * (x * x * x).times_plus(A::from_f64(CUBIC), x)
+    }
+}
+
 impl Elementwise for Gelu {
     const NAME: &'static str = "GeluKernelImpl";
     const NODE: &'static str = "GeluBackward0";
@@ -114,13 +131,29 @@ impl Elementwise for Gelu {
         shown! { approximate: if self.approximate { "tanh" } else { "none" } }
     }
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
         let share = match self.approximate {
-            true => math::tanh(T::from_f64(BETA) * (x + T::from_f64(CUBIC) * x * x * x)),
-            false => math::erf(x * T::from_f64(FRAC_1_SQRT_2)),
+            true => math::tanh(self.inner(x)),
+            false => math::erf(x * A::from_f64(FRAC_1_SQRT_2)),
         };
-        T::from_f64(0.5) * x * (T::ONE + share)
+        A::from_f64(0.5) * x * (A::from_f64(1.0) + share)
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A) -> A {
+        let (one, half) = (A::from_f64(1.0), A::from_f64(0.5));
+        if self.approximate {
+            let bend = math::tanh(self.inner(x));
+            let slope = (x * x).times_plus(A::from_f64(3.0 * CUBIC), one) * A::from_f64(BETA);
+            return half * ((one + bend) + x * (one - bend * bend) * slope);
+        }
+        let share = half * (one + math::erf(x * A::from_f64(FRAC_1_SQRT_2)));
+        x.times_plus(math::exp(-half * x * x) * A::from_f64(BETA * 0.5), share)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -149,9 +182,19 @@ impl Elementwise for Silu {
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
-        x / (T::ONE + math::exp(-x))
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        x / (A::from_f64(1.0) + math::exp(-x))
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A) -> A {
+        let (one, share) = (A::from_f64(1.0), math::sigmoid(x));
+        share * x.times_plus(one - share, one)
     }
 
     fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
@@ -161,6 +204,9 @@ impl Elementwise for Silu {
 
     fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         let Some(x) = x else { unreachable!("the input is kept") };
+        if let Some(at_once) = unary::at_once(*self, x, t) {
+            return at_once;
+        }
         let share = sigmoid(x)?;
         mul(&mul(t, &share)?, &add(&mul(x, &sub(1.0, &share)?)?, 1.0)?)
     }
@@ -170,15 +216,36 @@ impl Elementwise for Silu {
 #[derive(Clone, Copy)]
 pub struct Mish;
 
+/// tanh(ln(1 + eˣ)), which is (e²ˣ + 2eˣ)/(e²ˣ + 2eˣ + 2)
+#[inline(always)]
+fn bend<A: Arithmetic>(x: A) -> A {
+    // From here on the result is one.
+    let greatest = A::from_f64(30.0);
+    let power = math::exp(if x > greatest { greatest } else { x });
+    let two = A::from_f64(2.0);
+    let both = power * (power + two);
+    both / (both + two)
+}
+
 impl Elementwise for Mish {
     const NAME: &'static str = "mish_cpu";
     const NODE: &'static str = "MishBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
-        x * math::tanh(math::ln_1p(math::exp(x)))
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        x * bend(x)
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A) -> A {
+        let (one, bend) = (A::from_f64(1.0), bend(x));
+        (x * math::sigmoid(x)).times_plus(one - bend * bend, bend)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -216,11 +283,22 @@ impl Elementwise for Softplus {
         shown! { beta: self.given[0], threshold: self.given[1] }
     }
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
-        let beta = T::from_f64(self.beta);
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        let beta = A::from_f64(self.beta);
         let bent = math::ln_1p(math::exp(x * beta)) / beta;
-        if x * beta > T::from_f64(self.threshold) { x } else { bent }
+        if x * beta > A::from_f64(self.threshold) { x } else { bent }
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A) -> A {
+        let scaled = x * A::from_f64(self.beta);
+        let one = A::from_f64(1.0);
+        if scaled > A::from_f64(self.threshold) { one } else { math::sigmoid(scaled) }
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -243,10 +321,20 @@ impl Elementwise for LogSigmoid {
     const COMPUTED: &'static [&'static str] = &["buffer"];
     const INTEGERS: Integers = Integers::Refuse;
 
+    const VECTOR: Vectors = Vectors::All;
+
     #[inline(always)] // A loop is vectorised in one piece only.
-    fn real<T: Real>(&self, x: T) -> T {
-        let least = if x > T::ZERO { T::ZERO } else { x };
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        let zero = A::from_f64(0.0);
+        let least = if x > zero { zero } else { x };
         least - math::ln_1p(math::exp(-x.abs()))
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A) -> A {
+        math::sigmoid(-x)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {

@@ -15,7 +15,9 @@ use crate::dtype::{Complex, DType, Number, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::kernels::math::{self, Arithmetic};
 use crate::kernels::special;
+use crate::kernels::vector::Vectors;
 use crate::tensor::{Array, Tensor};
 
 /// A function of a number in double precision.
@@ -51,7 +53,7 @@ macro_rules! special {
             }
         });
     };
-    (@function $(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, { $($derivative:item)* }) => {
+    (@function $(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, { $($more:item)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub struct $Name;
@@ -65,24 +67,84 @@ macro_rules! special {
                 wide(x, $f)
             }
 
-            $($derivative)*
+            $($more)*
         }
     };
 }
 
-special! {
-    /// y = ln |Γ(x)|,  dy/dx = ψ(x)
-    Lgamma, "lgamma_vml_cpu", "LgammaBackward0", Input, libm::lgamma, |x| unary::apply(Digamma, x)
+/// y = ln |Γ(x)|,  dy/dx = ψ(x)
+#[derive(Clone, Copy)]
+pub struct Lgamma;
+
+impl Elementwise for Lgamma {
+    const NAME: &'static str = "lgamma_vml_cpu";
+    const NODE: &'static str = "LgammaBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const VECTOR: Vectors = Vectors::Single;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::lgamma(x)
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        wide(x, libm::lgamma)
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        unary::apply(Digamma, x)
+    }
 }
-special! {
-    /// y = ψ(x),  dy/dx = ψ′(x)
-    Digamma, "digamma", "DigammaBackward0", Input, special::digamma, |x| polygamma(1, x)
+
+/// y = ψ(x),  dy/dx = ψ′(x)
+#[derive(Clone, Copy)]
+pub struct Digamma;
+
+impl Elementwise for Digamma {
+    const NAME: &'static str = "digamma";
+    const NODE: &'static str = "DigammaBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const VECTOR: Vectors = Vectors::Single;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::digamma(x)
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        wide(x, special::digamma)
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        polygamma(1, x)
+    }
 }
-special! {
-    /// erf y = x,  dy/dx = √π/2 exp(y²)
-    Erfinv, "erfinv_vml_cpu", "ErfinvBackward0", Input, special::erfinv,
-    |x| mul(&exp(&square(&unary::apply(Erfinv, x)?)?)?, 1.0 / FRAC_2_SQRT_PI), first = true
+
+/// erf y = x,  dy/dx = √π/2 exp(y²)
+#[derive(Clone, Copy)]
+pub struct Erfinv;
+
+impl Elementwise for Erfinv {
+    const NAME: &'static str = "erfinv_vml_cpu";
+    const NODE: &'static str = "ErfinvBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const DERIVATIVE_FIRST: bool = true;
+    const VECTOR: Vectors = Vectors::Single;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::erfinv(x)
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        wide(x, special::erfinv)
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        mul(&exp(&square(&unary::apply(Erfinv, x)?)?)?, 1.0 / FRAC_2_SQRT_PI)
+    }
 }
+
 special! {
     /// y = exp(x²) erfc x,  dy/dx = 2 x y - 2/√π
     Erfcx, "erfcx", "SpecialErfcxBackward0", Input, special::erfcx,
@@ -292,13 +354,17 @@ impl Elementwise for Logit {
         shown! { eps: self.eps }
     }
 
-    fn real<T: Real>(&self, x: T) -> T {
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        let one = A::from_f64(1.0);
         let x = match self.eps {
-            Some(eps) if x < T::from_f64(eps) => T::from_f64(eps),
-            Some(eps) if x > T::ONE - T::from_f64(eps) => T::ONE - T::from_f64(eps),
+            Some(eps) if x < A::from_f64(eps) => A::from_f64(eps),
+            Some(eps) if x > one - A::from_f64(eps) => one - A::from_f64(eps),
             _ => x,
         };
-        (x / (T::ONE - x)).ln()
+        math::ln(x / (one - x))
     }
 
     fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {

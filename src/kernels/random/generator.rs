@@ -1,6 +1,8 @@
 //! The source of random bits: the Mersenne Twister MT19937, with torch's seeding, word order and
 //! serialised state. What is made of the bits stands in the sibling modules.
 
+use crate::kernels::simd::vectorised;
+
 /// Words in the state.
 const SIZE: usize = 624;
 /// The distance of the words that are mixed.
@@ -79,9 +81,27 @@ impl Generator {
         &self.words[start..self.next]
     }
 
+    /// The next pairs of words, high half first: at most `limit` of them, and none if what comes next is a pair
+    /// of which the state has to be stepped in between.
+    #[inline]
+    pub(super) fn take_pairs(&mut self, limit: usize) -> &[[u32; 2]] {
+        if self.next == 0 || self.next == SIZE {
+            self.refill();
+        }
+        let (pairs, _) = self.words[self.next..].as_chunks();
+        let pairs = &pairs[..limit.min(pairs.len())];
+        self.next += 2 * pairs.len();
+        pairs
+    }
+
     /// Steps the whole state.
     #[inline(never)]
     fn refill(&mut self) {
+        vectorised(SIZE, || self.step());
+    }
+
+    #[inline(always)]
+    fn step(&mut self) {
         let state = &mut self.state;
         for index in 0..SIZE - SHIFT {
             state[index] = state[index + SHIFT] ^ twist(state[index], state[index + 1]);

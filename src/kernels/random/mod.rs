@@ -33,7 +33,38 @@ pub trait Uniform: Real {
 impl Uniform for f64 {
     #[inline]
     fn unit(generator: &mut Generator) -> f64 {
-        (generator.random64() & ((1 << 53) - 1)) as f64 / (1u64 << 53) as f64
+        from_words(generator.random64())
+    }
+
+    fn fill_unit(generator: &mut Generator, out: &mut [f64]) {
+        fill_pairs(generator, out, from_words);
+    }
+}
+
+#[inline(always)]
+fn from_words(words: u64) -> f64 {
+    (words & LOW) as i64 as f64 / (1u64 << 53) as f64
+}
+
+/// The bits of a pair of words that a number of double precision is made of.
+const LOW: u64 = (1 << 53) - 1;
+
+/// Fills a run with a function of 64 random bits each.
+fn fill_pairs<T>(generator: &mut Generator, mut out: &mut [T], f: impl Fn(u64) -> T + Copy) {
+    while !out.is_empty() {
+        let pairs = generator.take_pairs(out.len());
+        if pairs.is_empty() {
+            out[0] = f(generator.random64());
+            out = &mut out[1..];
+            continue;
+        }
+        let (now, later) = out.split_at_mut(pairs.len());
+        vectorised(now.len(), || {
+            for (out, [high, low]) in now.iter_mut().zip(pairs) {
+                *out = f(u64::from(*high) << 32 | u64::from(*low));
+            }
+        });
+        out = later;
     }
 }
 
@@ -144,7 +175,10 @@ pub fn fill_permutation<T: Element>(generator: &mut Generator, out: &mut [T]) {
 
 /// One with this probability, else zero.
 pub fn fill_bernoulli<T: Element>(generator: &mut Generator, out: &mut [T], probability: f64) {
-    generator_fill(generator, out, |g| T::from_i64(i64::from(f64::unit(g) < probability)));
+    // As many of the integers that uniform numbers are made of as are below the probability.
+    let below = (probability * (1u64 << 53) as f64).ceil() as i64;
+    let (zero, one) = (T::from_i64(0), T::from_i64(1));
+    fill_pairs(generator, out, move |words| if ((words & LOW) as i64) < below { one } else { zero });
 }
 
 /// One with a probability of its own for every element, else zero. The type of the probabilities

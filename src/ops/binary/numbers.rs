@@ -2,8 +2,10 @@
 //! arrays and numbers.
 
 use super::Elementwise2;
-use crate::dtype::{Bool, Complex, DType, Element, Scalar};
+use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
+use crate::kernels::math::Arithmetic;
+use crate::kernels::vector::{self, Function};
 use crate::kernels::{map, zip};
 use crate::ops::memory_order::{self, MemoryOrder};
 use crate::ops::operand::Numbers;
@@ -31,10 +33,18 @@ fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) ->
         if !E::COMPLEX {
             return Err(sizes_first(op.refusal(dtype).into(), a, b));
         }
+        if const { E::RING } {
+            return dispatch!(complex dtype, T => combine::<T, T>(a, b, move |a, b| op.ring(a, b)), else {
+                unreachable!("there are two types of complex numbers")
+            });
+        }
         let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
         return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
     }
-    dispatch!(float dtype, T => combine::<T, T>(a, b, op.loops()), else {
+    dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
+        true => combine_function::<T, E>(a, b, op),
+        false => combine::<T, T>(a, b, op.loops()),
+    }, else {
         if dtype.is_half() {
             let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);
             let y = calculate(&op.in_half(dtype), &a, &b, dtype.wide())?;
@@ -109,6 +119,116 @@ pub(in crate::ops) fn combine<T: Element, U: Element>(
         }
     };
     settled_beside(y?, [a, b])
+}
+
+/// The operation as loops take it.
+#[derive(Clone, Copy)]
+struct Vector<E>(E);
+
+impl<E: Elementwise2> Function<1> for Vector<E> {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, a: A, [b]: [A; 1]) -> A {
+        self.0.vector(a, b)
+    }
+
+    const HAS_FAR: bool = E::HAS_FAR;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, a: T, [b]: [T; 1]) -> bool {
+        self.0.is_far(a, b)
+    }
+
+    fn far<T: Real>(&self, a: T, [b]: [T; 1]) -> T {
+        self.0.real(a, b)
+    }
+}
+
+/// The operation with a number as its second operand, or as its first one if `TURNED`.
+#[derive(Clone, Copy)]
+struct Beside<E, const TURNED: bool>(E, f64);
+
+impl<E: Elementwise2, const TURNED: bool> Beside<E, TURNED> {
+    /// The operands, in their order.
+    #[inline(always)]
+    fn pair<T>(self, x: T, number: T) -> (T, T) {
+        if TURNED { (number, x) } else { (x, number) }
+    }
+}
+
+impl<E: Elementwise2, const TURNED: bool> Function<0> for Beside<E, TURNED> {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+        let (a, b) = self.pair(x, A::from_f64(self.1));
+        self.0.vector(a, b)
+    }
+
+    const HAS_FAR: bool = E::HAS_FAR;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, x: T, []: [T; 0]) -> bool {
+        let (a, b) = self.pair(x, T::from_f64(self.1));
+        self.0.is_far(a, b)
+    }
+
+    fn far<T: Real>(&self, x: T, []: [T; 0]) -> T {
+        let (a, b) = self.pair(x, T::from_f64(self.1));
+        self.0.real(a, b)
+    }
+}
+
+/// `combine` of an operation that is written for vectors. Operands that lie otherwise are laid out in order first:
+/// the functions take longer than that.
+fn combine_function<T: Real, E: Elementwise2>(a: &Numbers, b: &Numbers, op: E) -> Result<Array> {
+    let scalars = as_scalars(a, b);
+    let y = match scalars.as_ref().map_or((a, b), |(a, b)| (a, b)) {
+        (Numbers::Array(a), Numbers::Array(b)) => {
+            let (a, b, order) = aligned(a, b, T::DTYPE)?;
+            let (a, b) = (copy::in_order(&a)?, copy::in_order(&b)?);
+            let mut y = Array::uninit(&a.layout, T::DTYPE)?;
+            let (Some(a), Some(b)) = (a.slice::<T>(), b.slice::<T>()) else {
+                unreachable!("the elements are in order")
+            };
+            vector::map(a, [b], y.fresh(), Vector(op));
+            return Ok(match order {
+                Some(order) => order.restored(y),
+                None => y,
+            });
+        }
+        (Numbers::Array(a), Numbers::Scalar(b)) => {
+            let number = b.to::<T>().to_f64();
+            unary::compute_function::<T>(
+                &*copy::as_type_in_order(a, T::DTYPE)?,
+                Beside::<E, false>(op, number),
+            )
+        }
+        (Numbers::Scalar(a), Numbers::Array(b)) => {
+            let number = a.to::<T>().to_f64();
+            unary::compute_function::<T>(
+                &*copy::as_type_in_order(b, T::DTYPE)?,
+                Beside::<E, true>(op, number),
+            )
+        }
+        (Numbers::Scalar(a), Numbers::Scalar(b)) => {
+            let mut y = Array::from_slice(&[], &[a.to::<T>()])?;
+            y = unary::compute_function::<T>(&y, Beside::<E, false>(op, b.to::<T>().to_f64()))?;
+            Ok(y)
+        }
+    };
+    settled_beside(y?, [a, b])
+}
+
+/// `vector` of elements in order and others, or a number.
+pub(super) fn compute_vector<T: Real, E: Elementwise2>(
+    op: E,
+    p: &[T],
+    q: &[T],
+    number: Option<Scalar>,
+    out: &mut [std::mem::MaybeUninit<T>],
+) {
+    match number {
+        None => vector::map(p, [q], out, Vector(op)),
+        Some(number) => vector::map(p, [], out, Beside::<E, false>(op, number.to::<T>().to_f64())),
+    }
 }
 
 /// What was calculated of two operands, laid out as the result of both in this order.
@@ -187,8 +307,9 @@ fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
 /// Writes the function of the target and another operand to the target.
 pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {
     let in_place = dtype == target.dtype
-        && dispatch!(float dtype, T => {
-            replaced::<T>(target, b, op.loops())
+        && dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
+            true => replaced_function::<T, E>(target, b, *op),
+            false => replaced::<T>(target, b, op.loops()),
         }, else { false });
     if in_place {
         return Ok(());
@@ -218,6 +339,22 @@ fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Cop
         Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
             let Some(b) = b.slice::<T>() else { return false };
             zip::zip_slice_in_place(elements, b, f);
+        }
+        Numbers::Array(_) => return false,
+    }
+    true
+}
+
+/// `replaced` by an operation that is written for vectors.
+fn replaced_function<T: Real, E: Elementwise2>(target: &Array, b: &Numbers, op: E) -> bool {
+    let Some(elements) = target.writable_slice::<T>() else { return false };
+    match b {
+        Numbers::Scalar(b) => {
+            vector::map_in_place(elements, [], Beside::<E, false>(op, b.to::<T>().to_f64()));
+        }
+        Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
+            let Some(b) = b.slice::<T>() else { return false };
+            vector::map_in_place(elements, [b], Vector(op));
         }
         Numbers::Array(_) => return false,
     }

@@ -1,8 +1,10 @@
 //! What an elementwise operation of two operands says of itself.
 
-use crate::dtype::{Complex, DType, Real, Scalar};
+use crate::dtype::{Complex, DType, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
+use crate::kernels::math::Arithmetic;
+use crate::kernels::vector::Vectors;
 use crate::ops::default_dtype;
 use crate::ops::integer::Integer;
 use crate::ops::numbers::WithNumber;
@@ -89,6 +91,22 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         unreachable!("an operation without this function refuses floating-point numbers")
     }
 
+    /// For which numbers `vector` is the function, and `real` what it is of those that are far.
+    const VECTOR: Vectors = Vectors::No;
+
+    /// The function, in what the arithmetic of every processor has: see `math`.
+    fn vector<A: Arithmetic>(&self, _a: A, _b: A) -> A {
+        unreachable!("it is asked for where it is said to be")
+    }
+
+    /// Whether there are numbers that `vector` is not for.
+    const HAS_FAR: bool = false;
+
+    /// Whether these are.
+    fn is_far<T: Real>(&self, _a: T, _b: T) -> bool {
+        false
+    }
+
     /// The function as loops take it. What it holds is made an element here, not for each pair again.
     fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
         move |a, b| self.real(a, b)
@@ -102,6 +120,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// The function of complex numbers, if they are taken.
     fn complex(&self, _a: Complex<f64>, _b: Complex<f64>) -> Complex<f64> {
         unreachable!("an operation without this function refuses complex numbers")
+    }
+
+    /// Whether `ring` is the function of complex numbers.
+    const RING: bool = false;
+
+    /// The function of complex numbers in their own precision, for operations that the loops of all numbers have.
+    fn ring<T: Ring>(&self, _a: T, _b: T) -> T {
+        unreachable!("it is asked for where it is said to be")
     }
 
     /// The operation with the conjugates of its parameters: see Note [Gradients of complex numbers].

@@ -7,6 +7,7 @@
 
 use smallvec::SmallVec;
 
+use super::numbers::compute_vector;
 use super::rule::{Recorded, kept};
 use super::{Elementwise2, Needs};
 use crate::dtype::Scalar;
@@ -102,6 +103,10 @@ fn compute<E: Elementwise2>(op: E, p: &Array, q: &Array, number: Option<Scalar>)
     dispatch!(float dtype, T => {
         let (Some(p), Some(q)) = (p.slice::<T>(), q.slice::<T>()) else { return Ok(None) };
         let mut y = Array::uninit(layout, dtype)?;
+        if const { E::VECTOR.has::<T>() } {
+            compute_vector(op, p, q, number, y.fresh());
+            return Ok(Some(y));
+        }
         match number {
             None => zip::zip_slice(p, q, y.fresh(), op.loops()),
             Some(number) => {

@@ -4,6 +4,7 @@
 
 mod numbers;
 mod operation;
+mod slope;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -17,10 +18,11 @@ use crate::graph::node::boxed;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, Traits, mode};
 use crate::tensor::{Array, Tensor};
 
-pub(super) use numbers::compute;
+pub(super) use numbers::{compute, compute_function};
 use numbers::{forward, overwrite, result_type};
 pub(super) use operation::integers_of;
 pub use operation::{Elementwise, Integers, Keeps, Lies, Twice};
+pub(super) use slope::at_once;
 
 struct Recorded<E: Elementwise> {
     op: E,

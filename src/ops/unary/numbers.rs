@@ -4,9 +4,11 @@
 use std::borrow::Cow;
 
 use super::{Elementwise, Integers, Lies};
-use crate::dtype::{Bool, Complex, DType, Element};
+use crate::dtype::{Bool, Complex, DType, Element, Real};
 use crate::error::Result;
 use crate::kernels::map;
+use crate::kernels::math::Arithmetic;
+use crate::kernels::vector::{self, Function};
 use crate::ops::memory_order::{self, MemoryOrder};
 use crate::ops::{complex, copy, default_dtype, repeated};
 use crate::tensor::Array;
@@ -16,7 +18,10 @@ pub(super) fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
     let op = *op;
     let in_place = dispatch!(float target.dtype, T => match target.writable_slice::<T>() {
         Some(elements) => {
-            map::map_slice_in_place(elements, move |x| op.real(x));
+            match const { E::VECTOR.has::<T>() } {
+                true => vector::map_in_place(elements, [], Vector(op)),
+                false => map::map_slice_in_place(elements, move |x| op.real(x)),
+            }
             true
         }
         None => false,
@@ -61,7 +66,10 @@ fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     if E::COMPLEX && dtype.is_complex() {
         return compute_complex(&x, &|x| op.complex(x));
     }
-    dispatch!(float dtype, T => compute::<T, T>(&x, dtype, move |x| op.real(x)), else {
+    dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
+        true => compute_function::<T>(&x, Vector(op)),
+        false => compute::<T, T>(&x, dtype, move |x| op.real(x)),
+    }, else {
         if dtype.is_half() {
             let y = calculate(&op, &x.widened()?)?;
             return copy::converted_in_order(&y, dtype);
@@ -92,6 +100,39 @@ pub(in crate::ops) fn compute<S: Element, T: Element>(
     let (x, mut y, order) = prepared(x, dtype)?;
     let elements = x.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
     map::map_slice(elements, y.fresh(), f);
+    Ok(match order {
+        Some(order) => order.restored(y),
+        None => y,
+    })
+}
+
+/// The operation as loops take it.
+#[derive(Clone, Copy)]
+struct Vector<E>(E);
+
+impl<E: Elementwise> Function<0> for Vector<E> {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+        self.0.vector(x)
+    }
+
+    const HAS_FAR: bool = E::HAS_FAR;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, x: T, []: [T; 0]) -> bool {
+        self.0.is_far(x)
+    }
+
+    fn far<T: Real>(&self, x: T, []: [T; 0]) -> T {
+        self.0.real(x)
+    }
+}
+
+/// `compute` of a function that is written for vectors.
+pub(in crate::ops) fn compute_function<T: Real>(x: &Array, f: impl Function<0>) -> Result<Array> {
+    let (x, mut y, order) = prepared(x, T::DTYPE)?;
+    let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
+    vector::map(elements, [], y.fresh(), f);
     Ok(match order {
         Some(order) => order.restored(y),
         None => y,

@@ -3,6 +3,8 @@
 use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, mode};
+use crate::kernels::math::Arithmetic;
+use crate::kernels::vector::Vectors;
 use crate::ops::{create, div, mul};
 use crate::tensor::Tensor;
 
@@ -96,6 +98,30 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         unreachable!("an operation without this function refuses floating-point numbers")
     }
 
+    /// For which numbers `vector` is the function, and `real` what it is of those that are far.
+    const VECTOR: Vectors = Vectors::No;
+
+    /// The function, in what the arithmetic of every processor has: see `math`.
+    fn vector<A: Arithmetic>(&self, _x: A) -> A {
+        unreachable!("it is asked for where it is said to be")
+    }
+
+    /// Whether there are numbers that `vector` is not for.
+    const HAS_FAR: bool = false;
+
+    /// Whether this is one.
+    fn is_far<T: Real>(&self, _x: T) -> bool {
+        false
+    }
+
+    /// Whether `slope` is the derivative.
+    const SLOPE: bool = false;
+
+    /// dy/dx from what is kept, as `vector` is: in one pass, where nothing is recorded.
+    fn slope<A: Arithmetic>(&self, _kept: A) -> A {
+        unreachable!("it is asked for where it is said to be")
+    }
+
     /// The function on integers, for operations that leave them integers.
     fn integer<T: Number>(&self, x: T) -> T {
         x
@@ -159,6 +185,9 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         match kept {
             Some(kept) => {
+                if let Some(at_once) = super::at_once(*self, kept, t) {
+                    return at_once;
+                }
                 if let Some(divisor) = self.divisor(kept) {
                     return div(t, &divisor?);
                 }

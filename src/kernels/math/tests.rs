@@ -1,0 +1,241 @@
+//! Functions beside values that were recorded to more digits than they have here (`tools/record_functions.py`), and
+//! at the ends of their ranges; each in plain arithmetic and in fused.
+
+use super::*;
+use crate::dtype::{Element, Real};
+
+/// How far a number is from another one, in units in the last place of that one.
+fn apart<T: Real>(a: T, b: f64) -> f64 {
+    let power = b.abs().max(T::min_positive_value().to_f64()).log2().floor().exp2();
+    (a.to_f64() - b).abs() / (power * T::epsilon().to_f64())
+}
+
+/// The function of that name, and how many units it may be off.
+fn function<A: Arithmetic>(name: &str) -> (fn(A) -> A, f64) {
+    match name {
+        "sin" => (sin, 1.0),
+        "cos" => (cos, 1.0),
+        "tan" => (tan, 1.25),
+        "asin" => (asin, 1.25),
+        "acos" => (acos, 1.25),
+        "atan" => (atan, 1.0),
+        "sinh" => (sinh, 1.25),
+        "cosh" => (cosh, 1.25),
+        "tanh" => (tanh, 1.5),
+        "exp" => (exp, 1.0),
+        "exp_2" => (exp_2, 1.25),
+        "exp_m1" => (exp_m1, 1.5),
+        "sigmoid" => (sigmoid, 2.0),
+        "ln" => (ln, 1.0),
+        "ln_1p" => (ln_1p, 1.0),
+        "log_2" => (log_2, 1.25),
+        "log_10" => (log_10, 1.25),
+        "erf" => (erf, 1.5),
+        "erfc" => (erfc, 4.0),
+        "erfinv" => (erfinv, 3.0),
+        "lgamma" => (lgamma, 1.5),
+        "digamma" => (digamma, 1.5),
+        name => panic!("there is no function {name}"),
+    }
+}
+
+/// The function of that name of two numbers, and how many units it may be off.
+fn function_of_two<A: Arithmetic>(name: &str) -> (fn(A, A) -> A, f64) {
+    match name {
+        "atan2" => (atan2, 1.6),
+        "hypot" => (hypot, 1.25),
+        "pow" => (pow, 0.6),
+        "fmod" => (fmod, 0.0),
+        "remainder" => (remainder, 0.5),
+        name => panic!("there is no function {name}"),
+    }
+}
+
+fn check<A: Arithmetic>(name: &str, x: f64, other: Option<f64>, expected: f64) {
+    let number = |x: f64| A::from_f64(x);
+    let (result, units) = match other {
+        None => {
+            let (function, units) = function(name);
+            (function(number(x)), units)
+        }
+        Some(y) => {
+            let (function, units) = function_of_two(name);
+            (function(number(x), number(y)), units)
+        }
+    };
+    // What was recorded is rounded too.
+    let rounding = if A::SINGLE || units == 0.0 { 0.0 } else { 0.5 };
+    let off = apart(result.get(), expected);
+    let kind = (A::SINGLE, A::FUSED);
+    assert!(
+        off <= units + rounding,
+        "{name}({x}, {other:?}) = {:?}, not {expected}: {off} {kind:?}",
+        result.get()
+    );
+}
+
+#[test]
+fn functions_are_as_near_as_they_promise_to_what_was_recorded() {
+    let mut count = 0;
+    for line in include_str!("recorded.txt").lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |word: &str| -> f64 { word.parse().unwrap() };
+        let (x, expected) = (number(words[2]), number(words[words.len() - 1]));
+        let other = (words.len() == 5).then(|| number(words[3]));
+        match words[0] {
+            "single" => {
+                check::<f32>(words[1], x, other, expected);
+                check::<Fused<f32>>(words[1], x, other, expected);
+            }
+            _ => {
+                check::<f64>(words[1], x, other, expected);
+                check::<Fused<f64>>(words[1], x, other, expected);
+            }
+        }
+        count += 1;
+    }
+    assert!(count > 2_000, "only {count} values");
+}
+
+/// A function at a number in both precisions and both arithmetics, where all are the same.
+macro_rules! are {
+    ($function:ident($($x:expr),+), $expected:expr) => {{
+        let expected: f64 = $expected;
+        for result in [
+            $function($($x as f32),+).to_f64(),
+            $function($(Fused($x as f32)),+).0.to_f64(),
+            $function($($x as f64),+),
+            $function($(Fused($x as f64)),+).0,
+        ] {
+            let same = result.to_bits() == expected.to_bits() || result.is_nan() && expected.is_nan();
+            assert!(same, "{}{:?} = {result}, not {expected}", stringify!($function), ($($x,)+));
+        }
+    }};
+}
+
+const INFINITY: f64 = f64::INFINITY;
+const NAN: f64 = f64::NAN;
+
+#[test]
+fn functions_of_one_number_have_the_limits_of_the_exact_ones() {
+    are!(exp(0.0), 1.0);
+    are!(exp(-INFINITY), 0.0);
+    are!(exp(INFINITY), INFINITY);
+    are!(exp(-1e30), 0.0);
+    are!(exp(NAN), NAN);
+    are!(exp_2(10.0), 1024.0);
+    are!(exp_2(-INFINITY), 0.0);
+    are!(exp_2(NAN), NAN);
+    are!(exp_m1(0.0), 0.0);
+    are!(exp_m1(-0.0), -0.0);
+    are!(exp_m1(-INFINITY), -1.0);
+    are!(exp_m1(INFINITY), INFINITY);
+    are!(exp_m1(NAN), NAN);
+    are!(tanh(-0.0), -0.0);
+    are!(tanh(INFINITY), 1.0);
+    are!(tanh(-1e30), -1.0);
+    are!(tanh(NAN), NAN);
+    are!(sinh(-0.0), -0.0);
+    are!(sinh(-INFINITY), -INFINITY);
+    are!(sinh(NAN), NAN);
+    are!(cosh(-INFINITY), INFINITY);
+    are!(cosh(-0.0), 1.0);
+    are!(erf(-0.0), -0.0);
+    are!(erf(INFINITY), 1.0);
+    are!(erf(-1e30), -1.0);
+    are!(erf(NAN), NAN);
+    are!(erfc(INFINITY), 0.0);
+    are!(erfc(-INFINITY), 2.0);
+    are!(erfc(0.0), 1.0);
+    are!(erfc(NAN), NAN);
+    are!(erfinv(1.0), INFINITY);
+    are!(erfinv(-1.0), -INFINITY);
+    are!(erfinv(-0.0), -0.0);
+    are!(erfinv(1.5), NAN);
+    are!(ln(1.0), 0.0);
+    are!(ln(0.0), -INFINITY);
+    are!(ln(-0.0), -INFINITY);
+    are!(ln(-1.0), NAN);
+    are!(ln(-INFINITY), NAN);
+    are!(ln(INFINITY), INFINITY);
+    are!(ln(NAN), NAN);
+    are!(log_2(8.0), 3.0);
+    are!(log_2(0.0), -INFINITY);
+    are!(log_10(1000.0), 3.0);
+    are!(log_10(-1.0), NAN);
+    are!(ln_1p(-0.0), -0.0);
+    are!(ln_1p(-1.0), -INFINITY);
+    are!(ln_1p(-2.0), NAN);
+    are!(ln_1p(INFINITY), INFINITY);
+    are!(ln_1p(NAN), NAN);
+    are!(sin(-0.0), -0.0);
+    are!(sin(NAN), NAN);
+    are!(cos(0.0), 1.0);
+    are!(tan(-0.0), -0.0);
+    are!(asin(-0.0), -0.0);
+    are!(asin(1.5), NAN);
+    are!(acos(1.0), 0.0);
+    are!(acos(-1.5), NAN);
+    are!(atan(-0.0), -0.0);
+    are!(sigmoid(0.0), 0.5);
+    are!(sigmoid(-1000.0), 0.0);
+    are!(sigmoid(1000.0), 1.0);
+    assert!(is_many_turns(f32::INFINITY) && is_many_turns(f64::NEG_INFINITY) && !is_many_turns(f64::NAN));
+}
+
+#[test]
+fn functions_of_two_numbers_have_the_limits_of_the_exact_ones() {
+    are!(atan2(0.0, 1.0), 0.0);
+    are!(atan2(-0.0, 1.0), -0.0);
+    are!(atan2(0.0, 0.0), 0.0);
+    are!(atan2(-0.0, 0.0), -0.0);
+    are!(atan2(NAN, 1.0), NAN);
+    are!(atan2(INFINITY, NAN), NAN);
+    are!(hypot(3.0, -4.0), 5.0);
+    are!(hypot(NAN, -INFINITY), INFINITY);
+    are!(hypot(NAN, 1.0), NAN);
+    are!(hypot(0.0, -0.0), 0.0);
+    are!(pow(-2.0, 3.0), -8.0);
+    are!(fmod(7.5, -2.0), 1.5);
+    are!(fmod(-7.5, 2.0), -1.5);
+    are!(fmod(-4.0, 2.0), -0.0);
+    are!(fmod(1.0, 0.0), NAN);
+    are!(fmod(INFINITY, 2.0), NAN);
+    are!(fmod(2.0, -INFINITY), 2.0);
+    are!(remainder(-7.5, 2.0), 0.5);
+    are!(remainder(7.5, -2.0), -0.5);
+}
+
+#[test]
+fn powers_are_those_of_the_standard_library_where_they_are_exact_or_have_none() {
+    let numbers =
+        [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, INFINITY, -INFINITY, NAN, 1e-45, 2.5];
+    for a in numbers.map(|x| x as f32) {
+        for b in numbers.map(|x| x as f32) {
+            let expected = (f64::from(a).powf(f64::from(b))) as f32;
+            for result in [pow(a, b), pow(Fused(a), Fused(b)).0] {
+                let same = result.to_bits() == expected.to_bits() || result.is_nan() && expected.is_nan();
+                assert!(same, "{a} to the power of {b} is {result}, not {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_least_and_the_greatest_numbers_are_kept() {
+    for tiny in [1e-45f32, -1e-40, 1e-38] {
+        for function in [sin, tan, asin, atan, sinh, tanh, exp_m1, ln_1p] {
+            assert_eq!(function(tiny), tiny);
+        }
+        for function in [sin, tan, asin, atan, sinh, tanh, exp_m1, ln_1p] {
+            assert_eq!(function(Fused(tiny)), Fused(tiny));
+        }
+        assert_eq!(atan2(tiny, 1.0), tiny);
+    }
+    assert_eq!((ln(1e-45f32), ln(5e-324f64)), (f64::from(1e-45f32).ln() as f32, 5e-324f64.ln()));
+    assert_eq!(exp(-745.0f64), (-745.0f64).exp());
+    assert!(exp_m1(88.7f32).is_finite() && exp_m1(709.7f64).is_finite());
+    assert!(sinh(89.4f32).is_finite() && cosh(710.4f64).is_finite());
+    assert!(hypot(2e38f32, 2e38).is_finite() && hypot(1e308f64, 1e308).is_finite());
+    assert_eq!(hypot(5e-324f64, 0.0), 5e-324);
+}

@@ -1,0 +1,256 @@
+//! Loops over functions that are written once for every kind of processor: see `math::Arithmetic`.
+//!
+//! What becomes of a number does not depend on where it lies or what lies beside it: a processor that has fused
+//! instructions uses them for a single number and for the last ones of a slice too. So results are the same at any
+//! number of threads and for any strides; those of a processor without may differ in the last digit.
+
+use std::mem::MaybeUninit;
+
+use super::apply::GRAIN;
+use super::math::Arithmetic;
+use super::parallel::{Body, each_part};
+use super::simd::{Calculation, calculated};
+use crate::dtype::{DType, Real};
+
+/// Numbers that are worked on before the next ones are looked at: they stay in the nearest memory.
+const CHUNK: usize = 1024;
+
+/// The most numbers that a loop takes at once, or a multiple of that: what is left over is filled up to so many.
+const LANES: usize = 64;
+
+/// So few numbers that are left over are taken one by one.
+const FEW: usize = 4;
+
+/// For which numbers an operation is written as such a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vectors {
+    /// For none.
+    No,
+    /// For those of single precision.
+    Single,
+    /// For all.
+    All,
+}
+
+impl Vectors {
+    /// Whether it is for these.
+    pub const fn has<T: Real>(self) -> bool {
+        match self {
+            Vectors::No => false,
+            Vectors::Single => matches!(T::DTYPE, DType::Float32),
+            Vectors::All => true,
+        }
+    }
+}
+
+/// A function of a number and `N` others.
+pub trait Function<const N: usize>: Copy + Send + Sync {
+    /// The function, of numbers that are not far.
+    fn at<A: Arithmetic>(&self, x: A, others: [A; N]) -> A;
+
+    /// Whether there are numbers that `at` is not for.
+    const HAS_FAR: bool = false;
+
+    /// Whether these are.
+    fn is_far<T: Real>(&self, _x: T, _others: [T; N]) -> bool {
+        false
+    }
+
+    /// The function of such numbers, of which there are few.
+    fn far<T: Real>(&self, x: T, _others: [T; N]) -> T {
+        x
+    }
+}
+
+/// `out[i] = f(a[i], others[i])`
+pub fn map<T: Real, const N: usize>(
+    a: &[T],
+    others: [&[T]; N],
+    out: &mut [MaybeUninit<T>],
+    f: impl Function<N>,
+) {
+    each(out, &|(start, part): (usize, &mut [MaybeUninit<T>])| {
+        let a = a[start..].chunks(CHUNK);
+        for (index, (out, a)) in part.chunks_mut(CHUNK).zip(a).enumerate() {
+            let out = out.write_copy_of_slice(&a[..out.len()]);
+            replace(out, beside(others, start + index * CHUNK, out.len()), f);
+        }
+    });
+}
+
+/// `a[i] = f(a[i], others[i])`
+pub fn map_in_place<T: Real, const N: usize>(a: &mut [T], others: [&[T]; N], f: impl Function<N>) {
+    each(a, &|(start, part): (usize, &mut [T])| {
+        for (index, chunk) in part.chunks_mut(CHUNK).enumerate() {
+            replace(chunk, beside(others, start + index * CHUNK, chunk.len()), f);
+        }
+    });
+}
+
+/// Hands out a slice in parts; short ones are one part without any further ado.
+fn each<V: Send>(out: &mut [V], body: &dyn for<'a> Body<(usize, &'a mut [V])>) {
+    if out.len() <= GRAIN { body.run((0, out)) } else { each_part(out, GRAIN, body) }
+}
+
+/// A part of each of the other numbers.
+#[inline(always)]
+fn beside<T, const N: usize>(mut others: [&[T]; N], start: usize, len: usize) -> [&[T]; N] {
+    for other in &mut others {
+        *other = &other[start..start + len];
+    }
+    others
+}
+
+/// The numbers beside one. Neither `map` of arrays nor `zip` is always compiled into the loop that calls it.
+#[inline(always)]
+fn row<A: Arithmetic, const N: usize>(others: &[&[A::Plain]; N], index: usize, x: A) -> [A; N] {
+    let mut row = [x; N];
+    for (place, number) in row.iter_mut().enumerate() {
+        *number = A::new(others[place][index]);
+    }
+    row
+}
+
+/// Numbers that are replaced by a function of them and of others.
+struct Chunk<'a, T, F, const N: usize> {
+    values: &'a mut [T],
+    others: [&'a [T]; N],
+    f: F,
+    /// Whether it does not matter what becomes of numbers that are far.
+    heedless: bool,
+}
+
+/// Replaces the numbers of a chunk.
+#[inline(always)]
+fn replace<T: Real, F: Function<N>, const N: usize>(values: &mut [T], others: [&[T]; N], f: F) {
+    let has_far = calculated(Chunk { values: &mut *values, others, f, heedless: const { !F::HAS_FAR } });
+    if const { F::HAS_FAR } && has_far {
+        let before = values.to_vec();
+        calculated(Chunk { values: &mut *values, others, f, heedless: true });
+        for (index, (value, x)) in values.iter_mut().zip(before).enumerate() {
+            let others = row(&others, index, x);
+            if f.is_far(x, others) {
+                *value = f.far(x, others);
+            }
+        }
+    }
+}
+
+impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F, N> {
+    /// Whether nothing was done because numbers are far.
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<A: Arithmetic<Plain = T>>(self) -> bool {
+        let Chunk { values, others, f, heedless } = self;
+        if !heedless {
+            let mut has_far = false;
+            for (index, &x) in values.iter().enumerate() {
+                has_far |= f.is_far(x, row(&others, index, x));
+            }
+            if has_far {
+                return true;
+            }
+        }
+        let lanes = const { if size_of::<T>() == 4 { LANES } else { LANES / 2 } };
+        let whole = values.len() - values.len() % lanes;
+        let (first, rest) = values.split_at_mut(whole);
+        let (others, others_rest) = (beside(others, 0, whole), beside(others, whole, rest.len()));
+        let is_filled = rest.len() > FEW;
+        let (mut room, mut room_beside) = ([T::ONE; LANES], [[T::ONE; LANES]; N]);
+        if is_filled {
+            room[..rest.len()].copy_from_slice(rest);
+            for (room, other) in room_beside.iter_mut().zip(others_rest) {
+                room[..other.len()].copy_from_slice(other);
+            }
+        }
+        let mut filled = others_rest;
+        for (filled, room) in filled.iter_mut().zip(&room_beside) {
+            *filled = &room[..lanes];
+        }
+        // One loop, so that it is there once.
+        let left: (&mut [T], [&[T]; N]) =
+            if is_filled { (&mut room[..lanes], filled) } else { (&mut *rest, others_rest) };
+        for (values, others) in [(first, others), left] {
+            let others = beside(others, 0, values.len());
+            for (index, x) in values.iter_mut().enumerate() {
+                let number = A::new(*x);
+                *x = f.at(number, row(&others, index, number)).get();
+            }
+        }
+        if is_filled {
+            rest.copy_from_slice(&room[..rest.len()]);
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::math;
+    use crate::kernels::testing::{at_thread_counts, written};
+
+    #[derive(Clone, Copy)]
+    struct Sine;
+
+    impl Function<0> for Sine {
+        fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+            math::sin(x)
+        }
+
+        const HAS_FAR: bool = true;
+
+        fn is_far<T: Real>(&self, x: T, []: [T; 0]) -> bool {
+            math::is_many_turns(x)
+        }
+
+        fn far<T: Real>(&self, x: T, []: [T; 0]) -> T {
+            x.sin()
+        }
+    }
+
+    #[derive(Clone, Copy)]
+    struct Angle;
+
+    impl Function<1> for Angle {
+        fn at<A: Arithmetic>(&self, x: A, [y]: [A; 1]) -> A {
+            math::atan2(x, y)
+        }
+    }
+
+    fn numbers<T: Real>(len: usize) -> Vec<T> {
+        (0..len).map(|index| T::from_f64(((index * 31) % 977) as f64 * 0.37 - 170.0)).collect()
+    }
+
+    /// The function of each number by itself, and of all at once.
+    fn compared<T: Real>() {
+        for len in [0, 1, 3, 5, 31, 64, 65, 100, 1023, 1024, 1030, 70_001] {
+            let (mut a, b) = (numbers::<T>(len), numbers::<T>(len + 7).split_off(7));
+            if len > 40 {
+                a[17] = T::from_f64(3e30);
+            }
+            let all = written(len, |out| map(&a, [], out, Sine));
+            let single = a.iter().map(|x| written(1, |out| map(&[*x], [], out, Sine))[0]);
+            assert_eq!(all, single.collect::<Vec<T>>());
+            let all = written(len, |out| map(&a, [&b], out, Angle));
+            let single = a.iter().zip(&b).map(|(x, y)| written(1, |out| map(&[*x], [&[*y]], out, Angle))[0]);
+            assert_eq!(all, single.collect::<Vec<T>>());
+            map_in_place(&mut a, [&b], Angle);
+            assert_eq!(a, all);
+        }
+    }
+
+    #[test]
+    fn a_number_does_not_depend_on_its_neighbours() {
+        compared::<f32>();
+        compared::<f64>();
+    }
+
+    #[test]
+    fn the_bits_are_the_same_at_any_number_of_threads() {
+        let a = numbers::<f32>(200_000);
+        let [one, two, four] = at_thread_counts(|| written(a.len(), |out| map(&a, [], out, Sine)));
+        assert!(one == two && one == four);
+    }
+}

@@ -1,0 +1,181 @@
+"""Functions of numbers: the same bits wherever a number lies, and derivatives in one pass."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import rushlight as torch
+
+F = torch.nn.functional
+
+ONE = {
+    "sin": torch.sin,
+    "cos": torch.cos,
+    "tan": torch.tan,
+    "exp": torch.exp,
+    "exp2": torch.exp2,
+    "expm1": torch.expm1,
+    "log": torch.log,
+    "log2": torch.log2,
+    "log10": torch.log10,
+    "log1p": torch.log1p,
+    "sinh": torch.sinh,
+    "cosh": torch.cosh,
+    "tanh": torch.tanh,
+    "atan": torch.atan,
+    "sigmoid": torch.sigmoid,
+    "erf": torch.erf,
+    "erfc": torch.erfc,
+    "lgamma": torch.lgamma,
+    "digamma": torch.digamma,
+    "gelu": F.gelu,
+    "gelu tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu,
+    "mish": F.mish,
+    "softplus": F.softplus,
+    "elu": F.elu,
+    "logsigmoid": F.logsigmoid,
+}
+TWO = {
+    "pow": torch.pow,
+    "atan2": torch.atan2,
+    "hypot": torch.hypot,
+    "fmod": torch.fmod,
+    "remainder": torch.remainder,
+}
+DTYPES = [torch.float32, torch.float64]
+
+
+def numbers(dtype, seed: int = 0):
+    torch.manual_seed(seed)
+    return torch.rand(67, 41, dtype=dtype) * 8 + 0.01
+
+
+def bits(x) -> list:
+    return x.contiguous().view(torch.int32 if x.dtype == torch.float32 else torch.int64).tolist()
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("name", ONE)
+def test_a_function_gives_the_same_bits_wherever_the_number_lies(name, dtype):
+    function, x = ONE[name], numbers(dtype)
+    expected = bits(function(x))
+    assert bits(function(x.t()).t()) == expected
+    assert bits(function(x.t().contiguous()).t()) == expected
+    wide = torch.zeros(67, 82, dtype=dtype)
+    wide[:, ::2] = x
+    assert bits(function(wide[:, ::2])) == expected
+    assert [bits(function(element)) for element in x[0]] == expected[0]
+    assert bits(function(x[1:4, 3:8])) == [row[3:8] for row in expected[1:4]]
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("name", ["sin", "exp", "log", "tanh", "sigmoid", "erf"])
+def test_a_function_in_place_gives_the_same_bits(name, dtype):
+    x = numbers(dtype)
+    expected = bits(ONE[name](x))
+    getattr(x, name + "_")()
+    assert bits(x) == expected
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("name", TWO)
+def test_a_function_of_two_gives_the_same_bits_wherever_the_numbers_lie(name, dtype):
+    function, x, y = TWO[name], numbers(dtype), numbers(dtype, 1)
+    expected = bits(function(x, y))
+    assert bits(function(x.t(), y.t()).t()) == expected
+    assert bits(function(x, y.t().contiguous().t())) == expected
+    assert [bits(function(a, b)) for a, b in zip(x[0], y[0], strict=True)] == expected[0]
+    row = bits(function(x, y[0].expand(67, 41)))
+    assert bits(function(x, y[0])) == row
+    number = y[0, 0].item()
+    assert bits(function(x, y[0, 0])) == bits(function(x, torch.full_like(x, number)))
+    target = x.clone()
+    if name != "pow":
+        getattr(target, name + "_")(y)
+        assert bits(target) == expected
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_angles_of_many_turns_are_reduced_exactly(dtype):
+    x = [1e5, 123456.789, 1e9, 3e15, 1e22, 3e38, 0.5, -1e10]
+    x = torch.tensor(x, dtype=dtype)
+    exact = [float(number) for number in x]
+    for function, reference in ((torch.sin, math.sin), (torch.cos, math.cos), (torch.tan, math.tan)):
+        expected = torch.tensor([reference(number) for number in exact], dtype=dtype)
+        torch.testing.assert_close(
+            function(x), expected, rtol=1e-6 if dtype == torch.float32 else 1e-14, atol=0
+        )
+    limits = torch.tensor([math.inf, -math.inf, math.nan], dtype=dtype)
+    assert torch.isnan(torch.sin(limits)).all() and torch.isnan(torch.tan(limits)).all()
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_remainders_of_large_quotients_are_exact(dtype):
+    pairs = [(1e30, 3.0), (1e15, 0.7), (-1e20, 7.0), (5e7, 0.3), (3.0, math.inf), (-1e-37, 1e-38)]
+    a, b = (torch.tensor([pair[side] for pair in pairs], dtype=dtype) for side in (0, 1))
+    expected = [math.fmod(x, y) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    assert torch.fmod(a, b).tolist() == expected
+
+
+ACTIVATIONS = {
+    "gelu": F.gelu,
+    "gelu tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu,
+    "mish": F.mish,
+    "softplus": lambda x: F.softplus(x, beta=2.0, threshold=3.0),
+    "elu": lambda x: F.elu(x, alpha=0.7),
+    "celu": lambda x: F.celu(x, alpha=1.3),
+    "selu": F.selu,
+    "logsigmoid": F.logsigmoid,
+    "erf": torch.erf,
+    "erfc": torch.erfc,
+    "asin": lambda x: torch.asin(x / 10),
+    "acos": lambda x: torch.acos(x / 10),
+    "atan": torch.atan,
+}
+
+
+@pytest.mark.parametrize("layout", ["in order", "transposed", "one gradient"])
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_a_gradient_in_one_pass_is_the_one_that_is_recorded(name, layout):
+    torch.manual_seed(0)
+    x = (torch.randn(31, 23, dtype=torch.float64) * 3).requires_grad_()
+    operand = x.t() if layout == "transposed" else x
+    y = ACTIVATIONS[name](operand)
+    g = torch.ones(()).double().expand(y.shape) if layout == "one gradient" else torch.randn_like(y)
+    (plain,) = torch.autograd.grad(y, x, g, retain_graph=True)
+    (recorded,) = torch.autograd.grad(y, x, g, create_graph=True)
+    torch.testing.assert_close(plain, recorded.detach(), rtol=1e-13, atol=1e-15)
+    ahead = 1e-6
+    slope = (ACTIVATIONS[name](operand + ahead) - ACTIVATIONS[name](operand - ahead)) / (2 * ahead) * g
+    away = (x.detach().abs() > 1e-5) & ((x.detach() - 1.5).abs() > 1e-5)
+    slope = slope.detach().t() if layout == "transposed" else slope.detach()
+    torch.testing.assert_close(plain[away], slope[away], rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_gradients_in_one_pass_go_on_at_limits(name):
+    x = torch.tensor([math.nan, 0.0, 1e4, -1e4], requires_grad=True)
+    y = ACTIVATIONS[name](x)
+    (gradient,) = torch.autograd.grad(y.sum(), x)
+    assert math.isnan(gradient[0]) or name in ("elu", "celu", "selu")
+    if name not in ("asin", "acos"):
+        assert torch.isfinite(gradient[1:]).all()
+
+
+@pytest.mark.own
+def test_chances_are_drawn_in_the_same_order_from_anywhere_in_the_stream():
+    torch.manual_seed(3)
+    torch.rand(1)
+    together = torch.empty(1000).bernoulli_(0.3)
+    torch.manual_seed(3)
+    torch.rand(1)
+    apart = torch.cat([torch.empty(1).bernoulli_(0.3) for _ in range(1000)])
+    assert torch.equal(together, apart)
+    assert 200 < int(together.sum()) < 400
