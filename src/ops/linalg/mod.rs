@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::kernels::factor::{self, Field};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag};
-use crate::ops::{copy, create, memory_order, mul, neg, part, permute, squeeze, sub, triangle};
+use crate::ops::{copy, create, mul, neg, part, permute, squeeze, sub, triangle};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -55,7 +55,7 @@ impl Matrices {
             unreachable!("the number of dimensions was checked")
         };
         let lead: Dims = lead.into();
-        let turned = array.with_layout(turned(&array.layout));
+        let turned = array.with_layout(exchanged(&array.layout));
         let is_turned = !array.layout.is_contiguous() && turned.layout.is_contiguous();
         let seen = if is_turned { &turned } else { &array };
         let numbers = copy::as_type(seen, dtype)?;
@@ -93,7 +93,7 @@ impl Matrices {
 
     /// What was written to such `room` as matrices.
     fn by_columns(&self, array: Array) -> Tensor {
-        Tensor::from_array(array.with_layout(turned(&array.layout)))
+        Tensor::from_array(array.with_layout(exchanged(&array.layout)))
     }
 
     /// The part of `room` of each matrix.
@@ -119,7 +119,7 @@ impl Matrices {
 }
 
 /// The layout of matrices with rows in the place of columns.
-fn turned(layout: &Layout) -> Layout {
+fn exchanged(layout: &Layout) -> Layout {
     let behind = layout.ndim() - 2;
     layout.permuted((0..layout.ndim()).map(|dim| if dim < behind { dim } else { 2 * behind + 1 - dim }))
 }
