@@ -21,7 +21,7 @@ fn drawn(
     let dtype = inputs[0].dtype;
     let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)?), dtype.wide())?;
     let seen = |x: &Array| binary::expanded(&x.widened()?, &sizes);
-    let (first, second) = (seen(&inputs[0])?, seen(&inputs[1])?);
+    let (first, second) = (seen(inputs[0])?, seen(inputs[1])?);
     let mut generator = given(generator).lock();
     dispatch!(float dtype.wide(), T => {
         let (first, second) = (first.view::<T>(), second.view::<T>());

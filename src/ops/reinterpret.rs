@@ -47,7 +47,7 @@ fn finer(array: &Array, to: DType, ratio: usize) -> Result<Layout> {
     for stride in &mut strides[..last] {
         *stride *= ratio;
     }
-    Ok(Layout::strided(shape, strides, layout.offset() * ratio)?)
+    Layout::strided(shape, strides, layout.offset() * ratio)
 }
 
 /// The layout of elements that `ratio` of the old make.
@@ -71,5 +71,5 @@ fn coarser(array: &Array, to: DType, ratio: usize) -> Result<Layout> {
         *stride /= ratio;
     }
     shape[last] /= ratio;
-    Ok(Layout::strided(shape, strides, offset / ratio)?)
+    Layout::strided(shape, strides, offset / ratio)
 }

@@ -50,7 +50,7 @@ fn squeezed(layout: &Layout, dims: Squeezed<'_>) -> Result<Layout> {
     let kept = kept(layout, dims)?;
     let shape = kept.iter().map(|&dim| layout.shape()[dim]).collect();
     let strides = kept.iter().map(|&dim| layout.strides()[dim]).collect();
-    Ok(Layout::strided(shape, strides, layout.offset())?)
+    Layout::strided(shape, strides, layout.offset())
 }
 
 impl Squeezed<'_> {
@@ -92,7 +92,7 @@ fn unsqueezed(layout: &Layout, dim: i64) -> Result<Layout> {
     };
     shape.insert(dim, 1);
     strides.insert(dim, stride);
-    Ok(Layout::strided(shape, strides, layout.offset())?)
+    Layout::strided(shape, strides, layout.offset())
 }
 
 /// The tensor with a new dimension of size one.

@@ -202,7 +202,7 @@ fn checked(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64>) -> R
         check_reach(&array, (shape, strides, offset), end)?;
     }
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
-    Ok(Layout::strided(sizes, strides, offset as usize)?)
+    Layout::strided(sizes, strides, offset as usize)
 }
 
 /// Refuses a window that ends beyond the memory, or so far away that it cannot be said where.
