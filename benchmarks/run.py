@@ -96,7 +96,7 @@ def footprint_table(libraries: list[Library], measure_wheel: bool) -> str:
         row("where a node is recorded: a look", [place, *[None] * (len(libraries) - 1)], 50e-9, duration)
         packed, unpacked = footprint.wheel_sizes()
         others = [footprint.installed_size(library.python, library.name) for library in libraries[1:]]
-        row("wheel", [packed, *[None] * len(others)], 6e6, megabytes)
+        row("wheel", [packed, *[None] * len(others)], 16e6, megabytes)
         row("installed", [unpacked, *others], None, megabytes)
     return table(["", *[library.name for library in libraries], "target"], rows)
 

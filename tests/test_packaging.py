@@ -115,8 +115,8 @@ def test_the_wheel_is_for_one_version_of_python(wheel):
     assert f"-{tag}-{tag}-" in wheel.name
 
 
-def test_the_wheel_is_at_most_six_megabytes(wheel):
-    assert 50_000 < wheel.stat().st_size <= 6 * MEGABYTE
+def test_the_wheel_is_at_most_sixteen_megabytes(wheel):
+    assert 50_000 < wheel.stat().st_size <= 16 * MEGABYTE
 
 
 def test_the_metadata_name_the_licence_and_the_oldest_python(wheel):
@@ -134,7 +134,6 @@ def test_the_source_distribution_holds_both_crates(sdist):
     crates = {
         "Cargo.toml",
         "Cargo.lock",
-        ".cargo/config.toml",
         "src/lib.rs",
         "bindings/Cargo.toml",
         "bindings/src/lib.rs",
