@@ -236,8 +236,9 @@ def test_numbers_near_the_end_may_be_what_is_meant():
     assert torch.unsafe_chunk(torch.ones(3), MOST)[0].shape == (1,)
 
 
-# Their product is 2**64 + 1, that of the others a power of two that no number of elements can be.
-GIANTS = [(274177, 67280421310721), (1 << 32, 1 << 32), (1 << 32, 1 << 31)]
+# Their product is 2**64 + 1, that of the others a power of two that no number of elements can be. Of each pair one is
+# small, and no memory has the other: nothing large is made on the way.
+GIANTS = [(274177, 67280421310721), (1 << 24, 1 << 40), (1 << 23, 1 << 40)]
 OVERFLOW = "overflow|can't allocate memory"
 
 
