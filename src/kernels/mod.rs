@@ -20,6 +20,7 @@ pub mod incomplete;
 pub mod interrupt;
 pub mod map;
 pub mod math;
+mod merge;
 pub mod moves;
 pub mod parallel;
 pub mod polynomials;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::compare::check_ordered;
 use super::underived::underived;
-use super::{along, batch, cast, copy, permute, picked, reshape};
+use super::{along, batch, cast, copy, permute, picked, reshape, watch};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
 use crate::kernels::distinct::{self, Groups};
+use crate::kernels::interrupt::Steps;
 use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Mapping, Tensor};
@@ -62,11 +63,13 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     };
     let slices = if line.ndim() > 0 { permute::movedim(&line, &[dim], &[0])? } else { line.clone() };
     let count = slices.layout().shape().first().copied().unwrap_or(1);
-    let keys = keys(&slices, wide(x.dtype()))?;
-    let Groups { firsts, members, counts } = match keys.dtype {
-        DType::Float64 => distinct::groups(elements::<f64>(&keys), count, neighbours)?,
-        _ => distinct::groups(elements::<i64>(&keys), count, neighbours)?,
-    };
+    let compared = if x.dtype().is_half() { DType::Float32 } else { x.dtype() };
+    let keys = keys(&slices, compared)?;
+    let Groups { firsts, members, counts } = watch::patiently(keys.layout.numel() as u64, || {
+        dispatch!(ordered compared, T => distinct::groups(elements::<T>(&keys), count, neighbours), else {
+            unreachable!("complex numbers were refused")
+        })
+    })?;
     let listed = |numbers: &[i64]| Tensor::from_slice(&[numbers.len()], numbers);
     let values = along::index_select(&line.detach(), dim, &listed(&firsts)?)?;
     underived(&[given], std::slice::from_ref(&values), node, operation)?;
@@ -104,10 +107,10 @@ pub fn searchsorted(
     let dtype = wide(boundaries.dtype().promote(values.dtype()));
     let (sorted, wanted) = (keys(&boundaries, dtype)?, keys(values, dtype)?);
     let row = if lead.is_empty() { 0 } else { wanted.layout.shape().last().copied().unwrap_or(1) };
-    let places = match dtype {
-        DType::Float64 => places(elements::<f64>(&sorted), length, elements(&wanted), row, right)?,
-        _ => places(elements::<i64>(&sorted), length, elements(&wanted), row, right)?,
-    };
+    let places = watch::patiently(wanted.layout.numel() as u64, || match dtype {
+        DType::Float64 => places(elements::<f64>(&sorted), length, elements(&wanted), row, right),
+        _ => places(elements::<i64>(&sorted), length, elements(&wanted), row, right),
+    })?;
     Tensor::from_slice(wanted.layout.shape(), &places)
 }
 
@@ -153,7 +156,9 @@ fn places<T: Ordered>(
     row: usize,
     right: bool,
 ) -> Result<Vec<i64>> {
+    let mut steps = Steps::default();
     let place = |(at, &value): (usize, &T)| {
+        steps.take(1);
         let start = at.checked_div(row).unwrap_or(0) * length;
         distinct::place(&sorted[start..start + length], value, right)
     };

@@ -2,6 +2,7 @@
 //! LAPACK: a reflection turns a column onto the axis away from where its head points.
 
 use super::Field;
+use crate::kernels::interrupt;
 
 /// Reflections as LAPACK keeps them: below the diagonal the vectors, whose heads are one, and on and
 /// above it the triangle.
@@ -15,6 +16,7 @@ pub struct Reflections<T> {
 /// Rows from `step` on, of `width` columns, less their part along a reflection's vector.
 fn apply<T: Field>(rows: &mut [T], width: usize, from: usize, vector: &[T], scale: T) {
     let mut along = vec![T::ZERO; width];
+    interrupt::unwind_if_due();
     for (row, weight) in rows.chunks_exact(width).zip(vector) {
         let weight = weight.conj();
         along[from..].iter_mut().zip(&row[from..]).for_each(|(sum, &x)| *sum = sum.add(weight.mul(x)));

@@ -3,6 +3,7 @@
 
 use super::Field;
 use crate::dtype::Complex;
+use crate::kernels::interrupt::Steps;
 
 type Number = Complex<f64>;
 
@@ -64,8 +65,10 @@ fn shift(matrix: &[Number], n: usize, last: usize) -> Number {
 fn triangle(mut matrix: Vec<Number>, n: usize) -> Option<(Vec<Number>, Vec<Number>)> {
     let mut basis = vec![ZERO; n * n];
     (0..n).for_each(|place| basis[place * n + place] = ONE);
+    let mut steps = Steps::default();
     for column in 0..n.saturating_sub(2) {
         for row in (column + 1..n - 1).rev() {
+            steps.take(4 * n);
             let below = matrix[(row + 1) * n + column];
             if below != ZERO {
                 let turn = Rotation::clearing(matrix[row * n + column], below);
@@ -104,11 +107,13 @@ fn triangle(mut matrix: Vec<Number>, n: usize) -> Option<(Vec<Number>, Vec<Numbe
         (first..=last).for_each(|at| matrix[at * n + at] -= by);
         let mut turns = Vec::with_capacity(last - first);
         for row in first..last {
+            steps.take(n);
             let turn = Rotation::clearing(matrix[row * n + row], matrix[(row + 1) * n + row]);
             turn.rows(&mut matrix, n, row, row);
             turns.push(turn);
         }
         for (column, turn) in (first..).zip(turns) {
+            steps.take(2 * n);
             turn.columns(&mut matrix, n, column, (column + 2).min(last + 1));
             turn.columns(&mut basis, n, column, n);
         }
@@ -136,7 +141,9 @@ pub fn eigen(matrix: &[Number], n: usize) -> Option<(Vec<Number>, Vec<Number>)> 
     let (triangle, basis) = triangle(matrix.to_vec(), n)?;
     let norm = triangle.iter().map(|x| x.norm()).fold(f64::MIN_POSITIVE, f64::max);
     let mut vectors = Vec::with_capacity(n * n);
+    let mut steps = Steps::default();
     for place in 0..n {
+        steps.take(n * n);
         let inner = vector(&triangle, n, place, norm * f64::EPSILON);
         let row = |row: usize| (0..=place).map(|at| basis[row * n + at] * inner[at]).sum::<Number>();
         let found: Vec<Number> = (0..n).map(row).collect();
