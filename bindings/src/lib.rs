@@ -46,6 +46,7 @@ mod profile;
 mod received;
 mod returns;
 mod saved;
+mod signals;
 mod signature;
 mod size;
 mod tensor;

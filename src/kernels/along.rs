@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 
 use super::apply::GRAIN;
 use super::dense::Extent;
+use super::interrupt::{self, Steps};
 use super::parallel::parallel_parts;
 
 /// Lanes that are brought together at a time.
@@ -31,8 +32,9 @@ pub(super) fn along<T, U, const N: usize>(
     let together = WIDTH.min(inner);
     parallel_parts(out, (GRAIN / block_in.max(1)).max(1) * block_out, |start, part| {
         let mut gathered: [Vec<T>; N] =
-            from_fn(|_| vec![T::default(); if inner == 1 { 0 } else { len * together }]);
-        let mut results = vec![U::default(); out_len * together];
+            from_fn(|_| interrupt::filled(if inner == 1 { 0 } else { len * together }, T::default()));
+        let mut results = interrupt::filled(out_len * together, U::default());
+        let mut steps = Steps::default();
         for (block, out) in part.chunks_exact_mut(block_out).enumerate() {
             let first = (start / block_out + block) * block_in;
             let blocks = inputs.map(|input| &input[first..first + block_in]);
@@ -42,6 +44,7 @@ pub(super) fn along<T, U, const N: usize>(
                 continue;
             }
             for column in (0..inner).step_by(together) {
+                steps.take(len * together);
                 let width = together.min(inner - column);
                 for (gathered, block) in gathered.iter_mut().zip(blocks) {
                     for (row, line) in block.chunks_exact(inner).enumerate() {

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::apply::{GRAIN, each_slice_1, each_slice_2, each_slice_3};
 use super::dense::dense;
+use super::interrupt::Steps;
 use super::moves;
 use super::parallel::{Body, each_item};
 use super::simd::vectorised;
@@ -266,7 +267,7 @@ impl<T: Copy + Send + Sync> Reader<'_, '_, T> {
                     return elements;
                 }
                 self.gathered.clear();
-                moves::gather_behind(&mut self.gathered, &part);
+                moves::gather_behind(&mut self.gathered, &part, &mut Steps::default());
                 &self.gathered
             }
         }

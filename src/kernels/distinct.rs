@@ -1,8 +1,8 @@
 //! What is different among rows of elements, and where a value belongs among sorted ones.
 
-use std::cmp::Ordering;
-
-use super::sort::order;
+use super::interrupt::Steps;
+use super::merge::in_order;
+use super::sort::{first, key};
 use crate::dtype::Ordered;
 use crate::error::Result;
 use crate::storage;
@@ -21,17 +21,19 @@ pub struct Groups {
 pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Result<Groups> {
     let width = elements.len().checked_div(count).unwrap_or(0);
     let row = |index: usize| &elements[index * width..(index + 1) * width];
-    let mut sorted: Vec<usize> = storage::collected(count, 0..count)?;
-    if !neighbours {
-        sorted.sort_by(|&a, &b| {
-            let pairs = row(a).iter().zip(row(b));
-            pairs.map(|(&a, &b)| order(a, b)).find(|found| found.is_ne()).unwrap_or(Ordering::Equal)
-        });
+    let keys = |index: i64| row(index as usize).iter().map(|&x| key(x));
+    let mut sorted: Vec<i64> = storage::collected(count, 0..count as i64)?;
+    match width {
+        _ if neighbours => {}
+        1 => first(elements, false, &mut sorted),
+        _ => sorted = in_order(sorted, |&a, &b| keys(a).cmp(keys(b)).then(a.cmp(&b))),
     }
     let members = storage::filled(count, 0)?;
     let mut groups = Groups { firsts: Vec::new(), members, counts: Vec::new() };
-    let mut before: Option<usize> = None;
+    let (mut before, mut steps) = (None, Steps::default());
     for index in sorted {
+        steps.take(width);
+        let index = index as usize;
         if before.is_none_or(|before| row(before) != row(index)) {
             storage::push(&mut groups.firsts, index as i64)?;
             storage::push(&mut groups.counts, 0)?;
@@ -47,11 +49,8 @@ pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Res
 
 /// How many of the sorted elements are less than the value, or not greater if `right`.
 pub fn place<T: Ordered>(sorted: &[T], value: T, right: bool) -> i64 {
-    let before = |&element: &T| match order(element, value) {
-        Ordering::Less => true,
-        Ordering::Equal => right,
-        Ordering::Greater => false,
-    };
+    let wanted = key(value);
+    let before = |&element: &T| if right { key(element) <= wanted } else { key(element) < wanted };
     sorted.partition_point(before) as i64
 }
 

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 
 use super::apply::GRAIN;
 use super::dense::{Extent, dense, with_dense};
-use super::interrupt;
+use super::interrupt::{self, Steps};
 use super::parallel::parallel_parts;
 use crate::dtype::Element;
 use crate::error::Result;
@@ -42,10 +42,11 @@ pub fn gather<T: Element>(
     let (source, index) = (dense(&source), dense(&index));
     let rows = (GRAIN / places.row).max(1);
     parallel_parts(out, rows * places.row, |start, part| {
-        let index = index[start..].chunks(places.row);
+        let (index, mut steps) = (index[start..].chunks(places.row), Steps::default());
         for (row, (out, index)) in part.chunks_mut(places.row).zip(index).enumerate() {
             let base = places.base(start / places.row + row);
             for (column, (out, &index)) in out.iter_mut().zip(index).enumerate() {
+                steps.take(1);
                 out.write(source[places.at(base, column, index)]);
             }
         }
@@ -64,9 +65,11 @@ pub fn scatter<T: Element>(
     let places = Places::new(target.shape(), index.shape(), axis);
     let (index, values) = (dense(&index), dense(&values));
     with_dense(target, |target| {
+        let mut steps = Steps::default();
         for (row, (index, values)) in index.chunks(places.row).zip(values.chunks(places.row)).enumerate() {
             let base = places.base(row);
             for (column, (&index, &value)) in index.iter().zip(values).enumerate() {
+                steps.take(1);
                 let slot = &mut target[places.at(base, column, index)];
                 *slot = combine(*slot, value);
             }
@@ -199,7 +202,9 @@ fn merge<T: Element>(
         return;
     }
     let places = (0..outer).flat_map(|block| index.iter().map(move |&index| block * len + index as usize));
+    let mut steps = Steps::default();
     for (place, values) in places.zip(values.chunks_exact(inner)) {
+        steps.take(inner);
         let slots = &mut target[place * inner..][..inner];
         slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = combine(*slot, value));
     }
@@ -213,7 +218,8 @@ pub fn flat_nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<Vec<i64>> {
     let times = view.len().checked_div(distinct.len()).unwrap_or(0);
     let mut positions = storage::room(count.saturating_mul(times))?;
     if count > 0 {
-        let found = view.iter().zip(0..).filter(|(element, _)| element.is_true());
+        let mut steps = Steps::default();
+        let found = view.iter().zip(0..).inspect(|_| steps.take(1)).filter(|(element, _)| element.is_true());
         positions.extend(found.map(|(_, position)| position));
     }
     Ok(positions)
@@ -225,7 +231,9 @@ pub fn nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<Vec<i64>> {
     let positions = flat_nonzero(view)?;
     let mut coordinates = storage::filled(positions.len() * shape.len(), 0)?;
     if !shape.is_empty() {
+        let mut steps = Steps::default();
         for (row, mut position) in coordinates.chunks_exact_mut(shape.len()).zip(positions) {
+            steps.take(row.len());
             for (coordinate, &len) in row.iter_mut().zip(&shape).rev() {
                 *coordinate = position % len as i64;
                 position /= len as i64;

@@ -92,3 +92,22 @@ pub fn unwind_if_due() {
         resume_unwind(Box::new(Interrupted));
     }
 }
+
+/// What goes on in many small steps, and asks from time to time.
+#[derive(Default)]
+pub struct Steps(usize);
+
+impl Steps {
+    /// Steps of so much work after which to ask: some hundred microseconds of it.
+    const MANY: usize = 1 << 16;
+
+    /// A step that touches so many elements. Unwinds if the work is to be given up.
+    #[inline]
+    pub fn take(&mut self, elements: usize) {
+        self.0 += elements + 1;
+        if self.0 >= Steps::MANY {
+            self.0 = 0;
+            unwind_if_due();
+        }
+    }
+}

@@ -21,6 +21,7 @@ pub mod interrupt;
 pub mod jets;
 pub mod map;
 pub mod math;
+mod merge;
 pub mod moves;
 pub mod parallel;
 pub mod polynomials;

@@ -5,7 +5,7 @@ use ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Ix2, Z
 use std::mem::MaybeUninit;
 
 use super::apply::{GRAIN, each_slice, each_slice_1};
-use super::interrupt;
+use super::interrupt::{self, Steps};
 use super::parallel::parallel_items;
 
 /// Columns that a transposing loop goes through together, so that cache lines are used whole.
@@ -32,35 +32,37 @@ pub(super) fn ordered<'a, V>(shape: &[usize], out: &'a mut [V]) -> ArrayViewMutD
 /// The elements of a view in row-major order, in memory of their own.
 pub(super) fn gathered<T: Copy + Send + Sync>(a: &ArrayViewD<'_, T>) -> Vec<T> {
     let mut elements = interrupt::room(a.len());
-    gather_behind(&mut elements, a);
+    gather_behind(&mut elements, a, &mut Steps::default());
     elements
 }
 
 /// Adds the elements of a view in row-major order to others.
-pub(super) fn gather_behind<T: Copy>(elements: &mut Vec<T>, a: &ArrayViewD<'_, T>) {
+pub(super) fn gather_behind<T: Copy>(elements: &mut Vec<T>, a: &ArrayViewD<'_, T>, steps: &mut Steps) {
     if a.is_empty() {
         return;
     }
     if a.ndim() < 2 {
-        return a.lanes(Axis(0)).into_iter().for_each(|lane| gather_lane(elements, lane));
+        return a.lanes(Axis(0)).into_iter().for_each(|lane| gather_lane(elements, lane, steps));
     }
     if a.strides()[0] != 0 {
         return match a.view().into_dimensionality::<Ix2>() {
-            Ok(rows) => rows.rows().into_iter().for_each(|row| gather_lane(elements, row)),
-            Err(_) => a.outer_iter().for_each(|part| gather_behind(elements, &part)),
+            Ok(rows) => rows.rows().into_iter().for_each(|row| gather_lane(elements, row, steps)),
+            Err(_) => a.outer_iter().for_each(|part| gather_behind(elements, &part, steps)),
         };
     }
     // What is repeated is gathered once, then copied in ever longer pieces.
     let start = elements.len();
-    gather_behind(elements, &a.index_axis(Axis(0), 0));
+    gather_behind(elements, &a.index_axis(Axis(0), 0), steps);
     let end = start + a.len();
     while elements.len() < end {
+        steps.take(elements.len() - start);
         let again = (elements.len() - start).min(end - elements.len());
         elements.extend_from_within(start..start + again);
     }
 }
 
-fn gather_lane<T: Copy>(elements: &mut Vec<T>, lane: ArrayView1<'_, T>) {
+fn gather_lane<T: Copy>(elements: &mut Vec<T>, lane: ArrayView1<'_, T>, steps: &mut Steps) {
+    steps.take(lane.len());
     match Lane::of(lane) {
         Lane::InOrder(lane) => elements.extend_from_slice(lane),
         Lane::Repeated(element, len) => elements.resize(elements.len() + len, element),
@@ -144,12 +146,19 @@ fn move_piece<V: Send, T: Copy + Sync>(
     a: ArrayViewD<'_, T>,
     write: impl Fn(&mut V, T) + Copy + Sync,
 ) {
+    let mut steps = Steps::default();
     match a.shape() {
         [.., last] if *last >= SHORTEST_LANE => {
             let axis = Axis(a.ndim() - 1);
-            Zip::from(out.lanes_mut(axis)).and(a.lanes(axis)).for_each(|out, a| move_lane(out, a, write));
+            Zip::from(out.lanes_mut(axis)).and(a.lanes(axis)).for_each(|out, a| {
+                steps.take(a.len());
+                move_lane(out, a, write);
+            });
         }
-        _ => Zip::from(out).and(a).for_each(|out, &a| write(out, a)),
+        _ => Zip::from(out).and(a).for_each(|out, &a| {
+            steps.take(1);
+            write(out, a);
+        }),
     }
 }
 

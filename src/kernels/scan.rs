@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 
 use super::apply::GRAIN;
 use super::dense::{Extent, dense};
+use super::interrupt::{self, Steps};
 use super::parallel::parallel_parts;
 use crate::dtype::{Element, Number, Ring};
 
@@ -29,21 +30,27 @@ pub fn scan<T, S, U>(
     }
     let elements = dense(&view);
     parallel_parts(out, (GRAIN / block).max(1) * block, |start, part| {
-        let mut states = vec![initial; inner];
+        let mut states = interrupt::filled(inner, initial);
+        let mut steps = Steps::default();
         let blocks = elements[start..].chunks_exact(block);
         for (out, elements) in part.chunks_exact_mut(block).zip(blocks) {
             if inner == 1 {
                 // One state stays in a register.
-                let mut state = initial;
-                for (index, (out, &element)) in out.iter_mut().zip(elements).enumerate() {
-                    state = step(state, element, index);
-                    out.write(emit(state));
+                let (mut state, mut index) = (initial, 0);
+                for (out, elements) in out.chunks_mut(GRAIN).zip(elements.chunks(GRAIN)) {
+                    steps.take(out.len());
+                    for (out, &element) in out.iter_mut().zip(elements) {
+                        state = step(state, element, index);
+                        index += 1;
+                        out.write(emit(state));
+                    }
                 }
                 continue;
             }
             states.fill(initial);
             let rows = out.chunks_exact_mut(inner).zip(elements.chunks_exact(inner));
             for (index, (out, elements)) in rows.enumerate() {
+                steps.take(inner);
                 for ((state, &element), out) in states.iter_mut().zip(elements).zip(out) {
                     *state = step(*state, element, index);
                     out.write(emit(*state));

@@ -3,6 +3,9 @@
 
 use std::iter::repeat_n;
 
+use super::apply::GRAIN;
+use super::interrupt::Steps;
+use super::parallel::parallel_parts;
 use crate::dtype::Number;
 use crate::error::Result;
 use crate::storage;
@@ -46,40 +49,51 @@ impl Taps {
     }
 }
 
-/// Rows of `inner` elements, `length` of them in a block.
-fn rows<T>(elements: &[T], length: usize, inner: usize, block: usize, row: usize) -> &[T] {
-    let start = (block * length + row) * inner;
-    &elements[start..start + inner]
+/// A row of `inner` elements.
+fn row<T>(elements: &[T], inner: usize, row: usize) -> &[T] {
+    &elements[row * inner..][..inner]
 }
 
 /// y += the weighted sums of the inputs of each output. `x` is `outer` blocks of `length` rows of
 /// `inner` elements; `y` has as many rows in a block as there are `taps`.
 pub fn gather<T: Number>(x: &[T], y: &mut [T], taps: &Taps, length: usize, inner: usize) {
-    if inner == 0 || taps.count() == 0 {
-        return;
-    }
-    for (block, out) in y.chunks_mut(taps.count() * inner).enumerate() {
-        for (out, inputs) in out.chunks_mut(inner).zip(taps.each()) {
-            for &(input, weight) in inputs {
-                add_scaled(rows(x, length, inner, block, input), out, T::from_f64(weight));
+    let (from, to) = (length * inner, taps.count() * inner);
+    parallel_parts(y, (GRAIN / to.max(1)).max(1) * to, |start, part| {
+        let mut steps = Steps::default();
+        for (out, x) in part.chunks_mut(to).zip(x[start / to * from..].chunks(from)) {
+            for (out, inputs) in out.chunks_mut(inner).zip(taps.each()) {
+                steps.take(inner);
+                match inputs {
+                    // What stands alone is as it was, down to the sign of zero.
+                    &[(input, weight)] if weight == 1.0 => out.copy_from_slice(row(x, inner, input)),
+                    _ => {
+                        let add =
+                            |&(input, weight)| add_scaled(row(x, inner, input), out, T::from_f64(weight));
+                        inputs.iter().for_each(add);
+                    }
+                }
             }
         }
-    }
+    });
 }
 
 /// The transpose: x += for each input, the weighted sum of the outputs that it counts in.
 pub fn scatter<T: Number>(y: &[T], x: &mut [T], taps: &Taps, length: usize, inner: usize) {
-    if inner == 0 || length == 0 {
+    let (to, from) = (length * inner, taps.count() * inner);
+    if from == 0 {
         return;
     }
-    for (block, x) in x.chunks_mut(length * inner).enumerate() {
-        for (output, inputs) in taps.each().enumerate() {
-            for &(input, weight) in inputs {
-                let target = &mut x[input * inner..(input + 1) * inner];
-                add_scaled(rows(y, taps.count(), inner, block, output), target, T::from_f64(weight));
+    parallel_parts(x, (GRAIN / to.max(1)).max(1) * to, |start, part| {
+        let mut steps = Steps::default();
+        for (x, y) in part.chunks_mut(to).zip(y[start / to * from..].chunks(from)) {
+            for (y, inputs) in y.chunks(inner).zip(taps.each()) {
+                steps.take(inner);
+                for &(input, weight) in inputs {
+                    add_scaled(y, &mut x[input * inner..][..inner], T::from_f64(weight));
+                }
             }
         }
-    }
+    });
 }
 
 /// `gather` of bytes, with weights that are whole numbers of as many bits as sixteen leave for the greatest, and sums
@@ -93,12 +107,14 @@ pub fn gather_bytes(x: &[u8], y: &mut [u8], taps: &Taps, length: usize, inner: u
     let bits = (0..22).find(|bits| 0.5 + most * f64::from(2 << bits) >= f64::from(1 << 15)).unwrap_or(22);
     let whole = |weight: f64| (weight * f64::from(1 << bits) + 0.5f64.copysign(weight)) as i32;
     let mut sums = storage::collected(inner, repeat_n(0i32, inner))?;
-    for (block, out) in y.chunks_mut(taps.count() * inner).enumerate() {
+    let mut steps = Steps::default();
+    for (out, x) in y.chunks_mut(taps.count() * inner).zip(x.chunks(length * inner)) {
         for (out, inputs) in out.chunks_mut(inner).zip(taps.each()) {
             sums.fill(if bits == 0 { 0 } else { 1 << (bits - 1) });
             for &(input, weight) in inputs {
+                steps.take(inner);
                 let weight = whole(weight);
-                for (sum, &byte) in sums.iter_mut().zip(rows(x, length, inner, block, input)) {
+                for (sum, &byte) in sums.iter_mut().zip(row(x, inner, input)) {
                     *sum += weight * i32::from(byte);
                 }
             }

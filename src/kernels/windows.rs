@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::interrupt::Steps;
 use crate::dtype::Number;
 
 /// Elements of a matrix of windows that the processor still has at hand.
@@ -72,6 +73,7 @@ impl Windows {
     fn each_run(&self, lines: Range<usize>, call: &mut dyn FnMut(usize, usize, usize, usize)) {
         let [_, kernel_height, kernel_width] = self.kernel;
         let [_, height, width] = self.count;
+        let mut steps = Steps::default();
         for row in 0..self.elements() {
             let (z, rest) = (row / (kernel_height * kernel_width), row % (kernel_height * kernel_width));
             let (y, x) = (rest / kernel_width, rest % kernel_width);
@@ -81,6 +83,7 @@ impl Windows {
                 let Some(at_z) = self.at(0, line / height, z) else { continue };
                 let Some(at_y) = self.at(1, line % height, y) else { continue };
                 let start = (at_z * self.size[1] + at_y) * self.size[2];
+                steps.take(places.len());
                 call(row, (line - lines.start) * width + places.start, start + first, places.len());
             }
         }

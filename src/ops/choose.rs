@@ -63,7 +63,7 @@ pub fn multinomial(
         let times = Array::zeroed(&layout, dtype.wide())?;
         fill_exponential(&mut generator, elements::<T>(&times), 1.0);
         elements::<T>(&times).iter_mut().zip(&weights).for_each(|(time, weight)| *time = weight / *time);
-        sort::argtopk(times.view::<T>(), layout.ndim() - 1, count as usize, true, result.fresh());
+        sort::argsort(times.view::<T>(), layout.ndim() - 1, count as usize, true, result.fresh());
     }, else { unreachable!("integers were refused") });
     Ok(Tensor::from_array(result))
 }

@@ -6,10 +6,11 @@ use smallvec::smallvec;
 
 use super::compare::check_ordered;
 use super::whole::{Whole, whole_one};
-use super::{along, batch, cast, copy, permute, picked, reshape};
+use super::{along, batch, cast, copy, permute, picked, reshape, watch};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
 use crate::kernels::distinct::{self, Groups};
+use crate::kernels::interrupt::Steps;
 use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Mapping, Tensor};
@@ -63,11 +64,13 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     };
     let slices = if line.ndim() > 0 { permute::movedim(&line, &[dim], &[0])? } else { line.clone() };
     let count = slices.layout().shape().first().copied().unwrap_or(1);
-    let keys = keys(&slices, wide(x.dtype()))?;
-    let Groups { firsts, members, counts } = match keys.dtype {
-        DType::Float64 => distinct::groups(elements::<f64>(&keys), count, neighbours)?,
-        _ => distinct::groups(elements::<i64>(&keys), count, neighbours)?,
-    };
+    let compared = if x.dtype().is_half() { DType::Float32 } else { x.dtype() };
+    let keys = keys(&slices, compared)?;
+    let Groups { firsts, members, counts } = watch::patiently(keys.layout.numel() as u64, || {
+        dispatch!(ordered compared, T => distinct::groups(elements::<T>(&keys), count, neighbours), else {
+            unreachable!("complex numbers were refused")
+        })
+    })?;
     let listed = |numbers: &[i64]| Tensor::from_slice(&[numbers.len()], numbers);
     let (firsts, is_line) = (listed(&firsts)?, line.ndim() != x.ndim());
     // What comes out are the first ones of their kind.
@@ -111,10 +114,10 @@ pub fn searchsorted(
     let dtype = wide(boundaries.dtype().promote(values.dtype()));
     let (sorted, wanted) = (keys(&boundaries, dtype)?, keys(values, dtype)?);
     let row = if lead.is_empty() { 0 } else { wanted.layout.shape().last().copied().unwrap_or(1) };
-    let places = match dtype {
-        DType::Float64 => places(elements::<f64>(&sorted), length, elements(&wanted), row, right)?,
-        _ => places(elements::<i64>(&sorted), length, elements(&wanted), row, right)?,
-    };
+    let places = watch::patiently(wanted.layout.numel() as u64, || match dtype {
+        DType::Float64 => places(elements::<f64>(&sorted), length, elements(&wanted), row, right),
+        _ => places(elements::<i64>(&sorted), length, elements(&wanted), row, right),
+    })?;
     Tensor::from_slice(wanted.layout.shape(), &places)
 }
 
@@ -160,7 +163,9 @@ fn places<T: Ordered>(
     row: usize,
     right: bool,
 ) -> Result<Vec<i64>> {
+    let mut steps = Steps::default();
     let place = |(at, &value): (usize, &T)| {
+        steps.take(1);
         let start = at.checked_div(row).unwrap_or(0) * length;
         distinct::place(&sorted[start..start + length], value, right)
     };

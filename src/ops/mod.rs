@@ -252,7 +252,7 @@ elementwise2! {
     mul, mul_: arithmetic::Mul, "The product of two operands.";
     div, div_: arithmetic::Div, "The quotient of two operands.";
     rsub, rsub_: arithmetic::Rsub { alpha: Scalar::Int(1) }, "The second operand less the first.";
-    ldexp, ldexp_: representation::Ldexp, "The first operand times two to the power of the second.";
+    ldexp, ldexp_: representation::Ldexp { whole: false }, "The first operand times two to the power of the second.";
     nextafter, nextafter_: representation::Nextafter, "The number next to the first operand on the way to the second.";
     copysign, copysign_: pairs::Copysign, "The magnitude of the first operand with the sign of the second.";
     hypot, hypot_: pairs::Hypot, "The hypotenuse of two legs.";

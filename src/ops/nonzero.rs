@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{batch, part, reshape, split};
+use super::{batch, part, reshape, split, watch};
 use crate::error::{Error, Result};
 use crate::kernels::gather;
 use crate::shape::{Dims, Layout};
@@ -49,14 +49,16 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
         return Err(Error::MappedShape { operation: "nonzero" }.into());
     }
     let (array, ndim) = (x.array().widened()?, x.ndim());
-    let (count, found) = dispatch!(all array.dtype, T => {
-        let found = gather::nonzero(array.view::<T>())?;
-        let count = match found.len().checked_div(ndim) {
-            Some(count) => count,
-            None => gather::flat_nonzero(array.view::<T>())?.len(),
-        };
-        (count, found)
-    });
+    let (count, found) = watch::patiently(array.layout.numel() as u64, || {
+        dispatch!(all array.dtype, T => {
+            let found = gather::nonzero(array.view::<T>())?;
+            let count = match found.len().checked_div(ndim) {
+                Some(count) => count,
+                None => gather::flat_nonzero(array.view::<T>())?.len(),
+            };
+            Ok((count, found))
+        })
+    })?;
     // Column by column in memory, since columns are what is used of it.
     let mut columns: Vec<i64> = storage::room(found.len())?;
     for dim in 0..ndim {

@@ -12,7 +12,6 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::{scan, sort};
 use crate::shape::{self, Layout, SharedLayout};
-use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// Which elements.
@@ -50,53 +49,29 @@ struct Picked {
 fn places<T: Ordered>(pick: Pick, x: &Array, dim: usize) -> Result<Array> {
     let mut shape = x.layout.shape().to_vec();
     let length = shape[dim];
-    if let Pick::Top { count, greatest } = pick {
-        shape[dim] = count;
-        let mut index = Array::uninit_shape(&shape, DType::Int64)?;
-        sort::argtopk(x.view::<T>(), dim, count, greatest, index.fresh());
-        return Ok(index);
-    }
+    shape[dim] = match pick {
+        Pick::Sorted { .. } => length,
+        Pick::Top { count, .. } => count,
+        _ => 1,
+    };
     let mut index = Array::uninit_shape(&shape, DType::Int64)?;
-    let descending = matches!(pick, Pick::Sorted { descending: true });
-    sort::argsort(x.view::<T>(), dim, descending, index.fresh());
-    if let Pick::Sorted { .. } = pick {
-        return Ok(index);
-    }
-    shape[dim] = 1;
-    let (order, values) = (index.view::<i64>(), x.view::<T>());
-    let lanes = order.lanes(ndarray::Axis(dim)).into_iter().zip(values.lanes(ndarray::Axis(dim)));
-    let chosen = lanes.map(|(order, lane)| {
-        let value = |rank: usize| lane[order[rank] as usize];
-        let none = |rank: usize| !(value(rank) == value(rank));
-        let rank = match pick {
-            Pick::Nth(rank) => rank,
-            Pick::Middle { numbers_only: false } if none(length - 1) => {
-                (0..length).find(|&rank| none(rank)).unwrap_or(0)
-            }
-            Pick::Middle { .. } => {
-                let numbers = (0..length).take_while(|&rank| !none(rank)).count();
-                numbers.max(1).div_ceil(2) - 1
-            }
-            _ => most_frequent(length, value),
-        };
-        order[rank]
-    });
-    Array::from_slice(&shape, &storage::collected(shape.iter().product(), chosen)?)
-}
-
-/// The rank of the last of the values that occur most often; the least of such values.
-fn most_frequent<T: PartialEq>(length: usize, value: impl Fn(usize) -> T) -> usize {
-    let (mut best, mut most, mut run) = (0, 0, 0);
-    for rank in 0..length {
-        run += 1;
-        if rank + 1 == length || value(rank) != value(rank + 1) {
-            if run > most {
-                (best, most) = (rank, run);
-            }
-            run = 0;
+    let (view, out) = (x.view::<T>(), index.fresh());
+    match pick {
+        Pick::Sorted { descending } => sort::argsort(view, dim, length, descending, out),
+        Pick::Top { count, greatest } => sort::argsort(view, dim, count, greatest, out),
+        Pick::Nth(rank) => sort::arg_ranked(view, dim, |_| rank, out),
+        Pick::Middle { numbers_only: false } => {
+            // The first that is no number stands behind all that are.
+            let middle = |numbers| if numbers < length { numbers } else { (length - 1) / 2 };
+            sort::arg_ranked(view, dim, middle, out);
         }
+        Pick::Middle { numbers_only: true } => {
+            sort::arg_ranked(view, dim, |numbers| numbers.saturating_sub(1) / 2, out);
+        }
+        Pick::MostFrequent => sort::arg_most_frequent(view, dim, out),
+        Pick::Running { .. } => unreachable!("running extremes are scanned for"),
     }
-    best
+    Ok(index)
 }
 
 impl Picked {

@@ -10,12 +10,13 @@ use super::generator::given;
 use super::in_place::Write;
 use super::record::trace;
 use super::underived::UNKNOWN;
-use super::{batch, binary, cast, conjugate, copy, create};
-use crate::dtype::DType;
+use super::{batch, binary, cast, conjugate, copy, create, watch};
+use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::profile::{self, Label};
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
-use crate::kernels::random::{fill_bernoulli, fill_bernoulli_each, fill_permutation};
+use crate::kernels::interrupt;
+use crate::kernels::random::{fill_bernoulli, fill_bernoulli_each, permute};
 use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -162,6 +163,19 @@ pub fn randn(shape: &[i64], dtype: DType, generator: Option<&Generator>) -> Resu
     draw(shape, dtype, &Distribution::Normal { mean: 0.0, std: 1.0 }, generator)
 }
 
+/// Numbers that are exchanged at a time.
+const MANY: usize = 1 << 14;
+
+/// The numbers below its length in random order.
+fn permuted<T: Element>(generator: &Generator, out: &mut [T]) {
+    out.iter_mut().zip(0..).for_each(|(out, number)| *out = T::from_i64(number));
+    for start in (0..out.len()).step_by(MANY) {
+        // The host may be asked, and draw itself, only while nobody waits for the generator.
+        interrupt::unwind_if_due();
+        permute(&mut generator.lock(), out, start..out.len().min(start + MANY));
+    }
+}
+
 /// The integers below `n` in random order.
 pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<Tensor> {
     if batch::is_mapping() {
@@ -182,11 +196,12 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
         }
         _ => {}
     }
-    let mut generator = given(generator).lock();
-    dispatch!(ordered dtype.wide(), T => fill_permutation(&mut generator, elements::<T>(&array)), else {
-        return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into())
-    });
-    drop(generator);
+    watch::patiently(n as u64, || {
+        dispatch!(ordered dtype.wide(), T => permuted(given(generator), elements::<T>(&array)), else {
+            return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into())
+        });
+        Ok(())
+    })?;
     if dtype.is_half() { copy::rounded(array, dtype).map(Tensor::from_array) } else { Ok(permutation) }
 }
 

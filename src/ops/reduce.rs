@@ -10,11 +10,11 @@ use super::batch::{Answer, Call};
 use super::conjugate::by_parts;
 use super::record::records;
 use super::{copy, expand, reshape, squeeze};
-use crate::dtype::{Bool, DType, Element};
+use crate::dtype::{Bool, DType, Element, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, mode};
-use crate::kernels::reduce as kernels;
+use crate::kernels::{map, reduce as kernels};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -60,6 +60,23 @@ impl Over {
     /// The elements in a row, where all of them make one: the common case, which needs no look at axes.
     fn everything<'a, T: Element>(&self, x: &'a Array) -> Option<&'a [T]> {
         if self.dims.len() == x.layout.ndim() { x.slice() } else { None }
+    }
+
+    /// The array with one element in the place of many that are the same in memory and are all reduced, and how many
+    /// they are. A few are left to the usual way, which adds them one after the other as torch does; of so many, the
+    /// product is nearer to the truth than a sum is, needs no memory, and ends.
+    fn once(&self, x: &Array) -> Result<(Array, usize)> {
+        const MANY: usize = 1 << 26;
+        let (mut shape, mut times) = (Dims::from_slice(x.layout.shape()), 1);
+        for &dim in self.dims.iter().filter(|&&dim| x.layout.strides()[dim] == 0 && x.layout.numel() > 0) {
+            times *= shape[dim];
+            shape[dim] = 1;
+        }
+        if times < MANY {
+            return Ok((x.clone(), 1));
+        }
+        let layout = Layout::strided(shape, x.layout.strides().into(), x.layout.offset())?;
+        Ok((x.with_layout(layout), times))
     }
 
     pub(super) fn shape(&self, shape: &[usize]) -> Dims {
@@ -182,9 +199,13 @@ impl Op for Sum {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+        let (x, times) = self.over.once(&inputs[0].array())?;
         let x = to_accumulate(&x, self.dtype)?;
-        let y = if x.dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
+        let run = |x: &Array| match times {
+            1 => self.run(x),
+            times => repeated(self.run(x)?, times),
+        };
+        let y = if x.dtype.is_complex() { by_parts(&x, run)? } else { run(&x)? };
         Ok(smallvec![Tensor::from_array(y)])
     }
 
@@ -203,6 +224,19 @@ impl Op for Sum {
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Sum { over: self.over.deeper(), dtype: self.dtype })
     }
+}
+
+/// Sums of what is repeated so many times, from those of what is there once. Truth values stay as they are.
+fn repeated(sums: Array, times: usize) -> Result<Array> {
+    dispatch!(number sums.dtype, T => {
+        let product = move |sum: T| match T::DTYPE.is_float() {
+            true => T::from_f64(sum.to_f64() * times as f64),
+            false => sum.mul(T::from_i64(times as i64)),
+        };
+        let mut y = Array::uninit(&sums.layout, sums.dtype)?;
+        map::map(sums.view::<T>(), y.fresh(), product);
+        Ok(y)
+    }, else { Ok(sums) })
 }
 
 /// The type that elements are added or multiplied in unless the caller names one.
@@ -260,7 +294,8 @@ impl Op for Mean {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+        // The mean of what is repeated is that of what is there.
+        let (x, _) = self.over.once(&inputs[0].array())?;
         let x = copy::as_type(&x, self.dtype.wide())?;
         let y = if x.dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
         Ok(smallvec![Tensor::from_array(y)])

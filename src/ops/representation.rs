@@ -11,7 +11,7 @@ use super::integer::Integer;
 use super::operand::{Operand, Value};
 use super::select::where_;
 use super::{compare, copysign, create, div, exp2, mul, pow};
-use crate::dtype::{DType, Element, Real};
+use crate::dtype::{Category, DType, Element, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::map;
@@ -19,7 +19,11 @@ use crate::tensor::{Array, Tensor};
 
 /// y = a 2ᵇ,  ∂y/∂a = 2ᵇ, ∂y/∂b = y ln 2
 #[derive(Clone, Copy)]
-pub struct Ldexp;
+pub struct Ldexp {
+    /// Whether the exponents were integers beside floating-point numbers. They are added to exponents then, so
+    /// that 2ᵇ need not be a number of the type, and as in C only their lowest 32 bits count.
+    pub whole: bool,
+}
 
 impl Elementwise2 for Ldexp {
     const NAME: &'static str = "ldexp";
@@ -38,8 +42,12 @@ impl Elementwise2 for Ldexp {
         floating(common)
     }
 
+    fn among(self, a: DType, b: DType) -> Self {
+        Ldexp { whole: a.is_float() && matches!(b.category(), Category::Integer) }
+    }
+
     fn real<T: Real>(&self, a: T, b: T) -> T {
-        a * b.exp2()
+        if self.whole { scaled(a, b.to_i64() as i32) } else { a * b.exp2() }
     }
 
     fn complex(
@@ -60,6 +68,14 @@ impl Elementwise2 for Ldexp {
 
     fn right_from(&self, _a: &Value, _b: &Value, y: &Tensor, t: &Tensor) -> Result<Tensor> {
         mul(&mul(t, y)?, LN_2)
+    }
+}
+
+/// a 2ᵉ, rounded once.
+fn scaled<T: Real>(a: T, exponent: i32) -> T {
+    match T::DTYPE {
+        DType::Float32 => T::from_f64(f64::from(libm::ldexpf(a.to_f64() as f32, exponent))),
+        _ => T::from_f64(libm::ldexp(a.to_f64(), exponent)),
     }
 }
 

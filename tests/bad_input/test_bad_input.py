@@ -6,13 +6,22 @@ import pytest
 import rushlight as torch
 
 F = torch.nn.functional
+
+
+class Plain:
+    """Something that is nothing else. Tests are named by values, so that is what it says, not where it lies."""
+
+    def __repr__(self):
+        return "plain"
+
+
 WRONG = {
     "none": None,
     "text": "a",
     "bytes": b"a",
     "list": [1.0],
     "dict": {},
-    "object": object(),
+    "object": Plain(),
     "complex": 1j,
     "class": torch.Tensor,
     "function": len,

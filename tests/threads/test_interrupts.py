@@ -158,6 +158,70 @@ def test_a_long_operation_is_interrupted(setup, work):
     assert float(output) < SOON
 
 
+# A timer sends the signal, not a thread, which might have to wait for the work.
+ALARMED = """
+import signal, time
+
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+
+def alarmed(run, after=0.03):
+    "How long after the alarm `run` raised KeyboardInterrupt, in seconds."
+    start = time.perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, after)
+    try:
+        run()
+    except KeyboardInterrupt:
+        return time.perf_counter() - start - after
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    raise SystemExit("the run ended before the alarm")
+"""
+
+SLOW = {
+    "sort": ("x = torch.rand(30_000_000)", "x.sort()"),
+    "sorted columns": ("x = torch.rand(20_000, 1_000)", "x.argsort(0)"),
+    "greatest": ("x = torch.rand(40_000_000)", "x.topk(5)"),
+    "median": ("x = torch.rand(40_000_000)", "x.median()"),
+    "mode": ("x = torch.rand(20_000_000)", "x.mode()"),
+    "unique": ("x = torch.rand(20_000_000)", "x.unique(return_inverse=True)"),
+    "unique rows": ("x = torch.randint(0, 9, (2_000_000, 5))", "x.unique(dim=0)"),
+    "sums so far": ("x = torch.rand(2, 60_000_000)", "x.cumsum(1)"),
+    "permutation": ("", "torch.randperm(40_000_000)"),
+    "image": ("x = torch.rand(1, 3, 500, 500)", "F.interpolate(x, size=(5000, 5000), mode='bicubic')"),
+    "volume": ("x = torch.rand(1, 4, 100, 100, 100)", "F.interpolate(x, scale_factor=4.0)"),
+    "windows": ("x = torch.rand(1, 1, 6000, 6000)", "F.max_pool2d(x, 9, 1)"),
+    "list": ("x = torch.rand(20_000_000)", "x.tolist()"),
+    "elements": ("x = [0.5] * 20_000_000", "torch.tensor(x)"),
+    "transposed": ("x = torch.rand(20, 1000, 6000)", "x.permute(2, 0, 1).contiguous()"),
+    "gathered": ("x = torch.rand(50_000_000); i = torch.arange(50_000_000).flip(0)", "x.gather(0, i)"),
+    "singular values": ("x = torch.rand(500, 500)", "torch.linalg.svd(x)"),
+    "eigenvalues": ("x = torch.rand(400, 400)", "torch.linalg.eig(x)"),
+    "distances": ("x = torch.rand(3000, 300)", "torch.cdist(x, x, p=1.5)"),
+    "coordinates": ("x = torch.ones(100_000_000, dtype=torch.uint8)", "x.nonzero()"),
+}
+
+
+@needs_signals
+@pytest.mark.own
+@pytest.mark.parametrize("name", SLOW)
+def test_what_goes_through_many_elements_is_interrupted(name):
+    setup, work = SLOW[name]
+    body = f"F = torch.nn.functional\n{setup}\nprint(alarmed(lambda: {work}))\n"
+    assert float(run_script(ALARMED + body, timeout=300)) < SOON
+
+
+@needs_signals
+@pytest.mark.own
+def test_gradients_of_what_is_sorted_stay_as_they_were():
+    body = """
+x = torch.rand(10_000_000, requires_grad=True)
+x.grad = torch.full_like(x, 7.0)
+total = x.sort()[0].cumsum(0).sort(descending=True)[0].sum()
+print(alarmed(total.backward))
+assert torch.equal(x.grad, torch.full_like(x, 7.0))
+"""
+    assert float(run_script(ALARMED + body, timeout=300)) < SOON
+
+
 @needs_signals
 def test_a_long_write_in_place_is_finished_before_it_is_interrupted():
     output = run_script(

@@ -17,6 +17,7 @@ use super::{numpy, values};
 use crate::classes::{is_a, type_name};
 use crate::error::raise;
 use crate::memory::elements_of;
+use crate::signals::Listening;
 use crate::signature::Kind;
 use crate::size::is_size;
 
@@ -102,7 +103,7 @@ pub(super) fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
     let shape = shape_of(data)?;
     let dtype = match dtype {
         Some(dtype) => dtype,
-        None => infer(data, 0)?,
+        None => infer(data, 0, &mut Listening::default())?,
     };
     if let Some(first) = first_item(data)
         && numpy::is_array(&first)
@@ -112,7 +113,7 @@ pub(super) fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
     }
     let array = dispatch!(all dtype.wide(), T => {
         let mut elements: Vec<T> = Vec::new();
-        collect(data, &shape, 0, &mut elements)?;
+        collect(data, &shape, 0, &mut elements, &mut Listening::default())?;
         Array::from_slice(&shape, &elements)
     });
     let tensor = Tensor::from_array(array.map_err(raise)?);
@@ -169,7 +170,8 @@ fn shape_of(data: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
 }
 
 /// The smallest type that holds all elements; the default one where there are none.
-fn infer(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<DType> {
+fn infer(object: &Bound<'_, PyAny>, depth: usize, listening: &mut Listening) -> PyResult<DType> {
+    listening.object(object.py())?;
     if object.is_exact_instance_of::<PyFloat>() {
         return Ok(default_dtype::get());
     }
@@ -205,7 +207,7 @@ fn infer(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<DType> {
     }
     let mut common: Option<DType> = None;
     for item in numbered(object)? {
-        let dtype = infer(&item?, depth + 1)?;
+        let dtype = infer(&item?, depth + 1, listening)?;
         common = Some(common.map_or(dtype, |common| common.promote(dtype)));
     }
     Ok(common.unwrap_or_else(default_dtype::get))
@@ -241,7 +243,9 @@ fn collect<T: Element>(
     shape: &[usize],
     dim: usize,
     elements: &mut Vec<T>,
+    listening: &mut Listening,
 ) -> PyResult<()> {
+    listening.object(object.py())?;
     let Some(&expected) = shape.get(dim) else {
         elements.push(element(object)?);
         return Ok(());
@@ -259,7 +263,7 @@ fn collect<T: Element>(
     let before = elements.len();
     let mut count = 0;
     for item in items(object)? {
-        collect(&item?, shape, dim + 1, elements)?;
+        collect(&item?, shape, dim + 1, elements, listening)?;
         count += 1;
         if count > expected {
             break;

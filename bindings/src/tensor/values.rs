@@ -6,7 +6,8 @@ use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
 use rushlight::dtype::{Category, DType, Element, Scalar};
 use rushlight::graph::mode;
-use rushlight::ops::{create, intercept};
+use rushlight::kernels::interrupt::Steps;
+use rushlight::ops::{create, intercept, watch};
 use rushlight::storage;
 use rushlight::{Error, Result, Tensor};
 
@@ -15,6 +16,7 @@ use super::object::{TensorBase, wrap};
 use crate::error::{carry, raise};
 use crate::intercept::{check_unminded, settle_method};
 use crate::returns::ToPython;
+use crate::signals::Listening;
 use crate::warnings::Once;
 
 #[pymethods]
@@ -48,12 +50,16 @@ impl TensorBase {
         }
         check_allocated(tensor, "tolist")?;
         let array = tensor.array().widened().map_err(raise)?;
-        let elements = dispatch!(all array.dtype, T => {
-            let view = array.view::<T>();
-            storage::collected(view.len(), view.iter().map(|element| element.to_scalar()))
+        let elements = watch::patiently(array.layout.numel() as u64, || {
+            let mut steps = Steps::default();
+            dispatch!(all array.dtype, T => {
+                let view = array.view::<T>();
+                let taken = view.iter().inspect(|_| steps.take(1));
+                storage::collected(view.len(), taken.map(|element| element.to_scalar()))
+            })
         })
         .map_err(raise)?;
-        nested(py, array.layout.shape(), &mut elements.into_iter())
+        nested(py, array.layout.shape(), &mut elements.into_iter(), &mut Listening::default())
     }
 }
 
@@ -81,7 +87,9 @@ fn nested<'py>(
     py: Python<'py>,
     shape: &[usize],
     elements: &mut impl Iterator<Item = Scalar>,
+    listening: &mut Listening,
 ) -> PyResult<Bound<'py, PyAny>> {
+    listening.object(py)?;
     let Some((&size, inner)) = shape.split_first() else {
         let element =
             elements.next().ok_or_else(|| PyValueError::new_err("fewer elements than the shape has"))?;
@@ -89,7 +97,7 @@ fn nested<'py>(
     };
     let list = PyList::empty(py);
     for _ in 0..size {
-        list.append(nested(py, inner, elements)?)?;
+        list.append(nested(py, inner, elements, listening)?)?;
     }
     Ok(list.into_any())
 }

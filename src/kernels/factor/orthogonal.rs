@@ -4,6 +4,7 @@
 use ndarray::ArrayView2;
 
 use super::{Field, Known, laid, lay, library};
+use crate::kernels::interrupt;
 
 /// Matrices whose smaller side is less than this are turned by a plain loop, and so are all complex ones: the
 /// library turns their columns onto other directions than the real one.
@@ -23,6 +24,7 @@ pub struct Reflections<T> {
 /// Rows from `step` on, of `width` columns, less their part along a reflection's vector.
 fn apply<T: Field>(rows: &mut [T], width: usize, from: usize, vector: &[T], scale: T) {
     let mut along = vec![T::ZERO; width];
+    interrupt::unwind_if_due();
     for (row, weight) in rows.chunks_exact(width).zip(vector) {
         let weight = weight.conj();
         along[from..].iter_mut().zip(&row[from..]).for_each(|(sum, &x)| *sum = sum.add(weight.mul(x)));

@@ -3,6 +3,7 @@
 //! turn (Jacobi). Small values keep their precision.
 
 use super::Field;
+use crate::kernels::interrupt::Steps;
 
 /// Values, and the vectors that go with them.
 pub(super) struct Spectrum<T> {
@@ -71,10 +72,12 @@ pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize) -> Spectrum<T> {
         return Spectrum { values: vec![f64::NAN; n], vectors: vec![T::of(f64::NAN); n * n] };
     }
     let (mut a, mut vectors) = (matrix.to_vec(), identity::<T>(n));
+    let mut steps = Steps::default();
     for _ in 0..ROUNDS {
         let mut any = false;
         for first in 0..n {
             for second in first + 1..n {
+                steps.take(4 * n);
                 let (direction, coupling) = a[first * n + second].direction();
                 let (x, y) = (a[first * n + first].real(), a[second * n + second].real());
                 if coupling.abs() <= f64::EPSILON * f64::EPSILON * (x.abs() + y.abs()) || coupling == 0.0 {
@@ -102,11 +105,12 @@ pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize) -> Spectrum<T> {
 
 /// More vectors, up to `count`, of that length and at right angles to each other and the others.
 fn complete<T: Field>(vectors: &mut Vec<T>, length: usize, count: usize) {
-    let mut axis = 0;
+    let (mut axis, mut steps) = (0, Steps::default());
     while vectors.len() < count * length && axis < length {
         let mut next = vec![T::ZERO; length];
         next[axis] = T::ONE;
         axis += 1;
+        steps.take(2 * vectors.len());
         // Once is not enough: what is left after the first time may be small and inexact.
         for _ in 0..2 {
             for other in vectors.chunks_exact(length) {
@@ -131,10 +135,12 @@ pub(super) fn singular<T: Field>(matrix: &[T], rows: usize, columns: usize, full
     let mut lines: Vec<T> =
         (0..columns * rows).map(|place| matrix[place % rows * columns + place / rows]).collect();
     let mut right = identity::<T>(columns);
+    let mut steps = Steps::default();
     for _ in 0..ROUNDS {
         let mut any = false;
         for first in 0..columns {
             for second in first + 1..columns {
+                steps.take(4 * rows);
                 let (a, b) = (&lines[first * rows..][..rows], &lines[second * rows..][..rows]);
                 let (x, y) = (dot(a, a).real(), dot(b, b).real());
                 let (direction, coupling) = dot(a, b).direction();

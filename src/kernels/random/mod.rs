@@ -11,6 +11,7 @@ mod tests;
 
 use std::f64::consts::PI;
 use std::num::NonZeroU64;
+use std::ops::Range;
 
 pub use generator::Generator;
 pub use normal::{Normal, fill_normal, fill_normal_singly};
@@ -152,21 +153,19 @@ pub fn fill_natural<T: Element>(generator: &mut Generator, out: &mut [T]) {
     }
 }
 
-/// The numbers below `out.len()` in random order.
-pub fn fill_permutation<T: Element>(generator: &mut Generator, out: &mut [T]) {
+/// Exchanges numbers so that all come into random order when it was done with those at all `places`, from the first
+/// on.
+pub fn permute<T: Element>(generator: &mut Generator, out: &mut [T], places: Range<usize>) {
     let len = out.len();
-    for (index, out) in (0..).zip(out.iter_mut()) {
-        *out = T::from_i64(index);
-    }
     // From here on 32 bits are too few for a remainder close to uniform.
     const MANY: usize = (u32::MAX / 20) as usize;
     if len < MANY {
-        for index in 0..len.saturating_sub(1) {
+        for index in places.start..places.end.min(len.saturating_sub(1)) {
             let drawn = generator.random() % (len - index) as u32;
             out.swap(index, index + drawn as usize);
         }
     } else {
-        for index in 0..len {
+        for index in places {
             let drawn = generator.random64() % (index as u64 + 1);
             out.swap(index, drawn as usize);
         }

@@ -65,7 +65,12 @@ fn fill_any<T: Element>(generator: &mut Generator, name: &str, arguments: &[&str
         }
         ("all_integers", []) => fill_all_integers(generator, out),
         ("natural", []) => fill_natural(generator, out),
-        ("permutation", []) => fill_permutation(generator, out),
+        ("permutation", []) => {
+            (0..).zip(out.iter_mut()).for_each(|(index, out)| *out = T::from_i64(index));
+            // In pieces as in one go.
+            permute(generator, out, 0..out.len() / 3);
+            permute(generator, out, out.len() / 3..out.len());
+        }
         ("bernoulli", [probability]) => fill_bernoulli(generator, out, probability.parse().unwrap()),
         ("geometric", [probability]) => fill_geometric(generator, out, probability.parse().unwrap()),
         _ => panic!("unknown call: {name} {arguments:?}"),

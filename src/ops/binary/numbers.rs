@@ -19,7 +19,11 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
         Numbers::Array(array) => Some(&*array.layout),
         Numbers::Scalar(_) => None,
     });
-    op.laid_out(calculate(op, a, b, dtype)?, layouts)
+    let op = match (a, b) {
+        (Numbers::Array(a), Numbers::Array(b)) => op.among(a.dtype, b.dtype),
+        _ => *op,
+    };
+    op.laid_out(calculate(&op, a, b, dtype)?, layouts)
 }
 
 fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {

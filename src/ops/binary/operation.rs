@@ -76,6 +76,11 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         *self
     }
 
+    /// The operation as it is for tensors of these types, before they are converted.
+    fn among(self, _a: DType, _b: DType) -> Self {
+        self
+    }
+
     /// What is wrong with an element type that the operation does not take.
     fn refusal(&self, dtype: DType) -> Error {
         Error::NotImplementedFor { operation: Self::NAME, dtype }

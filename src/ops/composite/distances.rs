@@ -14,14 +14,55 @@ use crate::ops::kept::Kept;
 use crate::ops::matmul::matmul;
 use crate::ops::select::masked_fill;
 use crate::ops::{
-    add, cast, compare, conjugate, create, div, expand, mul, neg, norm, permute, reduce, reshape, squeeze,
-    sub,
+    add, cast, compare, conjugate, create, div, expand, join, mul, neg, norm, part, permute, reduce, reshape,
+    squeeze, sub, whole,
 };
 use crate::shape::{self, Dims};
 use crate::tensor::Tensor;
 
 /// Of more rows than so many torch calculates distances by products of matrices.
 const MANY: usize = 25;
+
+/// Elements of the differences that are there at once.
+const FEW: usize = 1 << 20;
+
+/// What `of` makes of some rows of these tensors at a time, one below the other, where a row is compared with so
+/// many elements: so the differences of all pairs are never there together.
+fn by_rows(
+    tensors: &[&Tensor],
+    elements: usize,
+    of: impl Fn(&[&Tensor]) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let layout = tensors[0].layout();
+    let (rows, few) = (layout.shape()[layout.ndim() - 2], (FEW / elements.max(1)).max(1));
+    if rows <= few {
+        return of(tensors);
+    }
+    let parts = (0..rows).step_by(few).map(|start| {
+        let part = |x: &&Tensor| part::narrow(x, -2, start as i64, few.min(rows - start) as i64);
+        let parts: Vec<Tensor> = tensors.iter().map(part).collect::<Result<_>>()?;
+        of(&parts.iter().collect::<Vec<_>>())
+    });
+    let parts: Vec<Tensor> = parts.collect::<Result<_>>()?;
+    join::cat(&parts.iter().collect::<Vec<_>>(), -2)
+}
+
+/// How many elements of `b`, as often as it is repeated beside `a`, a row of that is compared with.
+fn compared(a: &Tensor, b: &Tensor) -> Result<usize> {
+    let lead = |x: &Tensor| -> Dims { x.layout().shape()[..x.ndim() - 2].into() };
+    let (own, batch) = (lead(b), shape::broadcast(&lead(a), &lead(b))?);
+    let times = batch.iter().product::<usize>().checked_div(own.iter().product());
+    Ok(b.numel().saturating_mul(times.unwrap_or(0)))
+}
+
+/// The norms of the differences of all pairs of rows.
+fn norms(a: &Tensor, b: &Tensor, order: Scalar) -> Result<Tensor> {
+    let others = squeeze::unsqueeze(b, -3)?;
+    by_rows(&[a], compared(a, b)?, |rows| {
+        let apart = sub(&squeeze::unsqueeze(rows[0], -2)?, &others)?;
+        norm::vector_norm(&apart, order, Some(&[-1]), false, None)
+    })
+}
 
 /// Whether distances are those that torch calculates by products of matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,9 +157,11 @@ impl Distance {
         if order == 0.0 {
             return create::zeros_like(a);
         }
-        let (apart, dims) = self.apart(a, b)?;
-        let (y, g) = (squeeze::unsqueeze(y, -1)?, squeeze::unsqueeze(g, -1)?);
-        reduce::sum(&norm::back(&apart, &y, &g, order, dims)?, Some(&[-2]), false, None)
+        by_rows(&[a, y, g], compared(a, b)?, |rows| {
+            let (apart, dims) = self.apart(rows[0], b)?;
+            let (y, g) = (squeeze::unsqueeze(rows[1], -1)?, squeeze::unsqueeze(rows[2], -1)?);
+            reduce::sum(&norm::back(&apart, &y, &g, order, dims)?, Some(&[-2]), false, None)
+        })
     }
 
     /// The tensor, or its negative if the input is what is subtracted.
@@ -145,8 +188,10 @@ impl Composed for Distance {
     }
 
     fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
-        let (apart, dims) = self.apart(inputs[0], inputs[1])?;
-        norm::vector_norm(&apart, self.order, dims, false, None)
+        match self.pairs {
+            true => norms(inputs[0], inputs[1], self.order),
+            false => norm::vector_norm(&sub(inputs[0], inputs[1])?, self.order, None, false, None),
+        }
     }
 
     fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
@@ -213,8 +258,7 @@ impl Op for EuclideanDistance {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let (a, b) = (inputs[0].detach(), inputs[1].detach());
-        let apart = sub(&squeeze::unsqueeze(&a, -2)?, &squeeze::unsqueeze(&b, -3)?)?;
-        let y = norm::vector_norm(&apart, 2i64, Some(&[-1]), false, None)?;
+        let y = norms(&a, &b, Scalar::Int(2))?;
         Ok(smallvec![Tensor::from_array(y.array())])
     }
 
