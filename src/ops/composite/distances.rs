@@ -15,7 +15,7 @@ use crate::ops::matmul::matmul;
 use crate::ops::select::masked_fill;
 use crate::ops::{
     add, cast, compare, conjugate, create, div, expand, join, mul, neg, norm, part, permute, reduce, reshape,
-    squeeze, sub, whole,
+    squeeze, sub,
 };
 use crate::shape::{self, Dims};
 use crate::tensor::Tensor;

@@ -2,6 +2,7 @@
 //! elements mean and deviation are taken is what `layers` differ in.
 
 mod layers;
+mod numbers;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -13,7 +14,7 @@ use crate::ops::apply::{Keep, Op, Outputs, apply, single};
 use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::{accumulate, add, cast, create, memory_order, mul, reduce, reshape, rsqrt, sub};
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 pub use layers::{Running, batch_norm, group_norm, layer_norm, rms_norm};
 
 /// With μ and r = 1/√(σ² + ε) of the elements along `dims` of x seen as `groups`: x̂ = (x - μ) r,
@@ -58,6 +59,19 @@ impl Normalise {
         };
         let scale = rsqrt(&add(&variance, self.eps)?)?;
         Ok((mul(&centred, &scale)?, scale))
+    }
+
+    /// The elements normalised, by operations, in order.
+    fn composed(&self, x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>) -> Result<Array> {
+        let (standard, _) = self.standard(x)?;
+        let mut y = reshape::reshape(&standard, &shape::signed(x.layout().shape()))?;
+        if let Some(weight) = weight {
+            y = mul(&y, &self.seen(weight)?)?;
+        }
+        if let Some(bias) = bias {
+            y = add(&y, &self.seen(bias)?)?;
+        }
+        memory_order::in_order(y.array())
     }
 
     fn seen(&self, affine: &Tensor) -> Result<Tensor> {
@@ -195,15 +209,13 @@ impl Op for Normalise {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let x = inputs[0].detach();
-        let (standard, _) = self.standard(&x)?;
-        let mut y = reshape::reshape(&standard, &shape::signed(x.layout().shape()))?;
-        if self.weighted {
-            y = mul(&y, &self.seen(&inputs[1].detach())?)?;
-        }
-        if self.biased {
-            y = add(&y, &self.seen(&inputs[1 + usize::from(self.weighted)].detach())?)?;
-        }
-        let y = memory_order::in_order(y.array())?;
+        let weight = self.weighted.then(|| inputs[1].detach());
+        let bias = self.biased.then(|| inputs[1 + usize::from(self.weighted)].detach());
+        let arrays = [Some(x.array()), weight.as_ref().map(Tensor::array), bias.as_ref().map(Tensor::array)];
+        let y = match self.numbers(arrays.each_ref().map(Option::as_ref))? {
+            Some(y) => y,
+            None => self.composed(&x, weight.as_ref(), bias.as_ref())?,
+        };
         let images = self.name != "NativeLayerNormBackward0";
         Ok(smallvec![Tensor::from_array(if images {
             memory_order::as_images(y, &x.layout(), 2)?
@@ -239,7 +251,11 @@ impl Op for Normalise {
         let (Some(x), weight, g) = (load(x)?, load(weight)?, &cast::widened(single(gradients))?) else {
             unreachable!("the input is kept")
         };
-        let found = self.gradients(&x, weight.as_ref(), g, &|index| at.needs(index))?;
+        let needs = |index| at.needs(index);
+        let found = match self.gradients_at_once([Some(&x), weight.as_ref(), Some(g)], &needs)? {
+            Some(found) => found,
+            None => self.gradients(&x, weight.as_ref(), g, &needs)?,
+        };
         found.into_iter().enumerate().map(|(index, one)| self.laid_out(index, one, &x)).collect()
     }
 

@@ -1,6 +1,6 @@
 //! What each layer normalises over, and what it asks of its arguments.
 
-use super::{Affine, Normalise, check_types, run};
+use super::{Affine, Normalise, check_types, numbers, run};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode;
@@ -98,11 +98,18 @@ fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
         held.set_version(version);
         Ok(())
     };
+    if running.mean.or(running.variance).is_none() {
+        return Ok(());
+    }
+    let [new_mean, new_variance] = match numbers::of_channels(&x)? {
+        Some(found) => found,
+        None => [reduce::mean(&x, Some(dims), false, None)?, moments::var(&x, Some(dims), 1.0, false)?],
+    };
     if let Some(mean) = running.mean {
-        moved(mean, &reduce::mean(&x, Some(dims), false, None)?)?;
+        moved(mean, &new_mean)?;
     }
     if let Some(variance) = running.variance {
-        moved(variance, &moments::var(&x, Some(dims), 1.0, false)?)?;
+        moved(variance, &new_variance)?;
     }
     Ok(())
 }

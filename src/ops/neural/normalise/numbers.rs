@@ -1,0 +1,182 @@
+//! Normalisation of numbers that nothing is recorded of: by kernels that do it all at once, where they take what is
+//! asked for.
+
+use super::Normalise;
+use crate::error::Result;
+use crate::graph::{Gradients, mode};
+use crate::kernels::normalise::{self as kernels, Places, Rows, Runs};
+use crate::ops::copy;
+use crate::tensor::{Array, Tensor};
+
+/// Runs that are shorter are not worth a loop each.
+const SHORTEST: usize = 32;
+
+/// How elements that lie in order share means and weights.
+#[derive(Clone, Copy)]
+enum Geometry {
+    /// Rows of so many have a mean, and each of their elements a weight.
+    Rows { len: usize },
+    /// See `kernels::normalise::Runs`.
+    Runs { len: usize, channels: usize, together: Option<usize> },
+}
+
+impl Geometry {
+    /// That of channels, which are the second dimension.
+    fn of_channels(x: &[usize]) -> Option<Geometry> {
+        let (channels, len) = (*x.get(1)?, x[2..].iter().product());
+        let wide = len >= SHORTEST && !x.contains(&0);
+        wide.then_some(Geometry::Runs { len, channels, together: None })
+    }
+}
+
+/// The arrays in order, if all are of one type; an array that is not there stays so.
+fn in_order<const N: usize>(arrays: [Option<&Array>; N]) -> Result<Option<[Option<Array>; N]>> {
+    let mut types = arrays.iter().flatten().map(|array| array.dtype);
+    let first = types.next();
+    if types.any(|dtype| Some(dtype) != first) {
+        return Ok(None);
+    }
+    let mut ordered = [const { None }; N];
+    for (ordered, array) in ordered.iter_mut().zip(arrays) {
+        *ordered = array.map(copy::in_order).transpose()?.map(std::borrow::Cow::into_owned);
+    }
+    Ok(Some(ordered))
+}
+
+/// Elements in order, as a slice.
+macro_rules! slice {
+    ($array:expr, $T:ty) => {
+        $array.as_ref().and_then(|array: &Array| array.slice::<$T>())
+    };
+}
+
+impl Normalise {
+    /// How elements of this shape share means and weights; `None` if no kernel knows that.
+    fn geometry(&self, x: &[usize]) -> Option<Geometry> {
+        if x.contains(&0) {
+            return None;
+        }
+        let size = |sizes: &[i64]| sizes.iter().map(|&size| size as usize).product::<usize>();
+        let weights = size(&self.affine);
+        // Samples may have weights of their own.
+        let of_all = self.affine.len() < x.len();
+        match (self.name, &self.groups[..]) {
+            ("NativeLayerNormBackward0", groups) => {
+                let len = size(&groups[groups.len() - self.dims.len()..]);
+                (weights == len).then_some(Geometry::Rows { len })
+            }
+            ("NativeGroupNormBackward0", &[.., groups, size]) if of_all => {
+                let together = weights / groups as usize;
+                let len = size as usize / together;
+                (len >= SHORTEST).then_some(Geometry::Runs {
+                    len,
+                    channels: weights,
+                    together: Some(together),
+                })
+            }
+            ("NativeBatchNormBackward0", _) if self.affine.len() + 1 == x.len() => Geometry::of_channels(x),
+            _ => None,
+        }
+    }
+
+    /// The mean and variance that were given.
+    fn given(&self) -> [Option<Array>; 2] {
+        let [mean, variance] = match &self.given {
+            Some((mean, variance)) => [Some(mean), Some(variance)],
+            None => [None, None],
+        };
+        [mean.map(Tensor::array), variance.map(Tensor::array)]
+    }
+
+    /// The elements normalised, in order.
+    pub(super) fn numbers(&self, [x, weight, bias]: [Option<&Array>; 3]) -> Result<Option<Array>> {
+        let Some(geometry) = x.and_then(|x| self.geometry(x.layout.shape())) else { return Ok(None) };
+        let [mean, variance] = self.given();
+        let Some([x, weight, bias, mean, variance]) =
+            in_order([x, weight, bias, mean.as_ref(), variance.as_ref()])?
+        else {
+            return Ok(None);
+        };
+        let Some(array) = &x else { return Ok(None) };
+        let mut y = Array::uninit(&array.layout, array.dtype)?;
+        dispatch!(float array.dtype, T => {
+            let (Some(x), weight, bias) = (slice!(x, T), slice!(weight, T), slice!(bias, T)) else {
+                return Ok(None);
+            };
+            let given = slice!(mean, T).zip(slice!(variance, T)).map(<[&[T]; 2]>::from);
+            match geometry {
+                Geometry::Rows { len } => {
+                    kernels::rows(Rows { x, len, eps: self.eps, weight }, bias, y.fresh());
+                }
+                Geometry::Runs { len, channels, together } => {
+                    let runs = Runs { x, len, channels, together, eps: self.eps, weight, given };
+                    kernels::runs(runs, bias, y.fresh());
+                }
+            }
+        }, else { return Ok(None) });
+        Ok(Some(y))
+    }
+
+    /// The gradients that are needed, as `gradients` says, if none is recorded.
+    pub(super) fn gradients_at_once(
+        &self,
+        [x, weight, g]: [Option<&Tensor>; 3],
+        needs: &dyn Fn(usize) -> bool,
+    ) -> Result<Option<Gradients>> {
+        let [x, weight, g] = [x, weight, g].map(|tensor| tensor.map(Tensor::array));
+        let geometry = x.as_ref().and_then(|x| self.geometry(x.layout.shape()));
+        let (Some(geometry), true) = (geometry, mode::is_plain()) else { return Ok(None) };
+        let [mean, variance] = self.given();
+        let all = [x.as_ref(), weight.as_ref(), g.as_ref(), mean.as_ref(), variance.as_ref()];
+        let Some([x, weight, g, mean, variance]) = in_order(all)? else { return Ok(None) };
+        let Some(array) = &x else { return Ok(None) };
+        let parameter: Vec<usize> = self.parameter.iter().map(|&size| size as usize).collect();
+        let behind = 1 + usize::from(self.weighted);
+        let fresh = |wanted: bool, shape: &[usize]| {
+            wanted.then(|| Array::uninit_shape(shape, array.dtype)).transpose()
+        };
+        let mut found = [
+            fresh(needs(0), array.layout.shape())?,
+            fresh(self.weighted && needs(1), &parameter)?,
+            fresh(self.biased && needs(behind), &parameter)?,
+        ];
+        dispatch!(float array.dtype, T => {
+            let (Some(x), weight, Some(g)) = (slice!(x, T), slice!(weight, T), slice!(g, T)) else {
+                return Ok(None);
+            };
+            let places: Places<'_, T> = found.each_mut().map(|array| array.as_mut().map(Array::fresh));
+            let given = slice!(mean, T).zip(slice!(variance, T)).map(<[&[T]; 2]>::from);
+            match geometry {
+                Geometry::Rows { len } => {
+                    kernels::rows_backward(Rows { x, len, eps: self.eps, weight }, g, places);
+                }
+                Geometry::Runs { len, channels, together } => {
+                    let runs = Runs { x, len, channels, together, eps: self.eps, weight, given };
+                    kernels::runs_backward(runs, g, places);
+                }
+            }
+        }, else { return Ok(None) });
+        let [input, to_weight, to_bias] = found.map(|array| array.map(Tensor::from_array));
+        let weight = self.weighted.then_some(to_weight);
+        let bias = self.biased.then_some(to_bias);
+        Ok(Some([Some(input), weight, bias].into_iter().flatten().collect()))
+    }
+}
+
+/// The mean and the variance of each channel, the second dimension, in one type; the latter with one less than their
+/// number as its divisor.
+pub(super) fn of_channels(x: &Tensor) -> Result<Option<[Tensor; 2]>> {
+    let x = x.array();
+    let geometry = Geometry::of_channels(x.layout.shape());
+    let (Some(Geometry::Runs { len, channels, together }), true) = (geometry, mode::is_plain()) else {
+        return Ok(None);
+    };
+    let ordered = copy::in_order(&x)?;
+    let mut found = [Array::uninit_shape(&[channels], x.dtype)?, Array::uninit_shape(&[channels], x.dtype)?];
+    dispatch!(float x.dtype, T => {
+        let Some(x) = ordered.slice::<T>() else { return Ok(None) };
+        let runs = Runs { x, len, channels, together, eps: 0.0, weight: None, given: None };
+        kernels::runs_moments(runs, found.each_mut().map(Array::fresh));
+    }, else { return Ok(None) });
+    Ok(Some(found.map(Tensor::from_array)))
+}
