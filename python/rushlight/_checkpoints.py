@@ -309,6 +309,11 @@ def identified(identifier: Any, storages: Archive | Stream, known: dict[Any, Ten
     return known[name]
 
 
+# Classes and functions that files may name though they are read carefully, by module and name: what
+# `add_safe_globals` was given.
+ADDED: dict[tuple[str, str], Any] = {}
+
+
 class _Operations(dict[int, Any]):
     """What a pickle can say, by the first byte of it."""
 
@@ -331,6 +336,9 @@ class CarefulUnpickler(pickle._Unpickler):
 
     def load_build(self) -> None:
         """Give an object its attributes: that may change what classes and functions are."""
+        if any(type(self.stack[-2]) is added for added in ADDED.values()):  # type: ignore[attr-defined]
+            super().load_build()  # type: ignore[misc]
+            return
         state = self.stack.pop()  # type: ignore[attr-defined]
         made = self.stack[-1]  # type: ignore[attr-defined]
         if type(made) is not OrderedDict or not isinstance(state, dict):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from . import serialization
+from ._checkpoints import ADDED
 from ._rushlight import device
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ FILE_LIKE = Any
 if TYPE_CHECKING:
     MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None  # type: ignore[misc]
     FILE_LIKE = str | os.PathLike[str] | IO[bytes]  # type: ignore[misc]
-
-_added: dict[tuple[str, str], Any] = {}
 
 
 def _key(item: Any) -> tuple[tuple[str, str], Any]:
@@ -44,29 +43,29 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
     for item in safe_globals:
         key, value = _key(item)
         if key not in serialization._SAFE:
-            _added[key] = serialization._SAFE[key] = value
+            ADDED[key] = serialization._SAFE[key] = value
 
 
 def get_safe_globals() -> list[Any]:
     """Return what was added."""
-    return list(_added.values())
+    return list(ADDED.values())
 
 
 def clear_safe_globals() -> None:
     """Take out what was added."""
-    for key in _added:
+    for key in ADDED:
         serialization._SAFE.pop(key, None)
-    _added.clear()
+    ADDED.clear()
 
 
 @contextmanager
 def safe_globals(safe_globals: list[Any]) -> Iterator[None]:
     """Let files name something in a block."""
-    before = dict(_added)
+    before = dict(ADDED)
     add_safe_globals(safe_globals)
     try:
         yield
     finally:
-        for key in _added.keys() - before.keys():
+        for key in ADDED.keys() - before.keys():
             serialization._SAFE.pop(key, None)
-            del _added[key]
+            del ADDED[key]

@@ -16,6 +16,23 @@ class Point:
         return Point, (self.x,)
 
 
+class Plain:
+    def __init__(self, x):
+        self.x = x
+
+
+class Slotted:
+    __slots__ = ("x",)
+
+    def __init__(self, x):
+        self.x = x
+
+
+class Stateful(Plain):
+    def __setstate__(self, state):
+        self.x = state["x"] + 1
+
+
 @pytest.fixture
 def file(tmp_path):
     torch.save({"point": Point(3)}, tmp_path / "point.pt")
@@ -42,3 +59,14 @@ def test_a_class_is_allowed_in_a_block(file):
         assert torch.load(file, weights_only=True)["point"].x == 3
     with pytest.raises(pickle.UnpicklingError):
         torch.load(file, weights_only=True)
+
+
+@pytest.mark.parametrize(("kind", "read"), [(Plain, 3), (Slotted, 3), (Stateful, 4)])
+def test_what_was_added_gets_its_attributes(tmp_path, kind, read):
+    path = tmp_path / "object.pt"
+    torch.save({"object": kind(3), "weight": torch.ones(2)}, path)
+    with serialization.safe_globals([kind]):
+        found = torch.load(path, weights_only=True)["object"]
+    assert type(found) is kind and found.x == read
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(path, weights_only=True)

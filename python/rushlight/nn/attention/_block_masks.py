@@ -98,12 +98,10 @@ def create_block_mask(
         else native.zeros_like(blocks, dtype=native.bool)
     )
     partial = (blocks > 0) & ~full
-    listed = [*_listed(partial), *(_listed(full) if separate_full_blocks else (None, None))]
+    counts, indices = _listed(partial)
+    whole: tuple[Tensor | None, Tensor | None] = _listed(full) if separate_full_blocks else (None, None)
     return BlockMask.from_kv_blocks(
-        *listed,  # type: ignore[arg-type]
-        BLOCK_SIZE=size,
-        mask_mod=mask_mod,
-        seq_lengths=(Q_LEN, KV_LEN),
+        counts, indices, whole[0], whole[1], BLOCK_SIZE=size, mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN)
     )
 
 
@@ -226,17 +224,18 @@ class BlockMask:
     def to(self, device: Any) -> BlockMask:
         """Return the mask on a device."""
         parts = {name: getattr(self, name) for name in _PARTS}
-        moved = {name: None if one is None else one.to(device) for name, one in parts.items()}
+        moved: dict[str, Any] = {name: None if one is None else one.to(device) for name, one in parts.items()}
         return BlockMask(self.seq_lengths, **moved, BLOCK_SIZE=self.BLOCK_SIZE, mask_mod=self.mask_mod)
 
     def __getitem__(self, index: Any) -> BlockMask:
-        parts = (self.kv_num_blocks, self.kv_indices, self.full_kv_num_blocks, self.full_kv_indices)
         index = index if isinstance(index, tuple) else (index,)
         kept = tuple(slice(one, one + 1 or None) if isinstance(one, int) else one for one in index)
         return BlockMask.from_kv_blocks(
-            *(None if one is None else one[kept] for one in parts),  # type: ignore[arg-type]
+            self.kv_num_blocks[kept],
+            self.kv_indices[kept],
+            None if self.full_kv_num_blocks is None else self.full_kv_num_blocks[kept],
+            None if self.full_kv_indices is None else self.full_kv_indices[kept],
             BLOCK_SIZE=self.BLOCK_SIZE,
-            mask_mod=None,
             seq_lengths=self.seq_lengths,
         )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..._hooks import RemovableHandle
     from .module import Module
 
-_EXTRA = "_extra_state"
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _NO_EXTRA = (
     "Reached a code path in Module.{}_extra_state() that should never be called. "
     "Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml "
@@ -191,7 +191,7 @@ class StateDict(Hooks):
         for name, tensor in self._own_state():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if type(self).get_extra_state is not StateDict.get_extra_state:
-            destination[prefix + _EXTRA] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def _load_from_state_dict(
         self,
@@ -214,7 +214,7 @@ class StateDict(Hooks):
                     error_msgs.append(error)
             elif strict:
                 missing_keys.append(key)
-        extra = prefix + _EXTRA
+        extra = prefix + _EXTRA_STATE_KEY_SUFFIX
         if type(self).set_extra_state is not StateDict.set_extra_state:
             if extra in state_dict:
                 self.set_extra_state(state_dict[extra])

@@ -27,6 +27,7 @@ from ._every import (
 from ._every import (
     register_module_parameter_registration_hook as register_module_parameter_registration_hook,
 )
+from ._state import _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_KEY_SUFFIX
 from ._state import StateDict
 from ._state import _IncompatibleKeys as _IncompatibleKeys
 

@@ -27,6 +27,35 @@ class _Endless(Sampler[None]):
             yield None
 
 
+class _BaseDataLoaderIter:
+    """Goes once through the batches of a loader."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        fresh_seed(loader.generator)  # Workers would start from it: the generator goes on as in torch.
+        self._loader = loader
+        self._dataset = loader.dataset
+        self._batches = (
+            loader._iterable() if isinstance(self._dataset, IterableDataset) else loader._indexed()
+        )
+
+    def __iter__(self) -> _BaseDataLoaderIter:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """Reads in the process that asks."""
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """What torch reads with in other processes: no loader makes one, programs ask whether it did."""
+
+
 class DataLoader(Generic[_T_co]):
     """The samples of a data set in batches, in order or shuffled.
 
@@ -101,9 +130,8 @@ class DataLoader(Generic[_T_co]):
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
 
-    def __iter__(self) -> Iterator[Any]:
-        fresh_seed(self.generator)  # Workers would start from it: the generator goes on as in torch.
-        return self._iterable() if isinstance(self.dataset, IterableDataset) else self._indexed()
+    def __iter__(self) -> _BaseDataLoaderIter:
+        return _SingleProcessDataLoaderIter(self)
 
     def _indexed(self) -> Iterator[Any]:
         for indices in self.sampler if self.batch_sampler is None else self.batch_sampler:
