@@ -75,7 +75,7 @@ fn along_axes(criterion: &mut Criterion) {
             bencher.iter(|| scan::cumsum::<f32, f64, f32>(a.view(), axis, &mut out));
         });
         group.bench_function(format!("argsort {axis}"), |bencher| {
-            bencher.iter(|| sort::argsort(a.view(), axis, false, &mut index));
+            bencher.iter(|| sort::argsort(a.view(), axis, a.shape()[axis], false, &mut index));
         });
     }
     let small = numbers(&[4]);

@@ -57,6 +57,7 @@ fn fold_pieces<A: Arithmetic, const N: usize, const K: usize, const L: usize>(
 ) -> [A; K] {
     let mut states = [[folding.identity; L]; K];
     for chunk in 0..chunks[0].len() {
+        #[expect(clippy::needless_range_loop, reason = "a lane is one of each state")]
         for lane in 0..L {
             let mapped = (folding.map)(column(&chunks, chunk, lane));
             for state in 0..K {

@@ -65,7 +65,7 @@ pub fn gather<T: Number>(x: &[T], y: &mut [T], taps: &Taps, length: usize, inner
                 steps.take(inner);
                 match inputs {
                     // What stands alone is as it was, down to the sign of zero.
-                    &[(input, weight)] if weight == 1.0 => out.copy_from_slice(row(x, inner, input)),
+                    &[(input, 1.0)] => out.copy_from_slice(row(x, inner, input)),
                     _ => {
                         let add =
                             |&(input, weight)| add_scaled(row(x, inner, input), out, T::from_f64(weight));

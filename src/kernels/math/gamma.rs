@@ -79,6 +79,8 @@ fn wide_lgamma<A: Arithmetic>(x: A) -> A {
     let reflected = product * (A::from_f64(PI) / sin(angle(x)).abs());
     let log = ln(if is_reflected { reflected } else { product });
     let y = if is_reflected { log - series } else { series - log };
+    // Where both are the same they may differ by a rounding.
+    let y = if x == A::from_f64(1.0) || x == A::from_f64(2.0) { A::from_f64(0.0) } else { y };
     if x.abs() == infinity { infinity } else { y }
 }
 
