@@ -4,7 +4,9 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use rushlight::dtype::DType;
 use rushlight::engine::{self, Options};
-use rushlight::ops::{self, create, products};
+use rushlight::ops;
+use rushlight::ops::creation::create;
+use rushlight::ops::linalg::products;
 use rushlight::{Result, Tensor};
 use std::hint::black_box;
 

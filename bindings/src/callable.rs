@@ -24,8 +24,8 @@ use pyo3::impl_::trampoline;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
+use rushlight::dispatch::batch;
 use rushlight::graph::mode;
-use rushlight::ops::batch;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -290,7 +290,9 @@ fn dispatch<'py>(
                 }
                 let run = || callable.function.body.run(&arguments);
                 let answer = match arguments.signature.out.and_then(|slot| arguments.slots[slot]) {
-                    None if rushlight::ops::intercept::is_active() => intercept::call(&arguments, run),
+                    None if rushlight::dispatch::modes::intercept::is_active() => {
+                        intercept::call(&arguments, run)
+                    }
                     None if mode::special() => mapped::check(&arguments).and_then(|()| {
                         let made = run()?;
                         if name.ends_with('_') { Ok(made) } else { within(py, made) }

@@ -3,8 +3,8 @@
 use pyo3::exceptions::{PySystemError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use rushlight::dispatch::default_dtype;
 use rushlight::dtype::DType;
-use rushlight::ops::default_dtype;
 
 use crate::classes::type_name;
 use crate::error::raise;

@@ -7,8 +7,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyDict, PyList, PyTuple};
 use rushlight::Error;
+use rushlight::dispatch::watch;
 use rushlight::error::{Foreign, Value};
-use rushlight::ops::watch;
 
 use crate::{dtype, origin};
 

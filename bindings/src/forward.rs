@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rushlight::Tensor;
+use rushlight::dispatch::forward_mode::tangents as duals;
 use rushlight::graph::tangents;
-use rushlight::ops::tangents as duals;
 
 use crate::classes::type_name;
 use crate::error::raise;

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use rushlight::ops::random;
+use rushlight::ops::sampling::random;
 
 use crate::classes::type_name;
 use crate::device::Device;

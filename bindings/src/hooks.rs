@@ -6,9 +6,9 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyWeakrefReference};
+use rushlight::dispatch::watch::Aside;
 use rushlight::dtype::DType;
 use rushlight::graph::{Call, Gradients, Hook, HookId};
-use rushlight::ops::watch::Aside;
 use rushlight::tensor::HookHandle;
 use rushlight::{Result, Tensor};
 

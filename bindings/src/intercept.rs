@@ -10,12 +10,13 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use rushlight::dispatch::apply::Outputs;
+use rushlight::dispatch::modes::intercept;
+use rushlight::dispatch::modes::intercept::Interceptor;
+use rushlight::dispatch::modes::minded;
+use rushlight::dispatch::operand::Value;
 use rushlight::dtype::Scalar;
 use rushlight::graph::Shown;
-use rushlight::ops::apply::Outputs;
-use rushlight::ops::intercept::{self, Interceptor};
-use rushlight::ops::minded;
-use rushlight::ops::operand::Value;
 use rushlight::tensor::Minding;
 use rushlight::{Result, Tensor};
 

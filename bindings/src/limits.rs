@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rushlight::dispatch;
+use rushlight::dispatch::default_dtype;
 use rushlight::dtype::{Category, DType, Element, Number};
-use rushlight::ops::default_dtype;
 
 use crate::dtype::asked;
 use crate::tensor::object::name_in_messages;

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::Tensor;
-use rushlight::ops::batch;
+use rushlight::dispatch::batch;
 use rushlight::tensor::{Mapping, Randomness};
 
 use crate::error::raise;

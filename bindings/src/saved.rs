@@ -9,10 +9,10 @@ use pyo3::exceptions::{PyRecursionError, PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use rushlight::dispatch::watch::Aside;
 use rushlight::graph::packing::Watcher;
 use rushlight::graph::saved::Kept;
 use rushlight::graph::{Holding, NodeRef, Packer, SavedTensor as Saved, Shown, Source, packing};
-use rushlight::ops::watch::Aside;
 use rushlight::{Error, Result, Tensor};
 
 use crate::classes::type_name;

@@ -5,8 +5,8 @@ use std::cell::Cell;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::dispatch::transform;
 use rushlight::graph::boundary;
-use rushlight::ops::transform;
 use rushlight::tensor::Mapping;
 
 use crate::error::raise;

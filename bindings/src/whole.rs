@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use rushlight::dispatch::apply::Outputs;
+use rushlight::dispatch::composites::whole::{Whole, whole};
+use rushlight::dispatch::forward_mode::tangents::innermost;
+use rushlight::dispatch::watch::Aside;
 use rushlight::dtype::Scalar;
 use rushlight::graph::{Attributes, Shown};
-use rushlight::ops::apply::Outputs;
-use rushlight::ops::tangents::innermost;
-use rushlight::ops::watch::Aside;
-use rushlight::ops::whole::{Whole, whole};
 use rushlight::{Result, Tensor};
 
 use crate::convert;

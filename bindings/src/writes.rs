@@ -6,10 +6,10 @@ use std::ffi::CString;
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use rushlight::Error;
+use rushlight::dispatch::batch;
+use rushlight::dispatch::in_place::check_history;
 use rushlight::graph::mode;
 use rushlight::graph::tangents;
-use rushlight::ops::batch;
-use rushlight::ops::in_place::check_history;
 use rushlight::tensor::{Mapping, Tensor};
 
 use crate::arguments::{Arguments, tensors_in};

@@ -63,7 +63,7 @@ pub enum DType {
 // ----
 // Two types are there to be stored and moved: no kernel calculates with them. The doors of operations give
 // the forward numbers of single precision instead, and round what it answers; the doors of elementwise
-// operations are in `unary` and `binary`, that of all others is `ops/half.rs`. Rules are written in
+// operations are in `unary` and `binary`, that of all others is `dispatch/half.rs`. Rules are written in
 // operations, and so calculate with half types as these do.
 
 /// The coarse order in which promotion looks at types first.

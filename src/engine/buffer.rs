@@ -1,9 +1,9 @@
 //! What has arrived at a node: one gradient an output, added up in the order of arrival
 //! in a sequential run, which several threads keep to as well: see Note [Same bits].
 
+use crate::dispatch::accumulate;
 use crate::error::Result;
 use crate::graph::Gradients;
-use crate::ops::accumulate;
 use crate::tensor::Tensor;
 
 /// The gradients with respect to the outputs of one node.

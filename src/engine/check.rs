@@ -1,9 +1,9 @@
 //! The one place where a gradient that a rule returned is looked at: its shape, its type, and the
 //! sum that undoes broadcasting.
 
+use crate::dispatch::accumulate;
 use crate::error::{Error, Result};
 use crate::graph::{Gradients, NodeRef};
-use crate::ops::accumulate;
 use crate::shape;
 use crate::tensor::Tensor;
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
+use crate::dispatch::accumulate;
 use crate::error::{Error, Result};
 use crate::graph::host::host;
-use crate::ops::accumulate;
 use crate::shape::Layout;
 use crate::tensor::Tensor;
 

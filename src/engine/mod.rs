@@ -19,12 +19,12 @@ pub use current::{
 };
 
 use self::experience::Way;
+use crate::dispatch::accumulate;
+use crate::dispatch::watch::{LockKept, Watch};
 use crate::error::{Error, Result};
 use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
 use crate::graph::{At, Edge, FormRef, Freeing, Gradients, NodeRef, anomaly, boundary, mode, profile};
-use crate::ops::accumulate;
-use crate::ops::watch::{LockKept, Watch};
 use crate::origin;
 use crate::tensor::Tensor;
 

@@ -25,11 +25,11 @@ use super::check;
 use super::leaf::{Deposit, Deposits};
 use super::plan::{Plan, Target, has_hooks};
 use super::run::{Step, Terms, finish_leaf, tensor_hooks};
+use crate::dispatch::watch::Watch;
 use crate::error::{Error, Result};
 use crate::graph::{Edge, Gradients, NodeRef, mode};
 use crate::kernels::interrupt::{self, Asking, Interrupted};
 use crate::kernels::parallel;
-use crate::ops::watch::Watch;
 use crate::sharing::Company;
 use crate::tensor::Tensor;
 

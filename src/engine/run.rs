@@ -11,6 +11,7 @@ use super::current::NodeGuard;
 use super::leaf::{Deposit, Deposits};
 use super::plan::{Plan, Target, Task};
 use super::tie;
+use crate::dispatch::accumulate;
 use crate::error::{Error, Result};
 use crate::graph::packing::{self, UnpackedOnce};
 use crate::graph::profile::{self, Extent};
@@ -18,7 +19,6 @@ use crate::graph::{
     At, Call, Edge, Freeing, Gradients, Hook, Hooks, Node, NodeRef, Place, Traits, anomaly, mode,
 };
 use crate::kernels::interrupt::{self, Asking};
-use crate::ops::accumulate;
 use crate::origin;
 use crate::tensor::Tensor;
 

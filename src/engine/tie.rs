@@ -3,9 +3,9 @@
 
 use smallvec::SmallVec;
 
+use crate::dispatch::accumulate;
 use crate::error::Result;
 use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, Source, boundary, mode, tangents};
-use crate::ops::accumulate;
 use crate::tensor::{Mapping, Tensor};
 
 /// The node of such a gradient.

@@ -12,24 +12,31 @@
 //! derivative say that they are not `ANALYTIC` and stand for themselves: they are here. The gradient of a
 //! real number is the real part of what arrives; the engine's check sees to that.
 
+use crate::dispatch::in_place;
+use crate::ops::creation::create;
+use crate::ops::pointwise::power;
 use smallvec::smallvec;
 
-use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use super::batch::{Answer, Call};
 use super::conjugate::{conj, imag, real};
-use super::record::records;
-use super::select::where_;
-use super::unary::{self, Elementwise, Integers, Keeps};
-use super::{batch, binary, compare, copy, div, memory_order, mul, sub};
+use super::{div, mul, sub};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::record::records;
+use crate::dispatch::unary;
+use crate::dispatch::unary::{Elementwise, Integers, Keeps};
+use crate::dispatch::{batch, binary, memory_order};
 use crate::dtype::{Complex, DType, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
+use crate::ops::creation::copy;
+use crate::ops::pointwise::compare;
+use crate::ops::pointwise::select::where_;
 use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// i
-pub(super) const I: Scalar = Scalar::Complex(Complex::new(0.0, 1.0));
+pub(crate) const I: Scalar = Scalar::Complex(Complex::new(0.0, 1.0));
 
 /// The complex numbers of a function of two real ones.
 fn made(a: &Array, b: &Array, f: fn(f64, f64) -> Complex<f64>) -> Result<Array> {
@@ -87,7 +94,7 @@ impl Op for FromParts {
 
     fn jvp(&self, _saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let form = at.node.form(0);
-        let zeros = || super::create::zeros(&shape::signed(form.layout.shape()), form.dtype.to_real());
+        let zeros = || create::zeros(&shape::signed(form.layout.shape()), form.dtype.to_real());
         let part = |index: usize| tangents[index].clone().map_or_else(zeros, Ok);
         one(complex(&part(0)?, &part(1)?)?)
     }
@@ -169,12 +176,12 @@ pub fn polar(r: &Tensor, phi: &Tensor) -> Result<Tensor> {
 }
 
 /// Re(conj(a) · b), which of real numbers is their product
-pub(super) fn real_product(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+pub(crate) fn real_product(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     real(&mul(&conj(a.clone())?, b)?)
 }
 
 /// The magnitudes of complex numbers.
-pub(super) fn magnitudes(x: &Array) -> Result<Array> {
+pub(crate) fn magnitudes(x: &Array) -> Result<Array> {
     Measure::Magnitude.run(x)
 }
 
@@ -203,7 +210,7 @@ impl Measure {
         if self == Measure::Magnitude {
             return super::sgn(x);
         }
-        let turned = div(&mul(x, I)?, &super::power::square(&super::abs(x)?)?)?;
+        let turned = div(&mul(x, I)?, &power::square(&super::abs(x)?)?)?;
         where_(&compare::eq(x, 0)?, 0, &turned)
     }
 }
@@ -241,7 +248,7 @@ impl Op for Measure {
 }
 
 /// The magnitudes of complex numbers.
-pub(super) fn magnitude(x: &Tensor) -> Result<Tensor> {
+pub(crate) fn magnitude(x: &Tensor) -> Result<Tensor> {
     apply_one(Measure::Magnitude, &[x])
 }
 
@@ -256,7 +263,7 @@ impl Elementwise for RealAngle {
     const INTEGERS: Integers = Integers::Promote;
 
     fn chain(&self, _x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
-        super::create::zeros_like(&t.detach())
+        create::zeros_like(&t.detach())
     }
 
     fn real<T: Real>(&self, x: T) -> T {
@@ -307,13 +314,13 @@ pub fn conj_physical_(x: &Tensor) -> Result<()> {
     if x.dtype().is_complex() {
         return unary::apply_in_place(ConjPhysical, x);
     }
-    super::in_place::check(x, records(&[x]))?;
+    in_place::check(x, records(&[x]))?;
     x.bump_version()
 }
 
 /// What a change t of x changes of s = x/|x|: (t - s Re(conj(s) t)) / |x|, and 0 for x = 0. The map is its
 /// own transpose.
-pub(super) fn sign_change(x: &Tensor, t: &Tensor) -> Result<Tensor> {
+pub(crate) fn sign_change(x: &Tensor, t: &Tensor) -> Result<Tensor> {
     let s = super::sgn(x)?;
     let across = sub(t, &mul(&s, &real_product(&s, t)?)?)?;
     where_(&compare::eq(x, 0)?, 0, &div(&across, &super::abs(x)?)?)
@@ -321,7 +328,7 @@ pub(super) fn sign_change(x: &Tensor, t: &Tensor) -> Result<Tensor> {
 
 /// What is wrong with complex numbers for an operation that refuses them, in place of what is wrong with
 /// other types.
-pub(super) fn refusal(other: Error) -> Box<Error> {
+pub(crate) fn refusal(other: Error) -> Box<Error> {
     Box::new(match other {
         Error::NotImplementedFor { operation: "floor_vml_cpu", .. } => {
             Error::RoundedComplex { operation: "floor" }

@@ -2,14 +2,16 @@
 //! and negatives (Note [What is still to be done]). Views all of them; what is calculated of complex
 //! numbers stands in `complex`.
 
+use crate::ops::geometry::part;
 use smallvec::smallvec;
 
-use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use super::batch::{Answer, Call, Samples};
-use super::{cast, view};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
+use crate::ops::creation::cast;
 use crate::shape::{Dims, Layout};
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -72,7 +74,7 @@ impl Reading {
 }
 
 /// The layout of the parts of complex numbers that lie so.
-pub(super) fn parts(layout: &Layout) -> Result<Layout> {
+pub(crate) fn parts(layout: &Layout) -> Result<Layout> {
     let (mut shape, mut strides): (Dims, Dims) =
         (layout.shape().into(), layout.strides().iter().map(|stride| 2 * stride).collect());
     shape.push(2);
@@ -81,7 +83,7 @@ pub(super) fn parts(layout: &Layout) -> Result<Layout> {
 }
 
 /// The real parts of complex numbers, or with 1 the imaginary ones, where they lie.
-pub(super) fn part(memory: &Array, index: usize) -> Result<Array> {
+pub(crate) fn part(memory: &Array, index: usize) -> Result<Array> {
     let layout = &memory.layout;
     let strides: Dims = layout.strides().iter().map(|stride| 2 * stride).collect();
     let parts = Array { dtype: memory.dtype.to_real(), ..memory.clone() };
@@ -89,13 +91,13 @@ pub(super) fn part(memory: &Array, index: usize) -> Result<Array> {
 }
 
 /// Both parts of complex numbers along a last dimension, where they lie.
-pub(super) fn as_parts(memory: &Array) -> Result<Array> {
+pub(crate) fn as_parts(memory: &Array) -> Result<Array> {
     Reading::Parts.of(memory)
 }
 
 /// What `f`, which treats every part alike, makes of the parts of complex numbers. It sees them along a
 /// last dimension and leaves that where it is, in an array in order.
-pub(super) fn by_parts(x: &Array, f: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
+pub(crate) fn by_parts(x: &Array, f: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
     Reading::Pairs.of(&f(&Reading::Parts.of(x)?)?)
 }
 
@@ -195,7 +197,7 @@ pub fn negative_view(x: &Tensor) -> Result<Tensor> {
 }
 
 /// The conjugates or negatives, as a view of the memory.
-pub(super) fn pending(x: &Tensor) -> Result<Tensor> {
+pub(crate) fn pending(x: &Tensor) -> Result<Tensor> {
     if x.dtype().is_complex() { conj(x.clone()) } else { negative_view(x) }
 }
 
@@ -210,7 +212,7 @@ pub fn real(x: &Tensor) -> Result<Tensor> {
         return Ok(x.clone());
     }
     let x = if x.is_pending() { conj(x.clone())? } else { x.clone() };
-    super::part::select(&view_as_real(&x)?, x.ndim() as i64, 0)
+    part::select(&view_as_real(&x)?, x.ndim() as i64, 0)
 }
 
 /// The imaginary parts, as a view of the memory.
@@ -221,5 +223,5 @@ pub fn imag(x: &Tensor) -> Result<Tensor> {
     if x.is_pending() {
         return negative_view(&imag(&conj(x.clone())?)?);
     }
-    super::part::select(&view_as_real(x)?, x.ndim() as i64, 1)
+    part::select(&view_as_real(x)?, x.ndim() as i64, 1)
 }

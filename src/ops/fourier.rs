@@ -3,15 +3,18 @@
 
 use smallvec::smallvec;
 
-use super::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use super::batch::{self, Answer, Call};
 use super::conjugate::real;
-use super::{cast, copy, create, in_place, memory_order, part};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::{in_place, memory_order};
 use crate::dtype::{Complex, Element};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::fourier::{self as kernels, Precision};
+use crate::ops::creation::{cast, copy, create};
+use crate::ops::geometry::part;
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 

@@ -2,6 +2,11 @@
 
 use rushlight::engine::{self, Options};
 use rushlight::graph::mode::GradModeGuard;
+use rushlight::ops::geometry::permute;
+use rushlight::ops::geometry::reshape;
+use rushlight::ops::geometry::split;
+use rushlight::ops::geometry::strided;
+use rushlight::ops::reduction::reduce;
 use rushlight::{Error, Tensor, ops};
 
 fn leaf(values: &[f64]) -> Tensor {
@@ -11,7 +16,7 @@ fn leaf(values: &[f64]) -> Tensor {
 }
 
 fn backward(y: &Tensor) {
-    let y = ops::reduce::sum(y, None, false, None).unwrap();
+    let y = reduce::sum(y, None, false, None).unwrap();
     engine::backward(&[y], &[], Options::default()).unwrap();
 }
 
@@ -78,7 +83,7 @@ fn a_saved_tensor_that_was_overwritten_is_an_error_and_leaves_gradients_alone() 
 fn leaves_are_not_written_to() {
     let x = leaf(&[1.0, 2.0]);
     assert!(matches!(*ops::mul_(&x, 2.0).unwrap_err(), Error::LeafModified {}));
-    let row = ops::reshape::view(&x, &[1, 2]).unwrap();
+    let row = reshape::view(&x, &[1, 2]).unwrap();
     assert!(matches!(*ops::mul_(&row, 2.0).unwrap_err(), Error::LeafViewModified {}));
     let _off = GradModeGuard::off();
     ops::mul_(&x, 2.0).unwrap();
@@ -89,8 +94,8 @@ fn leaves_are_not_written_to() {
 fn a_write_to_a_view_reaches_the_base_and_its_other_views() {
     let (x, w) = (leaf(&[1.0, 2.0, 3.0, 4.0]), leaf(&[10.0]));
     let y = ops::mul(&x, 1.0).unwrap();
-    let square = ops::reshape::view(&y, &[2, 2]).unwrap();
-    let first = ops::strided::as_strided(&y, &[2], &[1], Some(0)).unwrap();
+    let square = reshape::view(&y, &[2, 2]).unwrap();
+    let first = strided::as_strided(&y, &[2], &[1], Some(0)).unwrap();
     ops::mul_(&first, &w).unwrap();
     assert_eq!(square.to_vec::<f64>().unwrap(), [10.0, 20.0, 3.0, 4.0]);
     assert_eq!(y.edge().unwrap().unwrap().node.name(), "torch::autograd::CopySlices");
@@ -104,11 +109,11 @@ fn a_write_to_a_view_reaches_the_base_and_its_other_views() {
 fn a_view_requires_grad_as_soon_as_its_base_does() {
     let w = leaf(&[2.0, 3.0]);
     let base = Tensor::from_slice(&[2], &[5.0, 7.0]).unwrap();
-    let row = ops::reshape::view(&base, &[1, 2]).unwrap();
+    let row = reshape::view(&base, &[1, 2]).unwrap();
     ops::mul_(&base, &w).unwrap();
     assert!(row.requires_grad());
     // A view of a view whose own history is out of date.
-    let column = ops::permute::t(&row).unwrap();
+    let column = permute::t(&row).unwrap();
     backward(&ops::mul(&column, &column).unwrap());
     assert_eq!(grad(&w), [2.0 * 5.0 * 10.0, 2.0 * 7.0 * 21.0]);
 }
@@ -119,9 +124,9 @@ fn views_that_cannot_follow_a_write_to_their_base_say_so() {
     let base = Tensor::from_slice(&[2], &[5.0, 7.0]).unwrap();
     let unrecorded = {
         let _off = GradModeGuard::off();
-        ops::reshape::view(&base, &[1, 2]).unwrap()
+        reshape::view(&base, &[1, 2]).unwrap()
     };
-    let parts = ops::split::unbind(&base, 0).unwrap();
+    let parts = split::unbind(&base, 0).unwrap();
     ops::mul_(&base, &w).unwrap();
     assert!(matches!(*ops::exp(&unrecorded).unwrap_err(), Error::NoGradView { stale: true, .. }));
     assert!(matches!(*ops::exp(&parts[1]).unwrap_err(), Error::MultiView { stale: true, .. }));

@@ -2,8 +2,14 @@
 //! the other: each input batched alone and all together; the values, and the tangents and
 //! gradients that pass below the mapping or are taken within it.
 
+use rushlight::dispatch::batch;
+use rushlight::dispatch::forward_mode;
 use rushlight::graph::{Level, tangents};
-use rushlight::ops::{self, batch, join, reduce};
+use rushlight::ops;
+use rushlight::ops::creation::create;
+use rushlight::ops::geometry::join;
+use rushlight::ops::geometry::permute;
+use rushlight::ops::reduction::reduce;
 use rushlight::tensor::{Mapping, Randomness};
 use rushlight::{Result, Tensor};
 
@@ -166,13 +172,13 @@ impl<'a> Case<'a> {
 }
 
 fn duals(inputs: &[Tensor], directions: &[Tensor], level: Level) -> Result<Vec<Tensor>> {
-    let dual = |(x, t)| ops::tangents::make_dual(x, t, level);
+    let dual = |(x, t)| forward_mode::tangents::make_dual(x, t, level);
     inputs.iter().zip(directions).map(dual).collect()
 }
 
 /// The tangent of an output, zeros if it has none.
 fn tangent(y: &Tensor, level: Level) -> Result<Tensor> {
-    ops::tangents::unpack_dual(y, level)?.1.map_or_else(|| ops::create::zeros_like(&y.detach()), Ok)
+    forward_mode::tangents::unpack_dual(y, level)?.1.map_or_else(|| create::zeros_like(&y.detach()), Ok)
 }
 
 /// How the outputs of a sample move.
@@ -241,7 +247,7 @@ fn check(case: &Case<'_>, what: &str) {
         let column = stacked(&column);
         assert_close(&within[input], &column, &format!("{what}: gradient {input} within"));
         let expected = match case.batched[input] {
-            true => ops::permute::movedim(&column, &[0], &[case.dims[input] as i64]).unwrap(),
+            true => permute::movedim(&column, &[0], &[case.dims[input] as i64]).unwrap(),
             false => reduce::sum(&column, Some(&[0]), false, None).unwrap(),
         };
         assert_close(&below[input], &expected, &format!("{what}: gradient {input} below"));

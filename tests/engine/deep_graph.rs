@@ -4,7 +4,8 @@
 use std::thread;
 
 use rushlight::engine::{self, Options};
-use rushlight::ops::{self, create};
+use rushlight::ops;
+use rushlight::ops::creation::create;
 use rushlight::{Tensor, dtype::DType};
 
 const MANY: usize = 10_000_000;

@@ -1,7 +1,10 @@
 //! What tests of derivatives calculate with: copies of inputs, fixed numbers, sums, gradients.
 
 use rushlight::engine::{self, Options};
-use rushlight::ops::{self, cast, reduce};
+use rushlight::ops;
+use rushlight::ops::creation::cast;
+use rushlight::ops::creation::create;
+use rushlight::ops::reduction::reduce;
 use rushlight::{Result, Tensor};
 
 /// Copies of the inputs, as leaves.
@@ -46,9 +49,9 @@ pub(crate) fn weighted(outputs: &[Tensor]) -> Result<Tensor> {
 /// The gradients of a number; zeros where it does not depend on an input.
 pub(crate) fn gradients(y: &Tensor, inputs: &[Tensor], create_graph: bool) -> Result<Vec<Tensor>> {
     if !y.requires_grad() {
-        return inputs.iter().map(ops::create::zeros_like).collect();
+        return inputs.iter().map(create::zeros_like).collect();
     }
     let options = Options { create_graph, retain_graph: true };
     let found = engine::grad(std::slice::from_ref(y), inputs, &[], options)?;
-    found.into_iter().zip(inputs).map(|(g, x)| g.map_or_else(|| ops::create::zeros_like(x), Ok)).collect()
+    found.into_iter().zip(inputs).map(|(g, x)| g.map_or_else(|| create::zeros_like(x), Ok)).collect()
 }

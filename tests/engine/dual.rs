@@ -3,8 +3,9 @@
 //! and gradients of tangents against each other.
 
 use rushlight::Tensor;
+use rushlight::dispatch::forward_mode::tangents as duals;
 use rushlight::graph::{Level, mode, tangents};
-use rushlight::ops::{self, tangents as duals};
+use rushlight::ops;
 
 use crate::derivatives::{copies, gradients, inner, leaves, noise, weighted};
 use crate::samples::{self, Sample};

@@ -16,7 +16,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kernels", &["error", "dtype", "shape", "storage", "sharing"]),
     ("tensor", &["error", "dtype", "shape", "sharing", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "sharing", "storage", "tensor", "origin"]),
-    ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph"]),
+    ("dispatch", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "ops"]),
+    ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "dispatch"]),
     (
         "engine",
         &[
@@ -28,8 +29,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "graph",
             "kernels::interrupt",
             "kernels::parallel",
-            "ops::accumulate",
-            "ops::watch",
+            "dispatch::accumulate",
+            "dispatch::watch",
         ],
     ),
 ];
@@ -144,8 +145,12 @@ fn a_planted_violation_is_caught() {
     let planted = [
         ("kernels", "use crate::tensor::Tensor;", "tensor::Tensor"),
         ("kernels", "use crate::{dtype::DType, error::Result};", "error::Result"),
-        ("graph", "use crate::ops::{self, accumulate::{add, ones_like}};", "ops::accumulate::add"),
-        ("engine", "use crate::ops::{accumulate, reduce};", "ops::reduce"),
+        (
+            "graph",
+            "use crate::dispatch::{self, accumulate::{add, ones_like}};",
+            "rushlight::dispatch::accumulate::add",
+        ),
+        ("engine", "use crate::dispatch::{accumulate, record};", "dispatch::record"),
         ("engine", "fn f() { crate::kernels::gemm::dot::<f32>(&[], &[]); }", "kernels::gemm::dot"),
         ("shape", "type T = crate::storage::Storage;", "storage::Storage"),
     ];

@@ -2,7 +2,11 @@
 //! joins and reductions, whatever way they come together.
 
 use rushlight::engine::{self, Options};
-use rushlight::ops::{self, cast, expand, join, part, permute, products, reduce, reshape};
+use rushlight::ops;
+use rushlight::ops::creation::cast;
+use rushlight::ops::geometry::{expand, join, part, permute, reshape};
+use rushlight::ops::linalg::products;
+use rushlight::ops::reduction::reduce;
 use rushlight::shape::signed;
 use rushlight::{Result, Tensor};
 

@@ -12,7 +12,11 @@ use rushlight::engine::{self, Options};
 use rushlight::graph::mode::GradModeGuard;
 use rushlight::graph::{At, Call, Edge, Form, Forms, Gradients, Hook, Node, Rule};
 use rushlight::kernels::parallel;
-use rushlight::ops::{self, cast, join, part, products, reduce};
+use rushlight::ops;
+use rushlight::ops::creation::cast;
+use rushlight::ops::geometry::{join, part};
+use rushlight::ops::linalg::products;
+use rushlight::ops::reduction::reduce;
 use rushlight::{Error, Result, Tensor};
 use smallvec::smallvec;
 

@@ -7,12 +7,13 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
+use rushlight::dispatch::custom;
+use rushlight::dispatch::custom::{Call, Outcome};
+use rushlight::dispatch::record::gradient_edges;
 use rushlight::graph::boundary;
 use rushlight::graph::mode::{self, GradModeGuard};
 use rushlight::graph::profile;
 use rushlight::graph::{Held, NodeRef, tangents};
-use rushlight::ops::custom::{self, Call, Outcome};
-use rushlight::ops::record::gradient_edges;
 use rushlight::tensor::{Mapping, Tensor};
 use smallvec::SmallVec;
 

@@ -12,8 +12,8 @@ use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyRuntimeError, P
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
+use rushlight::dispatch::custom;
 use rushlight::graph::Place;
-use rushlight::ops::custom;
 
 use crate::collector::{visit_held, visit_host};
 use crate::hooks::RemovableHandle;

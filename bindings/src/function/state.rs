@@ -6,9 +6,9 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use rushlight::dispatch::custom;
 use rushlight::graph::arena::Strong;
 use rushlight::graph::{Edge, Form, Forms, Held, Holding, Node, NodeId, NodeRef, Packer, Place};
-use rushlight::ops::custom;
 use rushlight::origin::Origin;
 use rushlight::{Error, Tensor};
 

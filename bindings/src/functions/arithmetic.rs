@@ -6,9 +6,10 @@ use crate::error::raise;
 use crate::outputs::{Room, Way};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
+use rushlight::dispatch::binary;
 use rushlight::dtype::Scalar;
-use rushlight::ops::arithmetic::{Add, Sub};
-use rushlight::ops::{self, binary};
+use rushlight::ops;
+use rushlight::ops::pointwise::arithmetic::{Add, Sub};
 
 /// How what is changed in place is written.
 const CHANGED: Way = Way::PLAIN.in_place_as(|_| ".Tensor");

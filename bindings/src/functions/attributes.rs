@@ -16,7 +16,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 use rushlight::dtype::DType;
-use rushlight::ops::cast;
+use rushlight::ops::creation::cast;
 use rushlight::shape::normalize_dim;
 
 const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
@@ -157,6 +157,6 @@ fn set_requires_grad(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 fn as_subclass(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let class = arguments.object(1).map(|class| class.cast::<PyType>()).transpose()?;
     let class = class.ok_or_else(|| PyRuntimeError::new_err("as_subclass() needs a class"))?;
-    let alias = rushlight::ops::reshape::alias(arguments.tensor(0)?).map_err(raise)?;
+    let alias = rushlight::ops::geometry::reshape::alias(arguments.tensor(0)?).map_err(raise)?;
     wrap_as(class, alias).map(Bound::unbind)
 }

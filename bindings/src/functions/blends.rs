@@ -8,15 +8,16 @@ use crate::error::raise;
 use crate::outputs::{Room, Way, types};
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
+use rushlight::dispatch::{binary, unary};
 use rushlight::dtype::Scalar;
-use rushlight::ops::blend;
+use rushlight::ops;
 use rushlight::ops::composite::normal::Normal;
-use rushlight::ops::pairs::Xlogy;
-use rushlight::ops::representation;
-use rushlight::ops::special::{
+use rushlight::ops::pointwise::blend;
+use rushlight::ops::pointwise::pairs::Xlogy;
+use rushlight::ops::pointwise::representation;
+use rushlight::ops::pointwise::special::{
     Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum, mvlgamma, mvlgamma_, polygamma, polygamma_,
 };
-use rushlight::ops::{self, binary, unary};
 use rushlight::{Result, Tensor};
 
 const ADDED: &[&str] = &[

@@ -5,7 +5,8 @@ use crate::callable::Function;
 use crate::outputs::{Room, Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
-use rushlight::ops::{Operand, clamp};
+use rushlight::ops::Operand;
+use rushlight::ops::pointwise::clamp;
 
 const CLAMPED: &[&str] = &[
     "(Tensor input, Tensor? min=None, Tensor? max=None, *, Tensor out=None)",

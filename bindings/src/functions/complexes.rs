@@ -5,7 +5,8 @@ use crate::callable::Function;
 use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
-use rushlight::ops::{compare, complex, conjugate};
+use rushlight::ops::pointwise::compare;
+use rushlight::ops::{complex, conjugate};
 use rushlight::{Result, Tensor};
 
 const ONE: &[&str] = &["(Tensor input)"];

@@ -8,7 +8,10 @@ use crate::returns::ToPython;
 use crate::warnings::Once;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
+use rushlight::dispatch::in_place as writing;
 use rushlight::dtype::Scalar;
+use rushlight::ops;
+use rushlight::ops::Operand;
 use rushlight::ops::composite::contract::{addbmm, addbmm_, addr, float_power, float_power_dtype, kron};
 use rushlight::ops::composite::distances::{ByProducts, cdist, dist};
 use rushlight::ops::composite::einsum::{einsum, tensordot};
@@ -20,8 +23,9 @@ use rushlight::ops::composite::series::{
     bincount, cross, cumulative_trapezoid, diff, isin, renorm, trapezoid,
 };
 use rushlight::ops::composite::statistics::{Covariance, Weights, corrcoef, cov};
-use rushlight::ops::norm::norm_along;
-use rushlight::ops::{self, Operand, create, in_place as writing, part, rearrange, triangle};
+use rushlight::ops::creation::create;
+use rushlight::ops::geometry::{part, rearrange, triangle};
+use rushlight::ops::reduction::norm::norm_along;
 use rushlight::{Error, Result, Tensor};
 use std::ffi::CStr;
 
@@ -277,7 +281,7 @@ pub(super) const TABLE: &[Function] = &[
             Some(x) => Ok(x.clone()),
             None => {
                 let number = a.number(index)?;
-                create::full(&[], number, rushlight::ops::operand::scalar_type(number)).map_err(raise)
+                create::full(&[], number, rushlight::dispatch::operand::scalar_type(number)).map_err(raise)
             }
         };
         isin(&made(0)?, &made(1)?, a.boolean(3)).answer(a.py())

@@ -6,13 +6,14 @@ use crate::callable::Function;
 use crate::device::Device;
 use crate::error::raise;
 use crate::returns::ToPython;
+use rushlight::ops::creation::cast;
 
 use crate::tensor::{construct, numpy, object};
 use crate::warnings::Once;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use rushlight::Tensor;
 use rushlight::dtype::DType;
-use rushlight::{Tensor, ops};
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
@@ -85,7 +86,7 @@ fn asarray(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         _ => construct::as_is(data, dtype)?,
     };
     if copy == Some(true) {
-        made = ops::cast::clone(&made).map_err(raise)?;
+        made = cast::clone(&made).map_err(raise)?;
     }
     match requires_grad {
         None if made.requires_grad() => warn_of_gradient(arguments.py())?,

@@ -12,10 +12,11 @@ use crate::warnings::Once;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
+use rushlight::Tensor;
+use rushlight::dispatch::default_dtype;
 use rushlight::dtype::DType;
-use rushlight::ops::cast::Order;
-use rushlight::ops::default_dtype;
-use rushlight::{Tensor, ops};
+use rushlight::ops::creation::cast;
+use rushlight::ops::creation::cast::Order;
 
 const LOST_PART: &std::ffi::CStr = c"Casting complex values to real discards the imaginary part";
 
@@ -91,10 +92,10 @@ pub(super) fn format(arguments: &Arguments<'_, '_>, slot: usize) -> Option<&'sta
 /// A copy in an order in memory; torch's `preserve_format` if none is asked for.
 pub(super) fn cloned(tensor: &Tensor, format: Option<&'static str>) -> rushlight::Result<Tensor> {
     match format {
-        Some("contiguous_format") => ops::cast::clone_contiguous(tensor),
-        Some("channels_last") => ops::cast::clone_channels_last(tensor, 4),
-        Some("channels_last_3d") => ops::cast::clone_channels_last(tensor, 5),
-        _ => ops::cast::clone(tensor),
+        Some("contiguous_format") => cast::clone_contiguous(tensor),
+        Some("channels_last") => cast::clone_channels_last(tensor, 4),
+        Some("channels_last_3d") => cast::clone_channels_last(tensor, 5),
+        _ => cast::clone(tensor),
     }
 }
 
@@ -111,7 +112,7 @@ pub(super) fn order(format: Option<&'static str>) -> Order {
 /// Whether a tensor lies in the order that is asked for, as far as torch looks: where sizes of one leave that
 /// open, its channels do not lie last.
 fn lies(tensor: &Tensor, format: Option<&'static str>) -> bool {
-    let is_last = |ndim| tensor.ndim() == ndim && ops::cast::suggests_channels_last(tensor);
+    let is_last = |ndim| tensor.ndim() == ndim && cast::suggests_channels_last(tensor);
     match format {
         Some("contiguous_format") => !is_last(4) && !is_last(5),
         Some("channels_last") => is_last(4),
@@ -128,7 +129,7 @@ fn converted(arguments: &Arguments<'_, '_>, dtype: DType, copy: bool, slot: usiz
     } else if !copy && lies(tensor, format) {
         return arguments.object(0).to_python(arguments.py()).map(Bound::unbind);
     }
-    ops::cast::to_copy(tensor, dtype, order(format)).to_python(arguments.py()).map(Bound::unbind)
+    cast::to_copy(tensor, dtype, order(format)).to_python(arguments.py()).map(Bound::unbind)
 }
 
 /// Warns if imaginary parts get lost.

@@ -8,9 +8,13 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 
 use rushlight::graph::Attributes;
-use rushlight::ops::squeeze::{self, Squeezed};
-use rushlight::ops::view_copy::{alias_copy, all_copied, copied, narrow_copy, unsafe_parts};
-use rushlight::ops::{cast, conjugate, expand, part, permute, random, reinterpret, reshape, split, strided};
+use rushlight::ops::conjugate;
+use rushlight::ops::creation::cast;
+use rushlight::ops::geometry::squeeze;
+use rushlight::ops::geometry::squeeze::Squeezed;
+use rushlight::ops::geometry::view_copy::{alias_copy, all_copied, copied, narrow_copy, unsafe_parts};
+use rushlight::ops::geometry::{expand, part, permute, reinterpret, reshape, split, strided};
+use rushlight::ops::sampling::random;
 use rushlight::{Result, Tensor};
 
 const DIAGONAL: &[&str] = &["(Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor out=None)"];

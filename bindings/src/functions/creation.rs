@@ -9,9 +9,11 @@ use crate::outputs::{Shape, Way, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::dispatch::default_dtype;
+use rushlight::dispatch::forward_mode::tangents;
+use rushlight::dispatch::operand::scalar_type;
 use rushlight::dtype::{DType, Scalar};
-use rushlight::ops::operand::scalar_type;
-use rushlight::ops::{create, default_dtype, ranges, tangents};
+use rushlight::ops::creation::{create, ranges};
 use rushlight::{Error, Tensor};
 
 const SIZED: &[&str] = &[options!("(int[] size, *, Tensor out=None, ")];

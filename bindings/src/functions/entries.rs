@@ -7,7 +7,7 @@ use crate::error::raise;
 use crate::outputs::Way;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
-use rushlight::ops::in_place::first_refusal;
+use rushlight::dispatch::in_place::first_refusal;
 
 const fn entry(
     name: &'static str,

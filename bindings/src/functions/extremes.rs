@@ -6,7 +6,8 @@ use crate::outputs::{Way, types};
 use crate::returns::{ToPython, named};
 use crate::writes::Given;
 use pyo3::prelude::*;
-use rushlight::ops::{self, extremes_along, extremes_over};
+use rushlight::ops;
+use rushlight::ops::reduction::{extremes_along, extremes_over};
 
 const GREATEST: &[&str] = &[
     "(Tensor input, *, Tensor out=None)",

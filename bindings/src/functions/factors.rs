@@ -6,6 +6,9 @@ use crate::callable::Function;
 use crate::error::raise;
 use crate::outputs::{Placed, Way, types};
 use crate::returns::{ToPython, named};
+use rushlight::ops::conjugate;
+use rushlight::ops::creation::create;
+use rushlight::ops::geometry::permute;
 use rushlight::ops::linalg::cholesky::{cholesky_inverse, cholesky_solve};
 use rushlight::ops::linalg::elimination::{check_solvable, first_zero, lu, lu_factor, lu_solve};
 use rushlight::ops::linalg::exponential::matrix_exp;
@@ -15,7 +18,6 @@ use rushlight::ops::linalg::pseudo::{lstsq, pinv};
 use rushlight::ops::linalg::singular::{svd, svdvals};
 use rushlight::ops::linalg::symmetric::{eigh, eigvalsh};
 use rushlight::ops::linalg::triangular::solve_triangular;
-use rushlight::ops::{conjugate, create, permute};
 use rushlight::{Error, Result, Tensor};
 
 /// The entries.

@@ -8,8 +8,9 @@ use crate::generator::Generator;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::dispatch::batch;
 use rushlight::dtype::DType;
-use rushlight::ops::{batch, random};
+use rushlight::ops::sampling::random;
 use rushlight::{Result, Tensor};
 
 /// A signature that ends in the options: `options!("(int[] size, *, ")`.

@@ -6,11 +6,11 @@ use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::ops::geometry::part;
 use rushlight::ops::neural::fold::{Sliding, fold, unfold};
 use rushlight::ops::neural::pad::{Inner, constant_pad, inner_pad};
 use rushlight::ops::neural::shuffle::{channel_shuffle, pixel_shuffle, pixel_unshuffle};
 use rushlight::ops::neural::upsample::{Between, Filter, upsample};
-use rushlight::ops::part;
 
 const INNER: &[&str] = &["(Tensor self, int[] padding, *, Tensor out=None)"];
 

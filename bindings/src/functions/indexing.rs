@@ -11,9 +11,13 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::Tensor;
 use rushlight::dtype::DType;
-use rushlight::ops::gather::{Combination, scatter_combined, scatter_combined_};
-use rushlight::ops::scatter_reduce::{Fold, index_reduce, index_reduce_, scatter_reduce, scatter_reduce_};
-use rushlight::ops::{along, cast, distinct, gather, indexed, masked, nonzero};
+use rushlight::ops::creation::cast;
+use rushlight::ops::indexing::gather::{Combination, scatter_combined, scatter_combined_};
+use rushlight::ops::indexing::scatter_reduce::{
+    Fold, index_reduce, index_reduce_, scatter_reduce, scatter_reduce_,
+};
+use rushlight::ops::indexing::{along, gather, indexed, masked, nonzero};
+use rushlight::ops::sorting::distinct;
 
 const SCATTER: &[&str] = &[
     "(Tensor input, int dim, Tensor index, Tensor src)",

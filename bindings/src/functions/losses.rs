@@ -4,13 +4,13 @@ use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
-use rushlight::ops::loss::Reduction;
-use rushlight::ops::loss::binary::binary_cross_entropy_with_logits;
-use rushlight::ops::loss::cross_entropy::cross_entropy;
-use rushlight::ops::loss::nll::nll_loss;
-use rushlight::ops::loss::probability::binary_cross_entropy;
-use rushlight::ops::loss::robust::{huber_loss, l1_loss, smooth_l1_loss};
-use rushlight::ops::loss::squared::mse_loss;
+use rushlight::ops::neural::loss::Reduction;
+use rushlight::ops::neural::loss::binary::binary_cross_entropy_with_logits;
+use rushlight::ops::neural::loss::cross_entropy::cross_entropy;
+use rushlight::ops::neural::loss::nll::nll_loss;
+use rushlight::ops::neural::loss::probability::binary_cross_entropy;
+use rushlight::ops::neural::loss::robust::{huber_loss, l1_loss, smooth_l1_loss};
+use rushlight::ops::neural::loss::squared::mse_loss;
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[

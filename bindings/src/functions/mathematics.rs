@@ -6,13 +6,13 @@ use crate::error::raise;
 use crate::outputs::{Way, types};
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
+use rushlight::dispatch::binary;
 use rushlight::kernels::polynomials::Family;
 use rushlight::kernels::{bessel, special};
-use rushlight::ops::binary;
 use rushlight::ops::fourier::{Scale, fourier, half_fourier, real_fourier};
-use rushlight::ops::incomplete::{Incomplete, Zeta};
 use rushlight::ops::linalg::eigen::eig;
-use rushlight::ops::mathematics::{each, polynomial};
+use rushlight::ops::pointwise::incomplete::{Incomplete, Zeta};
+use rushlight::ops::pointwise::mathematics::{each, polynomial};
 
 const ONE: &[&str] = &["(Tensor input, *, Tensor out=None)"];
 const TWO: &[&str] = &["(Tensor input, Tensor other, *, Tensor out=None)"];

@@ -42,8 +42,8 @@ use crate::tensor::object::TensorBase;
 use crate::tensor::shown;
 pub(crate) use complexes::{is_conj, is_neg};
 use pyo3::prelude::*;
+use rushlight::dispatch::unary::Integers;
 use rushlight::ops;
-use rushlight::ops::unary::Integers;
 
 /// The families.
 static TABLES: &[&[Function]] = &[

@@ -8,7 +8,9 @@ use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::composite::statistics::{Between, Quantile, quantile};
-use rushlight::ops::{create, extremes_over, middle, picked, running};
+use rushlight::ops::creation::create;
+use rushlight::ops::reduction::{extremes_over, middle, running};
+use rushlight::ops::sorting::picked;
 use rushlight::{Error, Result, Tensor};
 
 const SORT: &[&str] = &[

@@ -7,8 +7,8 @@ use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
-use rushlight::ops::split::Sections;
-use rushlight::ops::{expand, join, part, rearrange, split, triangle};
+use rushlight::ops::geometry::split::Sections;
+use rushlight::ops::geometry::{expand, join, part, rearrange, split, triangle};
 use rushlight::{Error, Result, Tensor};
 
 const TRIANGLE: &[&str] = &["(Tensor input, int diagonal=0, *, Tensor out=None)"];

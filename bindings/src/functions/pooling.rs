@@ -9,9 +9,9 @@ use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::ops::geometry::squeeze::{Squeezed, squeeze, unsqueeze};
 use rushlight::ops::neural::max_pool::{adaptive_max_pool, max_pool};
 use rushlight::ops::neural::mean_pool::{Pool, adaptive_mean_pool, mean_pool};
-use rushlight::ops::squeeze::{Squeezed, squeeze, unsqueeze};
 use rushlight::{Result, Tensor};
 
 macro_rules! greatest {

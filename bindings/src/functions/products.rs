@@ -6,10 +6,11 @@ use crate::error::raise;
 use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
-use rushlight::ops::add_products::{Weights, addmm, addmm_, addmv, baddbmm, baddbmm_};
-use rushlight::ops::matmul::{inner, matmul, outer};
-use rushlight::ops::products::{bmm, dot, mm, mv, vdot};
-use rushlight::ops::{in_place, linear};
+use rushlight::dispatch::in_place;
+use rushlight::ops::linalg::add_products::{Weights, addmm, addmm_, addmv, baddbmm, baddbmm_};
+use rushlight::ops::linalg::linear;
+use rushlight::ops::linalg::matmul::{inner, matmul, outer};
+use rushlight::ops::linalg::products::{bmm, dot, mm, mv, vdot};
 use rushlight::{Result, Tensor};
 
 const ADDMM: &[&str] = &[

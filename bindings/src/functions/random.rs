@@ -10,9 +10,11 @@ use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
+use rushlight::dispatch::default_dtype;
 use rushlight::dtype::{DType, Scalar};
-use rushlight::ops::random::Distribution;
-use rushlight::ops::{Operand, choose, counts, default_dtype, random};
+use rushlight::ops::Operand;
+use rushlight::ops::sampling::random::Distribution;
+use rushlight::ops::sampling::{choose, counts, random};
 use rushlight::tensor::{Mapping, Randomness};
 
 const STANDARD_UNIFORM: Distribution = Distribution::Uniform { low: 0.0, high: 1.0 };

@@ -7,7 +7,8 @@ use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
-use rushlight::ops::{product, reduce, scan, softmax, truth};
+use rushlight::ops::neural::softmax;
+use rushlight::ops::reduction::{product, reduce, scan, truth};
 use rushlight::{Result, Tensor};
 
 const OVER: &[&str] = &[

@@ -11,7 +11,7 @@ use pyo3::types::PyString;
 use rushlight::Tensor;
 use rushlight::dtype::Scalar;
 use rushlight::ops::linalg::norms::nuclear;
-use rushlight::ops::{moments, norm};
+use rushlight::ops::reduction::{moments, norm};
 use std::ffi::CString;
 
 const SPREAD: &[&str] = &[

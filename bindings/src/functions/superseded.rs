@@ -6,9 +6,9 @@ use crate::returns::{ToPython, named};
 use crate::warnings::Superseded;
 use rushlight::ops::linalg::cholesky::cholesky;
 use rushlight::ops::linalg::elimination::lu_solve;
+use rushlight::ops::linalg::matmul::outer;
 use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::orthogonal::{Mode, qr};
-use rushlight::ops::matmul::outer;
 
 /// The entries.
 pub(super) static TABLE: &[Function] = &[

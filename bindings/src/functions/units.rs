@@ -7,13 +7,14 @@ use crate::error::raise;
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rushlight::ops::gated::{glu, rrelu, rrelu_};
-use rushlight::ops::prelu::prelu;
-use rushlight::ops::rectifiers::{
+use rushlight::dispatch::unary;
+use rushlight::ops;
+use rushlight::ops::neural::gated::{glu, rrelu, rrelu_};
+use rushlight::ops::neural::prelu::prelu;
+use rushlight::ops::neural::rectifiers::{
     Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyRelu, Softshrink, Threshold,
 };
-use rushlight::ops::smooth_units::{Elu, Gelu, LogSigmoid, Mish, SELU, Silu, Softplus};
-use rushlight::ops::{self, unary};
+use rushlight::ops::neural::smooth_units::{Elu, Gelu, LogSigmoid, Mish, SELU, Silu, Softplus};
 use rushlight::{Error, Tensor};
 
 const ONE: &[&str] = &["(Tensor input)"];

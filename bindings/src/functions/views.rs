@@ -11,10 +11,10 @@ use crate::returns::ToPython;
 use crate::warnings::Once;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rushlight::ops::squeeze::Squeezed;
-use rushlight::ops::{
-    Operand, cast, conjugate, expand, permute, reinterpret, reshape, resize, squeeze, strided,
-};
+use rushlight::ops::creation::cast;
+use rushlight::ops::geometry::squeeze::Squeezed;
+use rushlight::ops::geometry::{expand, permute, reinterpret, reshape, resize, squeeze, strided};
+use rushlight::ops::{Operand, conjugate};
 
 const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
 const EXCHANGE: &[&str] = &["(Tensor input, int dim0, int dim1)"];

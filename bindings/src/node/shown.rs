@@ -2,11 +2,12 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use rushlight::dispatch::watch::Aside;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::graph::mode::GradModeGuard;
 use rushlight::graph::{At, NodeRef, SavedTensor as Saved, Shown};
-use rushlight::ops::watch::Aside;
-use rushlight::{Result, Tensor, ops};
+use rushlight::ops::creation::cast;
+use rushlight::{Result, Tensor};
 
 use crate::error::raise;
 use crate::returns::ToPython;
@@ -95,7 +96,7 @@ pub(crate) fn show_saved(saved: &Saved, node: &NodeRef) -> Result<Tensor> {
     }
     let _aside = Aside::new();
     let _on = GradModeGuard::new(true);
-    ops::cast::clone(&tensor)
+    cast::clone(&tensor)
 }
 
 /// A tensor that a node shows without having saved it. Backward frees it like others.

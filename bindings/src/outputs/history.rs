@@ -5,9 +5,9 @@ use super::way::History;
 use crate::error::raise;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rushlight::dispatch::composites::underived;
+use rushlight::dispatch::in_place::check_history;
 use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
-use rushlight::ops::in_place::check_history;
-use rushlight::ops::underived;
 use rushlight::{Error, Tensor};
 
 impl History {

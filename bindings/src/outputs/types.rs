@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use rushlight::Error;
 use rushlight::dtype::DType;
-use rushlight::ops::create::name_in_c;
+use rushlight::ops::creation::create::name_in_c;
 
 pub(crate) use matrices::{
     batched, contracted, dot, eigenvalues, eigenvectors, nearest, reflected, reflected_product, reflections,

@@ -4,7 +4,9 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::dtype::DType;
-use rushlight::ops::{cast, conjugate, permute};
+use rushlight::ops::conjugate;
+use rushlight::ops::creation::cast;
+use rushlight::ops::geometry::permute;
 use rushlight::{Error, Tensor};
 
 use super::number::number;

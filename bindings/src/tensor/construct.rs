@@ -7,8 +7,11 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError}
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
+use rushlight::dispatch::default_dtype;
 use rushlight::dtype::{Bool, Complex, DType, Element, Scalar};
-use rushlight::ops::{self, default_dtype};
+use rushlight::ops::creation::cast;
+use rushlight::ops::creation::create;
+use rushlight::ops::geometry::reshape;
 use rushlight::tensor::Array;
 use rushlight::{Tensor, dispatch};
 
@@ -52,7 +55,7 @@ pub(crate) fn as_is(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<T
     };
     match source {
         Some(source) => match dtype {
-            Some(dtype) if dtype != source.dtype() => ops::cast::to_dtype(&source, dtype).map_err(raise),
+            Some(dtype) if dtype != source.dtype() => cast::to_dtype(&source, dtype).map_err(raise),
             _ => Ok(source),
         },
         None => from_sequence(data, dtype),
@@ -63,15 +66,15 @@ pub(crate) fn as_is(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<T
 pub(super) fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
     let default = default_dtype::get();
     let first = match arguments.len() {
-        0 => return ops::create::empty(&[0], default).map_err(raise),
+        0 => return create::empty(&[0], default).map_err(raise),
         _ => arguments.get_item(0)?,
     };
     if arguments.len() == 1 {
         if let Some(source) = as_tensor(&first) {
-            return ops::reshape::alias(source).map_err(raise);
+            return reshape::alias(source).map_err(raise);
         }
         if is_size(&first) {
-            return ops::create::empty(&first.extract::<Vec<i64>>()?, default).map_err(raise);
+            return create::empty(&first.extract::<Vec<i64>>()?, default).map_err(raise);
         }
         if !first.is_instance_of::<PyInt>() {
             if !first.is_instance_of::<PyList>() && is_a(Kind::Storage, &first) {
@@ -84,13 +87,13 @@ pub(super) fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
             return tensor(&first, Some(default));
         }
     }
-    ops::create::empty(&arguments.extract::<Vec<i64>>()?, default).map_err(raise)
+    create::empty(&arguments.extract::<Vec<i64>>()?, default).map_err(raise)
 }
 
 fn copied(source: &Tensor, dtype: Option<DType>) -> PyResult<Tensor> {
     match dtype {
-        Some(dtype) if dtype != source.dtype() => ops::cast::to_dtype(source, dtype),
-        _ => ops::cast::clone(source),
+        Some(dtype) if dtype != source.dtype() => cast::to_dtype(source, dtype),
+        _ => cast::clone(source),
     }
     .map_err(raise)
 }
@@ -117,7 +120,7 @@ pub(super) fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
         Array::from_slice(&shape, &elements)
     });
     let tensor = Tensor::from_array(array.map_err(raise)?);
-    ops::cast::to_dtype(&tensor, dtype).map_err(raise)
+    cast::to_dtype(&tensor, dtype).map_err(raise)
 }
 
 /// Whether the interpreter sees a sequence.

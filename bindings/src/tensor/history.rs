@@ -4,10 +4,11 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
+use rushlight::dispatch::batch;
+use rushlight::dispatch::modes::intercept::{is_active, is_minding};
+use rushlight::dispatch::modes::minded;
 use rushlight::graph::profile::{self, Label};
 use rushlight::graph::{HookId, NamedHooks, mode};
-use rushlight::ops::intercept::{is_active, is_minding};
-use rushlight::ops::{batch, minded};
 use rushlight::tensor::Minding;
 use rushlight::{Error, Tensor};
 use smallvec::smallvec;

@@ -5,12 +5,13 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyEllipsis, PyFloat, PyInt, PySlice, PyTuple};
 use rushlight::Tensor;
+use rushlight::dispatch::in_place::first_refusal;
 use rushlight::dtype::{Category, Complex, DType, Scalar};
-use rushlight::ops::cast::to_dtype;
-use rushlight::ops::create::check_value;
-use rushlight::ops::in_place::first_refusal;
-use rushlight::ops::index::Index;
-use rushlight::ops::{Operand, Value, index};
+use rushlight::ops::creation::cast::to_dtype;
+use rushlight::ops::creation::create::check_value;
+use rushlight::ops::indexing::index;
+use rushlight::ops::indexing::index::Index;
+use rushlight::ops::{Operand, Value};
 
 use super::construct::{from_sequence, is_sequence};
 use super::numpy;

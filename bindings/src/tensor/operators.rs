@@ -4,14 +4,19 @@
 mod kinds;
 mod seen;
 
+use rushlight::ops::linalg::matmul;
 use std::ffi::{c_int, c_void};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use rushlight::dispatch::modes::intercept;
+use rushlight::dispatch::{binary as binary_ops, unary as unary_ops};
 use rushlight::graph::profile::{self, Label};
-use rushlight::ops::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
-use rushlight::ops::{self, Operand, binary as binary_ops, compare, division, intercept, unary as unary_ops};
+use rushlight::ops;
+use rushlight::ops::Operand;
+use rushlight::ops::pointwise::logical::{BitAnd, BitNot, BitOr, BitXor, ShiftDown, ShiftUp};
+use rushlight::ops::pointwise::{compare, division};
 use rushlight::{Result, Tensor};
 use smallvec::smallvec;
 
@@ -176,7 +181,7 @@ unsafe extern "C" fn matrix_product(
                 let _profiled = profile::begin(Label::Function("matmul"), || {
                     smallvec![Some(profile::shape(left)), Some(profile::shape(right))]
                 });
-                Ok(wrap_raw(ops::matmul::matmul(left, right).map_err(raise)?))
+                Ok(wrap_raw(matmul::matmul(left, right).map_err(raise)?))
             }
             _ => Ok(declined(py)),
         }

@@ -2,9 +2,10 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use rushlight::dispatch::forward_mode::tangents;
+use rushlight::dispatch::{default_dtype, watch};
 use rushlight::dtype::Element;
 use rushlight::graph::mode;
-use rushlight::ops::{default_dtype, tangents, watch};
 use rushlight::shape::Dims;
 use rushlight::tensor::Batch;
 use rushlight::tensor::print::{Heading, PrintOptions, print_options, render, set_print_options};

@@ -4,10 +4,12 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
+use rushlight::dispatch::modes::intercept;
+use rushlight::dispatch::watch;
 use rushlight::dtype::{Category, DType, Element, Scalar};
 use rushlight::graph::mode;
 use rushlight::kernels::interrupt::Steps;
-use rushlight::ops::{create, intercept, watch};
+use rushlight::ops::creation::create;
 use rushlight::storage;
 use rushlight::{Error, Result, Tensor};
 

@@ -1,17 +1,21 @@
 //! Products of vectors and matrices that other products make up.
 
+use crate::dispatch::composites::composed;
+use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::kept::Kept;
+use crate::dispatch::operand::Operand;
+use crate::dispatch::record::records;
+use crate::dispatch::{in_place, view};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{Attributes, mode};
-use crate::ops::arithmetic::times;
-use crate::ops::composed::{self, Composed};
-use crate::ops::kept::Kept;
-use crate::ops::operand::Operand;
-use crate::ops::record::records;
-use crate::ops::{
-    add, cast, expand, in_place, mul, permute, pow, products, reduce, reshape, resize, squeeze, view,
-};
+use crate::ops::creation::cast;
+use crate::ops::geometry::{expand, permute, reshape, resize, squeeze};
+use crate::ops::linalg::products;
+use crate::ops::pointwise::arithmetic::times;
+use crate::ops::reduction::reduce;
+use crate::ops::{add, mul, pow};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -222,7 +226,7 @@ pub fn float_power_dtype(a: Operand<'_>, b: Operand<'_>) -> DType {
 pub fn float_power(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     let dtype = float_power_dtype(a, b);
     let wide = |operand: Operand<'_>| match operand {
-        Operand::Tensor(x) => crate::ops::cast::to_dtype(x, dtype).map(crate::ops::Value::Tensor),
+        Operand::Tensor(x) => crate::ops::creation::cast::to_dtype(x, dtype).map(crate::ops::Value::Tensor),
         Operand::Scalar(Scalar::Complex(number)) => Ok(crate::ops::Value::Scalar(Scalar::Complex(number))),
         Operand::Scalar(number) => Ok(crate::ops::Value::Scalar(Scalar::Float(number.to_f64()))),
     };

@@ -2,21 +2,23 @@
 
 use smallvec::smallvec;
 
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::composed;
+use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::kept::Kept;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
-use crate::ops::batch::{Answer, Call};
 use crate::ops::complex::real_product;
-use crate::ops::composed::{self, Composed};
-use crate::ops::kept::Kept;
-use crate::ops::matmul::matmul;
-use crate::ops::select::masked_fill;
-use crate::ops::{
-    add, cast, compare, conjugate, create, div, expand, join, mul, neg, norm, part, permute, reduce, reshape,
-    squeeze, sub,
-};
+use crate::ops::creation::{cast, create};
+use crate::ops::geometry::{expand, join, part, permute, reshape, squeeze};
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::pointwise::compare;
+use crate::ops::pointwise::select::masked_fill;
+use crate::ops::reduction::{norm, reduce};
+use crate::ops::{add, conjugate, div, mul, neg, sub};
 use crate::shape::{self, Dims};
 use crate::tensor::Tensor;
 

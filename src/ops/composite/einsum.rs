@@ -3,8 +3,11 @@
 use std::collections::VecDeque;
 
 use crate::error::{Error, Result};
-use crate::ops::squeeze::Squeezed;
-use crate::ops::{mul, part, permute, products, reduce, reshape, squeeze};
+use crate::ops::geometry::squeeze::Squeezed;
+use crate::ops::geometry::{part, permute, reshape, squeeze};
+use crate::ops::linalg::products;
+use crate::ops::mul;
+use crate::ops::reduction::reduce;
 use crate::shape;
 use crate::tensor::Tensor;
 

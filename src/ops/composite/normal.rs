@@ -2,13 +2,16 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
+use crate::dispatch::composites::composed;
+use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::kept::Kept;
+use crate::dispatch::unary;
 use crate::error::Result;
 use crate::graph::Attributes;
-use crate::ops::composed::{self, Composed};
-use crate::ops::kept::Kept;
-use crate::ops::power::square;
-use crate::ops::special::Erfcx;
-use crate::ops::{add, clamp, compare, div, erfc, erfinv, exp, log, log1p, mul, neg, select, sub, unary};
+use crate::ops::pointwise::power::square;
+use crate::ops::pointwise::special::Erfcx;
+use crate::ops::pointwise::{clamp, compare, select};
+use crate::ops::{add, div, erfc, erfinv, exp, log, log1p, mul, neg, sub};
 use crate::tensor::Tensor;
 
 /// A function of the distribution Φ of normal numbers, whose density is exp(-x²/2)/√(2π).

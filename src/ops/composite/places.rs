@@ -2,16 +2,18 @@
 
 use smallvec::smallvec;
 
+use crate::dispatch::batch;
+use crate::dispatch::composites::composed;
+use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::composites::whole::{Whole, whole_one};
+use crate::dispatch::kept::Kept;
+use crate::dispatch::operand::Operand;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::ops::batch;
-use crate::ops::composed::{self, Composed};
-use crate::ops::kept::Kept;
-use crate::ops::operand::Operand;
-use crate::ops::view_copy::written;
-use crate::ops::whole::{Whole, whole_one};
-use crate::ops::{cast, join, part, permute, rearrange, reshape, squeeze, strided};
+use crate::ops::creation::cast;
+use crate::ops::geometry::view_copy::written;
+use crate::ops::geometry::{join, part, permute, rearrange, reshape, squeeze, strided};
 use crate::shape;
 use crate::tensor::Tensor;
 

@@ -2,20 +2,23 @@
 
 use smallvec::SmallVec;
 
+use crate::dispatch::batch;
+use crate::dispatch::composites::composed;
+use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::kept::Kept;
+use crate::dispatch::operand::Operand;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::ops::batch;
 use crate::ops::complex::real_product;
-use crate::ops::composed::{self, Composed};
 use crate::ops::conjugate;
-use crate::ops::kept::Kept;
-use crate::ops::operand::Operand;
-use crate::ops::select::where_;
-use crate::ops::{
-    add, cast, compare, create, div, join, mul, neg, norm, part, reduce, reshape, scan, squeeze, sub,
-};
+use crate::ops::creation::{cast, create};
+use crate::ops::geometry::{join, part, reshape, squeeze};
+use crate::ops::pointwise::compare;
+use crate::ops::pointwise::select::where_;
+use crate::ops::reduction::{norm, reduce, scan};
+use crate::ops::{add, div, mul, neg, sub};
 use crate::shape::{self, Dims};
 use crate::tensor::Tensor;
 
@@ -51,7 +54,7 @@ pub fn diff(
         let few = (length - 1).max(0);
         let (earlier, later) = (part::narrow(&y, dim, 0, few)?, part::narrow(&y, dim, length - few, few)?);
         y = match y.dtype() {
-            crate::dtype::DType::Bool => crate::ops::logical::xor(&later, &earlier)?,
+            crate::dtype::DType::Bool => crate::ops::pointwise::logical::xor(&later, &earlier)?,
             _ => sub(&later, &earlier)?,
         };
     }
@@ -271,7 +274,7 @@ impl Composed for Cross {
     }
 
     fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
-        let turned = |x: &Tensor, by: i64| crate::ops::rearrange::roll(x, &[by], &[self.dim]);
+        let turned = |x: &Tensor, by: i64| crate::ops::geometry::rearrange::roll(x, &[by], &[self.dim]);
         let (a, b) = (inputs[0], inputs[1]);
         sub(&mul(&turned(a, -1)?, &turned(b, -2)?)?, &mul(&turned(a, -2)?, &turned(b, -1)?)?)
     }
@@ -333,7 +336,7 @@ fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize)
         None => (DType::Int64, create::ones_like(&index)?),
     };
     let zeros = create::zeros(&shape::signed(&shape), dtype)?;
-    crate::ops::gather::scatter_add(&zeros, -1, &index, &source)
+    crate::ops::indexing::gather::scatter_add(&zeros, -1, &index, &source)
 }
 
 /// Whether every element is one of those of another tensor.
@@ -343,6 +346,6 @@ pub fn isin(x: &Tensor, among: &Tensor, invert: bool) -> Result<Tensor> {
     }
     let flat = reshape::reshape(among, &[-1])?;
     let hits = compare::eq(&squeeze::unsqueeze(x, -1)?, &flat)?;
-    let found = crate::ops::truth::any(&hits, Some(&[-1]), false)?;
-    if invert { crate::ops::logical::not(&found) } else { Ok(found) }
+    let found = crate::ops::reduction::truth::any(&hits, Some(&[-1]), false)?;
+    if invert { crate::ops::pointwise::logical::not(&found) } else { Ok(found) }
 }

@@ -1,13 +1,18 @@
 //! What statistics asks of samples: how they vary together, and what lies below a share of them.
 
+use crate::dispatch::batch;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::ops::select::masked_fill;
-use crate::ops::squeeze::Squeezed;
-use crate::ops::{
-    Operand, Value, batch, blend, cast, clamp, compare, conjugate, create, div, extremes_over, floor, gather,
-    logical, mul, part, permute, picked, products, reduce, reshape, round, squeeze, sub, truth,
-};
+use crate::ops::creation::{cast, create};
+use crate::ops::geometry::squeeze::Squeezed;
+use crate::ops::geometry::{part, permute, reshape, squeeze};
+use crate::ops::indexing::gather;
+use crate::ops::linalg::products;
+use crate::ops::pointwise::select::masked_fill;
+use crate::ops::pointwise::{blend, clamp, compare, logical};
+use crate::ops::reduction::{extremes_over, reduce, truth};
+use crate::ops::sorting::picked;
+use crate::ops::{Operand, Value, conjugate, div, floor, mul, round, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 

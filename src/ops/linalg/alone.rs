@@ -5,11 +5,11 @@ use smallvec::smallvec;
 
 use super::Matrices;
 use super::singular::check_finite;
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one};
+use crate::dispatch::batch::{Answer, Call};
 use crate::error::Result;
 use crate::graph::{At, Gradients, mode};
 use crate::kernels::factor::{Part, values};
-use crate::ops::apply::{Keep, Op, Outputs, apply_one};
-use crate::ops::batch::{Answer, Call};
 use crate::tensor::Tensor;
 
 /// Which values of a matrix.

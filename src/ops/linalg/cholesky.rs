@@ -5,16 +5,17 @@ use smallvec::smallvec;
 use super::solve::inverse;
 use super::triangular::solve_triangular;
 use super::{Matrices, adjoint, check_square, failed, moved_sides, sides, unit};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::memory_order;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::factor::cholesky;
-use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
-use crate::ops::batch::{Answer, Call};
-use crate::ops::matmul::matmul;
-use crate::ops::triangle::tril;
-use crate::ops::{add, memory_order, mul, neg};
+use crate::ops::geometry::triangle::tril;
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::{add, mul, neg};
 use crate::tensor::Tensor;
 
 /// L Lᴴ = A, where ᴴ transposes and conjugates

@@ -1,22 +1,26 @@
 //! Determinants, and the logarithms of their magnitudes.
 
+use crate::ops::pointwise::select;
 use ndarray::ArrayView2;
 use smallvec::smallvec;
 
 use super::elimination::lu_solve;
 use super::solve;
 use super::{Matrices, adjoint, as_row, check_square, diagonal, singular, turned};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
+use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Complex, DType, Element};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
 use crate::kernels::factor::{Known, Part, elimination};
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
-use crate::ops::batch::{Answer, Call};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag, real};
-use crate::ops::matmul::matmul;
-use crate::ops::product::times_others;
-use crate::ops::{add, cast, copy, create, expand, mul, part, reduce, squeeze};
+use crate::ops::creation::{cast, copy, create};
+use crate::ops::geometry::{expand, part, squeeze};
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::reduction::product::times_others;
+use crate::ops::reduction::reduce;
+use crate::ops::{add, mul};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -263,5 +267,5 @@ pub fn logdet(a: &Tensor) -> Result<Tensor> {
     if a.dtype().is_complex() {
         return add(&logarithm, &crate::ops::log(&sign)?);
     }
-    super::super::select::where_(&crate::ops::compare::eq(&sign, -1)?, f64::NAN, &logarithm)
+    select::where_(&crate::ops::pointwise::compare::eq(&sign, -1)?, f64::NAN, &logarithm)
 }

@@ -7,15 +7,17 @@ use smallvec::smallvec;
 use super::solve::solve;
 use super::symmetric::{apart_from_diagonal, over_differences, with_diagonal};
 use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::values;
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
-use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::{conj, real};
-use crate::ops::matmul::matmul;
-use crate::ops::{cast, copy, mul, part, sub};
+use crate::ops::creation::{cast, copy};
+use crate::ops::geometry::part;
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::{mul, sub};
 use crate::tensor::{Array, Tensor};
 
 /// A V = V Λ, where the columns of V have length one

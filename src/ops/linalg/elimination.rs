@@ -6,16 +6,19 @@ use super::factors::{Factors, changes, lu_unpack, triangles};
 use super::solve::broadcast;
 use super::triangular::{check_equations, solve_triangular};
 use super::{Matrices, adjoint, check_matrix, failed, moved_sides, sides, turned};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::kernels::factor::elimination;
-use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
-use crate::ops::batch::{self, Answer, Call};
-use crate::ops::matmul::matmul;
-use crate::ops::triangle::{tril, triu};
-use crate::ops::{add, neg, part, view};
+use crate::ops::geometry::part;
+use crate::ops::geometry::triangle::{tril, triu};
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::{add, neg};
 use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Tensor};
@@ -156,7 +159,7 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
         }
     }
     let array = Array::from_slice(&sizes, &result)?;
-    Ok(Tensor::from_array(crate::ops::copy::as_type(&array, dtype)?.into_owned()))
+    Ok(Tensor::from_array(crate::ops::creation::copy::as_type(&array, dtype)?.into_owned()))
 }
 
 /// The exchange of rows, and the lower and the upper triangle.

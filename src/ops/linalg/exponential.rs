@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use super::{Matrices, adjoint, check_square, sides};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
 use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::exponential::exponential;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::ops::batch::{self, Answer, Call};
-use crate::ops::{cast, create, part};
+use crate::ops::creation::{cast, create};
+use crate::ops::geometry::part;
 use crate::tensor::Tensor;
 
 /// Y = exp A

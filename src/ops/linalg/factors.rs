@@ -8,15 +8,17 @@ use smallvec::smallvec;
 use super::elimination::{check_rank, exchanges};
 use super::triangular::solve_triangular;
 use super::{adjoint, sides, turned};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
-use crate::ops::batch::{Answer, Call};
-use crate::ops::matmul::matmul;
-use crate::ops::triangle::{tril, triu};
-use crate::ops::{add, create, join, neg, part, sub};
+use crate::ops::creation::create;
+use crate::ops::geometry::triangle::{tril, triu};
+use crate::ops::geometry::{join, part};
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::{add, neg, sub};
 use crate::shape::{self, SharedLayout};
 use crate::tensor::Tensor;
 
@@ -179,7 +181,7 @@ pub(super) fn triangles(lu: &Tensor) -> Result<(Tensor, Tensor)> {
     let (rows, columns) = sides(lu);
     let least = rows.min(columns);
     let strict = tril(&part::narrow(lu, -1, 0, least as i64)?, -1)?;
-    let ones = crate::ops::create::eye(rows as i64, least as i64, lu.dtype())?;
+    let ones = crate::ops::creation::create::eye(rows as i64, least as i64, lu.dtype())?;
     let upper = triu(&part::narrow(lu, -2, 0, least as i64)?, 0)?;
     Ok((add(&strict, &ones)?, upper))
 }

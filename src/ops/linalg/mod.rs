@@ -10,16 +10,21 @@ macro_rules! over {
     };
 }
 
+pub mod add_products;
 mod alone;
+pub(crate) mod bilinear;
 pub mod cholesky;
 pub mod determinant;
 pub mod eigen;
 pub mod elimination;
 pub mod exponential;
 pub mod factors;
+pub mod linear;
+pub mod matmul;
 pub mod norms;
 pub mod old_triangular;
 pub mod orthogonal;
+pub mod products;
 pub mod pseudo;
 pub mod singular;
 pub mod solve;
@@ -33,7 +38,9 @@ use crate::error::{Error, Result};
 use crate::kernels::factor::{self, Field};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag};
-use crate::ops::{copy, create, mul, neg, part, permute, squeeze, sub, triangle};
+use crate::ops::creation::{copy, create};
+use crate::ops::geometry::{part, permute, squeeze, triangle};
+use crate::ops::{mul, neg, sub};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 

@@ -2,7 +2,8 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::ops::{extremes_over, norm, permute, reduce, squeeze};
+use crate::ops::geometry::{permute, squeeze};
+use crate::ops::reduction::{extremes_over, norm, reduce};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -16,7 +17,7 @@ pub fn by_sums(
     dtype: Option<DType>,
 ) -> Result<Tensor> {
     check(x)?;
-    let x = crate::ops::cast::to_dtype(x, dtype.unwrap_or(x.dtype()))?;
+    let x = crate::ops::creation::cast::to_dtype(x, dtype.unwrap_or(x.dtype()))?;
     let ndim = x.ndim();
     let (rows, columns) = (shape::normalize_dim(dims[0], ndim)?, shape::normalize_dim(dims[1], ndim)?);
     let (summed, mut compared) = if order.is_infinite() { (columns, rows) } else { (rows, columns) };
@@ -48,7 +49,7 @@ pub fn nuclear(x: &Tensor, dims: [i64; 2], keepdim: bool, dtype: Option<DType>) 
     check(x)?;
     let ndim = x.ndim();
     let mut places = [shape::normalize_dim(dims[0], ndim)?, shape::normalize_dim(dims[1], ndim)?];
-    let x = crate::ops::cast::to_dtype(x, dtype.unwrap_or(x.dtype()))?;
+    let x = crate::ops::creation::cast::to_dtype(x, dtype.unwrap_or(x.dtype()))?;
     let matrices = permute::movedim(&x, &dims, &[-2, -1])?;
     let mut sums = reduce::sum(&super::singular::svdvals(&matrices)?, Some(&[-1]), false, None)?;
     places.sort_unstable();

@@ -5,14 +5,17 @@ use smallvec::smallvec;
 use super::cholesky::check_sides;
 use super::triangular::solve_triangular;
 use super::{adjoint, moved_sides, turned};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, two};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::ops::apply::{Keep, Op, Outputs, apply, two};
-use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::conj;
-use crate::ops::matmul::matmul;
-use crate::ops::{add, cast, memory_order, neg, triangle};
+use crate::ops::creation::cast;
+use crate::ops::geometry::triangle;
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::{add, neg};
 use crate::tensor::Tensor;
 
 /// C X = B, where C is a triangle A or its transpose, and A once more

@@ -6,15 +6,18 @@ use super::elimination::three;
 use super::singular::check_finite;
 use super::solve::broadcast;
 use super::{Matrices, adjoint, check_square, sides};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::kernels::factor::nearest;
-use crate::ops::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
-use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::{conj, real};
-use crate::ops::matmul::matmul;
-use crate::ops::{add, create, mul, neg, reduce, squeeze, sub};
+use crate::ops::creation::create;
+use crate::ops::geometry::squeeze;
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::reduction::reduce;
+use crate::ops::{add, mul, neg, sub};
 use crate::tensor::{Array, Tensor};
 
 /// Y = A⁺, in which singular values up to a bound count as zero
@@ -120,9 +123,9 @@ pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor, symmetric: bool) -
     let layout = a.layout();
     let lead = &layout.shape()[..layout.ndim() - 2];
     let bounds = |x: &Tensor| -> Result<Vec<f64>> {
-        let wide = crate::ops::view::expand(x, &crate::shape::signed(lead))?;
+        let wide = crate::dispatch::view::expand(x, &crate::shape::signed(lead))?;
         let array: Array = wide.array();
-        let array = crate::ops::copy::as_type(&array, crate::dtype::DType::Float64)?;
+        let array = crate::ops::creation::copy::as_type(&array, crate::dtype::DType::Float64)?;
         Ok(array.view::<f64>().iter().copied().collect())
     };
     apply_one(Pinv { bounds: [bounds(absolute)?, bounds(relative)?], symmetric }, &[a])

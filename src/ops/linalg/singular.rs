@@ -7,15 +7,17 @@ use super::elimination::three;
 use super::{
     Matrices, adjoint, as_column, as_row, check_matrix, check_phase, diagonal, imaginary_diagonal, place,
 };
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::factor::{Field, Part, values};
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent};
-use crate::ops::batch::{Answer, Call};
 use crate::ops::conjugate::real;
-use crate::ops::matmul::matmul;
-use crate::ops::{add, cast, create, div, join, mul, part, sub};
+use crate::ops::creation::{cast, create};
+use crate::ops::geometry::{join, part};
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::{add, div, mul, sub};
 use crate::tensor::Tensor;
 
 /// U S Vᴴ = A

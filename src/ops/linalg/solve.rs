@@ -4,14 +4,17 @@ use smallvec::smallvec;
 
 use super::elimination::lu_solve;
 use super::{Matrices, adjoint, check_float, check_square, failed, moved_sides, turned};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
 use crate::kernels::factor::elimination;
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
-use crate::ops::batch::{Answer, Call};
-use crate::ops::matmul::matmul;
-use crate::ops::{create, neg, squeeze, view};
+use crate::ops::creation::create;
+use crate::ops::geometry::squeeze;
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::neg;
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -302,13 +305,13 @@ pub fn inverse_ex(a: &Tensor) -> Result<(Tensor, Tensor)> {
 pub fn matrix_power(a: &Tensor, power: i64) -> Result<Tensor> {
     let side = check_square(a, "linalg.matrix_power")? as i64;
     if power == 1 {
-        return crate::ops::cast::clone(a);
+        return crate::ops::creation::cast::clone(a);
     }
     let base = if power < 0 { inverse(a)? } else { a.clone() };
     if power == 0 {
         let unit = create::eye(side, side, a.dtype())?;
-        let result = crate::ops::cast::clone(a)?;
-        crate::ops::cast::copy_(&result, &unit)?;
+        let result = crate::ops::creation::cast::clone(a)?;
+        crate::ops::creation::cast::copy_(&result, &unit)?;
         return Ok(result);
     }
     if power == 3 {

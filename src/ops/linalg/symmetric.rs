@@ -4,14 +4,17 @@ use smallvec::smallvec;
 
 use super::alone::{Values, alone};
 use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::factor::{Part, values};
-use crate::ops::apply::{Keep, Op, Outputs, apply, one, tangent, two};
-use crate::ops::batch::{self, Answer, Call};
 use crate::ops::conjugate::real;
-use crate::ops::matmul::matmul;
-use crate::ops::{cast, div, mul, part, sub};
+use crate::ops::creation::cast;
+use crate::ops::geometry::part;
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::{div, mul, sub};
 use crate::tensor::Tensor;
 
 /// V Λ Vᴴ = A, of which one triangle is read

@@ -3,14 +3,16 @@
 use smallvec::smallvec;
 
 use super::{Matrices, adjoint, moved_sides, sides, turned};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::factor::triangles;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single};
-use crate::ops::batch::{Answer, Call};
-use crate::ops::matmul::matmul;
-use crate::ops::{memory_order, neg, triangle};
+use crate::ops::geometry::triangle;
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::neg;
 use crate::tensor::Tensor;
 
 /// A x = b for a triangle A

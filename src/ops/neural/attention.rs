@@ -2,24 +2,27 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, single, two};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::modes::intercept;
+use crate::dispatch::operand::Value;
+use crate::dispatch::record::records;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::mode::{self, GradModeGuard};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
-use crate::ops::apply::{Keep, Op, Outputs, apply, single, two};
-use crate::ops::batch::{self, Answer, Call};
-use crate::ops::extremes_over::amax;
-use crate::ops::intercept;
-use crate::ops::matmul::matmul;
-use crate::ops::operand::Value;
-use crate::ops::permute::{mT, transpose};
-use crate::ops::record::records;
-use crate::ops::reshape::reshape_to;
-use crate::ops::softmax::{safe_softmax, softmax_gradient};
-use crate::ops::{
-    add, cast, compare, create, expand, log, logical, mul, reduce, select, squeeze, sub, triangle,
-};
+use crate::ops::creation::{cast, create};
+use crate::ops::geometry::permute::{mT, transpose};
+use crate::ops::geometry::reshape::reshape_to;
+use crate::ops::geometry::{expand, squeeze, triangle};
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::neural::softmax::{safe_softmax, softmax_gradient};
+use crate::ops::pointwise::{compare, logical, select};
+use crate::ops::reduction::extremes_over::amax;
+use crate::ops::reduction::reduce;
+use crate::ops::{add, log, mul, sub};
 use crate::shape::signed;
 use crate::tensor::Tensor;
 

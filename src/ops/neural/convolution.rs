@@ -8,14 +8,18 @@ use smallvec::{SmallVec, smallvec};
 
 use super::correlation::{Correlation, Geometry, Role, same_type};
 use super::{convolution_gradients, pad};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
-use crate::ops::batch::{Answer, Call, Samples};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{imag, real};
-use crate::ops::{add, cast, memory_order, mul, reduce, reshape, squeeze, sub};
+use crate::ops::creation::cast;
+use crate::ops::geometry::{reshape, squeeze};
+use crate::ops::reduction::reduce;
+use crate::ops::{add, mul, sub};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -40,7 +44,7 @@ impl Convolution {
 
     /// A vector of channels as large as a result.
     pub(super) fn spread_to(bias: &Tensor, result: &Tensor) -> Result<Tensor> {
-        crate::ops::view::expand_to(&Self::spread(bias, result.ndim())?, result.layout().shape())
+        crate::dispatch::view::expand_to(&Self::spread(bias, result.ndim())?, result.layout().shape())
     }
 
     /// A vector of channels as it is added to a result.
@@ -106,7 +110,7 @@ impl Op for Convolution {
         let bias = Self::spread(&bias, form.ndim())?;
         Ok(smallvec![Some(match moved {
             Some(moved) => add(&moved, &bias)?,
-            None => cast::clone(&crate::ops::view::expand(&bias, &shape::signed(form.shape()))?)?,
+            None => cast::clone(&crate::dispatch::view::expand(&bias, &shape::signed(form.shape()))?)?,
         })])
     }
 

@@ -4,13 +4,14 @@ use smallvec::smallvec;
 
 use super::convolution::Convolution;
 use super::correlation::Correlation;
+use crate::dispatch::accumulate;
+use crate::dispatch::apply::{Keep, Op, Outputs, apply};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::modes::intercept;
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::ops::accumulate;
-use crate::ops::apply::{Keep, Op, Outputs, apply};
-use crate::ops::batch::{self, Answer, Call};
-use crate::ops::intercept;
 use crate::tensor::Tensor;
 
 /// x̄, w̄ and b̄ from ȳ, x and w, as far as they are wanted

@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::windows::Windows;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, single};
-use crate::ops::batch::{Answer, Call, Samples};
-use crate::ops::{add, copy, create, permute, reshape};
+use crate::ops::add;
+use crate::ops::creation::{copy, create};
+use crate::ops::geometry::{permute, reshape};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 

@@ -1,12 +1,16 @@
 //! Elements left out by chance: single ones or whole channels, made up for by the others.
 
+use crate::dispatch::modes::intercept;
+use crate::dispatch::operand::Value;
+use crate::dispatch::{batch, in_place};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode;
 use crate::graph::shown::shown;
-use crate::ops::operand::Value;
-use crate::ops::random::{self, Generator};
-use crate::ops::{add, batch, cast, create, div_, in_place, intercept, mul};
+use crate::ops::creation::{cast, create};
+use crate::ops::sampling::random;
+use crate::ops::sampling::random::Generator;
+use crate::ops::{add, div_, mul};
 use crate::shape;
 use crate::tensor::Tensor;
 

@@ -5,12 +5,16 @@ use crate::graph::shown::shown;
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::ops::batch::{Answer, Call, Samples};
-use crate::ops::{add, along, cast, compare, create, div, gather, mul, reshape};
+use crate::ops::creation::{cast, create};
+use crate::ops::geometry::reshape;
+use crate::ops::indexing::{along, gather};
+use crate::ops::pointwise::compare;
+use crate::ops::{add, div, mul};
 use crate::shape::{self, SharedLayout};
 use crate::tensor::Tensor;
 

@@ -1,18 +1,19 @@
 //! Images as the columns of their windows, and back.
 
+use crate::dispatch::given::apply_one_given;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::ops::given::apply_one_given;
 use smallvec::smallvec;
 
 use super::mean_pool::check_numbers;
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::kernels::windows::Windows;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::ops::batch::{Answer, Call};
-use crate::ops::{conjugate, copy};
+use crate::ops::conjugate;
+use crate::ops::creation::copy;
 use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Tensor};

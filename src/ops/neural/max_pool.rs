@@ -1,18 +1,21 @@
 //! The greatest elements of windows, and where they are.
 
+use crate::dispatch::given::apply_given;
 use crate::graph::Attributes;
-use crate::ops::given::apply_given;
 
 use smallvec::smallvec;
 
 use super::mean_pool::{Pool, adaptive_window};
+use crate::dispatch::apply::{Keep, Op, Outputs, one, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::memory_order;
 use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::windows::Windows;
-use crate::ops::apply::{Keep, Op, Outputs, one, tangent};
-use crate::ops::batch::{Answer, Call};
-use crate::ops::{copy, create, gather, memory_order, reshape};
+use crate::ops::creation::{copy, create};
+use crate::ops::geometry::reshape;
+use crate::ops::indexing::gather;
 use crate::shape::{self, Layout};
 use crate::storage;
 use crate::tensor::{Array, Tensor};

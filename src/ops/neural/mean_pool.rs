@@ -6,8 +6,11 @@ use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::taps::Taps;
-use crate::ops::division::{self, Rounding};
-use crate::ops::{Value, mul, reduce, squeeze};
+use crate::ops::geometry::squeeze;
+use crate::ops::pointwise::division;
+use crate::ops::pointwise::division::Rounding;
+use crate::ops::reduction::reduce;
+use crate::ops::{Value, mul};
 use crate::storage;
 use crate::tensor::Tensor;
 

@@ -1,6 +1,7 @@
 //! What layers of neural networks compute beside products of matrices: attention, convolutions, pooling,
 //! normalisation, padding, resampling, embeddings, dropout.
 
+pub mod activation;
 pub mod attention;
 pub mod convolution;
 mod convolution_gradients;
@@ -8,10 +9,16 @@ mod correlation;
 pub mod dropout;
 pub mod embedding;
 pub mod fold;
+pub mod gated;
+pub mod loss;
 pub mod max_pool;
 pub mod mean_pool;
 pub mod normalise;
 pub mod pad;
+pub mod prelu;
+pub mod rectifiers;
 mod resample;
 pub mod shuffle;
+pub mod smooth_units;
+pub mod softmax;
 pub mod upsample;

@@ -6,13 +6,17 @@ mod numbers;
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, single};
+use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::{accumulate, memory_order};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown, mode};
-use crate::ops::apply::{Keep, Op, Outputs, apply, single};
-use crate::ops::batch::{Answer, Call, Samples};
-use crate::ops::{accumulate, add, cast, create, memory_order, mul, reduce, reshape, rsqrt, sub};
+use crate::ops::creation::{cast, create};
+use crate::ops::geometry::reshape;
+use crate::ops::reduction::reduce;
+use crate::ops::{add, mul, rsqrt, sub};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 pub use layers::{Running, batch_norm, group_norm, layer_norm, rms_norm};

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::resample::{Axis, Resample};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::memory_order;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::taps::Taps;
-use crate::ops::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::ops::batch::{Answer, Call};
-use crate::ops::{copy, memory_order};
+use crate::ops::creation::copy;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 

@@ -1,10 +1,12 @@
 //! Channels and parts of images in each other's places.
 
+use crate::dispatch::composites::composed;
+use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::kept::Kept;
+use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
-use crate::ops::composed::{self, Composed};
-use crate::ops::kept::Kept;
-use crate::ops::{memory_order, permute, reshape};
+use crate::ops::geometry::{permute, reshape};
 use crate::shape;
 use crate::tensor::Tensor;
 

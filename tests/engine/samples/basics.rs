@@ -1,7 +1,10 @@
 //! Samples of sums, copies and strided windows.
 
 use rushlight::dtype::{DType, Scalar};
-use rushlight::ops::{self, cast, expand, reduce, reshape, strided};
+use rushlight::ops;
+use rushlight::ops::creation::cast;
+use rushlight::ops::geometry::{expand, reshape, strided};
+use rushlight::ops::reduction::reduce;
 
 use super::{Sample, positive, sample, signed};
 

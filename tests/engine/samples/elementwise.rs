@@ -1,9 +1,13 @@
 //! Samples of elementwise operations: those of the engine's two tables by themselves, the others one
 //! by one.
 
+use rushlight::dispatch::binary;
 use rushlight::dtype::Scalar;
-use rushlight::ops::division::Rounding;
-use rushlight::ops::{self, Operand, clamp, compare, division, power, representation, rounding, select};
+use rushlight::ops;
+use rushlight::ops::Operand;
+use rushlight::ops::pointwise::arithmetic;
+use rushlight::ops::pointwise::division::Rounding;
+use rushlight::ops::pointwise::{clamp, compare, division, power, representation, rounding, select};
 use rushlight::{Result, Tensor};
 
 use super::{Sample, positive, sample, signed};
@@ -66,13 +70,13 @@ pub fn samples() -> Vec<Sample> {
     }
     for alpha in [Scalar::Float(2.5), Scalar::Int(-3)] {
         samples.push(sample("add", vec![signed(&[2, 3]), signed(&[3])], move |x| {
-            ops::binary::apply(ops::arithmetic::Add { alpha }, (&x[0]).into(), (&x[1]).into())
+            binary::apply(arithmetic::Add { alpha }, (&x[0]).into(), (&x[1]).into())
         }));
         samples.push(sample("sub", vec![signed(&[2, 3]), signed(&[3])], move |x| {
-            ops::binary::apply(ops::arithmetic::Sub { alpha }, (&x[0]).into(), (&x[1]).into())
+            binary::apply(arithmetic::Sub { alpha }, (&x[0]).into(), (&x[1]).into())
         }));
         samples.push(sample("rsub", vec![signed(&[2, 3]), signed(&[3])], move |x| {
-            ops::binary::apply(ops::arithmetic::Rsub { alpha }, (&x[0]).into(), (&x[1]).into())
+            binary::apply(arithmetic::Rsub { alpha }, (&x[0]).into(), (&x[1]).into())
         }));
     }
     samples.extend(rounded());

@@ -1,6 +1,7 @@
 //! Samples of what layers compute: attention, convolutions, pooling, padding, resampling, normalisation.
 
 use rushlight::dtype::Bool;
+use rushlight::ops::geometry::part;
 use rushlight::ops::neural::attention::{Answering, attention};
 use rushlight::ops::neural::convolution::{Options, convolution};
 use rushlight::ops::neural::embedding::embedding;
@@ -10,7 +11,6 @@ use rushlight::ops::neural::mean_pool::{Pool, adaptive_mean_pool, mean_pool};
 use rushlight::ops::neural::normalise::{Affine, Running, batch_norm, group_norm, layer_norm};
 use rushlight::ops::neural::pad::{Inner, constant_pad, inner_pad};
 use rushlight::ops::neural::upsample::{Between, upsample};
-use rushlight::ops::part;
 use rushlight::{Result, Tensor};
 
 use super::{Sample, positive, sample, signed};
@@ -123,7 +123,7 @@ fn padding() -> Vec<Sample> {
         sample("col2im", vec![signed(&[1, 8, 8])], move |x| fold(&x[0], [3, 4], &sliding)),
         sample("unfold", vec![signed(&[2, 5])], |x| part::windows(&x[0], 1, 3, 1)),
         sample("unfold", vec![signed(&[5, 2])], |x| {
-            part::windows(&rushlight::ops::permute::t(&x[0])?, 1, 2, 2)
+            part::windows(&rushlight::ops::geometry::permute::t(&x[0])?, 1, 2, 2)
         }),
         sample("unfold", vec![signed(&[])], |x| part::windows(&x[0], 0, 1, 1)),
     ]

@@ -1,10 +1,15 @@
 //! Samples of linear algebra.
 
+use rushlight::ops;
+use rushlight::ops::conjugate;
+use rushlight::ops::creation::create;
+use rushlight::ops::geometry::triangle;
+use rushlight::ops::geometry::{permute, squeeze};
+use rushlight::ops::linalg::matmul;
 use rushlight::ops::linalg::{
     cholesky, determinant, eigen, elimination, exponential, norms, old_triangular, orthogonal, pseudo,
     singular, solve, symmetric, triangular,
 };
-use rushlight::ops::{self, conjugate, create, matmul, permute, squeeze};
 use rushlight::{Result, Tensor};
 
 use super::{Sample, sample, signed};
@@ -12,7 +17,7 @@ use super::{Sample, sample, signed};
 /// Matrices with a diagonal that is large enough for them to be regular.
 fn regular(shape: &[usize]) -> Tensor {
     let side = shape[shape.len() - 1] as i64;
-    let unit = ops::create::eye(side, side, rushlight::dtype::DType::Float64).unwrap();
+    let unit = create::eye(side, side, rushlight::dtype::DType::Float64).unwrap();
     ops::add(&signed(shape), &ops::mul(&unit, 3.0).unwrap()).unwrap()
 }
 
@@ -107,7 +112,7 @@ fn whole() -> Vec<Sample> {
     let mut samples = Vec::new();
     let positive = |x: &Tensor, upper: bool| {
         // The triangle has gradients beside itself, which differences do not see: they get none here.
-        if upper { ops::triangle::triu(x, 0) } else { ops::triangle::tril(x, 0) }
+        if upper { triangle::triu(x, 0) } else { triangle::tril(x, 0) }
     };
     for upper in [false, true] {
         samples.push(sample("cholesky_solve", vec![signed(&[2, 3, 2]), regular(&[3, 3])], move |x| {

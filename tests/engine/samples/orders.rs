@@ -1,8 +1,10 @@
 //! Samples of what goes by the order of elements, of running results and of sums of numbers.
 
 use rushlight::Tensor;
-use rushlight::ops::scatter_reduce::{Fold, index_reduce, scatter_reduce};
-use rushlight::ops::{self, middle, picked, running};
+use rushlight::ops;
+use rushlight::ops::indexing::scatter_reduce::{Fold, index_reduce, scatter_reduce};
+use rushlight::ops::reduction::{middle, running};
+use rushlight::ops::sorting::picked;
 
 use super::{Sample, positive, sample, signed};
 

@@ -1,10 +1,12 @@
 //! Samples of products of matrices and vectors.
 
 use rushlight::dtype::Scalar;
-use rushlight::ops::add_products::{Weights, addmm, addmm_, addmv, baddbmm};
-use rushlight::ops::matmul::{inner, matmul, outer};
-use rushlight::ops::products::{bmm, dot, mm, mv, vdot};
-use rushlight::ops::{cast, linear, permute, strided};
+use rushlight::ops::creation::cast;
+use rushlight::ops::geometry::{permute, strided};
+use rushlight::ops::linalg::add_products::{Weights, addmm, addmm_, addmv, baddbmm};
+use rushlight::ops::linalg::linear;
+use rushlight::ops::linalg::matmul::{inner, matmul, outer};
+use rushlight::ops::linalg::products::{bmm, dot, mm, mv, vdot};
 
 use super::{Sample, positive, sample, signed};
 

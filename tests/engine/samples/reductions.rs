@@ -2,13 +2,15 @@
 
 use rushlight::Tensor;
 use rushlight::dtype::Scalar;
-use rushlight::ops::loss::binary::binary_cross_entropy_with_logits;
-use rushlight::ops::loss::cross_entropy::cross_entropy;
-use rushlight::ops::loss::nll::nll_loss;
-use rushlight::ops::loss::robust::{huber_loss, smooth_l1_loss};
-use rushlight::ops::loss::squared::mse_loss;
-use rushlight::ops::loss::{Reduction, binary, squared};
-use rushlight::ops::{extremes_along, extremes_over, moments, norm, permute, product, reduce, scan, softmax};
+use rushlight::ops::geometry::permute;
+use rushlight::ops::neural::loss::binary::binary_cross_entropy_with_logits;
+use rushlight::ops::neural::loss::cross_entropy::cross_entropy;
+use rushlight::ops::neural::loss::nll::nll_loss;
+use rushlight::ops::neural::loss::robust::{huber_loss, smooth_l1_loss};
+use rushlight::ops::neural::loss::squared::mse_loss;
+use rushlight::ops::neural::loss::{Reduction, binary, squared};
+use rushlight::ops::neural::softmax;
+use rushlight::ops::reduction::{extremes_along, extremes_over, moments, norm, product, reduce, scan};
 
 use super::{Sample, positive, sample, signed};
 
@@ -158,7 +160,7 @@ fn distances() -> Vec<Sample> {
                 let weight = half(left);
                 samples.push(sample("binary_cross_entropy", vec![half(left), half(right)], move |x| {
                     let x0 = rushlight::ops::mul(&x[0], 0.9)?;
-                    rushlight::ops::loss::probability::binary_cross_entropy(
+                    rushlight::ops::neural::loss::probability::binary_cross_entropy(
                         &x0,
                         &x[1],
                         Some(&weight),

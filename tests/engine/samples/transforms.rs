@@ -1,8 +1,10 @@
 //! Samples of Fourier transforms, and of special functions of two numbers.
 
+use rushlight::dispatch::binary;
+use rushlight::ops;
 use rushlight::ops::fourier::{Scale, fourier, half_fourier, real_fourier};
-use rushlight::ops::incomplete::{Incomplete, Zeta};
-use rushlight::ops::{self, binary, complex, conjugate};
+use rushlight::ops::pointwise::incomplete::{Incomplete, Zeta};
+use rushlight::ops::{complex, conjugate};
 use rushlight::{Result, Tensor};
 
 use super::{Sample, positive, sample, signed};

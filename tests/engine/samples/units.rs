@@ -1,11 +1,16 @@
 //! Samples of activations, blends of several tensors and special functions.
 
-use rushlight::ops::pairs::Xlogy;
-use rushlight::ops::rectifiers::*;
-use rushlight::ops::smooth_units::*;
-use rushlight::ops::special::{self, Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum};
-use rushlight::ops::unary::Elementwise;
-use rushlight::ops::{self, binary, blend, gated, prelu, unary};
+use rushlight::dispatch::unary::Elementwise;
+use rushlight::dispatch::{binary, unary};
+use rushlight::ops;
+use rushlight::ops::geometry::permute;
+use rushlight::ops::neural::rectifiers::*;
+use rushlight::ops::neural::smooth_units::*;
+use rushlight::ops::neural::{gated, prelu};
+use rushlight::ops::pointwise::blend;
+use rushlight::ops::pointwise::pairs::Xlogy;
+use rushlight::ops::pointwise::special;
+use rushlight::ops::pointwise::special::{Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum};
 use rushlight::{Tensor, dtype::Scalar};
 
 use super::{Sample, positive, sample, signed};
@@ -17,7 +22,7 @@ fn of<E: Elementwise>(op: &'static str, operation: E) -> Vec<Sample> {
         samples.push(sample(op, vec![spread(shape)], move |x| unary::apply(operation, &x[0])));
     }
     samples.push(sample(op, vec![spread(&[2, 3])], move |x| {
-        unary::apply(operation, &ops::permute::transpose(&x[0], 0, 1)?)
+        unary::apply(operation, &permute::transpose(&x[0], 0, 1)?)
     }));
     samples.push(sample(op, vec![spread(&[4])], move |x| {
         let y = ops::mul(&x[0], 1)?;

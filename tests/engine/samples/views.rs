@@ -1,13 +1,15 @@
 //! Samples of views, indexing and joins.
 
 use rushlight::dtype::Scalar;
-use rushlight::ops::index::Index;
-use rushlight::ops::split::Sections;
-use rushlight::ops::squeeze::Squeezed;
-use rushlight::ops::{
-    self, along, cast, expand, gather, index, indexed, join, masked, part, permute, rearrange, reshape,
-    split, squeeze, strided, triangle,
+use rushlight::ops;
+use rushlight::ops::creation::cast;
+use rushlight::ops::geometry::split::Sections;
+use rushlight::ops::geometry::squeeze::Squeezed;
+use rushlight::ops::geometry::{
+    expand, join, part, permute, rearrange, reshape, split, squeeze, strided, triangle,
 };
+use rushlight::ops::indexing::index::Index;
+use rushlight::ops::indexing::{along, gather, index, indexed, masked};
 use rushlight::{Result, Tensor};
 
 use super::{Sample, positive, sample, signed};

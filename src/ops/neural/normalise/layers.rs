@@ -1,10 +1,14 @@
 //! What each layer normalises over, and what it asks of its arguments.
 
 use super::{Affine, Normalise, check_types, numbers, run};
+use crate::dispatch::batch;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode;
-use crate::ops::{add, add_, batch, cast, moments, mul, mul_, pow, reduce, reshape, rsqrt};
+use crate::ops::creation::cast;
+use crate::ops::geometry::reshape;
+use crate::ops::reduction::{moments, reduce};
+use crate::ops::{add, add_, mul, mul_, pow, rsqrt};
 use crate::shape;
 use crate::tensor::Tensor;
 

@@ -5,7 +5,7 @@ use super::Normalise;
 use crate::error::Result;
 use crate::graph::{Gradients, mode};
 use crate::kernels::normalise::{self as kernels, Places, Rows, Runs};
-use crate::ops::copy;
+use crate::ops::creation::copy;
 use crate::tensor::{Array, Tensor};
 
 /// Runs that are shorter are not worth a loop each.

@@ -1,0 +1,361 @@
+//! The one door through which structured operations pass: run the forward, have `record` record the
+//! rule. Elementwise operations have doors of their own (`unary`, `binary`).
+
+mod keep;
+
+use std::any::Any;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::erased::AnyOp;
+use crate::dispatch::forward_mode::tangents;
+use crate::dispatch::in_place;
+use crate::dispatch::in_place::Write;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::record::trace;
+use crate::dispatch::{half, watch};
+use crate::ops::creation::copy;
+pub use keep::{Keep, Keepsake};
+
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Traits, mode};
+use crate::shape::SharedLayout;
+use crate::tensor::{Array, Creation, Tensor};
+
+/// What an operation gives; nearly always one tensor.
+pub type Outputs = SmallVec<[Tensor; 1]>;
+
+/// An operation: its parameters are the fields, its inputs come as tensors. One block says all.
+pub trait Op: Clone + Send + Sync + 'static {
+    /// What backward needs, taken by `save`.
+    type Saved: Keepsake;
+    /// torch's names of what is saved, in order.
+    const SAVED: &'static [&'static str] = &[];
+    /// Whether the output shows the memory of the first input.
+    const VIEW: bool = false;
+    /// Whether the elements are only moved, of whatever type they are: see Note [Half types].
+    const MOVES: bool = Self::VIEW;
+
+    /// torch's name of the node.
+    fn name(&self) -> &'static str;
+
+    /// `SAVED`, where it depends on the parameters. An empty name stands for what torch does not save.
+    fn saved_names(&self) -> &'static [&'static str] {
+        Self::SAVED
+    }
+
+    /// How many tensors it gives for these inputs.
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        1
+    }
+
+    /// The element type that the caller has named for the result: what calculates in it gets single
+    /// precision in the place of a half type.
+    fn result(&self) -> Option<DType> {
+        None
+    }
+
+    /// The type that results are rounded to, where an input is of a half type.
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        let types = |least: usize| {
+            let counted = inputs.iter().filter(move |input| input.ndim() >= least);
+            counted.map(|input| input.dtype()).filter(|dtype| dtype.is_float()).reduce(DType::promote)
+        };
+        self.result().or_else(|| types(1)).or_else(|| types(0))
+    }
+
+    /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
+
+    /// Keeps what `vjp` will need for the inputs that require grad.
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved;
+
+    /// Gradients with respect to the inputs. At least one of `gradients` is there.
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients>;
+
+    /// Tangents of the outputs. At least one of `tangents` is there.
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients>;
+
+    /// The parameters as the node shows them, under torch's names.
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        Attributes::new()
+    }
+
+    /// A tensor that `shown` says can be calculated.
+    fn compute(&self, _name: &str, _saved: &Self::Saved, _at: &At<'_>) -> Result<Tensor> {
+        unreachable!("an operation calculates what it shows as such")
+    }
+
+    /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
+    fn work(&self, _saved: &Self::Saved) -> Option<u64> {
+        None
+    }
+
+    /// Estimated nanoseconds of `forward`.
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        inputs.iter().map(|input| input.numel() as u64).sum()
+    }
+
+    /// The inputs as torch counts them, if it counts others; see `Rule::inputs`.
+    fn inputs(&self) -> Option<Inputs> {
+        None
+    }
+
+    /// The operation for many samples at once, by operations on the values.
+    fn batch(&self, call: &Call<'_>) -> Result<Answer>;
+
+    /// The parameters that an interceptor is shown, under torch's names.
+    fn told(&self) -> Attributes {
+        Attributes::new()
+    }
+
+    /// The function of the host's that it consists of, if it does; see `Rule::function`.
+    fn function(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
+
+    /// How its outputs came to be, if they are views of the first input.
+    fn shows(&self) -> Option<Creation> {
+        None
+    }
+
+    /// Tensors that the operation holds beside its inputs, such as indices: they may be batched too.
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        SmallVec::new()
+    }
+
+    /// The operation with other tensors in the place of those that it holds.
+    fn holding(&self, _held: &[Tensor]) -> Result<Self> {
+        Ok(self.clone())
+    }
+}
+
+/// What is kept, under its names. What has none of its own is a tensor.
+fn named<'a>(
+    names: &[&'static str],
+    saved: SmallVec<[Option<&'a SavedTensor>; 2]>,
+) -> SmallVec<[(&'static str, &'a SavedTensor); 2]> {
+    let names = names.iter().copied().chain(std::iter::repeat("tensor"));
+    names.zip(saved).filter_map(|(name, saved)| Some((name, saved?))).collect()
+}
+
+/// What a node shows, and what was not needed.
+fn with_missing(
+    mut shown: Attributes,
+    names: &[&'static str],
+    saved: SmallVec<[Option<&SavedTensor>; 2]>,
+) -> Attributes {
+    for (&name, saved) in names.iter().zip(saved) {
+        if saved.is_none() && !name.is_empty() && shown.iter().all(|(other, _)| *other != name) {
+            shown.push((name, Shown::NoTensor));
+        }
+    }
+    shown
+}
+
+/// An operation and what it kept: the rule of its node.
+pub(crate) struct Recorded<O: Op> {
+    pub(crate) op: O,
+    pub(crate) saved: O::Saved,
+}
+
+impl<O: Op> Rule for Recorded<O> {
+    fn traits(&self) -> Traits {
+        // What holds tensors by itself, such as indices, has to be dropped as a whole.
+        Traits::NONE
+            .with(Traits::LIGHT, !std::mem::needs_drop::<O>())
+            .with(Traits::WEIGHED, self.work().is_some())
+            .with(Traits::CALLER_ONLY, self.op.function().is_some())
+    }
+
+    fn name(&self) -> &str {
+        self.op.name()
+    }
+
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        self.op.vjp(&self.saved, at, gradients)
+    }
+
+    fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        self.op.jvp(&self.saved, at, tangents)
+    }
+
+    fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
+        named(self.op.saved_names(), self.saved.tensors())
+    }
+
+    fn shown(&self) -> Attributes {
+        with_missing(self.op.shown(&self.saved), self.op.saved_names(), self.saved.tensors())
+    }
+
+    fn compute(&self, name: &str, at: &At<'_>) -> Result<Tensor> {
+        self.op.compute(name, &self.saved, at)
+    }
+
+    fn is_view(&self) -> bool {
+        O::VIEW
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        self.op.inputs()
+    }
+
+    fn function(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.op.function()
+    }
+
+    fn keeps(&self) -> bool {
+        self.saved.tensors().iter().any(Option::is_some)
+    }
+
+    fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
+        self.saved.tensors_mut()
+    }
+
+    fn work(&self) -> Option<u64> {
+        self.op.work(&self.saved)
+    }
+}
+
+/// Runs an operation and records it if any input requires grad.
+pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
+    if mode::special() {
+        return apply_traced(&op, inputs);
+    }
+    if !O::VIEW && watch::is_long(op.effort(inputs)) {
+        return watch::at_length(false, || apply(op, inputs));
+    }
+    let outputs = half::forward(&op, inputs)?;
+    trace(inputs, &outputs, |needed| {
+        let saved = op.save(&Keep::new(inputs, &outputs, needed));
+        Recorded { op, saved }
+    })?;
+    Ok(outputs)
+}
+
+/// `apply` where more than the history of the inputs may matter.
+#[cold]
+fn apply_traced(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
+    if let Some(mapping) = batch::mapping(inputs.iter().copied().chain(&op.held())) {
+        return batch::apply(op, inputs, &mapping);
+    }
+    let given: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
+    let forward = &mut || match intercept::is_active() {
+        true => intercept::structured(op, inputs),
+        false => op.forward(inputs),
+    };
+    tangents::run(&given, forward, &mut |needed, outputs| op.rule(&Keep::new(inputs, outputs, needed)))
+}
+
+/// `apply` for an operation with one output.
+pub fn apply_one<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Tensor> {
+    apply(op, inputs)?.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
+}
+
+/// An operation that changes part of its first input and keeps none of its old values: it has an
+/// in-place form that touches no more than that part.
+pub trait Overwrite: Op {
+    /// Whether the other inputs may show none of the memory that is written to.
+    fn reads_apart(&self) -> bool {
+        false
+    }
+
+    /// Whether what is not done in place leaves the dimensions in the order in which the first input has them.
+    fn keeps_order(&self) -> bool {
+        false
+    }
+
+    /// Writes the new elements into memory that holds the first input. The target shows none of the
+    /// memory of the other inputs.
+    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()>;
+
+    /// torch's name of the in-place form in messages.
+    fn in_place_name(&self) -> &'static str {
+        "inplace arithmetic"
+    }
+
+    /// The first input with the new elements, in memory of its own: the forward of such operations.
+    fn overwritten(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let layout = if self.keeps_order() { x.layout.packed() } else { x.layout.fresh() };
+        let copy = copy::laid_out(&x, &SharedLayout::new(layout))?;
+        self.overwrite(&copy, inputs)?;
+        Ok(smallvec![Tensor::from_array(copy)])
+    }
+}
+
+/// `apply` in place of the first input.
+pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
+    if mode::special() && batch::mapping(inputs.iter().copied().chain(&op.held())).is_some() {
+        let held = op.held();
+        let others: SmallVec<[&Tensor; 3]> = inputs.iter().skip(1).copied().chain(&held).collect();
+        return batch::through(inputs[0], &others, op.in_place_name(), |before| {
+            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
+            inputs[0] = before;
+            apply_one(op, &inputs)
+        });
+    }
+    if watch::is_long(op.effort(inputs)) {
+        return watch::at_length(true, || apply_in_place(op, inputs));
+    }
+    // Windows may overlap: what is written to none of them is not to undo what is written to another.
+    if inputs[0].is_pending() || !inputs[0].layout().is_non_overlapping() {
+        return in_place::through(inputs[0], &inputs[1..], |before| {
+            let mut inputs: SmallVec<[&Tensor; 3]> = inputs.into();
+            inputs[0] = before;
+            apply_one(op, &inputs)
+        });
+    }
+    let mut write = Write::begin(inputs)?;
+    let target = inputs[0].array();
+    if op.reads_apart() {
+        inputs[1..].iter().try_for_each(|input| target.check_apart(&input.array()))?;
+    }
+    let apart: SmallVec<[Tensor; 3]> = inputs
+        .iter()
+        .enumerate()
+        .map(|(index, &input)| match index > 0 && target.overlaps(&input.array()) {
+            true => copy::dense(&input.array()).map(Tensor::from_array),
+            false => Ok(input.clone()),
+        })
+        .collect::<Result<_>>()?;
+    let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
+    let rule = |needed| {
+        let saved = op.save(&Keep::new(&apart, &[], needed));
+        Recorded { op: op.clone(), saved }
+    };
+    if mode::special() && write.is_traced() {
+        write.pack(&rule(write.needed()))?;
+    }
+    match intercept::is_active() {
+        true => intercept::overwritten(&op, inputs, &apart)?,
+        false => half::overwrite(&op, &target, &apart)?,
+    }
+    write.finish(rule)
+}
+
+/// The gradients of an operation with one input.
+pub fn one(gradient: Tensor) -> Result<Gradients> {
+    Ok(Gradients::from_buf_and_len([Some(gradient), None], 1))
+}
+
+/// The outputs of an operation with two.
+pub fn two(mut outputs: Outputs) -> (Tensor, Tensor) {
+    match (outputs.pop(), outputs.pop()) {
+        (Some(second), Some(first)) => (first, second),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}
+
+/// The single gradient of an operation with one output.
+pub fn single(gradients: &Gradients) -> &Tensor {
+    gradients.first().and_then(Option::as_ref).unwrap_or_else(|| unreachable!("rules run with a gradient"))
+}
+
+/// The single tangent of an operation with one input.
+pub fn tangent(tangents: &[Option<Tensor>]) -> &Tensor {
+    tangents.first().and_then(Option::as_ref).unwrap_or_else(|| unreachable!("rules run with a tangent"))
+}

@@ -1,0 +1,212 @@
+//! Elementwise operations of two operands: a function of two elements and its two derivatives give
+//! the operation on any mix of tensors and numbers, its in-place form, its rule in both modes.
+//! Broadcasting is undone by the engine, never in a rule.
+
+mod numbers;
+mod operation;
+mod plain;
+mod rule;
+
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::dispatch::forward_mode::tangents;
+use crate::dispatch::in_place;
+use crate::dispatch::in_place::Write;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::operand::{Kept, Numbers, Operand, Value, result_type};
+use crate::dispatch::record::{needed, passes_by, record_new};
+use crate::dispatch::{batch, watch};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::node::boxed;
+use crate::graph::{SavedTensor, check_kept, mode};
+use crate::ops::creation::copy;
+use crate::shape;
+use crate::tensor::{Array, Mapping, Tensor};
+
+pub(crate) use numbers::{combine, expanded, settled_beside};
+use numbers::{forward, overwrite, sizes_first};
+pub(crate) use operation::floating;
+pub use operation::{Elementwise2, Needs};
+use plain::Plain;
+use rule::{Recorded, edges, recorded};
+
+/// The operation on two operands, of which one may be a number of the engine's own.
+pub fn apply_to<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>, own_number: bool) -> Result<Tensor> {
+    if own_number
+        && let Some(with) = E::WITH_NUMBER
+        && let Some(y) = with.recorded(a, b)
+    {
+        return y;
+    }
+    apply(op, a, b)
+}
+
+/// The operation on two operands.
+pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    if mode::special() {
+        return apply_traced(op, a, b);
+    }
+    match plain::apply(op, a, b)? {
+        Plain::Is(y) => return Ok(y),
+        Plain::IsLong => return watch::at_length(false, || apply(op, a, b)),
+        Plain::IsNot => {}
+    }
+    let ((left, a_requires), (right, b_requires)) = (a.observe(), b.observe());
+    let common = result_type([&left, &right]);
+    let checked = op.check(a, b, common).and_then(|()| op.result(common));
+    let dtype = checked.map_err(|error| sizes_first(error, &left, &right))?;
+    if watch::is_long(left.count().max(right.count()) as u64) {
+        return watch::at_length(false, || apply(op, a, b));
+    }
+    let y = forward(&op, &left, &right, dtype)?;
+    if !(a_requires || b_requires) || !mode::is_grad_enabled() || passes_by([a.tensor(), b.tensor()]) {
+        return Ok(Tensor::unrecorded(y, a.standing().and(b.standing())));
+    }
+    let edges = edges(a, b)?;
+    let rule = recorded(op, (a, left), (b, right), needed(&edges));
+    record_new(rule, edges, y)
+}
+
+/// `apply` where more than the history of the operands may matter.
+#[cold]
+fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    if let Some(mapping) = batch::mapping([a, b].into_iter().filter_map(Operand::tensor)) {
+        return apply_batched(op, a, b, &mapping);
+    }
+    let (left, right) = (a.numbers(), b.numbers());
+    let common = result_type([&left, &right]);
+    let checked = op.check(a, b, common).and_then(|()| op.result(common));
+    let dtype = checked.map_err(|error| sizes_first(error, &left, &right))?;
+    let forward = &mut || match intercept::is_active() {
+        true => {
+            let forward = Box::new(move |operands: &[Value]| {
+                let numbers = |place: usize| Operand::from(&operands[place]).numbers();
+                forward(&op, &numbers(0), &numbers(1), dtype)
+            });
+            intercept::elementwise(node(&op, a, b), &[a, b], forward)
+        }
+        false => forward(&op, &left, &right, dtype).map(Tensor::from_array),
+    };
+    tangents::run_one(&[a.tensor(), b.tensor()], forward, &mut |needed, _| {
+        boxed(recorded(op, (a, left.clone()), (b, right.clone()), needed))
+    })
+}
+
+/// torch's name of the node, whether or not anything will be kept.
+fn node<E: Elementwise2>(op: &E, a: Operand<'_>, b: Operand<'_>) -> &'static str {
+    let kept = |operand| match operand {
+        Operand::Scalar(number) => Kept::Scalar(number.into()),
+        Operand::Tensor(_) => Kept::Nothing,
+    };
+    op.node(&kept(a), &kept(b))
+}
+
+/// `apply` for all samples of a mapping.
+#[cold]
+fn apply_batched<E: Elementwise2>(
+    op: E,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    mapping: &Arc<Mapping>,
+) -> Result<Tensor> {
+    if !E::TAKES_NUMBERS_AS_TENSORS && matches!(b, Operand::Scalar(_)) {
+        op.check(a, b, result_type([&a.numbers(), &b.numbers()]))?;
+    }
+    let y = batch::pair(a, b, mapping, |a, b| apply(op, a, b))?;
+    let bound = [a, b].map(|operand| operand.tensor().map(|x| batch::bound(x, mapping)).transpose());
+    let [left, right] = bound;
+    let (left, right) = (left?, right?);
+    let operand = |bound: &Option<Tensor>, operand: Operand<'_>| match (bound, operand) {
+        (Some(x), _) => Value::Tensor(x.clone()),
+        (None, Operand::Scalar(scalar)) => Value::Scalar(scalar),
+        (None, Operand::Tensor(x)) => Value::Tensor(x.clone()),
+    };
+    let (first, second) = (operand(&left, a), operand(&right, b));
+    let (a, b) = (Operand::from(&first), Operand::from(&second));
+    tangents::trace(&[left.as_ref(), right.as_ref()], std::slice::from_ref(&y), |needed| {
+        recorded(op, (a, a.numbers()), (b, b.numbers()), needed)
+    })?;
+    Ok(y)
+}
+
+/// The operation in place of its first operand.
+pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Result<()> {
+    let a = Operand::Tensor(x);
+    let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
+    if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
+        op.check(a, b, result_type([&a.numbers(), &b.numbers()]))?;
+        return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
+    }
+    if watch::is_long(x.numel() as u64) {
+        return watch::at_length(true, || apply_in_place(op, x, b));
+    }
+    if x.is_pending() {
+        return in_place::through(x, &others, |before| apply(op, before.into(), b));
+    }
+    let mut write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
+    let target = x.array();
+    let right = b.numbers();
+    let common = result_type([&Numbers::Array(target.clone()), &right]);
+    op.check(a, b, common)?;
+    let dtype = op.result(common)?;
+    let apart = fitted(&target, &right, dtype)?;
+    let rule = match write.is_traced() {
+        true => {
+            // A tangent needs old values of the second operand too, where backward refuses.
+            let right = if write.has_tangents() { apart.clone() } else { right };
+            Some(rule_of_write(op, &mut write, (a, &target), (b, right))?)
+        }
+        false => None,
+    };
+    match intercept::is_active() {
+        true => {
+            let target = target.clone();
+            intercept::written(node(&op, a, b), &[a, b], move || overwrite(&op, &target, &apart, dtype))?;
+        }
+        false => overwrite(&op, &target, &apart, dtype)?,
+    }
+    write.finish(|_| rule.unwrap_or_else(|| unreachable!("a write that is traced has a rule")))
+}
+
+/// The second operand as it can be read while the target is written to, if a result of this type fits in there.
+fn fitted(target: &Array, right: &Numbers, dtype: DType) -> Result<Numbers> {
+    let overlapping = match right {
+        Numbers::Array(array) if target.overlaps(array) => Some(array),
+        _ => None,
+    };
+    overlapping.map_or(Ok(()), |array| target.check_read(array))?;
+    let broadcast = shape::broadcast(target.layout.shape(), right.shape())?;
+    if broadcast.as_slice() != target.layout.shape() {
+        let output = target.layout.shape().to_vec();
+        return Err(Error::OutputShape { output, broadcast: broadcast.to_vec() }.into());
+    }
+    if !dtype.can_cast(target.dtype) {
+        return Err(Error::ResultCast { from: dtype, to: target.dtype }.into());
+    }
+    match overlapping {
+        Some(array) => copy::dense(array).map(Numbers::Array),
+        None => Ok(right.clone()),
+    }
+}
+
+/// The rule of a write. The old values of the target are about to go: what is kept of them is a copy.
+fn rule_of_write<E: Elementwise2>(
+    op: E,
+    write: &mut Write<'_>,
+    (a, target): (Operand<'_>, &Array),
+    b: (Operand<'_>, Numbers),
+) -> Result<Recorded<E>> {
+    let mut rule = recorded(op, (a, Numbers::Array(target.clone())), b, write.needed());
+    if let Kept::Tensor(saved) = &rule.a {
+        let before = SavedTensor::former(copy::dense(target)?, 0);
+        rule.a = Kept::Tensor(if saved.is_hidden() { before.hidden() } else { before });
+    }
+    check_kept(&rule)?;
+    if mode::special() {
+        write.pack(&rule)?;
+    }
+    Ok(rule)
+}

@@ -1,0 +1,378 @@
+//! The numbers: loops over pairs of elements, of arrays of any types and shapes that go together, and of
+//! arrays and numbers.
+
+use super::Elementwise2;
+use crate::dispatch::memory_order;
+use crate::dispatch::memory_order::MemoryOrder;
+use crate::dispatch::operand::Numbers;
+use crate::dispatch::{repeated, unary};
+use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
+use crate::error::{Error, Result};
+use crate::kernels::math::Arithmetic;
+use crate::kernels::vector::{self, Function};
+use crate::kernels::{map, zip};
+use crate::ops::creation::copy;
+use crate::shape::{self, Layout};
+use crate::tensor::Array;
+
+/// A fresh array of the function of two operands, calculated in this type.
+pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
+    let layouts = [a, b].map(|operand| match operand {
+        Numbers::Array(array) => Some(&*array.layout),
+        Numbers::Scalar(_) => None,
+    });
+    let op = match (a, b) {
+        (Numbers::Array(a), Numbers::Array(b)) => op.among(a.dtype, b.dtype),
+        _ => *op,
+    };
+    op.laid_out(calculate(&op, a, b, dtype)?, layouts)
+}
+
+fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
+    let op = *op;
+    if let (Numbers::Array(a), Numbers::Scalar(b)) = (a, b)
+        && let Some(result) = op.with_number(a, *b, dtype)
+    {
+        return result;
+    }
+    if dtype.is_complex() {
+        if !E::COMPLEX {
+            return Err(sizes_first(op.refusal(dtype).into(), a, b));
+        }
+        if const { E::RING } {
+            return dispatch!(complex dtype, T => combine::<T, T>(a, b, move |a, b| op.ring(a, b)), else {
+                unreachable!("there are two types of complex numbers")
+            });
+        }
+        let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
+        return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
+    }
+    dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
+        true => combine_function::<T, E>(a, b, op),
+        false => combine::<T, T>(a, b, op.loops()),
+    }, else {
+        if dtype.is_half() {
+            let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);
+            let y = calculate(&op.in_half(dtype), &a, &b, dtype.wide())?;
+            return copy::converted_in_order(&y, dtype);
+        }
+        dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
+            if op.boolean(false, false).is_none() {
+                return Err(sizes_first(op.refusal(dtype).into(), a, b));
+            }
+            combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
+        })
+    })
+}
+
+/// What is told of operands that an operation has no kernel for: their sizes, if these do not go together.
+#[cold]
+pub(super) fn sizes_first(error: Box<Error>, left: &Numbers, right: &Numbers) -> Box<Error> {
+    match *error {
+        Error::NotImplementedFor { .. } => {
+            shape::broadcast(left.shape(), right.shape()).err().unwrap_or(error)
+        }
+        _ => error,
+    }
+}
+
+/// An operand as numbers of a half type are calculated with; `exact` says that a number is not rounded.
+fn widened(operand: &Numbers, dtype: DType, exact: bool) -> Result<Numbers> {
+    Ok(match operand {
+        Numbers::Array(array) => Numbers::Array(copy::as_type_in_order(array, dtype)?.widened()?),
+        Numbers::Scalar(number) if exact => Numbers::Scalar(*number),
+        Numbers::Scalar(number) => Numbers::Scalar(dtype.rounded(number.to_f64()).into()),
+    })
+}
+
+/// A fresh array of a function of pairs of complex numbers: one loop for all, as in `unary`.
+fn combine_complex(
+    a: &Numbers,
+    b: &Numbers,
+    f: &(dyn Fn(Complex<f64>, Complex<f64>) -> Complex<f64> + Sync),
+) -> Result<Array> {
+    combine::<Complex<f64>, Complex<f64>>(a, b, f)
+}
+
+/// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together. Loops over one
+/// array and a number, and over blocks of what lies along strides, are compiled for floating-point types
+/// only: of others a number is an array too, and all are laid out in order first.
+pub(crate) fn combine<T: Element, U: Element>(
+    a: &Numbers,
+    b: &Numbers,
+    f: impl Fn(T, T) -> U + Copy + Sync,
+) -> Result<Array> {
+    let y = if const { !T::DTYPE.is_float() } {
+        match (a, b) {
+            (Numbers::Array(a), Numbers::Array(b)) => return combine_arrays(a, b, f),
+            (Numbers::Array(a), Numbers::Scalar(b)) => combine_arrays(a, &repeated::<T>(*b, a)?, f),
+            (Numbers::Scalar(a), Numbers::Array(b)) => combine_arrays(&repeated::<T>(*a, b)?, b, f),
+            (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
+        }
+    } else {
+        let scalars = as_scalars(a, b);
+        match scalars.as_ref().map_or((a, b), |(a, b)| (a, b)) {
+            (Numbers::Array(a), Numbers::Array(b)) => return combine_arrays(a, b, f),
+            (Numbers::Array(a), Numbers::Scalar(b)) => {
+                let b: T = b.to();
+                unary::compute::<T, U>(&*copy::as_type_in_order(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
+            }
+            (Numbers::Scalar(a), Numbers::Array(b)) => {
+                let a: T = a.to();
+                unary::compute::<T, U>(&*copy::as_type_in_order(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
+            }
+            (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
+        }
+    };
+    settled_beside(y?, [a, b])
+}
+
+/// The operation as loops take it.
+#[derive(Clone, Copy)]
+struct Vector<E>(E);
+
+impl<E: Elementwise2> Function<1> for Vector<E> {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, a: A, [b]: [A; 1]) -> A {
+        self.0.vector(a, b)
+    }
+
+    const HAS_FAR: bool = E::HAS_FAR;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, a: T, [b]: [T; 1]) -> bool {
+        self.0.is_far(a, b)
+    }
+
+    fn far<T: Real>(&self, a: T, [b]: [T; 1]) -> T {
+        self.0.real(a, b)
+    }
+}
+
+/// The operation with a number as its second operand, or as its first one if `TURNED`.
+#[derive(Clone, Copy)]
+struct Beside<E, const TURNED: bool>(E, f64);
+
+impl<E: Elementwise2, const TURNED: bool> Beside<E, TURNED> {
+    /// The operands, in their order.
+    #[inline(always)]
+    fn pair<T>(self, x: T, number: T) -> (T, T) {
+        if TURNED { (number, x) } else { (x, number) }
+    }
+}
+
+impl<E: Elementwise2, const TURNED: bool> Function<0> for Beside<E, TURNED> {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+        let (a, b) = self.pair(x, A::from_f64(self.1));
+        self.0.vector(a, b)
+    }
+
+    const HAS_FAR: bool = E::HAS_FAR;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, x: T, []: [T; 0]) -> bool {
+        let (a, b) = self.pair(x, T::from_f64(self.1));
+        self.0.is_far(a, b)
+    }
+
+    fn far<T: Real>(&self, x: T, []: [T; 0]) -> T {
+        let (a, b) = self.pair(x, T::from_f64(self.1));
+        self.0.real(a, b)
+    }
+}
+
+/// `combine` of an operation that is written for vectors. Operands that lie otherwise are laid out in order first:
+/// the functions take longer than that.
+fn combine_function<T: Real, E: Elementwise2>(a: &Numbers, b: &Numbers, op: E) -> Result<Array> {
+    let scalars = as_scalars(a, b);
+    let y = match scalars.as_ref().map_or((a, b), |(a, b)| (a, b)) {
+        (Numbers::Array(a), Numbers::Array(b)) => {
+            let (a, b, order) = aligned(a, b, T::DTYPE)?;
+            let (a, b) = (copy::in_order(&a)?, copy::in_order(&b)?);
+            let mut y = Array::uninit(&a.layout, T::DTYPE)?;
+            let (Some(a), Some(b)) = (a.slice::<T>(), b.slice::<T>()) else {
+                unreachable!("the elements are in order")
+            };
+            vector::map(a, [b], y.fresh(), Vector(op));
+            return Ok(match order {
+                Some(order) => order.restored(y),
+                None => y,
+            });
+        }
+        (Numbers::Array(a), Numbers::Scalar(b)) => {
+            let number = b.to::<T>().to_f64();
+            unary::compute_function::<T>(
+                &*copy::as_type_in_order(a, T::DTYPE)?,
+                Beside::<E, false>(op, number),
+            )
+        }
+        (Numbers::Scalar(a), Numbers::Array(b)) => {
+            let number = a.to::<T>().to_f64();
+            unary::compute_function::<T>(
+                &*copy::as_type_in_order(b, T::DTYPE)?,
+                Beside::<E, true>(op, number),
+            )
+        }
+        (Numbers::Scalar(a), Numbers::Scalar(b)) => {
+            let mut y = Array::from_slice(&[], &[a.to::<T>()])?;
+            y = unary::compute_function::<T>(&y, Beside::<E, false>(op, b.to::<T>().to_f64()))?;
+            Ok(y)
+        }
+    };
+    settled_beside(y?, [a, b])
+}
+
+/// `vector` of elements in order and others, or a number.
+pub(super) fn compute_vector<T: Real, E: Elementwise2>(
+    op: E,
+    p: &[T],
+    q: &[T],
+    number: Option<Scalar>,
+    out: &mut [std::mem::MaybeUninit<T>],
+) {
+    match number {
+        None => vector::map(p, [q], out, Vector(op)),
+        Some(number) => vector::map(p, [], out, Beside::<E, false>(op, number.to::<T>().to_f64())),
+    }
+}
+
+/// What was calculated of two operands, laid out as the result of both in this order.
+pub(crate) fn settled_beside(y: Array, operands: [&Numbers; 2]) -> Result<Array> {
+    let number = Layout::number();
+    let layouts = operands.map(|operand| match operand {
+        Numbers::Array(array) => &*array.layout,
+        Numbers::Scalar(_) => &number,
+    });
+    memory_order::settled(y, &layouts)
+}
+
+/// A number as an array that goes with another: as many times as that has elements, if they lie in order.
+fn repeated<T: Element>(number: Scalar, other: &Array) -> Result<Array> {
+    if !other.layout.is_contiguous() {
+        return Array::from_slice(&[], &[number.to::<T>()]);
+    }
+    let mut array = Array::uninit(&other.layout, T::DTYPE)?;
+    map::fill_slice(array.fresh(), number.to::<T>());
+    Ok(array)
+}
+
+fn combine_arrays<T: Element, U: Element>(
+    a: &Array,
+    b: &Array,
+    f: impl Fn(T, T) -> U + Copy + Sync,
+) -> Result<Array> {
+    let (mut a, mut b, order) = aligned(a, b, T::DTYPE)?;
+    if const { !T::DTYPE.is_float() } {
+        (a, b) = (copy::in_order(&a)?.into_owned(), copy::in_order(&b)?.into_owned());
+    }
+    let mut y = Array::uninit(&a.layout, U::DTYPE)?;
+    match (a.slice::<T>(), b.slice::<T>()) {
+        (Some(a), Some(b)) => zip::zip_slice(a, b, y.fresh(), f),
+        _ if const { T::DTYPE.is_float() } => zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f),
+        _ => unreachable!("other types are laid out in order"),
+    }
+    Ok(match order {
+        Some(order) => order.restored(y),
+        None => y,
+    })
+}
+
+/// Two operands as one type and in one shape, and the order in which the dimensions of the result then
+/// are, if it is not theirs.
+fn aligned(a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array, Option<MemoryOrder>)> {
+    let same = a.layout.is(&b.layout) || a.layout.shape() == b.layout.shape();
+    if same && a.layout.is_contiguous() && b.layout.is_contiguous() {
+        return Ok((copy::as_type(a, dtype)?.into_owned(), copy::as_type(b, dtype)?.into_owned(), None));
+    }
+    let shape = shape::broadcast(a.layout.shape(), b.layout.shape())?;
+    // Converted before they are repeated, not after.
+    let (a, b) = (copy::as_type_in_order(a, dtype)?, copy::as_type_in_order(b, dtype)?);
+    let order = MemoryOrder::of(&shape, &[&a.layout, &b.layout])?;
+    let shown = |x: &Array| -> Result<Array> {
+        let x = expanded(x, &shape)?;
+        Ok(order.as_ref().map_or_else(|| x.clone(), |order| order.sorted(&x)))
+    };
+    let (a, b) = (shown(&a)?, shown(&b)?);
+    Ok((a, b, order))
+}
+
+/// The operands again, when one of them is a single element in the shape of the other: it then is a
+/// number, which spares the kernel the strides. Gradients of sums are like that.
+fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
+    let (Numbers::Array(left), Numbers::Array(right)) = (a, b) else { return None };
+    if left.layout.shape() != right.layout.shape() || left.layout.numel() < 2 {
+        return None;
+    }
+    if let Some(element) = right.repeated_element() {
+        return Some((a.clone(), Numbers::Scalar(element)));
+    }
+    left.repeated_element().map(|element| (Numbers::Scalar(element), b.clone()))
+}
+
+/// Writes the function of the target and another operand to the target.
+pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {
+    let in_place = dtype == target.dtype
+        && dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
+            true => replaced_function::<T, E>(target, b, *op),
+            false => replaced::<T>(target, b, op.loops()),
+        }, else { false });
+    if in_place {
+        return Ok(());
+    }
+    // Calculated apart, in a wider type of the same category perhaps, then written back.
+    let write = |target: &Array, b: &Numbers| {
+        copy::write(target, &forward(op, &Numbers::Array(target.clone()), b, dtype)?)
+    };
+    match b {
+        Numbers::Array(array) if !target.layout.is_non_overlapping() => {
+            let b = expanded(array, target.layout.shape())?;
+            repeated::in_turn(target, &[b], &mut |target, b| write(target, &Numbers::Array(b[0].clone())))
+        }
+        b => repeated::in_turn(target, &[], &mut |target, _| write(target, b)),
+    }
+}
+
+/// Replaces elements that lie one after another where they lie: by `f` of them and a number, or of them
+/// and as many others in order. Answers whether that was so.
+fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> bool {
+    let Some(elements) = target.writable_slice::<T>() else { return false };
+    match b {
+        Numbers::Scalar(b) => {
+            let b: T = b.to();
+            map::map_slice_in_place(elements, move |a| f(a, b));
+        }
+        Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
+            let Some(b) = b.slice::<T>() else { return false };
+            zip::zip_slice_in_place(elements, b, f);
+        }
+        Numbers::Array(_) => return false,
+    }
+    true
+}
+
+/// `replaced` by an operation that is written for vectors.
+fn replaced_function<T: Real, E: Elementwise2>(target: &Array, b: &Numbers, op: E) -> bool {
+    let Some(elements) = target.writable_slice::<T>() else { return false };
+    match b {
+        Numbers::Scalar(b) => {
+            vector::map_in_place(elements, [], Beside::<E, false>(op, b.to::<T>().to_f64()));
+        }
+        Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
+            let Some(b) = b.slice::<T>() else { return false };
+            vector::map_in_place(elements, [b], Vector(op));
+        }
+        Numbers::Array(_) => return false,
+    }
+    true
+}
+
+/// The array shown in a larger shape, that of a result; the caller has checked that it expands.
+pub(crate) fn expanded(array: &Array, shape: &[usize]) -> Result<Array> {
+    if array.layout.shape() == shape {
+        return Ok(array.clone());
+    }
+    shape::counted(shape)?;
+    let strides = shape::expanded_strides(array.layout.shape(), array.layout.strides(), shape);
+    Ok(array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset())?))
+}

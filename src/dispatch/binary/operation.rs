@@ -1,0 +1,224 @@
+//! What an elementwise operation of two operands says of itself.
+
+use crate::dispatch::default_dtype;
+use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dtype::{Complex, DType, Real, Ring, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::kernels::math::Arithmetic;
+use crate::kernels::vector::Vectors;
+use crate::ops::pointwise::integer::Integer;
+use crate::ops::pointwise::numbers::WithNumber;
+use crate::shape::Layout;
+use crate::tensor::{Array, Tensor};
+
+/// A function of two elements, and its derivatives.
+pub trait Elementwise2: Copy + Send + Sync + 'static {
+    /// The name in error messages.
+    const NAME: &'static str;
+    /// torch's name of the node.
+    const NODE: &'static str;
+    /// Which operands the derivative with respect to the first needs.
+    const LEFT_NEEDS: Needs = Needs::Nothing;
+    /// Which operands the derivative with respect to the second needs.
+    const RIGHT_NEEDS: Needs = Needs::Nothing;
+    /// torch's names of the operands that are kept.
+    const SAVED: [&'static str; 2] = ["self", "other"];
+
+    /// Whether numbers among the operands stand for tensors, in what the node shows too.
+    const TAKES_NUMBERS_AS_TENSORS: bool = true;
+
+    /// Whether the node shows numbers that do not stand for tensors.
+    const SHOWS_NUMBERS: bool = true;
+
+    /// The nodes that show the result, which is calculated for that: both operands are kept.
+    const SHOWS_RESULT: &'static [&'static str] = &[];
+
+    /// Which operands torch keeps, if not those that derivatives need here, given which have a gradient.
+    fn shows(_left: bool, _right: bool) -> [bool; 2] {
+        [true; 2]
+    }
+
+    /// What it is called when one operand is a number of the engine's own, if that is a name of its own.
+    const WITH_NUMBER: Option<WithNumber> = None;
+
+    /// Whether both derivatives are one function, of the other operand.
+    const SYMMETRIC: bool = false;
+
+    /// Whether there is a derivative: else nothing is kept for it.
+    fn derives(&self) -> bool {
+        true
+    }
+
+    /// The parameters as the node shows them, under torch's names.
+    fn shown(&self) -> Attributes {
+        Attributes::new()
+    }
+
+    /// torch's name of the node, where it depends on which operands are numbers.
+    fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
+        Self::NODE
+    }
+
+    /// Whether the operands will do. `common` is their promoted type.
+    fn check(&self, _a: Operand<'_>, _b: Operand<'_>, _common: DType) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether complex numbers are taken.
+    const COMPLEX: bool = false;
+
+    /// Whether a number as the second operand stays as exact as it is beside half types.
+    const EXACT_NUMBERS: bool = false;
+
+    /// The operation with its parameters as exact as a half type is.
+    fn in_half(&self, _dtype: DType) -> Self {
+        *self
+    }
+
+    /// The operation as it is for tensors of these types, before they are converted.
+    fn among(self, _a: DType, _b: DType) -> Self {
+        self
+    }
+
+    /// What is wrong with an element type that the operation does not take.
+    fn refusal(&self, dtype: DType) -> Error {
+        Error::NotImplementedFor { operation: Self::NAME, dtype }
+    }
+
+    /// The type to calculate in, from the promoted type of the operands.
+    fn result(&self, common: DType) -> Result<DType> {
+        Ok(common)
+    }
+
+    /// The function, unless `result` refuses floating-point numbers.
+    fn real<T: Real>(&self, _a: T, _b: T) -> T {
+        unreachable!("an operation without this function refuses floating-point numbers")
+    }
+
+    /// For which numbers `vector` is the function, and `real` what it is of those that are far.
+    const VECTOR: Vectors = Vectors::No;
+
+    /// The function, in what the arithmetic of every processor has: see `math`.
+    fn vector<A: Arithmetic>(&self, _a: A, _b: A) -> A {
+        unreachable!("it is asked for where it is said to be")
+    }
+
+    /// Whether there are numbers that `vector` is not for.
+    const HAS_FAR: bool = false;
+
+    /// Whether these are.
+    fn is_far<T: Real>(&self, _a: T, _b: T) -> bool {
+        false
+    }
+
+    /// The function as loops take it. What it holds is made an element here, not for each pair again.
+    fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        move |a, b| self.real(a, b)
+    }
+
+    /// The function on integers, unless `result` makes them floating-point numbers.
+    fn integer<T: Integer>(&self, _a: T, _b: T) -> T {
+        unreachable!("an operation without this function converts integers")
+    }
+
+    /// The function of complex numbers, if they are taken.
+    fn complex(&self, _a: Complex<f64>, _b: Complex<f64>) -> Complex<f64> {
+        unreachable!("an operation without this function refuses complex numbers")
+    }
+
+    /// Whether `ring` is the function of complex numbers.
+    const RING: bool = false;
+
+    /// The function of complex numbers in their own precision, for operations that the loops of all numbers have.
+    fn ring<T: Ring>(&self, _a: T, _b: T) -> T {
+        unreachable!("it is asked for where it is said to be")
+    }
+
+    /// The operation with the conjugates of its parameters: see Note [Gradients of complex numbers].
+    fn conjugated(&self) -> Self {
+        *self
+    }
+
+    /// The function on truth values, if it has one.
+    fn boolean(&self, _a: bool, _b: bool) -> Option<bool> {
+        None
+    }
+
+    /// A quicker way for a first operand of type `dtype` and a few numbers as the second.
+    fn with_number(&self, _a: &Array, _b: Scalar, _dtype: DType) -> Option<Result<Array>> {
+        None
+    }
+
+    /// The result as it lies in memory, where that is not by the rule for results. Numbers have no layout.
+    fn laid_out(&self, y: Array, _operands: [Option<&Layout>; 2]) -> Result<Array> {
+        Ok(y)
+    }
+
+    /// `t · ∂y/∂a`. Of the operands only those are there that `LEFT_NEEDS` names.
+    fn left(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
+        Err(Error::NoDerivative { operation: Self::NAME }.into())
+    }
+
+    /// `t · ∂y/∂b`. Of the operands only those are there that `RIGHT_NEEDS` names.
+    fn right(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {
+        Err(Error::NoDerivative { operation: Self::NAME }.into())
+    }
+
+    /// Whether both derivatives share a part that `shared` computes.
+    const SHARES: bool = false;
+
+    /// The part that both derivatives share, where it is not the result.
+    fn shared(&self, _a: &Value, _b: &Value) -> Result<Tensor> {
+        unreachable!("it is asked for where there is one")
+    }
+
+    /// `left` from the result, if the node shows it, or from what both derivatives share: for gradients that
+    /// are recorded.
+    fn left_from(&self, a: &Value, b: &Value, _shared: &Tensor, t: &Tensor) -> Result<Tensor> {
+        self.left(a, b, t)
+    }
+
+    /// `right` from the same.
+    fn right_from(&self, a: &Value, b: &Value, _shared: &Tensor, t: &Tensor) -> Result<Tensor> {
+        self.right(a, b, t)
+    }
+
+    /// `left` for a tangent, which may take another side at a kink than a gradient.
+    fn left_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.left(a, b, t)
+    }
+
+    /// `right` for a tangent.
+    fn right_forth(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.right(a, b, t)
+    }
+}
+
+/// The type in which an operation calculates that makes integers floating-point numbers.
+pub(crate) fn floating(common: DType) -> Result<DType> {
+    Ok(if common.is_differentiable() { common } else { default_dtype::get() })
+}
+
+/// Which operands a derivative needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Neither.
+    Nothing,
+    /// The first.
+    Left,
+    /// The second.
+    Right,
+    /// Both.
+    Both,
+}
+
+impl Needs {
+    pub(super) fn left(self) -> bool {
+        matches!(self, Needs::Left | Needs::Both)
+    }
+
+    pub(super) fn right(self) -> bool {
+        matches!(self, Needs::Right | Needs::Both)
+    }
+}

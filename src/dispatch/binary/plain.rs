@@ -1,0 +1,144 @@
+//! The short way: operands that are read where they lie.
+//!
+//! Most operations of small tensors are on operands of one floating-point type and one shape, in
+//! row-major order, or on one such operand and a number. Their cost is that of counting handles, so
+//! these operands are read where they lie; a handle is made only of what is kept. All others take
+//! the general way, which gives the same results.
+
+use smallvec::SmallVec;
+
+use super::numbers::compute_vector;
+use super::rule::{Recorded, kept};
+use super::{Elementwise2, Needs};
+use crate::dispatch::operand::{Kept, Operand};
+use crate::dispatch::record::record_new;
+use crate::dispatch::watch;
+use crate::dtype::Scalar;
+use crate::error::Result;
+use crate::graph::{Edge, mode};
+use crate::kernels::{map, zip};
+use crate::tensor::{Array, Reading, Tensor};
+
+/// What the short way came to.
+pub(super) enum Plain {
+    /// The result.
+    Is(Tensor),
+    /// It would, but the operation takes a while.
+    IsLong,
+    /// The operands take the general way.
+    IsNot,
+}
+
+/// The operation on two operands, if they can be read where they lie.
+pub(super) fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Plain> {
+    let (x, number) = match (a, b) {
+        (Operand::Tensor(x), Operand::Tensor(_)) => (x, None),
+        (Operand::Tensor(x), Operand::Scalar(number)) => (x, Some(number)),
+        _ => return Ok(Plain::IsNot),
+    };
+    if matches!(number, Some(Scalar::Complex(_))) {
+        return Ok(Plain::IsNot);
+    }
+    let left = x.read();
+    // The same tensor is not read twice at a time.
+    let right = b.tensor().filter(|b| !b.is(x)).map(Tensor::read);
+    let (p, q) = (left.array(), right.as_ref().map_or(left.array(), |right| right.array()));
+    let dtype = p.dtype;
+    if !are_alike(p, q) || op.result(dtype)? != dtype {
+        return Ok(Plain::IsNot);
+    }
+    if watch::is_long(p.layout.numel() as u64) {
+        return Ok(Plain::IsLong);
+    }
+    let second = if number.is_some() { None } else { right.as_ref().or(Some(&left)) };
+    let Some(requires) = requires_grad(&left, second) else { return Ok(Plain::IsNot) };
+    op.check(a, b, dtype)?;
+    let Some(y) = compute(op, p, q, number)? else { return Ok(Plain::IsNot) };
+    if requires == (false, false) {
+        let standing = second.map_or_else(Default::default, Reading::standing).and(left.standing());
+        drop((left, right));
+        return Ok(Plain::Is(Tensor::unrecorded(y, standing)));
+    }
+    let rule = keeping(op, p, q, number, requires);
+    let (left_edge, right_edge) = (left.edge(), second.and_then(Reading::edge));
+    drop((left, right));
+    // Leaves and views look their edges up, which reads them again.
+    let edge = |edge: Option<Edge>, requires: bool, operand: Operand<'_>| match operand {
+        Operand::Tensor(tensor) if requires && edge.is_none() => tensor.gradient_edge(),
+        _ => Ok(edge),
+    };
+    let edges = SmallVec::from_buf([edge(left_edge, requires.0, a)?, edge(right_edge, requires.1, b)?]);
+    record_new(rule, edges, y).map(Plain::Is)
+}
+
+/// Whether both are of one floating-point type and one shape, in row-major order.
+#[inline(always)]
+fn are_alike(p: &Array, q: &Array) -> bool {
+    let same = p.layout.is_row_major()
+        && (p.layout.is(&q.layout) || q.layout.is_contiguous() && p.layout.shape() == q.layout.shape());
+    same && p.dtype == q.dtype && p.dtype.is_float()
+}
+
+/// Whether the operation is recorded for either operand, unless that has to be looked up.
+#[inline(always)]
+fn requires_grad(left: &Reading<'_>, second: Option<&Reading<'_>>) -> Option<(bool, bool)> {
+    let recording = mode::is_grad_enabled();
+    if recording && mode::frozen_leaves() {
+        return None;
+    }
+    let requires = |reading: Option<&Reading<'_>>| match reading {
+        Some(reading) if recording => reading.requires_grad(),
+        _ => Some(false),
+    };
+    Some((requires(Some(left))?, requires(second)?))
+}
+
+/// The result; none if the elements cannot be read as they are.
+#[inline(always)]
+fn compute<E: Elementwise2>(op: E, p: &Array, q: &Array, number: Option<Scalar>) -> Result<Option<Array>> {
+    let (layout, dtype) = (&p.layout, p.dtype);
+    if let Some(y) = number.and_then(|number| op.with_number(p, number, dtype)) {
+        return y.map(Some);
+    }
+    dispatch!(float dtype, T => {
+        let (Some(p), Some(q)) = (p.slice::<T>(), q.slice::<T>()) else { return Ok(None) };
+        let mut y = Array::uninit(layout, dtype)?;
+        if const { E::VECTOR.has::<T>() } {
+            compute_vector(op, p, q, number, y.fresh());
+            return Ok(Some(y));
+        }
+        match number {
+            None => zip::zip_slice(p, q, y.fresh(), op.loops()),
+            Some(number) => {
+                let number: T = number.to();
+                let f = op.loops();
+                map::map_slice(p, y.fresh(), move |p| f(p, number));
+            }
+        }
+        Ok(Some(y))
+    }, else { Ok(None) })
+}
+
+/// The rule, which keeps what the derivatives need of the operands.
+#[inline(always)]
+fn keeping<E: Elementwise2>(
+    op: E,
+    p: &Array,
+    q: &Array,
+    number: Option<Scalar>,
+    (left, right): (bool, bool),
+) -> Recorded<E> {
+    let wanted = |requires: bool, needs: Needs| if requires && op.derives() { needs } else { Needs::Nothing };
+    let (first, second) = (wanted(left, E::LEFT_NEEDS), wanted(right, E::RIGHT_NEEDS));
+    let shows = E::shows(left, right);
+    let keep = |array: &Array, wanted: bool, index: u8| match wanted || !E::SHOWS_RESULT.is_empty() {
+        true => kept(array.clone(), index, shows),
+        false => Kept::Nothing,
+    };
+    let a = keep(p, first.left() || second.left(), 0);
+    let b = match number {
+        Some(number) => Kept::Scalar(number.into()),
+        None => keep(q, first.right() || second.right(), 1),
+    };
+    Recorded { op, a, b }
+}

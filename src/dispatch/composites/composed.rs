@@ -1,0 +1,109 @@
+//! Operations that are said in others, and that torch records as one: what they are, and what gradients
+//! and tangents become.
+
+use smallvec::SmallVec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::kept;
+use crate::dispatch::kept::{Kept, Saved};
+use crate::error::Result;
+use crate::graph::{At, Attributes, Gradients, mode};
+use crate::tensor::Tensor;
+
+/// An operation that is recorded as one.
+pub(crate) trait Composed: Clone + Send + Sync + 'static {
+    /// torch's names of the inputs that are kept, an empty one for an input that is not. An input is
+    /// kept if another one's gradient needs it.
+    const KEEPS: &'static [&'static str];
+    /// Whether the gradient of an input needs that input too.
+    const CURVED: bool = false;
+    /// Whether the result is kept too, behind the inputs.
+    const KEEPS_RESULT: bool = false;
+
+    /// torch's name of the node.
+    fn name(&self) -> &'static str;
+
+    /// `KEEPS`, where the names depend on the parameters.
+    fn names(&self) -> &'static [&'static str] {
+        Self::KEEPS
+    }
+
+    /// The parameters, under torch's names.
+    fn shown(&self) -> Attributes;
+
+    /// The function.
+    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor>;
+
+    /// The operation with the conjugates of its parameters: see Note [Gradients of complex numbers].
+    fn conjugated(&self) -> Self {
+        self.clone()
+    }
+
+    /// The gradient of an input from that of the output, and from the other inputs.
+    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor>;
+
+    /// What the tangent of an input adds to that of the output.
+    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor>;
+}
+
+#[derive(Clone)]
+struct Recordable<C>(C);
+
+impl<C: Composed> Op for Recordable<C> {
+    type Saved = Saved;
+    const SAVED: &'static [&'static str] = C::KEEPS;
+
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn saved_names(&self) -> &'static [&'static str] {
+        self.0.names()
+    }
+
+    fn shown(&self, _saved: &Saved) -> Attributes {
+        self.0.shown()
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let plain: Vec<Tensor> = inputs.iter().map(|input| input.detach()).collect();
+        let plain: Vec<&Tensor> = plain.iter().collect();
+        self.0.value(&plain).map(|y| SmallVec::from_elem(Tensor::from_array(y.array()), 1))
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Saved {
+        let kept = |(index, name): (usize, &&str)| {
+            let wanted = (0..C::KEEPS.len()).any(|other| {
+                (C::CURVED || other != index) && !C::KEEPS[other].is_empty() && keep.needs(other)
+            });
+            keep.input_if(!name.is_empty() && wanted, index)
+        };
+        let result = C::KEEPS_RESULT.then(|| Some(keep.output(0)));
+        Saved(C::KEEPS.iter().enumerate().map(kept).chain(result).collect())
+    }
+
+    fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (operation, kept) = (self.0.conjugated(), saved.load(at)?.conj()?);
+        kept::gradients(at, &|index| operation.back(index, &kept, single(gradients)))
+    }
+
+    fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let kept = saved.load(at)?;
+        kept::tangent(at, tangents, &|index, tangent| self.0.forth(index, &kept, tangent))
+    }
+
+    fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
+        unreachable!("of batched tensors the operations are called that it consists of")
+    }
+}
+
+/// The operation on these tensors. For many samples at once it is the operations that it consists of.
+pub(crate) fn apply(operation: impl Composed, inputs: &[&Tensor]) -> Result<Tensor> {
+    match batch::highest(inputs.iter().copied()) {
+        Some(_) => operation.value(inputs),
+        None => apply_one(Recordable(operation), inputs),
+    }
+}

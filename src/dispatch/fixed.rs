@@ -1,0 +1,59 @@
+//! Numbers that a rule works out once and that count as constants when the rule is differentiated
+//! again: masks, which elements were chosen. They have no history.
+
+use crate::dispatch::modes::intercept;
+use crate::dispatch::operand::{Numbers, Value};
+use crate::dispatch::{batch, binary, unary};
+use crate::dtype::Element;
+use crate::error::{Error, Result};
+use crate::ops::creation::copy;
+use crate::tensor::Tensor;
+
+/// `f` of every element.
+pub(crate) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Send + Sync + 'static) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, |x| map(x, f)) {
+        return y;
+    }
+    if x.is_minded()
+        && let Some(y) =
+            intercept::minded("fixed_map", &[x.into()], move |operands| map(intercept::first(operands), f))
+    {
+        return y;
+    }
+    let (dtype, x) = (x.dtype(), x.array());
+    let x = x.widened()?;
+    let y = dispatch!(float x.dtype, T => {
+        unary::compute::<T, T>(&x, x.dtype, move |x| T::from_f64(f(x.to_f64())))?
+    }, else {
+        return Err(Error::NotImplementedFor { operation: "derivative", dtype }.into())
+    });
+    copy::rounded(y, dtype).map(Tensor::from_array)
+}
+
+/// `f` of every pair of elements, broadcast, in the type of the first tensor.
+pub(crate) fn zip(
+    a: &Tensor,
+    b: &Tensor,
+    f: impl Fn(f64, f64) -> f64 + Copy + Send + Sync + 'static,
+) -> Result<Tensor> {
+    if let Some(y) = batch::both(a, b, |a, b| zip(a, b, f)) {
+        return y;
+    }
+    let both = |operands: &[Value], f| match operands {
+        [Value::Tensor(a), Value::Tensor(b)] => zip(a, b, f),
+        _ => unreachable!("both are tensors"),
+    };
+    if (a.is_minded() || b.is_minded())
+        && let Some(y) =
+            intercept::minded("fixed_zip", &[a.into(), b.into()], move |operands| both(operands, f))
+    {
+        return y;
+    }
+    let (dtype, a, b) = (a.dtype(), Numbers::Array(a.array()), Numbers::Array(b.array()));
+    let y = dispatch!(float dtype.wide(), T => {
+        binary::combine::<T, T>(&a, &b, move |a, b| T::from_f64(f(a.to_f64(), b.to_f64())))?
+    }, else {
+        return Err(Error::NotImplementedFor { operation: "derivative", dtype }.into())
+    });
+    copy::rounded(y, dtype).map(Tensor::from_array)
+}

@@ -1,0 +1,142 @@
+//! Operations that show their parameters as the caller gave them: an operation works with places from
+//! the front, say, while torch shows the negative number that was passed.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::view::Kind;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::{At, Attributes, Gradients, Inputs, Shown};
+use crate::shape::Layout;
+use crate::tensor::{Creation, Tensor};
+
+/// An operation, and what is shown in the place of its own parameters of the same names.
+#[derive(Clone)]
+struct Given<O> {
+    op: O,
+    given: Arc<Attributes>,
+}
+
+/// `own`, but for what is `given`.
+fn merged(mut own: Attributes, given: &[(&'static str, Shown)]) -> Attributes {
+    own.retain(|(name, _)| given.iter().all(|(other, _)| name != other));
+    own.extend(given.iter().cloned());
+    own
+}
+
+impl<O: Op> Op for Given<O> {
+    type Saved = O::Saved;
+    const SAVED: &'static [&'static str] = O::SAVED;
+    const VIEW: bool = O::VIEW;
+    const MOVES: bool = O::MOVES;
+
+    fn name(&self) -> &'static str {
+        self.op.name()
+    }
+
+    fn saved_names(&self) -> &'static [&'static str] {
+        self.op.saved_names()
+    }
+
+    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+        self.op.outputs(inputs)
+    }
+
+    fn result(&self) -> Option<DType> {
+        self.op.result()
+    }
+
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        self.op.rounding(inputs)
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        self.op.forward(inputs)
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        self.op.save(keep)
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        self.op.vjp(saved, at, gradients)
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        self.op.jvp(saved, at, tangents)
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        merged(self.op.shown(saved), &self.given)
+    }
+
+    fn compute(&self, name: &str, saved: &Self::Saved, at: &At<'_>) -> Result<Tensor> {
+        self.op.compute(name, saved, at)
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        self.op.effort(inputs)
+    }
+
+    fn work(&self, saved: &Self::Saved) -> Option<u64> {
+        self.op.work(saved)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        self.op.batch(call)
+    }
+
+    fn shows(&self) -> Option<Creation> {
+        self.op.shows()
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        self.op.held()
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Given { op: self.op.holding(held)?, given: self.given.clone() })
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        self.op.inputs()
+    }
+}
+
+/// `apply` for an operation that shows these parameters.
+pub(crate) fn apply_given<O: Op>(op: O, given: Attributes, inputs: &[&Tensor]) -> Result<Outputs> {
+    apply(Given { op, given: Arc::new(given) }, inputs)
+}
+
+/// `apply_one` for an operation that shows these parameters.
+pub(crate) fn apply_one_given<O: Op>(op: O, given: Attributes, inputs: &[&Tensor]) -> Result<Tensor> {
+    apply_one(Given { op, given: Arc::new(given) }, inputs)
+}
+
+/// A kind of view that shows these parameters.
+pub(crate) struct GivenView<K> {
+    pub(crate) kind: K,
+    pub(crate) given: Attributes,
+}
+
+impl<K: Kind> Kind for GivenView<K> {
+    fn name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    fn shown(&self, source: &Layout) -> Attributes {
+        merged(self.kind.shown(source), &self.given)
+    }
+
+    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        self.kind.back(source, gradient)
+    }
+
+    fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
+        self.kind.forth(tangent, shape)
+    }
+}

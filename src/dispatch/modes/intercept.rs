@@ -1,0 +1,196 @@
+//! Operations as the host may intercept them: before an operation computes, beneath everything that
+//! records it, whoever asked is shown what is about to run and answers in its place.
+//!
+//! Note [Interceptors]
+//! ----
+//! The innermost interceptor of a thread is called with an operation; `Operation::proceed` hands it on
+//! to the next one, and behind the last one it is computed. What an interceptor answers becomes the
+//! outputs, so that values that were kept from before can take the place of a computation, while the
+//! operation is recorded as always. Behind the last one come the classes that mind an operand: see Note
+//! [Tensors that their class minds]. Doors come here only where something unusual goes on.
+
+mod audience;
+mod doors;
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::operand::{Operand, Value};
+use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::mode::{self, GradModeGuard};
+use crate::graph::profile::{self, Label};
+use crate::tensor::{Array, Tensor, any_minded};
+
+use audience::MINDER;
+pub(crate) use audience::aside;
+pub use audience::{
+    all, beneath, is_active, is_intercepting, is_minding, pop, push, register_minder, set_minding,
+};
+pub(crate) use doors::{
+    beside, elementwise, first, minded, overwritten, several, shown, structured, tensors, written,
+    written_with,
+};
+
+/// Who is shown operations before they run.
+pub trait Interceptor: Send + Sync {
+    /// Answers in the place of an operation.
+    fn intercept(&self, operation: &Arc<Operation>) -> Result<Outputs>;
+
+    /// The interceptor as the host knows it.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// What computes an operation of operands. In place it has its own, whatever it is given.
+type Compute = Arc<dyn Fn(&[Value]) -> Result<Outputs> + Send + Sync>;
+
+/// What computes the only output of an elementwise operation.
+pub(crate) type Forward = Box<dyn Fn(&[Value]) -> Result<Array> + Send + Sync>;
+
+/// An operation that is about to run.
+pub struct Operation {
+    /// torch's name of the node that it would record.
+    pub node: &'static str,
+    /// Whether it overwrites its first operand.
+    pub in_place: bool,
+    /// What it is given.
+    pub operands: SmallVec<[Value; 3]>,
+    /// What it holds beside its inputs, such as indices.
+    pub beside: SmallVec<[Tensor; 1]>,
+    /// How many of the operands, the last ones, are those.
+    pub held: usize,
+    /// What else it is known by, under torch's names.
+    pub attributes: Attributes,
+    /// How many tensors it gives.
+    pub outputs: usize,
+    compute: Compute,
+    /// Of what other operands it could be computed.
+    again: Again,
+    /// What it has given so far, each time that it was computed.
+    computed: Mutex<Outputs>,
+    /// Whether operations were recorded where it was called.
+    grad: bool,
+    /// Whether the class of an operand minds it.
+    minded: bool,
+}
+
+/// Of what other operands an operation that is intercepted could be computed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Again {
+    /// Of those of the same shapes and types.
+    Alike,
+    /// Of those that also lie alike in memory.
+    LyingAlike,
+    /// Of none: it is a write.
+    Never,
+}
+
+impl Again {
+    fn fits(self, own: &Value, other: &Value) -> bool {
+        let (Value::Tensor(own), Value::Tensor(other)) = (own, other) else {
+            return matches!((own, other), (Value::Scalar(_), Value::Scalar(_)));
+        };
+        let (layout, others) = (own.layout(), other.layout());
+        let fits = layout.shape() == others.shape() && own.dtype() == other.dtype();
+        fits && (self == Again::Alike || layout == others)
+    }
+}
+
+impl Operation {
+    fn new(node: &'static str, operands: SmallVec<[Value; 3]>, compute: Compute) -> Operation {
+        let computed = Mutex::new(Outputs::new());
+        let grad = mode::flags().grad;
+        let (attributes, in_place, outputs, again) = (Attributes::new(), false, 1, Again::Alike);
+        let tensors = operands.iter().filter_map(|operand| Operand::from(operand).tensor());
+        let minded = is_minding() && tensors.into_iter().any(Tensor::is_minded);
+        Operation {
+            node,
+            in_place,
+            operands,
+            beside: SmallVec::new(),
+            held: 0,
+            attributes,
+            outputs,
+            compute,
+            again,
+            computed,
+            grad,
+            minded,
+        }
+    }
+
+    /// Hands it on to the next interceptor, or to the classes that mind it, or computes it.
+    pub fn proceed(self: &Arc<Operation>) -> Result<Outputs> {
+        if let Some(outputs) = beneath(|innermost| innermost.intercept(self)) {
+            return outputs;
+        }
+        match MINDER.get() {
+            Some(minder) if self.minded => {
+                let _off = GradModeGuard::off();
+                minder.intercept(self)
+            }
+            _ => self.compute(),
+        }
+    }
+
+    /// Computes it.
+    pub fn compute(&self) -> Result<Outputs> {
+        let tensors = self.operands.iter().filter_map(|operand| Operand::from(operand).tensor());
+        if any_minded() && tensors.into_iter().any(Tensor::is_hollow) {
+            return Err(Error::HollowOperand {}.into());
+        }
+        let _as_called = GradModeGuard::new(self.grad);
+        let _profiled = profile::begin(Label::Operation(self.node, self.in_place), || {
+            let shape = |operand: &Value| Operand::from(operand).tensor().map(profile::shape);
+            self.operands.iter().map(shape).collect()
+        });
+        let outputs = (self.compute)(&self.operands)?;
+        let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
+        computed.extend(outputs.iter().cloned());
+        Ok(outputs)
+    }
+
+    /// Computes it of other operands, if they are such that it could have been given.
+    pub fn of(&self, operands: SmallVec<[Value; 3]>) -> Option<Result<Outputs>> {
+        let mut pairs = self.operands.iter().zip(&operands);
+        let fit = self.again != Again::Never && operands.len() == self.operands.len();
+        if !fit || !pairs.all(|(own, other)| self.again.fits(own, other)) {
+            return None;
+        }
+        let (attributes, outputs, again, held) =
+            (self.attributes.clone(), self.outputs, self.again, self.held);
+        let operation = Operation::new(self.node, operands, self.compute.clone());
+        Some(Operation { attributes, outputs, again, held, ..operation }.run(&given))
+    }
+
+    /// Runs it; what it did not give itself is shown by a tensor of its own, as `adopt` makes it.
+    fn run(self, adopt: &dyn Fn(Tensor) -> Tensor) -> Result<Outputs> {
+        let operation = Arc::new(self);
+        let outputs = operation.proceed()?;
+        if outputs.len() != operation.outputs {
+            let (node, got) = (operation.node.to_owned(), outputs.len());
+            return Err(Error::Intercepted { node, got, expected: operation.outputs }.into());
+        }
+        let computed = operation.computed.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = |output: &Tensor| computed.iter().any(|computed| computed.is(output));
+        Ok(outputs.into_iter().map(|output| if own(&output) { output } else { adopt(output) }).collect())
+    }
+
+    /// Runs it as a write to its first operand.
+    fn run_in_place(self) -> Result<()> {
+        let operation = Operation { in_place: true, again: Again::Never, outputs: 0, ..self };
+        Arc::new(operation).proceed().map(drop)
+    }
+
+    fn run_one(self, adopt: &dyn Fn(Tensor) -> Tensor) -> Result<Tensor> {
+        self.run(adopt)?.pop().map_or_else(|| unreachable!("their number was looked at"), Ok)
+    }
+}
+
+/// What somebody else has given as an output: what its class minds stays what it is.
+fn given(output: Tensor) -> Tensor {
+    if output.is_minded() { output } else { Tensor::from_array(output.array()) }
+}

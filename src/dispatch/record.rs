@@ -1,0 +1,166 @@
+//! What follows the forward of an operation: a rule that leads back to the inputs is recorded, if one of
+//! them requires grad, and the outputs become its outputs.
+
+use smallvec::SmallVec;
+
+use crate::dispatch::forward_mode::tangents;
+use crate::error::Result;
+use crate::graph::cut::{Cut, Reason, Standing};
+use crate::graph::node::{RuleBox, boxed};
+use crate::graph::{Edge, Form, Forms, Node, NodeRef, Rule, check_kept, mode, packing};
+use crate::tensor::{Array, Tensor};
+
+/// Makes the rule of an operation, at most once, told which inputs matter. What asks for it is compiled once,
+/// and not for every rule.
+pub(crate) trait MakeRule {
+    /// The rule.
+    fn make(&mut self, needed: u64) -> RuleBox;
+}
+
+impl<R: Rule + 'static, F: FnOnce(u64) -> R> MakeRule for Option<F> {
+    fn make(&mut self, needed: u64) -> RuleBox {
+        match self.take() {
+            Some(rule) => boxed(rule(needed)),
+            None => unreachable!("the rule is made once"),
+        }
+    }
+}
+
+/// What follows the forward of every operation: what it did is recorded if any input requires grad,
+/// and tangents of the inputs pass it. `rule` is asked for only then, and told which inputs matter.
+pub(crate) fn trace<R: Rule + 'static>(
+    inputs: &[&Tensor],
+    outputs: &[Tensor],
+    rule: impl FnOnce(u64) -> R,
+) -> Result<()> {
+    trace_any(inputs, outputs, &mut Some(rule))
+}
+
+/// `trace` of any rule.
+pub(crate) fn trace_any(inputs: &[&Tensor], outputs: &[Tensor], rule: &mut dyn MakeRule) -> Result<()> {
+    if mode::special() {
+        let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
+        return tangents::trace_any(&inputs, outputs, &mut packing::Ahead::default(), rule);
+    }
+    let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
+    if standing.requires_grad && mode::is_grad_enabled() && !passes_by(inputs.iter().copied().map(Some)) {
+        let edges = gradient_edges(inputs)?;
+        let rule = rule.make(needed(&edges));
+        record_boxed(rule, edges, outputs)?;
+    } else {
+        stop(standing, outputs);
+    }
+    Ok(())
+}
+
+/// Whether an operation passes autograd by although an input requires grad: all were made in inference mode,
+/// and none is a number.
+#[inline]
+pub(crate) fn passes_by<'a>(inputs: impl IntoIterator<Item = Option<&'a Tensor>>) -> bool {
+    mode::frozen_leaves() && inputs.into_iter().all(|input| input.is_some_and(Tensor::is_inference))
+}
+
+/// A function of a tensor that is called at most once, as what bodies take that are compiled once for all
+/// functions.
+pub(crate) fn only_once<T>(f: impl FnOnce(&Tensor) -> T) -> impl FnMut(&Tensor) -> T {
+    let mut f = Some(f);
+    move |x| match f.take() {
+        Some(f) => f(x),
+        None => unreachable!("it is called once"),
+    }
+}
+
+/// What has no history from now on remembers where it was lost, if the inputs had one.
+pub(crate) fn stop(standing: Standing, outputs: &[Tensor]) {
+    if standing == Standing::default() {
+        return;
+    }
+    for output in outputs {
+        let reason = if output.dtype().is_differentiable() { Reason::NoGrad } else { Reason::Integer };
+        output.set_cut(standing.cut(reason));
+    }
+}
+
+/// Whether an operation on these inputs is recorded.
+pub fn records(inputs: &[&Tensor]) -> bool {
+    mode::is_grad_enabled() && inputs.iter().any(|input| input.requires_grad())
+}
+
+/// Where gradients with respect to the inputs go.
+pub fn gradient_edges(inputs: &[&Tensor]) -> Result<SmallVec<[Option<Edge>; 2]>> {
+    let mut edges = SmallVec::with_capacity(inputs.len());
+    for input in inputs {
+        edges.push(input.gradient_edge()?);
+    }
+    Ok(edges)
+}
+
+/// A bit for each edge that leads somewhere.
+pub fn needed(edges: &[Option<Edge>]) -> u64 {
+    edges.iter().take(64).enumerate().fold(0, |bits, (index, edge)| bits | u64::from(edge.is_some()) << index)
+}
+
+/// What a node remembers of its output.
+pub(crate) fn form(tensor: &Tensor) -> Form {
+    let reading = tensor.read();
+    Form { layout: reading.array().layout.clone(), dtype: reading.array().dtype.resolved() }
+}
+
+/// Records a rule with one output that is not a tensor yet, and makes it one: the short way for
+/// elementwise operations.
+pub(crate) fn record_new(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    y: Array,
+) -> Result<Tensor> {
+    record_new_boxed(boxed(rule), edges, y)
+}
+
+fn record_new_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, y: Array) -> Result<Tensor> {
+    check_kept(&*rule)?;
+    let form = Form { layout: y.layout.clone(), dtype: y.dtype };
+    let differentiable = y.dtype.is_differentiable();
+    let node = Node::record_boxed(rule, edges, Forms::one(form));
+    Ok(match differentiable {
+        true => Tensor::output_of(node, y),
+        false => Tensor::unrecorded(y, Standing { requires_grad: true, cut: Cut::NONE }),
+    })
+}
+
+/// Records a rule and makes the floating-point outputs its outputs.
+pub fn record(
+    rule: impl Rule + 'static,
+    edges: SmallVec<[Option<Edge>; 2]>,
+    outputs: &[Tensor],
+) -> Result<()> {
+    record_boxed(boxed(rule), edges, outputs)
+}
+
+fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Tensor]) -> Result<()> {
+    if let Some(forms) = forms(outputs) {
+        check_kept(&*rule)?;
+        attach(&Node::record_boxed(rule, edges, forms), outputs);
+    }
+    Ok(())
+}
+
+/// What a node remembers of its outputs, if it has any. Indices and the like that come last are none of
+/// its outputs: no gradient arrives there.
+pub(crate) fn forms(outputs: &[Tensor]) -> Option<Forms> {
+    let (first, further) = outputs.split_first()?;
+    let count =
+        further.iter().rposition(|output| output.dtype().is_differentiable()).map_or(0, |last| last + 1);
+    let further = &further[..count];
+    Some(Forms { first: form(first), further: further.iter().map(form).collect() })
+}
+
+/// Makes the floating-point outputs those of a node.
+pub(crate) fn attach(node: &NodeRef, outputs: &[Tensor]) {
+    for (number, output) in (0..).zip(outputs) {
+        if (number as usize) < node.outputs() && node.form(number).dtype.is_differentiable() {
+            output.set_edge(Some(Edge { node: node.clone(), output: number }));
+        } else {
+            output.set_cut(Cut::here(Reason::Integer));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Writes to memory that is shown several times, as the rows of an expanded tensor are, and the windows of
+//! `unfold`.
+//!
+//! What is written last stays, and what is calculated from the old values of an element sees what was written to
+//! it before: rows that show no element twice are written one after the other, those that lie farthest apart in
+//! memory outermost.
+
+use crate::ops::creation::copy;
+use std::cmp::Reverse;
+
+use crate::error::Result;
+use crate::graph::mode::GradModeGuard;
+use crate::ops::pointwise::{compare, select};
+use crate::shape::Layout;
+use crate::tensor::{Array, Tensor};
+
+/// Whether all elements along some dimension are one.
+pub(crate) fn is_expanded(layout: &Layout) -> bool {
+    layout.numel() > 0
+        && layout.shape().iter().zip(layout.strides()).any(|(&size, &stride)| size > 1 && stride == 0)
+}
+
+/// Calls `write` with the rows of a target that show no element twice, one after the other, and with the same
+/// rows of other arrays of its shape.
+pub(crate) fn in_turn(
+    target: &Array,
+    others: &[Array],
+    write: &mut dyn FnMut(&Array, &[Array]) -> Result<()>,
+) -> Result<()> {
+    let layout = &target.layout;
+    if layout.is_non_overlapping() {
+        return write(target, others);
+    }
+    let (shape, strides) = (layout.shape(), layout.strides());
+    let outermost = (0..shape.len())
+        .filter(|&dim| shape[dim] > 1)
+        .max_by_key(|&dim| (strides[dim] == 0, strides[dim], shape[dim], Reverse(dim)));
+    let dim = outermost.unwrap_or_else(|| unreachable!("one element is not shown twice"));
+    for index in 0..shape[dim] {
+        let others: Vec<Array> = others.iter().map(|other| row(other, dim, index)).collect::<Result<_>>()?;
+        in_turn(&row(target, dim, index)?, &others, write)?;
+    }
+    Ok(())
+}
+
+fn row(array: &Array, dim: usize, index: usize) -> Result<Array> {
+    let layout = &array.layout;
+    let (mut shape, mut strides) = (layout.shape().to_vec(), layout.strides().to_vec());
+    shape.remove(dim);
+    let offset = layout.offset() + strides.remove(dim) * index;
+    Ok(array.with_layout(Layout::strided(shape.into(), strides.into(), offset)?))
+}
+
+/// Writes the elements of `after` that are not those of `before`, which `target` had: what did not change leaves
+/// alone what another row wrote.
+pub(crate) fn write_changes(target: &Array, before: &Array, after: &Array) -> Result<()> {
+    let _off = GradModeGuard::off();
+    in_turn(target, &[before.clone(), after.clone()], &mut |target, others| {
+        let [before, after] = others else { unreachable!("as many as there were") };
+        let [before, after, now] = [before, after, target].map(|array| Tensor::from_array(array.clone()));
+        let changed = compare::ne(&after, &before)?;
+        copy::write(target, &select::where_(&changed, &after, &now)?.array())
+    })
+}

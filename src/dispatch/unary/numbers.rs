@@ -1,0 +1,157 @@
+//! The numbers of elementwise operations of one tensor: in which type they are calculated, and how the result
+//! lies in memory.
+
+use std::borrow::Cow;
+
+use super::{Elementwise, Integers, Lies};
+use crate::dispatch::memory_order;
+use crate::dispatch::memory_order::MemoryOrder;
+use crate::dispatch::{default_dtype, repeated};
+use crate::dtype::{Bool, Complex, DType, Element, Real};
+use crate::error::Result;
+use crate::kernels::map;
+use crate::kernels::math::Arithmetic;
+use crate::kernels::vector::{self, Function};
+use crate::ops::complex;
+use crate::ops::creation::copy;
+use crate::tensor::Array;
+
+/// The function of every element in the memory of the elements.
+pub(super) fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
+    let op = *op;
+    let in_place = dispatch!(float target.dtype, T => match target.writable_slice::<T>() {
+        Some(elements) => {
+            match const { E::VECTOR.has::<T>() } {
+                true => vector::map_in_place(elements, [], Vector(op)),
+                false => map::map_slice_in_place(elements, move |x| op.real(x)),
+            }
+            true
+        }
+        None => false,
+    }, else { false });
+    if in_place {
+        return Ok(());
+    }
+    repeated::in_turn(target, &[], &mut |target, _| copy::write(target, &forward(&op, target)?))
+}
+
+/// The type in which the operation calculates, from that of the operand.
+pub(super) fn result_type<E: Elementwise>(op: &E, dtype: DType) -> Result<DType> {
+    match (E::INTEGERS, dtype) {
+        (Integers::Only, dtype) if dtype.is_float() => Err(op.refusal(dtype).into()),
+        (_, dtype) if dtype.is_float() || dtype.is_complex() && E::COMPLEX => Ok(dtype),
+        (_, dtype) if dtype.is_complex() => Err(complex::refusal(op.refusal(dtype))),
+        (Integers::Promote, _) => Ok(default_dtype::get()),
+        (Integers::Stay, DType::Bool) if op.boolean(false).is_none() => Err(op.refusal(dtype).into()),
+        (Integers::Stay | Integers::Only, dtype) => Ok(dtype),
+        (Integers::Refuse, dtype) => Err(op.refusal(dtype).into()),
+    }
+}
+
+/// The function on a truth value; `result_type` has made sure that it has one.
+fn truth<E: Elementwise>(op: &E, x: Bool) -> Bool {
+    Bool::new(op.boolean(x.get()).unwrap_or_default())
+}
+
+/// A fresh array of the function of every element.
+pub(super) fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
+    match const { E::LIES } {
+        Lies::InOwnWay => calculate(op, x),
+        Lies::LikeInput => memory_order::like(calculate(op, x)?, &x.layout),
+        Lies::InOrder => memory_order::in_order(calculate(op, x)?),
+    }
+}
+
+fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
+    let dtype = result_type(op, x.dtype)?;
+    let x = copy::as_type_in_order(x, dtype)?;
+    let op = *op;
+    if E::COMPLEX && dtype.is_complex() {
+        return compute_complex(&x, &|x| op.complex(x));
+    }
+    dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
+        true => compute_function::<T>(&x, Vector(op)),
+        false => compute::<T, T>(&x, dtype, move |x| op.real(x)),
+    }, else {
+        if dtype.is_half() {
+            let y = calculate(&op, &x.widened()?)?;
+            return copy::converted_in_order(&y, dtype);
+        }
+        if !E::LEAVES_INTEGERS {
+            unreachable!("integers were converted or refused");
+        }
+        dispatch!(integer dtype, T => compute::<T, T>(&x, dtype, move |x| op.integer(x)), else {
+            compute::<Bool, Bool>(&x, dtype, move |x| truth(&op, x))
+        })
+    })
+}
+
+/// A fresh array of a function of every complex number. The functions share one loop, and calculate in
+/// double precision: complex numbers are rarer than real ones, and a copy of a kernel for each is not.
+fn compute_complex(x: &Array, f: &(dyn Fn(Complex<f64>) -> Complex<f64> + Sync)) -> Result<Array> {
+    let wide = copy::as_type_in_order(x, DType::Complex128)?;
+    let y = compute::<Complex<f64>, Complex<f64>>(&wide, DType::Complex128, f)?;
+    Ok(copy::as_type_in_order(&y, x.dtype)?.into_owned())
+}
+
+/// A fresh array of `f` of every element.
+pub(crate) fn compute<S: Element, T: Element>(
+    x: &Array,
+    dtype: DType,
+    f: impl Fn(S) -> T + Copy + Sync,
+) -> Result<Array> {
+    let (x, mut y, order) = prepared(x, dtype)?;
+    let elements = x.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
+    map::map_slice(elements, y.fresh(), f);
+    Ok(match order {
+        Some(order) => order.restored(y),
+        None => y,
+    })
+}
+
+/// The operation as loops take it.
+#[derive(Clone, Copy)]
+struct Vector<E>(E);
+
+impl<E: Elementwise> Function<0> for Vector<E> {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+        self.0.vector(x)
+    }
+
+    const HAS_FAR: bool = E::HAS_FAR;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, x: T, []: [T; 0]) -> bool {
+        self.0.is_far(x)
+    }
+
+    fn far<T: Real>(&self, x: T, []: [T; 0]) -> T {
+        self.0.real(x)
+    }
+}
+
+/// `compute` of a function that is written for vectors.
+pub(crate) fn compute_function<T: Real>(x: &Array, f: impl Function<0>) -> Result<Array> {
+    let (x, mut y, order) = prepared(x, T::DTYPE)?;
+    let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
+    vector::map(elements, [], y.fresh(), f);
+    Ok(match order {
+        Some(order) => order.restored(y),
+        None => y,
+    })
+}
+
+/// The operand with its elements one after another, room for the result, and the order in which the
+/// result's dimensions then are, if it is not that of the operand.
+fn prepared(x: &Array, dtype: DType) -> Result<(Cow<'_, Array>, Array, Option<MemoryOrder>)> {
+    let order =
+        if x.layout.is_contiguous() { None } else { MemoryOrder::of(x.layout.shape(), &[&x.layout])? };
+    let x = match &order {
+        Some(order) => Cow::Owned(order.sorted(x)),
+        None => Cow::Borrowed(x),
+    };
+    let x = if x.layout.is_contiguous() { x } else { Cow::Owned(copy::dense(&x)?) };
+    let y = Array::uninit(&x.layout, dtype)?;
+    Ok((x, y, order))
+}

@@ -1,0 +1,33 @@
+//! Derivatives that are functions of vectors: a gradient becomes the next one in one pass, where nothing is recorded.
+
+use super::Elementwise;
+use crate::dispatch::binary;
+use crate::dispatch::binary::Elementwise2;
+use crate::error::Result;
+use crate::graph::mode;
+use crate::kernels::math::Arithmetic;
+use crate::kernels::vector::Vectors;
+use crate::tensor::Tensor;
+
+/// t · dy/dx from t and what is kept.
+#[derive(Clone, Copy)]
+struct Sloped<E>(E);
+
+impl<E: Elementwise> Elementwise2 for Sloped<E> {
+    const NAME: &'static str = E::NAME;
+    const NODE: &'static str = E::NODE;
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, t: A, kept: A) -> A {
+        t * self.0.slope(kept)
+    }
+}
+
+/// `t · dy/dx`, if that is a function of vectors and nothing is recorded.
+pub(crate) fn at_once<E: Elementwise>(op: E, kept: &Tensor, t: &Tensor) -> Option<Result<Tensor>> {
+    if !E::SLOPE || !mode::is_plain() || !kept.dtype().is_float() || t.dtype() != kept.dtype() {
+        return None;
+    }
+    Some(binary::apply(Sloped(op), t.into(), kept.into()))
+}

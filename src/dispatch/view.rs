@@ -1,0 +1,187 @@
+//! What all views share: other geometries of the same memory, and the rule that leads back. The
+//! views themselves stand by kind in `reshape`, `expand`, `permute`, `part` and `split`.
+
+use smallvec::smallvec;
+
+use crate::dispatch::apply::{apply_one, one, single, tangent};
+use crate::dispatch::modes::{intercept, minded};
+use crate::dispatch::record::trace;
+use crate::dispatch::{batch, in_place};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Edge, Forms, Gradients, Level, Node, Rule, mode};
+use crate::ops::conjugate;
+use crate::ops::geometry::strided;
+use crate::shape::{Layout, SharedLayout};
+use crate::tensor::{Array, Creation, Tensor};
+
+pub use crate::ops::geometry::expand::expand;
+pub(crate) use crate::ops::geometry::expand::expand_to;
+pub(crate) use crate::ops::geometry::reshape::reshape_to;
+use crate::ops::geometry::reshape::{Along, Reshape};
+pub use crate::ops::geometry::reshape::{reshape, view};
+
+/// A view of `source` in another layout, still without an edge.
+pub(crate) fn show(source: &Tensor, layout: Layout) -> Tensor {
+    show_as(source, layout, Creation::Default)
+}
+
+/// `show` by an operation of that kind.
+pub(crate) fn show_as(source: &Tensor, layout: Layout, creation: Creation) -> Tensor {
+    show_memory(source, source.memory().with_layout(layout), creation)
+}
+
+/// A view of `source` that shows this of its memory, still without an edge.
+pub(crate) fn show_memory(source: &Tensor, memory: Array, creation: Creation) -> Tensor {
+    Tensor::view_of(source, memory, None, created_now(creation), refresh)
+}
+
+/// A view of `source` that somebody else has made, which shows memory of its own perhaps.
+pub(crate) fn adopt(source: &Tensor, given: Tensor, creation: Creation) -> Tensor {
+    if given.is_minded() {
+        given.become_view(source, created_now(creation), refresh, 0);
+        return given;
+    }
+    Tensor::view_of(source, given.array(), None, created_now(creation), refresh)
+}
+
+/// How a view comes to be now that would by itself come to be as `creation`.
+fn created_now(creation: Creation) -> Creation {
+    match mode::is_grad_enabled() {
+        true => creation,
+        false if mode::is_inference() => Creation::Inference,
+        false => Creation::NoGrad,
+    }
+}
+
+/// The edge of a view whose base was written to since: a strided window on the base, also of one that has
+/// forgotten its history, where the window's begins then.
+pub(crate) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
+    let edge = base.gradient_edge()?;
+    let memory = base.memory().dtype;
+    if edge.is_some() && (memory != view.dtype || memory.is_pending()) {
+        let _on = mode::GradModeGuard::new(true);
+        let base = if memory.is_pending() { conjugate::pending(base)? } else { base.clone() };
+        return window_as(&base, (*view.layout).clone(), view.dtype)?.edge();
+    }
+    let rule = strided::rule(base.layout(), view.layout.clone());
+    let dtype = view.dtype.resolved();
+    let forms = Forms::one(crate::graph::Form { layout: view.layout.clone(), dtype });
+    Ok(Some(Edge { node: Node::record(rule, smallvec![edge], forms), output: 0 }))
+}
+
+/// The window of `x` with this layout, which the caller derived from that of `x`.
+pub(crate) fn window(x: &Tensor, layout: Layout) -> Result<Tensor> {
+    apply_one(strided::AsStrided { layout: SharedLayout::new(layout), in_place: false }, &[x])
+}
+
+/// `window` of memory that is shown as another element type: the parts of complex numbers, or the other
+/// way round, conjugates, negatives.
+pub(crate) fn window_as(x: &Tensor, layout: Layout, dtype: DType) -> Result<Tensor> {
+    let y = match (x.dtype().is_complex(), dtype.resolved().is_complex()) {
+        (true, false) => window(&conjugate::view_as_real(x)?, layout)?,
+        (false, true) => conjugate::view_as_complex(&window(x, conjugate::parts(&layout)?)?)?,
+        _ => window(x, layout)?,
+    };
+    if dtype.is_pending() { conjugate::pending(&y) } else { Ok(y) }
+}
+
+/// What a view shows of a base, of something else that lies as the base does.
+pub(crate) fn window_like(whole: &Tensor, view: &Tensor) -> Result<Tensor> {
+    let shown = view.memory();
+    let whole = if whole.is_pending() { conjugate::pending(whole)? } else { whole.clone() };
+    window_as(&whole, (*shown.layout).clone(), shown.dtype)
+}
+
+/// A kind of view as a linear map of values.
+pub(crate) trait Kind: Send + Sync + 'static {
+    /// torch's name of the node.
+    fn name(&self) -> &'static str;
+
+    /// The parameters as the node shows them, under torch's names.
+    fn shown(&self, source: &Layout) -> Attributes {
+        shown! { self_sym_sizes: source }
+    }
+
+    /// x̄ of an `x` that was laid out as `source`, from ȳ.
+    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor>;
+
+    /// dy, which is to have this shape, from dx.
+    fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor>;
+}
+
+/// The rule of a view.
+pub(crate) struct Shown<K> {
+    pub(crate) kind: K,
+    /// The layout before.
+    pub(crate) source: SharedLayout,
+}
+
+impl<K: Kind> Rule for Shown<K> {
+    fn name(&self) -> &str {
+        self.kind.name()
+    }
+
+    fn shown(&self) -> Attributes {
+        self.kind.shown(&self.source)
+    }
+
+    fn is_view(&self) -> bool {
+        true
+    }
+
+    fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(self.kind.back(&self.source, single(gradients))?)
+    }
+
+    fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(self.kind.forth(tangent(tangents), at.node.form(0).layout.shape())?)
+    }
+}
+
+/// A view of `x` with this layout, which the caller derived from that of `x`.
+pub(crate) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tensor> {
+    if mode::special()
+        && let Some(batch) = x.batch()
+    {
+        return batch::view(kind, x, batch, layout);
+    }
+    let y = match intercept::is_active() {
+        true => {
+            let mut attributes = kind.shown(&x.layout());
+            attributes.push(("size", layout.shape().into()));
+            intercept::shown(kind.name(), attributes, x, move |x| show(x, layout.clone()))?
+        }
+        false => show(x, layout),
+    };
+    trace(&[x], std::slice::from_ref(&y), |_| Shown { kind, source: x.layout() })?;
+    Ok(y)
+}
+
+/// All of `x`, as a view that has a tangent of its own at a level. Other tangents pass.
+pub(crate) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result<Tensor> {
+    let creation = created_now(Creation::Default);
+    let y = if x.is_minded() {
+        let given = minded::detach(x)?;
+        given.become_view(x, creation, refresh, level);
+        given
+    } else {
+        Tensor::view_apart(x, x.memory(), creation, refresh, level)
+    };
+    trace(&[x], std::slice::from_ref(&y), |_| Shown {
+        kind: Reshape { name, along: Along::Nothing },
+        source: x.layout(),
+    })?;
+    Ok(y)
+}
+
+/// Shows `x` itself in another layout from now on.
+pub(crate) fn apply_in_place(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<()> {
+    if mode::special()
+        && let Some(batch) = x.batch()
+    {
+        return batch::lay_out(kind, x, batch, layout);
+    }
+    in_place::lay_out(x, layout, Shown { kind, source: x.layout() })
+}

@@ -1,0 +1,173 @@
+//! Moving elements: dense copies, conversions, writes into memory that is shown elsewhere. Numbers
+//! only; the recorded forms (`clone`, `copy_`, `to`) are in `cast`.
+
+use crate::dispatch::binary;
+use std::borrow::Cow;
+
+use crate::dispatch::repeated;
+use crate::dtype::{BFloat16, Bool, Complex, DType, Element, Half, Scalar};
+use crate::error::Result;
+use crate::kernels::{map, moves};
+use crate::shape::{Layout, SharedLayout};
+use crate::storage::Storage;
+use crate::tensor::Array;
+
+/// The elements in row-major order, in memory of their own.
+pub(crate) fn dense(array: &Array) -> Result<Array> {
+    let mut copy = Array::uninit(&array.layout, array.dtype)?;
+    dispatch!(bits array.dtype, T => moves::gather(array.view::<T>(), copy.fresh::<T>()));
+    Ok(copy)
+}
+
+/// A copy of all memory that the elements lie in, in which they lie as before.
+pub(crate) fn whole(array: &Array) -> Result<Array> {
+    let count = array.storage.room() / array.dtype.size();
+    let copy = dense(&array.with_layout(Layout::contiguous(&[count])?))?;
+    Ok(Array { layout: array.layout.clone(), ..copy })
+}
+
+/// The array where its elements lie in row-major order, else a copy where they do.
+pub(crate) fn in_order(array: &Array) -> Result<Cow<'_, Array>> {
+    if array.layout.is_contiguous() { Ok(Cow::Borrowed(array)) } else { dense(array).map(Cow::Owned) }
+}
+
+/// The elements in row-major order and another type, in memory of their own. There is one conversion
+/// for each pair of types in the program, and this is where all of them stand.
+pub(crate) fn converted(array: &Array, dtype: DType) -> Result<Array> {
+    if array.dtype == dtype {
+        return dense(array);
+    }
+    if !array.layout.is_contiguous() {
+        return converted(&dense(array)?, dtype);
+    }
+    let mut copy = Array::uninit(&array.layout, dtype)?;
+    dispatch!(ordered array.dtype, S => dispatch!(ordered dtype, T => {
+        let elements = array.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
+        map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>);
+    }, else { return if dtype.is_half() { to_half(array, dtype) } else { to_complex(array, dtype) } }), else {
+        return if array.dtype.is_half() { from_half(array, dtype) } else { from_complex(array, dtype) }
+    });
+    Ok(copy)
+}
+
+/// Elements in row-major order as numbers of a half type, by way of single precision.
+fn to_half(array: &Array, dtype: DType) -> Result<Array> {
+    let array = as_type(array, DType::Float32)?;
+    let mut copy = Array::uninit(&array.layout, dtype)?;
+    match dtype {
+        DType::Float16 => map::map(array.view(), copy.fresh(), Half::from_f32),
+        _ => map::map(array.view(), copy.fresh(), BFloat16::from_f32),
+    }
+    Ok(copy)
+}
+
+/// Numbers of a half type in row-major order as another type, by way of single precision.
+fn from_half(array: &Array, dtype: DType) -> Result<Array> {
+    let wide = array.widened()?;
+    if dtype == DType::Float32 { Ok(wide) } else { converted(&wide, dtype) }
+}
+
+/// What was calculated in single precision as a half type, if it is to be one; as it is otherwise.
+pub(crate) fn rounded(array: Array, dtype: DType) -> Result<Array> {
+    if dtype.is_half() { converted_in_order(&array, dtype) } else { Ok(array) }
+}
+
+/// Elements in row-major order as complex numbers: real ones by way of double precision.
+fn to_complex(array: &Array, dtype: DType) -> Result<Array> {
+    let array = as_type(array, DType::Float64)?;
+    let mut copy = Array::uninit(&array.layout, dtype)?;
+    dispatch!(complex dtype, T => map::copy(array.view::<f64>(), copy.fresh::<T>()), else {
+        unreachable!("the type is complex")
+    });
+    Ok(copy)
+}
+
+/// Complex numbers in row-major order as another type: as real numbers by way of their real parts.
+fn from_complex(array: &Array, dtype: DType) -> Result<Array> {
+    let next = match dtype {
+        DType::Bool | DType::Complex64 | DType::Complex128 => dtype,
+        _ => DType::Float64,
+    };
+    let mut copy = Array::uninit(&array.layout, next)?;
+    dispatch!(complex array.dtype, S => match next {
+        DType::Bool => map::map(array.view::<S>(), copy.fresh(), |x: S| Bool::new(x.is_true())),
+        DType::Complex64 => map::copy::<S, Complex<f32>>(array.view(), copy.fresh()),
+        DType::Complex128 => map::copy::<S, Complex<f64>>(array.view(), copy.fresh()),
+        _ => map::copy::<S, f64>(array.view(), copy.fresh()),
+    }, else { unreachable!("the numbers are complex") });
+    if next == dtype { Ok(copy) } else { converted(&copy, dtype) }
+}
+
+/// The elements in memory of their own with this layout, which starts at its start and is of the
+/// same shape.
+pub(crate) fn laid_out(array: &Array, layout: &SharedLayout) -> Result<Array> {
+    if layout.is_plain() {
+        return dense(array);
+    }
+    let storage = Storage::uninit(layout.end().saturating_mul(array.dtype.size()))?;
+    let copy = Array { storage, layout: layout.clone(), dtype: array.dtype };
+    write(&copy, array)?;
+    Ok(copy)
+}
+
+/// `converted`, with the dimensions in the same order in memory.
+pub(crate) fn converted_in_order(array: &Array, dtype: DType) -> Result<Array> {
+    let layout = SharedLayout::new(array.layout.packed());
+    if layout.is_plain() {
+        return converted(array, dtype);
+    }
+    let packed = laid_out(array, &layout)?;
+    let flat = packed.with_layout(packed.layout.line());
+    let flat = converted(&flat, dtype)?;
+    Ok(Array { storage: flat.storage, layout, dtype })
+}
+
+/// The array as another type: itself where it is that already.
+pub(crate) fn as_type(array: &Array, dtype: DType) -> Result<Cow<'_, Array>> {
+    if array.dtype == dtype { Ok(Cow::Borrowed(array)) } else { converted(array, dtype).map(Cow::Owned) }
+}
+
+/// `as_type`, with the dimensions in the same order in memory.
+pub(crate) fn as_type_in_order(array: &Array, dtype: DType) -> Result<Cow<'_, Array>> {
+    match array.dtype == dtype {
+        true => Ok(Cow::Borrowed(array)),
+        false => converted_in_order(array, dtype).map(Cow::Owned),
+    }
+}
+
+/// Writes one number to every element of memory that is shown elsewhere. The caller counts the write.
+pub(crate) fn fill(target: &Array, value: Scalar) -> Result<()> {
+    if target.dtype.is_pending() {
+        let value = Array::from_scalar(value, target.dtype.resolved())?;
+        return write(target, &binary::expanded(&value, target.layout.shape())?);
+    }
+    repeated::in_turn(target, &[], &mut |target, _| {
+        dispatch!(stored target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
+        Ok(())
+    })
+}
+
+/// Writes elements of the same shape into memory that is shown elsewhere. The caller counts the write.
+pub(crate) fn write(target: &Array, source: &Array) -> Result<()> {
+    let own;
+    if target.dtype.is_pending() {
+        // What is done when the memory is read undoes itself: it is done to what is written.
+        let resolved = converted(source, target.dtype.resolved())?;
+        let opposite = Array { dtype: target.dtype, ..resolved }.resolved();
+        return write(&Array { dtype: opposite.dtype, ..target.clone() }, &opposite);
+    }
+    let source = match source.dtype != target.dtype || target.overlaps(source) {
+        true => {
+            own = converted(source, target.dtype)?;
+            &own
+        }
+        false => source,
+    };
+    if !target.layout.is_non_overlapping() {
+        return repeated::in_turn(target, std::slice::from_ref(source), &mut |target, source| {
+            write(target, &source[0])
+        });
+    }
+    dispatch!(bits target.dtype, T => moves::move_into(target.writable::<T>(), source.view::<T>()));
+    Ok(())
+}

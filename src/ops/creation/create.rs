@@ -1,0 +1,231 @@
+//! Tensors out of nothing: filled with one number. Those that are counted stand in `ranges`, those
+//! that are drawn in `random`.
+
+use smallvec::SmallVec;
+
+use crate::dispatch::batch;
+use crate::dispatch::modes::intercept;
+use crate::dtype::{DType, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{Attributes, mode, profile};
+use crate::kernels::{map, moves};
+use crate::ops::creation::cast::Order;
+use crate::shape::{self, Dims, Layout, SharedLayout};
+use crate::storage::Storage;
+use crate::tensor::{Array, Tensor};
+
+/// Zeros.
+pub fn zeros(shape: &[i64], dtype: DType) -> Result<Tensor> {
+    if shape.iter().any(|&size| size < 0) {
+        return Err(Error::ZerosNegative {}.into());
+    }
+    empty(shape, dtype)
+}
+
+/// Uninitialised memory, which is all that it promises; it is zeros, so that nothing leaks.
+pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
+    empty_in(shape, Order::RowMajor, dtype)
+}
+
+/// `empty` with elements that lie in this order in memory.
+pub fn empty_in(shape: &[i64], order: Order, dtype: DType) -> Result<Tensor> {
+    let _profiled = profile::step("empty");
+    let shape = shape::checked_shape(shape)?;
+    let layout = match order.layout(&shape)? {
+        Some(layout) => layout,
+        None => Layout::contiguous(&shape)?,
+    };
+    let layout = SharedLayout::new(layout);
+    Ok(Tensor::from_array(Array { layout: layout.clone(), ..Array::zeroed(&layout, dtype)? }))
+}
+
+/// `empty` with strides of its own.
+pub fn empty_strided(shape: &[i64], strides: &[i64], dtype: DType) -> Result<Tensor> {
+    let sizes = shape::checked_shape(shape)?;
+    if shape.len() != strides.len() {
+        return Err(Error::StridedRank {}.into());
+    }
+    if let Some(&stride) = strides.iter().find(|&&stride| stride < 0) {
+        return Err(Error::StridedNegative { stride, strides: strides.to_vec() }.into());
+    }
+    let reach = |(&size, &stride): (&i64, &i64)| (size - 1).max(0).checked_mul(stride);
+    let end = shape.iter().zip(strides).try_fold(1i64, |end, pair| end.checked_add(reach(pair)?));
+    let bytes = end.and_then(|end| end.checked_mul(dtype.size() as i64));
+    let bytes = bytes.ok_or_else(|| Error::TooManyElements { shape: shape.to_vec() })?;
+    let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
+    let layout = SharedLayout::new(Layout::strided(sizes, strides, 0)?);
+    let storage = Storage::zeroed(if layout.numel() == 0 { 0 } else { bytes as usize })?;
+    Ok(Tensor::from_array(Array { storage, layout, dtype }))
+}
+
+/// `empty` with the dimensions in this order in memory.
+pub fn empty_permuted(shape: &[i64], order: &[i64], dtype: DType) -> Result<Tensor> {
+    if shape.len() != order.len() {
+        return Err(Error::PhysicalRank { ndim: shape.len(), count: order.len() }.into());
+    }
+    let mut strides = vec![None; shape.len()];
+    let mut stride = 1i64;
+    for (index, &dim) in order.iter().enumerate().rev() {
+        let place = usize::try_from(dim).ok().and_then(|dim| strides.get_mut(dim));
+        let Some(place) = place else {
+            let last = shape.len() as i64 - 1;
+            return Err(Error::PhysicalRange { last, dim, index }.into());
+        };
+        if place.replace(stride).is_some() {
+            return Err(Error::PhysicalTwice {}.into());
+        }
+        stride = stride.saturating_mul(shape[dim as usize].max(1));
+    }
+    let strides: Vec<i64> = strides.into_iter().flatten().collect();
+    empty_strided(shape, &strides, dtype)
+}
+
+/// Every element `value`.
+pub fn full(shape: &[i64], value: Scalar, dtype: DType) -> Result<Tensor> {
+    check_value(value, dtype)?;
+    filled(&SharedLayout::new(Layout::contiguous(&shape::checked_shape(shape)?)?), value, dtype)
+}
+
+fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> {
+    let mut array = {
+        let _profiled = profile::step("empty");
+        Array::uninit(layout, dtype)?
+    };
+    let _profiled = profile::step("fill_");
+    dispatch!(stored dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
+    Ok(Tensor::from_array(array))
+}
+
+/// Zeros of the shape and type of `x`.
+pub fn zeros_like(x: &Tensor) -> Result<Tensor> {
+    like(x, Scalar::Int(0), x.dtype())
+}
+
+/// Ones of the shape and type of `x`.
+pub fn ones_like(x: &Tensor) -> Result<Tensor> {
+    like(x, Scalar::Int(1), x.dtype())
+}
+
+/// Every element `value`, in the shape of `x`.
+pub fn full_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
+    check_value(value, dtype)?;
+    like(x, value, dtype)
+}
+
+/// The gradient that a root starts with: one.
+pub(crate) fn implicit(root: &Tensor) -> Result<Tensor> {
+    if !mode::special() {
+        return plainly_like(root, Scalar::Int(1), root.dtype());
+    }
+    match root.batch().is_none() && (root.is_minded() || intercept::is_intercepting()) {
+        true => intercept::beside("torch::autograd::Implicit", Attributes::new(), root, |x| {
+            plainly_like(x, Scalar::Int(1), x.dtype())
+        }),
+        false => ones_like(root),
+    }
+}
+
+fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, |x| like(x, value, dtype)) {
+        return y;
+    }
+    if x.is_minded() && x.dtype() == dtype {
+        let (node, attributes) = match value {
+            Scalar::Int(0) => ("ZerosLike", Attributes::new()),
+            Scalar::Int(1) => ("OnesLike", Attributes::new()),
+            value => ("FullLike", shown! { fill_value: value }),
+        };
+        return intercept::beside(node, attributes, x, move |x| plainly_like(x, value, dtype));
+    }
+    plainly_like(x, value, dtype)
+}
+
+fn plainly_like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
+    let layout = x.layout();
+    if layout.is_plain() {
+        return filled(&layout, value, dtype);
+    }
+    let tensor = filled(&SharedLayout::new(Layout::contiguous(&[layout.numel()])?), value, dtype)?;
+    Ok(Tensor::from_array(tensor.array().with_layout(layout.packed())))
+}
+
+/// A unit matrix of `rows` by `columns`.
+pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
+    for (argument, size) in [("n", rows), ("m", columns)] {
+        if size < 0 {
+            return Err(Error::EyeNegative { argument, size }.into());
+        }
+    }
+    let matrix = empty(&[rows, columns], dtype)?;
+    let step = matrix.layout().shape()[1] + 1;
+    let diagonal =
+        Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0)?;
+    let diagonal = matrix.array().with_layout(diagonal);
+    dispatch!(stored dtype, T => moves::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
+    Ok(matrix)
+}
+
+/// Whether the type can hold the number. As in C, unsigned types take negative numbers that they can
+/// wrap around.
+pub fn check_value(value: Scalar, dtype: DType) -> Result<()> {
+    let fits = match (value, dtype) {
+        (Scalar::Complex(value), dtype) if dtype.is_complex() => {
+            let part = |part: f64| check_value(Scalar::Float(part), dtype.to_real()).is_ok();
+            part(value.re) && part(value.im)
+        }
+        (value, DType::Complex64 | DType::Complex128) => check_value(value, dtype.to_real()).is_ok(),
+        (Scalar::Complex(_), DType::Bool) => true,
+        (Scalar::Complex(value), dtype) => {
+            // As in torch, what is left without an imaginary part has to fit, but that has to be zero.
+            value.im == 0.0 && check_value(Scalar::Float(value.re), dtype).is_ok()
+        }
+        (Scalar::Bool(_), _) | (_, DType::Bool | DType::Float64) | (Scalar::Int(_), DType::Float32) => true,
+        (value, DType::Float16 | DType::BFloat16) => within(value.to_f64(), dtype),
+        (Scalar::Int(value), DType::UInt8) => (-255..=255).contains(&value),
+        (Scalar::Int(value), _) => integers(dtype).contains(&i128::from(value)),
+        (Scalar::Float(value), DType::Float32) => within(value, dtype),
+        (Scalar::Float(value), _) => {
+            let range = integers(dtype);
+            value >= *range.start() as f64 && value <= *range.end() as f64
+        }
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(Error::ValueOverflow { name: name_in_c(dtype) }.into()),
+    }
+}
+
+/// Whether a floating-point type holds the number, if it is finite.
+fn within(value: f64, dtype: DType) -> bool {
+    !value.is_finite() || value.abs() <= dtype.greatest()
+}
+
+/// The integers that an integer type holds.
+pub(crate) fn integers(dtype: DType) -> std::ops::RangeInclusive<i128> {
+    match dtype {
+        DType::UInt8 => 0..=255,
+        _ => {
+            let half = 1i128 << (8 * dtype.size() - 1);
+            -half..=half - 1
+        }
+    }
+}
+
+/// What C calls the type.
+pub fn name_in_c(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "bool",
+        DType::UInt8 => "uint8_t",
+        DType::Int8 => "int8_t",
+        DType::Int16 => "int16_t",
+        DType::Int32 => "int",
+        DType::Int64 => "int64_t",
+        DType::Float16 => "c10::Half",
+        DType::BFloat16 => "c10::BFloat16",
+        DType::Float32 => "float",
+        DType::Float64 => "double",
+        DType::Complex64 => "c10::complex<float>",
+        _ => "c10::complex<double>",
+    }
+}

@@ -1,0 +1,185 @@
+//! Tensors that are counted: `arange`, `linspace`, `logspace`.
+
+use crate::dispatch::default_dtype;
+use crate::dtype::{Category, Complex, DType, Element, Scalar};
+use crate::error::{Error, Result};
+use crate::ops;
+use crate::ops::creation::{cast, copy, create};
+use crate::ops::pointwise::compare;
+use crate::ops::pointwise::select;
+use crate::shape;
+use crate::storage;
+use crate::tensor::{Array, Tensor};
+
+/// Elements that are counted in a row from one that was calculated, for a vector of 32 bytes.
+const VECTOR_BYTES: usize = 32;
+
+/// The type of a range that names none: integers give integers.
+pub fn dtype(start: Scalar, end: Scalar, step: Scalar) -> DType {
+    let whole = [start, end, step].iter().all(|number| number.category() != Category::Float);
+    if whole { DType::Int64 } else { default_dtype::get() }
+}
+
+/// The numbers from `start` to before `end`, `step` apart.
+///
+/// As torch does, floating-point numbers are calculated anew for each vector and counted inside of
+/// it, but for those that do not fill two vectors. The last bit of some depends on it.
+pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<Tensor> {
+    let length = count(start, end, step, dtype)?;
+    let size = i64::try_from(length).map_err(|_| Error::RangeOverflow {})?;
+    let shape = shape::checked_shape(&[size])?;
+    let mut array = Array::uninit_shape(&shape, dtype.wide())?;
+    dispatch!(float dtype.wide(), T => {
+        let (start, step) = (start.to_f64(), step.to_f64());
+        let vector = VECTOR_BYTES / dtype.size();
+        let even = shape[0] - shape[0] % (2 * vector);
+        for (index, out) in array.fresh::<T>().iter_mut().enumerate() {
+            let inside = if index < even { index % vector } else { 0 };
+            let first = dtype.rounded(step.mul_add((index - inside) as f64, start));
+            out.write(T::from_f64(step.mul_add(inside as f64, first)));
+        }
+    }, else {
+        dispatch!(integer dtype, T => {
+            let (start, step): (i64, i64) = (start.to(), step.to());
+            for (index, out) in (0i64..).zip(array.fresh::<T>()) {
+                out.write(T::from_i64(start.wrapping_add(step.wrapping_mul(index))));
+            }
+        }, else { return Err(Error::NotImplementedFor { operation: "arange_cpu", dtype }.into()) })
+    });
+    copy::rounded(array, dtype).map(Tensor::from_array)
+}
+
+/// How many numbers a range has.
+fn count(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<i128> {
+    let [first, last, distance] = [start, end, step].map(Scalar::to_f64);
+    if distance.is_nan() || distance == 0.0 {
+        return Err(Error::RangeStep {}.into());
+    }
+    if !first.is_finite() || !last.is_finite() {
+        return Err(Error::RangeInfinite { start: first, end: last }.into());
+    }
+    if (last - first) * distance.signum() < 0.0 {
+        return Err(Error::RangeBounds {}.into());
+    }
+    if dtype != DType::Int64 {
+        let count = ((last - first) / distance).ceil();
+        return if count < i64::MAX as f64 { Ok(count as i128) } else { Err(Error::RangeOverflow {}.into()) };
+    }
+    // In 64 bits not every integer is a floating-point number, so they are counted as integers.
+    let [first, last, distance] = [start, end, step].map(|number| i128::from(number.to::<i64>()));
+    if distance == 0 {
+        return Err(Error::RangeStepTruncated {}.into());
+    }
+    Ok((last - first + distance - distance.signum()) / distance)
+}
+
+/// `steps` numbers from `start` to `end`, both included, at equal distances. They are counted from
+/// both ends to the middle, so that each end is exact.
+pub fn linspace(start: Scalar, end: Scalar, steps: i64, dtype: DType) -> Result<Tensor> {
+    spaced(start, end, steps, dtype, "linspace_cpu", |x| x)
+}
+
+/// `linspace` between numbers that are tensors, those of many samples too.
+pub fn linspace_between(start: &Tensor, end: &Tensor, steps: i64, dtype: DType) -> Result<Tensor> {
+    if steps < 0 {
+        return Err(Error::StepsNegative {}.into());
+    }
+    let exact = if dtype.is_differentiable() { dtype } else { DType::Float64 };
+    let ends = [cast::to_dtype(start, exact)?, cast::to_dtype(end, exact)?];
+    let first = arange(Scalar::Int(0), Scalar::Int(steps), Scalar::Int(1), exact)?;
+    let last = ops::sub((steps - 1).max(0) as f64, &first)?;
+    let step = ops::div(&ops::sub(&ends[1], &ends[0])?, (steps - 1).max(1) as f64)?;
+    let rising = ops::add(&ends[0], &ops::mul(&step, &first)?)?;
+    let falling = ops::sub(&ends[1], &ops::mul(&step, &last)?)?;
+    let is_early = compare::lt(&first, (steps / 2).max(i64::from(steps == 1)) as f64)?;
+    cast::to_dtype(&select::where_(&is_early, &rising, &falling)?, dtype)
+}
+
+/// `steps` powers of `base`, with exponents as `linspace` gives them.
+pub fn logspace(start: Scalar, end: Scalar, steps: i64, base: f64, dtype: DType) -> Result<Tensor> {
+    spaced(start, end, steps, dtype, "logspace_cpu", |x| {
+        if x.im == 0.0 { Complex::new(base.powf(x.re), 0.0) } else { Complex::new(base, 0.0).powc(x) }
+    })
+}
+
+/// `spaced` of complex numbers, whose parts are at equal distances each.
+fn spaced_complex(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    dtype: DType,
+    map: impl Fn(Complex<f64>) -> Complex<f64>,
+) -> Result<Tensor> {
+    let (first, last) = (start.to_complex(), end.to_complex());
+    let step = (last - first) / (steps - 1) as f64;
+    let value = |index: i64| match steps {
+        1 => first,
+        _ if index < steps / 2 => first + step * index as f64,
+        _ => last - step * (steps - index - 1) as f64,
+    };
+    let shape = shape::checked_shape(&[steps])?;
+    let elements = storage::collected(shape[0], (0..steps).map(|index| map(value(index))))?;
+    let array = Array::from_slice(&shape, &elements)?;
+    Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
+}
+
+fn spaced(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    dtype: DType,
+    operation: &'static str,
+    map: impl Fn(Complex<f64>) -> Complex<f64>,
+) -> Result<Tensor> {
+    if steps < 0 {
+        return Err(Error::StepsNegative {}.into());
+    }
+    if dtype.is_complex() {
+        return spaced_complex(start, end, steps, dtype, map);
+    }
+    if dtype == DType::Bool {
+        return Err(Error::NotImplementedFor { operation, dtype }.into());
+    }
+    create::check_value(start, dtype)?;
+    create::check_value(end, dtype)?;
+    let shape = shape::checked_shape(&[steps])?;
+    let [first, last] = [start, end].map(|number| match dtype.is_float() {
+        true => dtype.rounded(number.to_f64()),
+        false => number.to::<i64>() as f64,
+    });
+    // Powers are as exact as single precision.
+    let exact = if operation == "linspace_cpu" { dtype } else { dtype.wide() };
+    let mut elements = space_out(shape[0], first, last, exact)?;
+    elements.iter_mut().for_each(|x| *x = map(Complex::new(*x, 0.0)).re);
+    let array = Array::from_slice(&shape, &elements)?;
+    Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
+}
+
+/// `linspace` between the elements of two arrays of floating-point numbers, a row for each pair.
+pub fn linspaces(starts: &Tensor, ends: &Tensor, steps: i64) -> Result<Tensor> {
+    let (dtype, shape) = (starts.dtype(), shape::checked_shape(&[starts.numel() as i64, steps])?);
+    if !dtype.is_float() {
+        return Err(Error::NotImplementedFor { operation: "linspace_cpu", dtype }.into());
+    }
+    let mut elements = storage::room(shape.iter().product())?;
+    for (start, end) in starts.to_vec::<f64>()?.into_iter().zip(ends.to_vec::<f64>()?) {
+        elements.extend(space_out(shape[1], start, end, dtype)?);
+    }
+    let array = Array::from_slice(&shape, &elements)?;
+    Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
+}
+
+/// Numbers at equal distances, counted from both ends to the middle. The distance is as exact as the type.
+fn space_out(steps: usize, first: f64, last: f64, dtype: DType) -> Result<Vec<f64>> {
+    let step = dtype.rounded(dtype.rounded(last - first) / (steps as f64 - 1.0));
+    let value = |index: usize| match steps {
+        1 => first,
+        // Half types are rounded in between.
+        _ if dtype.is_half() && index < steps / 2 => first + dtype.rounded(step * index as f64),
+        _ if dtype.is_half() => last - dtype.rounded(step * (steps - index - 1) as f64),
+        _ if index < steps / 2 => step.mul_add(index as f64, first),
+        _ => (-step).mul_add((steps - index - 1) as f64, last),
+    };
+    let value = |index| if dtype.is_half() { dtype.rounded(value(index)) } else { value(index) };
+    storage::collected(steps, (0..steps).map(value))
+}

@@ -1,0 +1,221 @@
+//! Dimensions in another order.
+
+use crate::ops::geometry::reshape;
+use smallvec::SmallVec;
+
+use crate::dispatch::batch;
+use crate::dispatch::given::GivenView;
+use crate::dispatch::view::{Kind, apply, apply_in_place};
+use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::Tensor;
+
+/// y = x with two dimensions exchanged
+///
+/// dy is dx and x̄ is ȳ with the same exchanged
+struct Transpose {
+    name: &'static str,
+    first: usize,
+    second: usize,
+    /// The dimensions as the caller named them.
+    given: [i64; 2],
+}
+
+impl Kind for Transpose {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn shown(&self, _source: &Layout) -> Attributes {
+        match self.name.starts_with("Transpose") {
+            true => shown! { dim0: self.given[0], dim1: self.given[1] },
+            false => Attributes::new(),
+        }
+    }
+
+    fn back(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        let name = if self.name == "TBackward0" { "TBackward0" } else { "TransposeBackward0" };
+        exchange(name, gradient, self.first, self.second)
+    }
+
+    fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
+        exchange("TransposeBackward0", tangent, self.first, self.second)
+    }
+}
+
+fn exchanged(layout: &Layout, first: usize, second: usize) -> Layout {
+    layout.permuted((0..layout.ndim()).map(|dim| match dim {
+        dim if dim == first => second,
+        dim if dim == second => first,
+        dim => dim,
+    }))
+}
+
+fn exchange(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<Tensor> {
+    let given = [first as i64, second as i64];
+    apply(Transpose { name, first, second, given }, x, exchanged(&x.layout(), first, second))
+}
+
+fn exchange_in_place(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<()> {
+    let given = [first as i64, second as i64];
+    apply_in_place(Transpose { name, first, second, given }, x, exchanged(&x.layout(), first, second))
+}
+
+fn pair(x: &Tensor, first: i64, second: i64) -> Result<(usize, usize)> {
+    let ndim = x.ndim();
+    Ok((shape::normalize_dim(first, ndim)?, shape::normalize_dim(second, ndim)?))
+}
+
+/// The tensor with two dimensions exchanged.
+pub fn transpose(x: &Tensor, first: i64, second: i64) -> Result<Tensor> {
+    let given = [first, second];
+    let (first, second) = pair(x, first, second)?;
+    let transpose = Transpose { name: "TransposeBackward0", first, second, given };
+    apply(transpose, x, exchanged(&x.layout(), first, second))
+}
+
+/// Exchanges two dimensions of the tensor itself.
+pub fn transpose_(x: &Tensor, first: i64, second: i64) -> Result<()> {
+    let (first, second) = pair(x, first, second)?;
+    exchange_in_place("TransposeBackward1", x, first, second)
+}
+
+fn matrix_pair(operation: &'static str, x: &Tensor) -> Result<(usize, usize)> {
+    match x.ndim() {
+        0 | 1 => Ok((0, 0)),
+        2 => Ok((0, 1)),
+        ndim => Err(Error::TransposeDimensions { operation, ndim }.into()),
+    }
+}
+
+/// A matrix transposed; a vector or a number as it is.
+pub fn t(x: &Tensor) -> Result<Tensor> {
+    let (first, second) = matrix_pair("t", x)?;
+    exchange("TBackward0", x, first, second)
+}
+
+/// Transposes the matrix itself.
+pub fn t_(x: &Tensor) -> Result<()> {
+    let (first, second) = matrix_pair("t_", x)?;
+    exchange_in_place("TBackward1", x, first, second)
+}
+
+/// A matrix, or each of a batch of matrices, transposed.
+#[allow(non_snake_case)] // as in torch
+pub fn mT(x: &Tensor) -> Result<Tensor> {
+    match x.ndim() {
+        0 => Ok(x.clone()),
+        1 => Err(Error::MatrixTransposeDimensions { attribute: "mT", ndim: 1 }.into()),
+        _ => transpose(x, -2, -1),
+    }
+}
+
+/// y = x with the dimensions in the order `dims`
+///
+/// dy is dx in that order; x̄ is ȳ in the order before
+struct Permute {
+    dims: Dims,
+}
+
+/// The order as the caller gave it, if that was by negative numbers.
+fn given(dims: &[i64]) -> Option<Attributes> {
+    dims.iter().any(|&dim| dim < 0).then(|| shown! { dims: dims })
+}
+
+impl Kind for Permute {
+    fn name(&self) -> &'static str {
+        "PermuteBackward0"
+    }
+
+    fn shown(&self, _source: &Layout) -> Attributes {
+        shown! { dims: &self.dims }
+    }
+
+    fn back(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        let mut inverse: Dims = SmallVec::from_elem(0, self.dims.len());
+        for (place, &dim) in self.dims.iter().enumerate() {
+            inverse[dim] = place;
+        }
+        reorder(gradient, inverse)
+    }
+
+    fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
+        reorder(tangent, self.dims.clone())
+    }
+}
+
+/// A layout with the dimensions in the order `dims`, which names each of them once.
+pub(crate) fn reordered(layout: &Layout, dims: &[usize]) -> Layout {
+    layout.permuted(dims.iter().copied())
+}
+
+fn reorder(x: &Tensor, dims: Dims) -> Result<Tensor> {
+    let layout = reordered(&x.layout(), &dims);
+    apply(Permute { dims }, x, layout)
+}
+
+/// The tensor with its dimensions in another order.
+pub fn permute(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
+    let ndim = x.ndim();
+    if dims.len() != ndim {
+        if batch::is_batched(x) {
+            // Dimensions of samples are counted from behind those of all, before they are compared.
+            dims.iter().try_for_each(|&dim| shape::normalize_dim(dim, ndim).map(drop))?;
+        }
+        return Err(batch::told_of_all(Error::PermuteCount { ndim, given: dims.len() }, &[x]));
+    }
+    let mut order = Dims::new();
+    for &dim in dims {
+        let dim = shape::normalize_dim(dim, ndim)?;
+        if order.contains(&dim) {
+            return Err(Error::PermuteRepeated {}.into());
+        }
+        order.push(dim);
+    }
+    match given(dims) {
+        Some(given) => {
+            let layout = reordered(&x.layout(), &order);
+            apply(GivenView { kind: Permute { dims: order }, given }, x, layout)
+        }
+        None => reorder(x, order),
+    }
+}
+
+/// The tensor with its dimensions in the opposite order.
+#[allow(non_snake_case)] // as in torch
+pub fn T(x: &Tensor) -> Result<Tensor> {
+    reorder(x, (0..x.ndim()).rev().collect())
+}
+
+/// Moves the dimensions `source` to the places `destination`; the others keep their order.
+pub fn movedim(x: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor> {
+    let ndim = x.ndim();
+    if source.len() != destination.len() {
+        let (source, destination) = (source.to_vec(), destination.to_vec());
+        return Err(Error::MovedimCount { source, destination }.into());
+    }
+    let within = |dims: &[i64]| -> Result<Vec<i64>> {
+        dims.iter().map(|&dim| shape::normalize_dim(dim, ndim).map(|dim| dim as i64)).collect()
+    };
+    let once = |dims: Vec<i64>, given: &[i64], argument: &'static str| -> Result<Dims> {
+        let twice = |place: usize| dims[..place].contains(&dims[place]);
+        match (0..dims.len()).any(twice) {
+            true => Err(Error::MovedimRepeated { argument, dims: given.to_vec() }.into()),
+            false => Ok(dims.into_iter().map(|dim| dim as usize).collect()),
+        }
+    };
+    let (first, second) = (within(source)?, within(destination)?);
+    let source = once(first, source, "source")?;
+    let destination = once(second, destination, "destination")?;
+    if ndim == 0 {
+        return reshape::alias(x);
+    }
+    let mut others = (0..ndim).filter(|dim| !source.contains(dim));
+    let place = |place: usize| match destination.iter().position(|&to| to == place) {
+        Some(index) => source[index],
+        None => others.next().unwrap_or_else(|| unreachable!("as many places are left as dimensions")),
+    };
+    reorder(x, (0..ndim).map(place).collect())
+}

@@ -1,0 +1,75 @@
+//! The bytes of a tensor read as another type. Gradients do not pass: the numbers are unrelated.
+
+use crate::dispatch::batch;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::shape::{Dims, Layout, SharedLayout};
+use crate::tensor::{Array, Tensor};
+
+/// The memory of `x` as elements of another type; the last dimension grows or shrinks when their
+/// size differs.
+pub fn view_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    // Samples that come first change nothing about the last dimension.
+    if let Some(y) = batch::front(x, |x, _| view_dtype(x, dtype)) {
+        return y;
+    }
+    if x.is_pending() && x.dtype() != dtype {
+        return Err(Error::UnresolvedView {}.into());
+    }
+    let array = x.memory();
+    let layout = match (array.dtype.size(), dtype.size()) {
+        (old, new) if old == new => array.layout.clone(),
+        (old, new) => {
+            let (from, to) = (array.dtype, dtype);
+            if array.layout.ndim() == 0 {
+                return Err(Error::ViewDTypeScalar { from, to }.into());
+            }
+            SharedLayout::new(if old > new {
+                finer(&array, to, old / new)?
+            } else {
+                coarser(&array, to, new / old)?
+            })
+        }
+    };
+    let dtype = if x.dtype() == dtype { array.dtype } else { dtype };
+    Ok(Tensor::from_array(Array { storage: array.storage, layout, dtype }))
+}
+
+/// The layout of elements of which `ratio` make one of the old.
+fn finer(array: &Array, to: DType, ratio: usize) -> Result<Layout> {
+    let (from, layout) = (array.dtype, &array.layout);
+    let (mut shape, mut strides): (Dims, Dims) = (layout.shape().into(), layout.strides().into());
+    let last = shape.len() - 1;
+    if strides[last] != 1 {
+        return Err(Error::ViewDTypeStride { from, to, stride: strides[last] }.into());
+    }
+    shape[last] *= ratio;
+    for stride in &mut strides[..last] {
+        *stride *= ratio;
+    }
+    Layout::strided(shape, strides, layout.offset() * ratio)
+}
+
+/// The layout of elements that `ratio` of the old make.
+fn coarser(array: &Array, to: DType, ratio: usize) -> Result<Layout> {
+    let (from, layout) = (array.dtype, &array.layout);
+    let (mut shape, mut strides): (Dims, Dims) = (layout.shape().into(), layout.strides().into());
+    let (last, offset) = (shape.len() - 1, layout.offset());
+    if !shape[last].is_multiple_of(ratio) {
+        return Err(Error::ViewDTypeSize { from, to, ratio, size: shape[last] }.into());
+    }
+    if !offset.is_multiple_of(ratio) {
+        return Err(Error::ViewDTypeOffset { from, to, ratio, offset }.into());
+    }
+    if strides[last] != 1 {
+        return Err(Error::ViewDTypeStride { from, to, stride: strides[last] }.into());
+    }
+    for (dim, stride) in strides[..last].iter_mut().enumerate() {
+        if !stride.is_multiple_of(ratio) {
+            return Err(Error::ViewDTypeStep { from, to, dim, ratio, stride: *stride }.into());
+        }
+        *stride /= ratio;
+    }
+    shape[last] /= ratio;
+    Layout::strided(shape, strides, offset / ratio)
+}

@@ -1,0 +1,175 @@
+//! Triangles and diagonals of matrices.
+
+use smallvec::smallvec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
+use crate::kernels::map;
+use crate::ops::creation::copy;
+use crate::ops::geometry::part;
+use crate::ops::geometry::part::Part;
+use crate::shape::{self, SharedLayout};
+use crate::tensor::{Array, Tensor};
+
+/// y = x with zeros above, or below, a diagonal of its matrices
+///
+/// dy and x̄ are dx and ȳ with the same zeros
+#[derive(Clone)]
+struct Triangle {
+    upper: bool,
+    diagonal: i64,
+}
+
+impl Triangle {
+    fn again(&self, x: &Tensor) -> Result<Gradients> {
+        one(apply_one(Triangle { upper: self.upper, diagonal: self.diagonal }, &[x])?)
+    }
+}
+
+impl Op for Triangle {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        if self.upper { "TriuBackward0" } else { "TrilBackward0" }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { diagonal: self.diagonal }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let x = copy::in_order(&x)?;
+        let mut y = Array::uninit(&x.layout, x.dtype)?;
+        let (&[.., rows, columns], diagonal) = (x.layout.shape(), self.diagonal) else {
+            unreachable!("triangles are parts of matrices")
+        };
+        let stays = |place: usize| {
+            let (row, column) = (place / columns % rows, place % columns);
+            let ahead = column as i64 - row as i64;
+            if self.upper { ahead >= diagonal } else { ahead <= diagonal }
+        };
+        dispatch!(bits x.dtype, T => {
+            let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
+            map::fill_with_index(y.fresh::<T>(), |place| {
+                if stays(place) { elements[place] } else { T::default() }
+            });
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        self.again(single(gradients))
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        self.again(tangent(tangents))
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+fn triangle(x: &Tensor, upper: bool, diagonal: i64, operation: &'static str) -> Result<Tensor> {
+    match x.ndim() {
+        0 | 1 => Err(Error::TriangleDimensions { operation }.into()),
+        _ => apply_one(Triangle { upper, diagonal }, &[x]),
+    }
+}
+
+/// The matrices with zeros above the diagonal of that number.
+pub fn tril(x: &Tensor, diagonal: i64) -> Result<Tensor> {
+    triangle(x, false, diagonal, "tril")
+}
+
+/// The matrices with zeros below the diagonal of that number.
+pub fn triu(x: &Tensor, diagonal: i64) -> Result<Tensor> {
+    triangle(x, true, diagonal, "triu")
+}
+
+/// y = a copy of a diagonal of x
+///
+/// dy is that of dx; x̄ is ȳ on the diagonal of zeros
+#[derive(Clone)]
+struct DiagonalCopy {
+    part: Part,
+}
+
+impl Op for DiagonalCopy {
+    type Saved = SharedLayout;
+
+    fn name(&self) -> &'static str {
+        "DiagonalBackward0_copy"
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        match self.part {
+            Part::Diagonal { offset, first, second } => {
+                shown! { dim1: first, dim2: second, offset: offset, self_sym_sizes: saved }
+            }
+            _ => unreachable!("it is the copy of a diagonal"),
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        Ok(smallvec![Tensor::from_array(copy::dense(&self.part.of(&inputs[0].array())?)?)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, source: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(part::embed(single(gradients), self.part, source.shape(), "DiagonalBackwardBackward0")?)
+    }
+
+    fn jvp(&self, _source: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(apply_one(DiagonalCopy { part: self.part }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(DiagonalCopy { part: self.part.deeper() })
+    }
+}
+
+/// The diagonal of a matrix, or the matrix with a vector on that diagonal.
+pub fn diag(x: &Tensor, diagonal: i64) -> Result<Tensor> {
+    match *x.layout().shape() {
+        [_] => diag_embed(x, diagonal, -2, -1),
+        [rows, columns] => {
+            // Beyond the corners there is nothing, however far.
+            let offset = diagonal.clamp(-(rows as i64), columns as i64);
+            apply_one(DiagonalCopy { part: Part::Diagonal { offset, first: 0, second: 1 } }, &[x])
+        }
+        ref shape => Err(Error::DiagDimensions { ndim: shape.len() }.into()),
+    }
+}
+
+/// Zeros with the last dimension of the tensor on a diagonal of two new dimensions.
+pub fn diag_embed(x: &Tensor, offset: i64, first: i64, second: i64) -> Result<Tensor> {
+    let ndim = x.ndim() + 1;
+    let (dim1, dim2) = (first, second);
+    let (first, second) = (shape::normalize_dim(first, ndim)?, shape::normalize_dim(second, ndim)?);
+    if first == second {
+        return Err(Error::DiagonalDimensions { dim1, dim2 }.into());
+    }
+    let layout = x.layout();
+    let Some((&length, rest)) = layout.shape().split_last() else {
+        return Err(Error::DimOutOfRange { dim: -1, low: -1, high: 0 }.into());
+    };
+    let side = (length as i64).saturating_add(offset.saturating_abs());
+    let mut whole = shape::signed(rest);
+    for dim in [first.min(second), first.max(second)] {
+        whole.insert(dim, side);
+    }
+    let whole = shape::checked_shape(&whole)?;
+    let part = Part::Diagonal { offset, first, second };
+    let given = shown! { offset: offset, dim1: dim1, dim2: dim2 };
+    part::embed_given(x, part, &whole, "DiagEmbedBackward0", given)
+}

@@ -1,0 +1,182 @@
+//! Whole slices of a dimension named by a vector of indices: `index_select`. Its reverses are in `writes`.
+
+mod writes;
+
+use crate::ops::creation::cast;
+use crate::ops::geometry::reshape;
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
+use crate::dtype::{DType, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
+use crate::kernels::gather as kernels;
+use crate::ops::creation::create;
+use crate::ops::geometry::expand;
+use crate::ops::geometry::part::from_end;
+use crate::ops::indexing::gather;
+use crate::shape::{self, Dims, SharedLayout};
+use crate::storage;
+use crate::tensor::{Array, Tensor};
+use writes::{IndexWrite, Mode};
+pub use writes::{index_add, index_add_, index_copy, index_copy_, index_fill, index_fill_};
+
+/// Slices of a dimension: which, and the indices as they were given.
+#[derive(Clone)]
+struct Slices {
+    dim: usize,
+    /// The dimension as the caller named it.
+    named: i64,
+    places: Arc<Vec<i64>>,
+    given: Array,
+}
+
+impl Slices {
+    /// The slices that `index` names, after `bad` has said no to those that are not there.
+    fn new(
+        x: &Tensor,
+        named: i64,
+        index: &Tensor,
+        negative: bool,
+        bad: impl FnOnce(i64, usize) -> Error,
+    ) -> Result<Slices> {
+        let dim = shape::normalize_dim(named, x.ndim())?;
+        let given = index.array();
+        let size = x.layout().size(dim);
+        let mut places = index.to_vec::<i64>()?;
+        for place in &mut places {
+            *place = match from_end(*place, size) {
+                Some(found) if negative || *place >= 0 => found as i64,
+                _ => return Err(bad(*place, size).into()),
+            };
+        }
+        Ok(Slices { dim, named, places: places.into(), given })
+    }
+
+    fn keep(&self) -> SavedTensor {
+        SavedTensor::new(self.given.clone(), Source::Constant)
+    }
+
+    /// The same slices behind one more dimension.
+    fn deeper(&self) -> Slices {
+        Slices { dim: self.dim + 1, ..self.clone() }
+    }
+
+    /// A shape with as many slices as are named.
+    fn shape(&self, source: &[usize]) -> Dims {
+        let mut shape: Dims = source.into();
+        if let Some(size) = shape.get_mut(self.dim) {
+            *size = self.places.len();
+        }
+        shape
+    }
+
+    fn select(&self, x: &Tensor) -> Result<Tensor> {
+        apply_one(IndexSelect { slices: self.clone() }, &[x])
+    }
+
+    fn zero(&self, x: &Tensor) -> Result<Tensor> {
+        let mode = Mode::FillNumber(Scalar::Int(0));
+        apply_one(IndexWrite { slices: self.clone(), mode }, &[x])
+    }
+
+    /// Each slice once, however often it is named.
+    fn once(&self) -> Result<Slices> {
+        let mut places = storage::collected(self.places.len(), self.places.iter().copied())?;
+        places.sort_unstable();
+        places.dedup();
+        Ok(Slices { places: places.into(), ..self.clone() })
+    }
+}
+
+/// y = the named slices of x
+///
+/// dy is those of dx; x̄ is ȳ added to zeros at the slices
+#[derive(Clone)]
+struct IndexSelect {
+    slices: Slices,
+}
+
+impl Op for IndexSelect {
+    type Saved = (SavedTensor, SharedLayout);
+    const SAVED: &'static [&'static str] = &["index"];
+
+    fn name(&self) -> &'static str {
+        "IndexSelectBackward0"
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.slices.named, self_sym_sizes: &saved.1 }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let Slices { dim, places, .. } = &self.slices;
+        let mut y = Array::uninit_shape(&self.slices.shape(x.layout.shape()), x.dtype)?;
+        dispatch!(bits x.dtype, T => {
+            kernels::index_select(x.view::<T>(), *dim, places, y.fresh::<T>());
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        (self.slices.keep(), keep.layout(0))
+    }
+
+    fn vjp(&self, (index, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        at.load(index)?;
+        let gradient = single(gradients);
+        let zeros = create::zeros(&shape::signed(source.shape()), gradient.dtype())?;
+        let add = IndexWrite { slices: self.slices.clone(), mode: Mode::Add(Scalar::Int(1)) };
+        one(apply_one(add, &[&zeros, gradient])?)
+    }
+
+    fn jvp(&self, (index, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        at.load(index)?;
+        one(self.slices.select(tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.deeper(IndexSelect { slices: self.slices.deeper() })
+    }
+}
+
+/// The slices of a dimension in the order of an index.
+pub fn index_select(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
+    let ndim = x.ndim();
+    let (named, dim) = (dim, shape::normalize_dim(dim, ndim)?);
+    if index.ndim() > 1 {
+        return Err(Error::IndexVector { operation: "index_select" }.into());
+    }
+    if !matches!(index.dtype(), DType::Int32 | DType::Int64) {
+        return Err(Error::IndexDTypeOf { operation: "index_select", expected: "int32 or int64" }.into());
+    }
+    if ndim == 0 && index.numel() != 1 {
+        return Err(Error::IndexScalarCount { count: index.numel() }.into());
+    }
+    if batch::is_batched(index) && ndim > 0 {
+        return gather::gather(x, named, &as_elements(index, x, dim)?);
+    }
+    if ndim > 1 && x.layout().size(dim) == 0 && index.numel() > 0 {
+        return Err(Error::IndexSelectEmpty {}.into());
+    }
+    let slices = Slices::new(x, named, index, false, |index, size| match dim {
+        1 => Error::IndexSelectMatrix { index, size },
+        _ => Error::IndexSelectRange {},
+    })?;
+    slices.select(x)
+}
+
+/// An index of slices as one of their elements: what works where each sample has its own.
+fn as_elements(index: &Tensor, x: &Tensor, dim: usize) -> Result<Tensor> {
+    let mut shape: Dims = x.layout().shape().into();
+    let mut line = Dims::from_elem(1, shape.len());
+    (shape[dim], line[dim]) = (index.numel(), index.numel());
+    let index = cast::to_dtype(index, DType::Int64)?;
+    expand::expand_to(&reshape::reshape_to(&index, &line)?, &shape)
+}

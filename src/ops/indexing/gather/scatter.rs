@@ -1,0 +1,336 @@
+//! Writes to elements named one by one along a dimension: `scatter`.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::{Gather, check_index, checked, counted, lines, write_lines};
+use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::whole::{Whole, whole_one};
+use crate::dispatch::in_place;
+use crate::dispatch::operand::Operand;
+use crate::dispatch::record::records;
+use crate::dtype::{Bool, DType, Ring, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::kernels::gather as kernels;
+use crate::ops::creation::{copy, create};
+use crate::ops::indexing::indexed::tangent_or_zeros;
+use crate::ops::indexing::scatter_reduce::{Fold, scatter_reduce};
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// What becomes of an element that is written to.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Mode {
+    /// It is replaced by an element.
+    Replace,
+    /// It is replaced by a number.
+    Fill(Scalar),
+    /// An element is added to it.
+    Add,
+    /// It is combined with an element, or with a number.
+    Combine(Combination, Option<Scalar>),
+}
+
+/// What becomes of two elements.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Combination {
+    /// Their sum.
+    Sum,
+    /// Their product.
+    Product,
+}
+
+/// y = x, but y[i][index[i][j]] is v[i][j], or that more, for `dim` 1
+///
+/// dy is dx and dv so combined; x̄ is ȳ, with zeros at the indices if they were replaced, or ȳ multiplied as x
+/// was; v̄ is gathered from ȳ. Products of real elements are differentiated as those of `scatter_reduce`.
+#[derive(Clone)]
+pub(super) struct Scatter {
+    pub(super) dim: usize,
+    /// The dimension as the caller named it.
+    pub(super) given: i64,
+    pub(super) index: Tensor,
+    pub(super) mode: Mode,
+}
+
+impl Scatter {
+    /// What becomes of the gradient or the tangent of `x` alone.
+    fn alone(&self) -> Mode {
+        match self.mode {
+            Mode::Add | Mode::Combine(Combination::Sum, _) => Mode::Add,
+            Mode::Combine(Combination::Product, Some(_)) => self.mode,
+            _ => Mode::Fill(Scalar::Int(0)),
+        }
+    }
+}
+
+impl Op for Scatter {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["index"];
+
+    fn name(&self) -> &'static str {
+        match self.mode {
+            Mode::Replace => "ScatterBackward0",
+            Mode::Fill(_) => "ScatterBackward1",
+            Mode::Add => "ScatterAddBackward0",
+            Mode::Combine(..) => "torch::autograd::NotImplemented",
+        }
+    }
+
+    fn saved_names(&self) -> &'static [&'static str] {
+        if matches!(self.mode, Mode::Combine(..)) { &[""] } else { Self::SAVED }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        match self.mode {
+            Mode::Combine(..) => Attributes::new(),
+            _ => shown! { dim: self.given },
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        self.overwritten(inputs)
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {
+        SavedTensor::constant(&self.index)
+    }
+
+    fn vjp(&self, index: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if self.mode == Mode::Combine(Combination::Product, None) {
+            return Err(Error::NoDerivative { operation: "scatter" }.into());
+        }
+        let (index, gradient, dim) = (at.load(index)?, single(gradients), self.dim);
+        let x = match (at.needs(0), self.alone()) {
+            (true, Mode::Add) => Some(gradient.clone()),
+            (true, mode) => {
+                Some(apply_one(Scatter { dim, given: self.given, index: index.clone(), mode }, &[gradient])?)
+            }
+            (false, _) => None,
+        };
+        if matches!(self.mode, Mode::Fill(_) | Mode::Combine(_, Some(_))) {
+            return Ok(smallvec![x]);
+        }
+        let values = || apply_one(Gather { dim, given: self.given, index }, &[gradient]);
+        Ok(smallvec![x, at.needs(1).then(values).transpose()?])
+    }
+
+    fn jvp(&self, index: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        if self.mode == Mode::Combine(Combination::Product, None) {
+            return Err(Error::NoTangent { operation: "scatter" }.into());
+        }
+        let (index, dim) = (at.load(index)?, self.dim);
+        let x = tangent_or_zeros(at, tangents, 0, at.node.form(0).layout.shape())?;
+        let Some(values) = tangents.get(1).cloned().flatten() else {
+            return match self.alone() {
+                Mode::Add => one(x),
+                mode => one(apply_one(Scatter { dim, given: self.given, index, mode }, &[&x])?),
+            };
+        };
+        one(apply_one(Scatter { dim, given: self.given, index, mode: self.mode }, &[&x, &values])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let op = Scatter { dim: self.dim + 1, index: lines(call, self.dim)?, ..self.clone() };
+        write_lines(call, op)
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        smallvec![self.index.clone()]
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Scatter { index: held[0].clone(), ..self.clone() })
+    }
+}
+
+impl Overwrite for Scatter {
+    fn reads_apart(&self) -> bool {
+        true
+    }
+
+    fn in_place_name(&self) -> &'static str {
+        if self.mode == Mode::Add { "scatter_add_" } else { "scatter_" }
+    }
+
+    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
+        let index = self.index.array();
+        if index.layout.numel() == 0 {
+            return Ok(());
+        }
+        let apart = if target.overlaps(&index) { copy::dense(&index)? } else { index };
+        let index = copy::as_type(&apart, DType::Int64)?;
+        let values = match (self.mode, inputs.get(1)) {
+            (Mode::Fill(value) | Mode::Combine(_, Some(value)), _) => {
+                let value = Tensor::from_scalar(value, target.dtype)?.array();
+                crate::dispatch::binary::expanded(&value, index.layout.shape())?
+            }
+            (_, Some(values)) => corner(&values.array(), index.layout.shape())?,
+            (_, None) => unreachable!("elements are scattered from a tensor"),
+        };
+        let (dim, index) = (self.dim, index.view::<i64>());
+        macro_rules! into {
+            ($T:ty, $combine:expr) => {
+                kernels::scatter(target.writable::<$T>(), dim, index, values.view::<$T>(), $combine)
+            };
+        }
+        match self.mode {
+            Mode::Replace | Mode::Fill(_) => dispatch!(bits target.dtype, T => into!(T, |_, value| value)),
+            Mode::Combine(Combination::Product, _) => {
+                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::mul(old, value)), else {
+                    into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() && value.get()))
+                })
+            }
+            Mode::Add | Mode::Combine(Combination::Sum, _) => {
+                dispatch!(ring target.dtype, T => into!(T, |old: T, value: T| Ring::add(old, value)), else {
+                    into!(Bool, |old: Bool, value: Bool| Bool::new(old.get() || value.get()))
+                })
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first elements along every dimension.
+fn corner(array: &Array, shape: &[usize]) -> Result<Array> {
+    let mut strides: Dims = array.layout.strides().into();
+    // Only where one of the two has no dimensions and the other has one element.
+    strides.resize(shape.len(), 1);
+    Ok(array.with_layout(Layout::strided(shape.into(), strides, array.layout.offset())?))
+}
+
+/// The operation of a scatter, with its arguments checked.
+fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mode) -> Result<Scatter> {
+    check_index("scatter", x, dim, index)?;
+    if let Operand::Tensor(values) = values
+        && values.dtype() != x.dtype()
+    {
+        return Err(Error::ScatterDType { operation: "scatter" }.into());
+    }
+    let (given, places) = (dim, index);
+    let dim = checked("scatter", x, dim, index, |shape, index, dim| {
+        if index.len() != shape.len() {
+            return Err(Error::GatherDimensions { argument: "self" }.into());
+        }
+        let beyond = (0..shape.len()).any(|at| at != dim && index[at] > shape[at]);
+        let (index, shape) = (index.to_vec(), shape.to_vec());
+        let Operand::Tensor(values) = values else {
+            return match beyond {
+                true => Err(batch::told_of_all(Error::ScatterShape { index, shape, dim }, &[x, places])),
+                false => Ok(()),
+            };
+        };
+        // The first dimension of the index that the source has not is looked for, unless it has none at all.
+        if (1..index.len()).contains(&values.ndim()) {
+            shape::normalize_dim(values.ndim() as i64, values.ndim())?;
+        }
+        let source = counted(values.layout().shape()).to_vec();
+        if source.len() != index.len() {
+            return Err(Error::GatherDimensions { argument: "src" }.into());
+        }
+        if beyond || index.iter().zip(&source).any(|(index, source)| index > source) {
+            let error = Error::ScatterSource { index, shape, dim, source };
+            return Err(batch::told_of_all(error, &[x, places, values]));
+        }
+        Ok(())
+    })?;
+    Ok(Scatter { dim, given, index: index.clone(), mode })
+}
+
+/// Checks what is scattered from a tensor; answers the dimension.
+pub(crate) fn checked_scatter(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Result<usize> {
+    prepared(x, dim, index, Operand::Tensor(values), Mode::Add).map(|scatter| scatter.dim)
+}
+
+/// What a scatter of an operand does, and its inputs.
+fn replacing<'a>(x: &'a Tensor, values: Operand<'a>) -> Result<(Mode, SmallVec<[&'a Tensor; 2]>)> {
+    Ok(match values {
+        Operand::Tensor(values) => (Mode::Replace, smallvec![x, values]),
+        Operand::Scalar(value) => {
+            create::check_value(value, x.dtype())?;
+            (Mode::Fill(value), smallvec![x])
+        }
+    })
+}
+
+/// The tensor with values where an index says along a dimension.
+pub fn scatter<'a>(
+    x: &'a Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: impl Into<Operand<'a>>,
+) -> Result<Tensor> {
+    let values = values.into();
+    let (mode, inputs) = replacing(x, values)?;
+    apply_one(prepared(x, dim, index, values, mode)?, &inputs)
+}
+
+/// `scatter` in place.
+pub fn scatter_<'a>(x: &'a Tensor, dim: i64, index: &Tensor, values: impl Into<Operand<'a>>) -> Result<()> {
+    let values = values.into();
+    let (mode, inputs) = replacing(x, values)?;
+    apply_in_place(prepared(x, dim, index, values, mode)?, &inputs)
+}
+
+/// A combination with an operand, with its arguments checked, and its inputs.
+fn combining<'a>(
+    x: &'a Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: Operand<'a>,
+    combination: Combination,
+) -> Result<(Scatter, SmallVec<[&'a Tensor; 2]>)> {
+    let (mode, inputs) = replacing(x, values)?;
+    let number = if let Mode::Fill(value) = mode { Some(value) } else { None };
+    Ok((prepared(x, dim, index, values, Mode::Combine(combination, number))?, inputs))
+}
+
+/// The tensor with values combined with what is there, where an index says along a dimension.
+pub fn scatter_combined(
+    x: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: Operand<'_>,
+    combination: Combination,
+) -> Result<Tensor> {
+    let (op, inputs) = combining(x, dim, index, values, combination)?;
+    match op.mode {
+        Mode::Combine(Combination::Product, None) if x.dtype().is_float() => {
+            let (name, index) = (op.name(), index.clone());
+            let parts = move |inputs: &[&Tensor]| {
+                let product = scatter_reduce(inputs[0], dim, &index, inputs[1], Fold::Product, true)?;
+                Ok(smallvec![product])
+            };
+            whole_one(Whole::new("scatter", name, &["", "", ""], 2, parts), &inputs)
+        }
+        _ => apply_one(op, &inputs),
+    }
+}
+
+/// `scatter_combined` in place.
+pub fn scatter_combined_(
+    x: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    values: Operand<'_>,
+    combination: Combination,
+) -> Result<()> {
+    let (op, inputs) = combining(x, dim, index, values, combination)?;
+    if combination == Combination::Product && (records(&inputs) || mode::special()) {
+        return in_place::through(x, &inputs[1..], |x| scatter_combined(x, dim, index, values, combination));
+    }
+    apply_in_place(op, &inputs)
+}
+
+/// The tensor with values added where an index says along a dimension.
+pub fn scatter_add(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Result<Tensor> {
+    apply_one(prepared(x, dim, index, Operand::Tensor(values), Mode::Add)?, &[x, values])
+}
+
+/// `scatter_add` in place.
+pub fn scatter_add_(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Result<()> {
+    apply_in_place(prepared(x, dim, index, Operand::Tensor(values), Mode::Add)?, &[x, values])
+}

@@ -1,0 +1,10 @@
+//! Elements named by places: reading, writing and combining them.
+
+pub mod along;
+pub mod gather;
+pub mod index;
+pub mod indexed;
+pub mod masked;
+pub mod nonzero;
+pub(crate) mod places;
+pub mod scatter_reduce;

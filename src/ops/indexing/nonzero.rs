@@ -1,0 +1,94 @@
+//! Where elements are that are not zero.
+
+use smallvec::smallvec;
+
+use crate::dispatch::{batch, watch};
+use crate::error::{Error, Result};
+use crate::kernels::gather;
+use crate::ops::geometry::{part, reshape, split};
+use crate::shape::{Dims, Layout};
+use crate::storage;
+use crate::tensor::{Array, Tensor};
+
+/// `nonzero` by its other name, under which it is mapped over samples as long as they have as many.
+pub fn argwhere(x: &Tensor) -> Result<Tensor> {
+    nonzero_of_each(x, 0)
+}
+
+/// `argwhere` of samples along `lead` first dimensions.
+fn nonzero_of_each(x: &Tensor, lead: usize) -> Result<Tensor> {
+    let each = |x: &[Tensor]| nonzero_of_each(&x[0], lead + 1);
+    if batch::is_batched(x) && !batch::is_innermost() {
+        return nonzero(x);
+    }
+    if let Some(found) = batch::together(&[x], "argwhere", &each) {
+        return found;
+    }
+    let found = nonzero(x)?;
+    let layout = x.layout();
+    let (samples, sample) = layout.shape().split_at(lead);
+    if lead == 0 {
+        return Ok(found);
+    }
+    // The rows of one sample stand together: the first columns say whose they are.
+    let mut counts = storage::filled(samples.iter().product(), 0)?;
+    for row in found.to_vec::<i64>()?.chunks(layout.ndim()) {
+        let number = |number, (&place, &size): (&i64, &usize)| number * size + place as usize;
+        counts[row.iter().zip(samples).fold(0, number)] += 1;
+    }
+    let count = batch::alike_or(&counts, |&count| vec![count, sample.len()])?;
+    let own = part::narrow(&found, 1, lead as i64, sample.len() as i64)?;
+    let mut shape: Dims = samples.into();
+    shape.extend([count, sample.len()]);
+    reshape::reshape_to(&own, &shape)
+}
+
+/// The coordinates of the elements that are not zero, a row each.
+pub fn nonzero(x: &Tensor) -> Result<Tensor> {
+    let x = &batch::alike_in_all(x);
+    if batch::is_batched(x) {
+        return Err(Error::MappedShape { operation: "nonzero" }.into());
+    }
+    let (array, ndim) = (x.array().widened()?, x.ndim());
+    let (count, found) = watch::patiently(array.layout.numel() as u64, || {
+        dispatch!(all array.dtype, T => {
+            let found = gather::nonzero(array.view::<T>())?;
+            let count = match found.len().checked_div(ndim) {
+                Some(count) => count,
+                None => gather::flat_nonzero(array.view::<T>())?.len(),
+            };
+            Ok((count, found))
+        })
+    })?;
+    // Column by column in memory, since columns are what is used of it.
+    let mut columns: Vec<i64> = storage::room(found.len())?;
+    for dim in 0..ndim {
+        columns.extend(found.iter().skip(dim).step_by(ndim));
+    }
+    let array = Array::from_slice(&[columns.len()], &columns)?;
+    let strides = if ndim == 0 { [1, count.max(1)] } else { [1, count] };
+    let layout = Layout::strided(smallvec![count, ndim], strides.as_slice().into(), 0)?;
+    Ok(Tensor::from_array(array.with_layout(layout)))
+}
+
+/// `nonzero_by_dimension` as the choice by a condition without alternatives.
+pub fn chosen(condition: &Tensor) -> Result<Vec<Tensor>> {
+    match batch::is_batched(&batch::alike_in_all(condition)) && batch::is_innermost() {
+        true => Err(Error::MappedShape { operation: "where" }.into()),
+        false => nonzero_by_dimension(condition),
+    }
+}
+
+/// The coordinates of the elements that are not zero, a tensor for each dimension.
+pub fn nonzero_by_dimension(x: &Tensor) -> Result<Vec<Tensor>> {
+    let x = &batch::alike_in_all(x);
+    if batch::is_batched(x) {
+        return Err(match batch::is_innermost() {
+            true => Error::MappedDecision { operation: "nonzero_numpy".to_owned() },
+            false => Error::MappedShape { operation: "nonzero" },
+        }
+        .into());
+    }
+    let x = if x.ndim() == 0 { reshape::reshape_to(&x.detach(), &[1])? } else { x.detach() };
+    split::unbind(&nonzero(&x)?, 1)
+}

@@ -1,0 +1,274 @@
+//! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
+
+use crate::ops;
+use smallvec::smallvec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::{binary, in_place};
+use crate::dtype::{Ring, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients};
+use crate::kernels::zip;
+use crate::ops::geometry::expand;
+use crate::ops::linalg::bilinear;
+use crate::ops::linalg::bilinear::{
+    Factors, Product, gradients_of_factors, keep_factors, tangent_of_product,
+};
+use crate::ops::linalg::products::{
+    Matrices, MatrixVector, check_batches, check_mapped, check_matrix_sizes, refuse_bool,
+};
+use crate::ops::pointwise::arithmetic;
+use crate::tensor::{Array, Tensor};
+
+/// The factors of the two summands.
+#[derive(Clone, Copy)]
+pub struct Weights {
+    /// Of what is added to. Zero leaves it unread.
+    pub beta: Scalar,
+    /// Of the product.
+    pub alpha: Scalar,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Weights { beta: Scalar::Int(1), alpha: Scalar::Int(1) }
+    }
+}
+
+/// Names that a product has when it is added to something.
+trait Addable: Product {
+    /// torch's name of the node.
+    fn added_name(&self) -> &'static str;
+    /// torch's names of the factors.
+    const ADDED_FACTORS: &'static [&'static str];
+}
+
+impl Addable for Matrices {
+    const ADDED_FACTORS: &'static [&'static str] = &["mat1", "mat2"];
+
+    fn added_name(&self) -> &'static str {
+        if self.batched { "BaddbmmBackward0" } else { "AddmmBackward0" }
+    }
+}
+
+impl Addable for MatrixVector {
+    const ADDED_FACTORS: &'static [&'static str] = &["mat", "vec"];
+
+    fn added_name(&self) -> &'static str {
+        "AddmvBackward0"
+    }
+}
+
+/// y = βx + α a·b, with x broadcast
+///
+/// x̄ = βȳ, and the factors get what they get from αȳ
+#[derive(Clone)]
+struct AddProduct<P> {
+    product: P,
+    weights: Weights,
+}
+
+impl<P: Addable> Op for AddProduct<P> {
+    type Saved = Factors;
+    const SAVED: &'static [&'static str] = P::ADDED_FACTORS;
+
+    fn name(&self) -> &'static str {
+        self.product.added_name()
+    }
+
+    fn saved_names(&self) -> &'static [&'static str] {
+        if self.name() == "BaddbmmBackward0" { &["batch1", "batch2"] } else { P::ADDED_FACTORS }
+    }
+
+    fn shown(&self, kept: &Self::Saved) -> Attributes {
+        let mut shown = shown! { alpha: self.weights.alpha, beta: self.weights.beta };
+        if self.name() == "AddmmBackward0" {
+            let names = [["mat1_sym_sizes", "mat1_sym_strides"], ["mat2_sym_sizes", "mat2_sym_strides"]];
+            shown.extend(bilinear::show_forms(&kept.0, names));
+        }
+        shown
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let y = self.product.compute(&inputs[1].array(), &inputs[2].array())?;
+        let x = binary::expanded(&inputs[0].array(), y.layout.shape())?;
+        let Weights { beta, alpha } = self.weights;
+        dispatch!(ring y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
+            unreachable!("truth values are refused before")
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep_factors(&self.product, keep, 1)
+    }
+
+    fn vjp(&self, kept: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = single(gradients);
+        let x = at.needs(0).then(|| arithmetic::times(g, self.weights.beta.conj())).transpose()?;
+        let [left, right] = match at.needs(1) || at.needs(2) {
+            true if at.tracking => {
+                let factors = gradients_of_factors(&self.product, kept, at, g, 1)?;
+                let times = |x: Tensor| arithmetic::times(&x, self.weights.alpha.conj());
+                let [left, right] = factors.map(|factor| factor.map(times).transpose());
+                [left?, right?]
+            }
+            // One product less.
+            true => {
+                let g = arithmetic::times(g, self.weights.alpha.conj())?;
+                gradients_of_factors(&self.product, kept, at, &g, 1)?
+            }
+            false => [None, None],
+        };
+        Ok(smallvec![x, left, right])
+    }
+
+    fn jvp(&self, kept: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let tangent = |index: usize| tangents.get(index).and_then(Option::as_ref);
+        let x = tangent(0).map(|dx| arithmetic::times(dx, self.weights.beta)).transpose()?;
+        let product = tangent_of_product(&self.product, kept, at, [tangent(1), tangent(2)])?
+            .map(|product| arithmetic::times(&product, self.weights.alpha))
+            .transpose()?;
+        let sum = match (x, product) {
+            (Some(x), Some(product)) => Some(ops::add(&x, &product)?),
+            (x, product) => x.or(product),
+        };
+        // A tangent is as large as the output, even where only what is broadcast has one.
+        let output = at.node.form(0).layout.clone();
+        Ok(smallvec![sum.map(|sum| expand::expand_to(&sum, output.shape())).transpose()?])
+    }
+
+    fn work(&self, kept: &Self::Saved) -> Option<u64> {
+        Some(kept.1.0)
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        bilinear::effort(&self.product, inputs[1], inputs[2])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let [a, b] = [call.inputs[1].moved(0)?, call.inputs[2].moved(0)?];
+        let together = call.inputs[1].dim.is_some() || call.inputs[2].dim.is_some();
+        let product = match together {
+            true => self.product.batch(&a, &b)?,
+            false => self.product.call(&a, &b)?,
+        };
+        let product = Samples { value: product, dim: together.then_some(0) };
+        let y = arithmetic::times(&product.value, self.weights.alpha)?;
+        if !self.weights.beta.is_true() {
+            let y = Samples { value: y, ..product }.front(call.size)?;
+            return Ok(smallvec![Samples::first(y)]);
+        }
+        let x = arithmetic::times(&call.inputs[0].aligned(product.rank())?, self.weights.beta)?;
+        Ok(smallvec![Samples::first(ops::add(&x, &y)?)])
+    }
+}
+
+/// y ← βx + αy
+fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
+    let read = beta.is_true();
+    let (beta, alpha): (T, T) = (beta.to(), alpha.to());
+    let Some(y) = y.writable_slice::<T>() else { unreachable!("a fresh product lies in order") };
+    zip::zip_in_place(y, x.view::<T>(), move |y, x| {
+        let x = if read { x.mul(beta) } else { T::ZERO };
+        x.add(y.mul(alpha))
+    });
+}
+
+/// `βx + α ab` for matrices a and b.
+pub fn addmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
+    check_mapped("mm", [2, 2], a, b)?;
+    let shape = check_addmm(x, a, b)?;
+    expand::check(x, &shape)?;
+    apply_one(AddProduct { product: Matrices::TWO, weights }, &[x, a, b])
+}
+
+/// `addmm` in place of x.
+pub fn addmm_(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<()> {
+    in_place::through(x, &[a, b], |x| {
+        check_whole(x, &check_addmm(x, a, b)?)?;
+        addmm(x, a, b, weights)
+    })
+}
+
+/// Whether a product can be added to x in place.
+fn check_whole(x: &Tensor, product: &[usize]) -> Result<()> {
+    let layout = x.layout();
+    if layout.shape() == product {
+        return Ok(());
+    }
+    Err(Error::ProductInPlace { input: layout.shape().to_vec(), output: product.to_vec() }.into())
+}
+
+fn check_addmm(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<[usize; 2]> {
+    if x.dtype() != b.dtype() {
+        return Err(Error::AddmmDTypes { dtype1: x.dtype(), dtype2: b.dtype() }.into());
+    }
+    if a.dtype() != b.dtype() {
+        return Err(Error::LinearDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
+    }
+    let (left, right) = (a.layout(), b.layout());
+    for (layout, argument) in [(&left, "mat1"), (&right, "mat2")] {
+        if layout.ndim() != 2 {
+            return Err(Error::MatrixRank { argument, ndim: layout.ndim() }.into());
+        }
+    }
+    check_matrix_sizes(left.shape(), right.shape())?;
+    refuse_bool(a, "addmm_impl_cpu_")?;
+    Ok([left.shape()[0], right.shape()[1]])
+}
+
+/// `βx + α av` for a matrix a and a vector v.
+pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Tensor> {
+    check_mapped("mv", [2, 1], a, v)?;
+    let [added, matrix, vector] = [x, a, v].map(Tensor::layout);
+    let (&[rows, columns], &[length], true) = (matrix.shape(), vector.shape(), added.ndim() <= 1) else {
+        let [ndim, ndim1, ndim2] = [added, matrix, vector].map(|layout| layout.ndim());
+        return Err(Error::MatrixVectorDimensions { ndim, ndim1, ndim2 }.into());
+    };
+    let size = added.numel();
+    if columns != length || size != rows && size != 1 {
+        return Err(Error::MatrixVectorSizes { size, rows, columns, length }.into());
+    }
+    let [dtype, dtype1, dtype2] = [x, a, v].map(Tensor::dtype);
+    if dtype != dtype1 || dtype1 != dtype2 {
+        return Err(Error::MatrixVectorDTypes { dtype, dtype1, dtype2 }.into());
+    }
+    refuse_bool(a, "addmv_impl_cpu")?;
+    apply_one(AddProduct { product: MatrixVector::default(), weights }, &[x, a, v])
+}
+
+/// `βx + α ab` for every pair of matrices of two batches a and b.
+pub fn baddbmm(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<Tensor> {
+    check_mapped("bmm", [3, 3], a, b)?;
+    check_added(x, a, b)?;
+    check_batches(a, b)?;
+    let [dtype, dtype1, dtype2] = [x, a, b].map(Tensor::dtype);
+    if dtype != dtype1 || dtype1 != dtype2 {
+        return Err(Error::BatchDTypes { dtype, dtype1, dtype2 }.into());
+    }
+    refuse_bool(a, "bmm")?;
+    apply_one(AddProduct { product: Matrices::BATCHES, weights }, &[x, a, b])
+}
+
+/// `baddbmm` in place of x.
+pub fn baddbmm_(x: &Tensor, a: &Tensor, b: &Tensor, weights: Weights) -> Result<()> {
+    in_place::through(x, &[a, b], |x| {
+        check_added(x, a, b)?;
+        check_batches(a, b)?;
+        let (left, right) = (a.layout(), b.layout());
+        check_whole(x, &[left.shape()[0], left.shape()[1], right.shape()[2]])?;
+        baddbmm(x, a, b, weights)
+    })
+}
+
+/// Whether x can be shown as large as the product of two batches, if they are such.
+fn check_added(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<()> {
+    let (left, right) = (a.layout(), b.layout());
+    match (left.shape(), right.shape()) {
+        (&[count, rows, ..], &[_, _, columns, ..]) => expand::check(x, &[count, rows, columns]),
+        _ => Ok(()),
+    }
+}

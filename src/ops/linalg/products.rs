@@ -1,0 +1,405 @@
+//! Products of matrices and vectors whose ranks are fixed: `mm`, `bmm`, `mv`, `dot`. Operands of any
+//! rank stand in `matmul`, what the rules of all products share in `bilinear`.
+
+mod checks;
+
+use std::mem::MaybeUninit;
+
+use ndarray::{ArrayView, Dimension, Ix2, Ix3};
+use smallvec::smallvec;
+
+pub(crate) use checks::{check_batches, check_mapped, check_matrix_sizes, refuse_bool};
+
+use crate::dispatch::binary;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::operand::Numbers;
+use crate::dispatch::record::records;
+use crate::dtype::{DType, Number};
+use crate::error::{Error, Result};
+use crate::kernels::gemm;
+use crate::ops::conjugate;
+use crate::ops::conjugate::part;
+use crate::ops::creation::copy;
+use crate::ops::geometry::squeeze;
+use crate::ops::geometry::squeeze::Squeezed;
+use crate::ops::geometry::{permute, reshape};
+use crate::ops::linalg::bilinear::Product;
+use crate::ops::linalg::matmul::matmul;
+use crate::ops::mul;
+use crate::ops::reduction::reduce;
+use crate::shape::{self, Dims, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// C = A B for matrices, or for every pair of two batches
+///
+/// Ā = C̄ Bᵀ, B̄ = Aᵀ C̄
+///
+/// Each factor counts as it is or transposed, so derivatives are products of the same kind, and no
+/// transposed view is made for them.
+#[derive(Clone, Copy)]
+pub(crate) struct Matrices {
+    pub(crate) batched: bool,
+    turned: [bool; 2],
+    /// Whether the elements of C are to lie column by column.
+    by_columns: bool,
+}
+
+/// Whether somebody sees how a product of these factors is made: a graph, or whoever is shown operations.
+fn is_shown(factors: &[&Tensor]) -> bool {
+    intercept::is_active() || records(factors)
+}
+
+impl Matrices {
+    /// Of two matrices, as they are.
+    pub(crate) const TWO: Matrices = Matrices { batched: false, turned: [false; 2], by_columns: false };
+    /// Of two batches, as they are.
+    pub(crate) const BATCHES: Matrices = Matrices { batched: true, ..Matrices::TWO };
+
+    /// The transposed matrix, or every one of a batch, as torch's rules record it.
+    fn transposed(self, x: &Tensor) -> Result<Tensor> {
+        if self.batched { permute::transpose(x, 1, 2) } else { permute::t(x) }
+    }
+
+    fn turned(self, turned: [bool; 2]) -> Matrices {
+        Matrices { turned, by_columns: false, ..self }
+    }
+
+    /// The gradient of a factor that lies column by column does so too, as its owner will want it.
+    fn laid_out(self, like: &Layout) -> Matrices {
+        let by_columns = !self.batched
+            && matches!((like.strides(), like.shape()), (&[1, step], &[rows, _]) if step == rows);
+        Matrices { by_columns, ..self }
+    }
+}
+
+impl Product for Matrices {
+    const FACTORS: &'static [&'static str] = &["self", "mat2"];
+
+    fn name(&self) -> &'static str {
+        if self.batched { "BmmBackward0" } else { "MmBackward0" }
+    }
+
+    fn compute(&self, a: &Array, b: &Array) -> Result<Array> {
+        let [m, _, n] = self.sizes(&a.layout, &b.layout);
+        let mut shape: Dims = if self.batched { smallvec![a.layout.shape()[0]] } else { Dims::new() };
+        shape.extend(if self.by_columns { [n, m] } else { [m, n] });
+        let [left, right] = self.turned;
+        let c = match self.by_columns {
+            // Cᵀ = Bᵀ Aᵀ
+            true => product(&shape, (b, !right), (a, !left))?,
+            false => product(&shape, (a, left), (b, right))?,
+        };
+        if !self.by_columns {
+            return Ok(c);
+        }
+        Ok(c.with_layout(Layout::strided(smallvec![m, n], smallvec![1, m], 0)?))
+    }
+
+    fn left(&self, b: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor> {
+        if is_shown(&[b, g]) && self.turned == [false; 2] {
+            return match self.laid_out(like).by_columns {
+                true => self.transposed(&self.call(b, &self.transposed(g)?)?),
+                false => self.call(g, &self.transposed(b)?),
+            };
+        }
+        match self.turned {
+            [false, right] => self.turned([false, !right]).laid_out(like).multiply(g, b),
+            [true, right] => self.turned([right, true]).laid_out(like).multiply(b, g),
+        }
+    }
+
+    fn right(&self, a: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor> {
+        if is_shown(&[a, g]) && self.turned == [false; 2] {
+            return match self.laid_out(like).by_columns {
+                true => self.transposed(&self.call(&self.transposed(g)?, a)?),
+                false => self.call(&self.transposed(a)?, g),
+            };
+        }
+        match self.turned {
+            [left, false] => self.turned([!left, false]).laid_out(like).multiply(a, g),
+            [left, true] => self.turned([true, left]).laid_out(like).multiply(g, a),
+        }
+    }
+
+    fn batch(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        let [left, right] = self.turned;
+        match self.by_columns {
+            // Cᵀ = Bᵀ Aᵀ
+            true => permute::transpose(&matmul(&as_is(b, !right)?, &as_is(a, !left)?)?, -2, -1),
+            false => matmul(&as_is(a, left)?, &as_is(b, right)?),
+        }
+    }
+
+    fn multiplications(&self, a: &Layout, b: &Layout) -> u64 {
+        let batch = if self.batched { a.shape()[0] } else { 1 };
+        self.sizes(a, b).into_iter().fold(batch as u64, |product, size| product.saturating_mul(size as u64))
+    }
+}
+
+impl Matrices {
+    /// The product. A class that minds a factor is shown it in steps that it knows.
+    fn multiply(self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        if !(a.is_minded() || b.is_minded()) {
+            return self.call(a, b);
+        }
+        let [left, right] = self.turned;
+        let plain = Matrices { turned: [false; 2], by_columns: false, ..self };
+        match self.by_columns {
+            true => as_is(&plain.call(&as_is(b, !right)?, &as_is(a, !left)?)?, true),
+            false => plain.call(&as_is(a, left)?, &as_is(b, right)?),
+        }
+    }
+
+    /// Rows of A, columns of A, columns of B.
+    fn sizes(&self, a: &Layout, b: &Layout) -> [usize; 3] {
+        let size = |layout: &Layout, turned: bool, axis: usize| {
+            let first = layout.ndim() - 2;
+            layout.shape()[first + if turned { 1 - axis } else { axis }]
+        };
+        let [left, right] = self.turned;
+        [size(a, left, 0), size(a, left, 1), size(b, right, 1)]
+    }
+}
+
+/// y = A x
+///
+/// Ā = ȳ xᵀ, x̄ = Aᵀ ȳ
+#[derive(Clone, Copy, Default)]
+pub(crate) struct MatrixVector {
+    turned: bool,
+}
+
+impl Product for MatrixVector {
+    const FACTORS: &'static [&'static str] = &["self", "vec"];
+
+    fn name(&self) -> &'static str {
+        "MvBackward0"
+    }
+
+    fn compute(&self, a: &Array, x: &Array) -> Result<Array> {
+        let rows = a.layout.shape()[usize::from(self.turned)];
+        let column = Layout::strided(
+            smallvec![x.layout.shape()[0], 1],
+            smallvec![x.layout.strides()[0], 1],
+            x.layout.offset(),
+        )?;
+        product(&[rows], (a, self.turned), (&x.with_layout(column), false))
+    }
+
+    fn left(&self, x: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
+        let (column, row) = if self.turned { (x, g) } else { (g, x) };
+        mul(&reshape::reshape_to(column, &[column.numel(), 1])?, row)
+    }
+
+    fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
+        if records(&[a, g]) && !self.turned {
+            return self.call(&permute::t(a)?, g);
+        }
+        match a.is_minded() || g.is_minded() {
+            true => MatrixVector { turned: false }.call(&as_is(a, !self.turned)?, g),
+            false => MatrixVector { turned: !self.turned }.call(a, g),
+        }
+    }
+
+    fn batch(&self, a: &Tensor, x: &Tensor) -> Result<Tensor> {
+        let y = matmul(&as_is(a, self.turned)?, &squeeze::unsqueeze(x, -1)?)?;
+        squeeze::squeeze(&y, Squeezed::One(-1))
+    }
+
+    fn multiplications(&self, a: &Layout, _x: &Layout) -> u64 {
+        a.numel() as u64
+    }
+}
+
+/// A matrix or batch of them that counts as transposed, as it is.
+fn as_is(a: &Tensor, turned: bool) -> Result<Tensor> {
+    match (turned, a.ndim()) {
+        (false, _) => Ok(a.clone()),
+        (true, 2) if a.is_minded() => permute::t(a),
+        (true, _) => permute::transpose(a, -2, -1),
+    }
+}
+
+/// y = Σ aᵢ bᵢ, or with the conjugates of a
+///
+/// ā = ȳ b, b̄ = ȳ a; with conjugates the gradient of what is conjugated is conjugated once more
+#[derive(Clone, Copy)]
+pub(crate) struct Vectors {
+    conjugated: bool,
+}
+
+impl Product for Vectors {
+    const FACTORS: &'static [&'static str] = &["self", "tensor"];
+
+    fn factors(&self) -> &'static [&'static str] {
+        if self.conjugated { &["self", "other"] } else { Self::FACTORS }
+    }
+
+    fn name(&self) -> &'static str {
+        if self.conjugated { "VdotBackward0" } else { "DotBackward0" }
+    }
+
+    fn compute(&self, a: &Array, b: &Array) -> Result<Array> {
+        let (a, b) = (copy::in_order(a)?, copy::in_order(b)?);
+        if a.dtype.is_complex() {
+            let row = |x: &Array| {
+                let (shape, strides) = (smallvec![1, x.layout.numel()], smallvec![1, 1]);
+                Layout::strided(shape, strides, x.layout.offset()).map(|layout| x.with_layout(layout))
+            };
+            let a = if self.conjugated {
+                Array { dtype: a.dtype.conjugated(), ..row(&a)? }.resolved()
+            } else {
+                row(&a)?
+            };
+            return product(&[], (&a, false), (&row(&b)?, true));
+        }
+        dispatch!(number a.dtype, T => match (a.slice::<T>(), b.slice::<T>()) {
+            (Some(a), Some(b)) => Array::from_slice(&[], &[gemm::dot(a, b)]),
+            _ => unreachable!("the elements lie in a row"),
+        }, else { Err(Error::NotImplementedFor { operation: "dot", dtype: a.dtype }.into()) })
+    }
+
+    fn left(&self, b: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
+        let gradient = mul(g, b)?;
+        if self.conjugated { conjugate::conj(gradient) } else { Ok(gradient) }
+    }
+
+    fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
+        if self.conjugated { mul(g, &conjugate::conj(a.clone())?) } else { mul(g, a) }
+    }
+
+    fn batch(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        let a = if self.conjugated { conjugate::conj(a.clone())? } else { a.clone() };
+        reduce::sum(&mul(&a, b)?, Some(&[-1]), false, None)
+    }
+
+    fn multiplications(&self, a: &Layout, _b: &Layout) -> u64 {
+        a.numel() as u64
+    }
+}
+
+/// The product of two matrices or batches, each as it is or transposed, in a shape with as many
+/// elements. Integers are multiplied as the widest ones: what wraps around there wraps around here.
+fn product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
+    let dtype = a.0.dtype;
+    shape::checked_shape(&shape::signed(shape))?;
+    if dtype.is_complex() {
+        return complex_product(shape, a, b);
+    }
+    let wide = if dtype.is_float() { dtype } else { DType::Int64 };
+    let mut c = Array::uninit_shape(shape, wide)?;
+    let (wide_a, wide_b) = (copy::as_type(a.0, wide)?, copy::as_type(b.0, wide)?);
+    let factors = ((&*wide_a, a.1), (&*wide_b, b.1));
+    dispatch!(float wide, T => multiply::<T>(factors.0, factors.1, c.fresh()), else {
+        multiply::<i64>(factors.0, factors.1, c.fresh());
+    });
+    if wide == dtype { Ok(c) } else { copy::converted(&c, dtype) }
+}
+
+/// The product of complex matrices, by four products of their parts.
+fn complex_product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
+    let term = |left: usize, right: usize| -> Result<Numbers> {
+        let (left, right) = (part(a.0, left)?, part(b.0, right)?);
+        product(shape, (&left, a.1), (&right, b.1)).map(Numbers::Array)
+    };
+    let y = Array::uninit_shape(shape, a.0.dtype)?;
+    let (whole, crossed) = ((term(0, 0)?, term(1, 1)?), (term(0, 1)?, term(1, 0)?));
+    dispatch!(float a.0.dtype.to_real(), T => {
+        copy::write(&part(&y, 0)?, &binary::combine::<T, T>(&whole.0, &whole.1, |a, b| a - b)?)?;
+        copy::write(&part(&y, 1)?, &binary::combine::<T, T>(&crossed.0, &crossed.1, |a, b| a + b)?)?;
+    }, else { unreachable!("the parts are real numbers") });
+    Ok(y)
+}
+
+fn multiply<T: Number>(a: (&Array, bool), b: (&Array, bool), out: &mut [MaybeUninit<T>]) {
+    if a.0.layout.ndim() == 3 {
+        gemm::batched_matmul(fixed::<T, Ix3>(a), fixed::<T, Ix3>(b), out);
+    } else {
+        gemm::matmul(fixed::<T, Ix2>(a), fixed::<T, Ix2>(b), out);
+    }
+}
+
+/// The elements as a view of fixed rank, the last two dimensions swapped if asked for.
+fn fixed<T: Number, D: Dimension>((array, turned): (&Array, bool)) -> ArrayView<'_, T, D> {
+    let mut view = array.view::<T>();
+    if turned {
+        let last = view.ndim() - 1;
+        view.swap_axes(last - 1, last);
+    }
+    match view.into_dimensionality::<D>() {
+        Ok(view) => view,
+        Err(_) => unreachable!("the caller has checked the ranks"),
+    }
+}
+
+/// The product of two matrices.
+pub fn mm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    check_mapped("mm", [2, 2], a, b)?;
+    let (left, right) = (a.layout(), b.layout());
+    for (layout, argument) in [(&left, "self"), (&right, "mat2")] {
+        if layout.ndim() != 2 {
+            return Err(Error::NotMatrix { argument }.into());
+        }
+    }
+    check_matrix_sizes(left.shape(), right.shape())?;
+    if a.dtype() != b.dtype() {
+        return Err(Error::MatrixDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
+    }
+    refuse_bool(a, "addmm_impl_cpu_")?;
+    Matrices::TWO.call(a, b)
+}
+
+/// The products of the matrices of two batches, pair by pair.
+pub fn bmm(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    check_mapped("bmm", [3, 3], a, b)?;
+    check_batches(a, b)?;
+    if a.dtype() != b.dtype() {
+        return Err(Error::ScalarTypeExpected { expected: a.dtype(), got: b.dtype() }.into());
+    }
+    refuse_bool(a, "bmm")?;
+    Matrices::BATCHES.call(a, b)
+}
+
+/// The product of a matrix and a vector.
+pub fn mv(a: &Tensor, x: &Tensor) -> Result<Tensor> {
+    check_mapped("mv", [2, 1], a, x)?;
+    let (matrix, vector) = (a.layout(), x.layout());
+    let (&[rows, columns], &[length]) = (matrix.shape(), vector.shape()) else {
+        let (ndim1, ndim2) = (matrix.ndim(), vector.ndim());
+        return Err(Error::MatrixVectorDimensions { ndim: 1, ndim1, ndim2 }.into());
+    };
+    if columns != length {
+        return Err(Error::MatrixVectorSizes { size: rows, rows, columns, length }.into());
+    }
+    if a.dtype() != x.dtype() {
+        let (dtype, dtype1, dtype2) = (x.dtype(), a.dtype(), x.dtype());
+        return Err(Error::MatrixVectorDTypes { dtype, dtype1, dtype2 }.into());
+    }
+    refuse_bool(a, "addmv_impl_cpu")?;
+    MatrixVector::default().call(a, x)
+}
+
+/// The inner product of two vectors.
+pub fn dot(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    vectors(a, b, false)
+}
+
+/// The inner product of two vectors, the first conjugated, which changes no real number.
+pub fn vdot(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    vectors(a, b, true)
+}
+
+fn vectors(a: &Tensor, b: &Tensor, conjugated: bool) -> Result<Tensor> {
+    check_mapped("dot", [1, 1], a, b)?;
+    let (left, right) = (a.layout(), b.layout());
+    let (&[length1], &[length2]) = (left.shape(), right.shape()) else {
+        return Err(Error::DotDimensions { ndim1: left.ndim(), ndim2: right.ndim() }.into());
+    };
+    if a.dtype() != b.dtype() {
+        return Err(Error::DotDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
+    }
+    if length1 != length2 {
+        return Err(Error::DotSizes { length1, length2 }.into());
+    }
+    Vectors { conjugated }.call(a, b)
+}

@@ -1,0 +1,120 @@
+//! What neural networks put between their layers.
+
+use crate::dispatch::binary;
+use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::operand::{Operand, Value};
+use crate::dispatch::unary::{Elementwise, Integers, Keeps};
+use crate::dtype::{Complex, DType, Number, Real};
+use crate::error::{Error, Result};
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::vector::Vectors;
+use crate::ops::creation::create;
+use crate::ops::{mul, sub};
+use crate::tensor::Tensor;
+
+/// y = max(x, 0),  dy/dx = 1 where y > 0, else 0
+#[derive(Clone, Copy)]
+pub struct Relu;
+
+impl Elementwise for Relu {
+    const NAME: &'static str = "relu";
+    const NODE: &'static str = "ReluBackward0";
+    const KEEPS: Keeps = Keeps::Output;
+    const INTEGERS: Integers = Integers::Stay;
+
+    // What is not a number stays so.
+    fn real<T: Real>(&self, x: T) -> T {
+        if x < T::ZERO { T::ZERO } else { x }
+    }
+
+    fn integer<T: Number>(&self, x: T) -> T {
+        if x < T::ZERO { T::ZERO } else { x }
+    }
+
+    fn refusal(&self, _dtype: DType) -> Error {
+        Error::ReluBool {}
+    }
+
+    fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(y) = y else { unreachable!("the output is kept") };
+        binary::apply(Gate, t.into(), y.into())
+    }
+}
+
+/// z = g where not y ≤ 0, else 0,  ∂z/∂g = 1 there, ∂z/∂y = 0
+#[derive(Clone, Copy)]
+struct Gate;
+
+impl Elementwise2 for Gate {
+    const NAME: &'static str = "threshold_backward";
+    const NODE: &'static str = "ThresholdBackwardBackward0";
+    const LEFT_NEEDS: Needs = Needs::Right;
+
+    fn real<T: Real>(&self, g: T, y: T) -> T {
+        if y <= T::ZERO { T::ZERO } else { g }
+    }
+
+    fn left(&self, _g: &Value, y: &Value, t: &Tensor) -> Result<Tensor> {
+        binary::apply(Gate, t.into(), y.into())
+    }
+
+    fn right(&self, _g: &Value, _y: &Value, t: &Tensor) -> Result<Tensor> {
+        create::zeros_like(t)
+    }
+}
+
+/// y = 1/(1 + e⁻ˣ),  dy/dx = y(1 - y)
+#[derive(Clone, Copy)]
+pub struct Sigmoid;
+
+impl Elementwise for Sigmoid {
+    const NAME: &'static str = "sigmoid";
+    const NODE: &'static str = "SigmoidBackward0";
+    const KEEPS: Keeps = Keeps::Output;
+    const COMPLEX: bool = true;
+
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::sigmoid(x)
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        ((-x).exp() + 1.0).inv()
+    }
+
+    fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(y) = y else { unreachable!("the output is kept") };
+        binary::apply(SigmoidGradient, t.into(), y.into())
+    }
+}
+
+/// z = gy(1 - y),  ∂z/∂g = y(1 - y),  ∂z/∂y = g(1 - 2y)
+#[derive(Clone, Copy)]
+struct SigmoidGradient;
+
+impl Elementwise2 for SigmoidGradient {
+    const NAME: &'static str = "sigmoid_backward";
+    const NODE: &'static str = "SigmoidBackwardBackward0";
+    const LEFT_NEEDS: Needs = Needs::Right;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+    const COMPLEX: bool = true;
+
+    fn real<T: Real>(&self, g: T, y: T) -> T {
+        g * ((T::ONE - y) * y)
+    }
+
+    fn complex(&self, g: Complex<f64>, y: Complex<f64>) -> Complex<f64> {
+        g * ((1.0 - y) * y)
+    }
+
+    fn left(&self, _g: &Value, y: &Value, t: &Tensor) -> Result<Tensor> {
+        binary::apply(SigmoidGradient, t.into(), y.into())
+    }
+
+    fn right(&self, g: &Value, y: &Value, t: &Tensor) -> Result<Tensor> {
+        let slope = sub(1, &mul(Operand::from(y), 2)?)?;
+        mul(t, &mul(Operand::from(g), &slope)?)
+    }
+}

@@ -1,0 +1,181 @@
+//! Activations whose slope is drawn, or decided by half of the input.
+
+use crate::ops::creation::cast;
+use crate::ops::creation::create;
+use crate::ops::indexing::masked;
+use crate::ops::pointwise::compare;
+use crate::ops::pointwise::select;
+use crate::ops::reduction::truth;
+use smallvec::smallvec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::whole::{Whole, whole_one};
+use crate::dispatch::{batch, fixed, in_place};
+use crate::dtype::{DType, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::ops::geometry::{join, part};
+use crate::ops::sampling::distribution::Distribution;
+use crate::ops::sampling::random;
+use crate::ops::sampling::random::Generator;
+use crate::ops::{add, mul, sigmoid, sub};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// Every element, and negative ones times a number between the bounds: drawn for each in training,
+/// else their mean.
+pub fn rrelu(
+    x: &Tensor,
+    lower: f64,
+    upper: f64,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    drawn("RreluWithNoiseBackward0", x, (lower, upper), training, generator)
+}
+
+/// `rrelu`, recorded under this name.
+fn drawn(
+    node: &'static str,
+    x: &Tensor,
+    (lower, upper): (f64, f64),
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    if lower > upper {
+        return Err(Error::RreluBounds {}.into());
+    }
+    if !x.dtype().is_float() {
+        return Err(
+            Error::NotImplementedFor { operation: "rrelu_with_noise_out_cpu", dtype: x.dtype() }.into()
+        );
+    }
+    let shown = shown! { lower: Scalar::Float(lower), upper: Scalar::Float(upper), training: training };
+    let plain = x.detach();
+    if !training {
+        let slope = (lower + upper) / 2.0;
+        let noise = fixed::map(&plain, move |x| if x > 0.0 { 1.0 } else { slope })?;
+        return randomised(node, x, &noise, shown);
+    }
+    let _off = mode::GradModeGuard::off();
+    let below = compare::le(&plain, 0)?;
+    let uniform = Distribution::Uniform { low: lower, high: upper };
+    if batch::is_mapping() {
+        let factors = random::draw_like(&plain, x.dtype(), &uniform, generator)?;
+        let noise = select::where_(&below, &factors, 1.0)?;
+        drop(_off);
+        return randomised(node, x, &noise, shown);
+    }
+    let count = truth::count_nonzero(&below, None)?.item()?.to_f64() as i64;
+    let factors = random::draw(&[count], DType::Float64, &uniform, generator)?;
+    let factors = cast::to_dtype(&factors, x.dtype())?;
+    let noise = masked::masked_scatter(&create::ones_like(&plain)?, &below, &factors)?;
+    drop(_off);
+    randomised(node, x, &noise, shown)
+}
+
+/// The elements times factors that were drawn where they are not positive, and are one elsewhere. Nothing
+/// is differentiated by these.
+fn randomised(node: &'static str, x: &Tensor, noise: &Tensor, shown: Attributes) -> Result<Tensor> {
+    let in_place = node == IN_PLACE;
+    let names: &[&str] = if in_place { &["", "noise", "result"] } else { &["self", "noise", ""] };
+    let parts = |inputs: &[&Tensor]| Ok(smallvec![mul(inputs[0], inputs[1])?]);
+    let linear = u64::from(in_place);
+    let operation = Whole { shown, linear, ..Whole::new("rrelu_with_noise", node, names, 1, parts) };
+    whole_one(operation, &[x, noise])
+}
+
+/// What the node of `rrelu` in place is called. It keeps the result.
+const IN_PLACE: &str = "RreluWithNoiseBackward1";
+
+/// `rrelu` in place.
+pub fn rrelu_(
+    x: &Tensor,
+    lower: f64,
+    upper: f64,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    in_place::through(x, &[], |x| drawn(IN_PLACE, x, (lower, upper), training, generator))
+}
+
+/// y = a σ(b) with the halves a and b of x along a dimension
+///
+/// dy = da σ(b) + a σ(b) (1 - σ(b)) db
+#[derive(Clone)]
+struct Glu {
+    dim: i64,
+    /// The dimension as the caller named it.
+    given: i64,
+    half: i64,
+}
+
+impl Glu {
+    fn halves(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
+        Ok((part::narrow(x, self.dim, 0, self.half)?, part::narrow(x, self.dim, self.half, self.half)?))
+    }
+
+    /// σ(b), and a σ(b) (1 - σ(b)).
+    fn slopes(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
+        let (a, b) = self.halves(x)?;
+        let gate = sigmoid(&b)?;
+        let slope = mul(&a, &mul(&gate, &sub(1.0, &gate)?)?)?;
+        Ok((gate, slope))
+    }
+}
+
+impl Op for Glu {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["self"];
+
+    fn name(&self) -> &'static str {
+        "GluBackward0"
+    }
+
+    fn shown(&self, _saved: &SavedTensor) -> Attributes {
+        shown! { dim: self.given }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let (a, b) = self.halves(&inputs[0].detach())?;
+        Ok(smallvec![mul(&a, &sigmoid(&b)?)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> SavedTensor {
+        keep.input(0)
+    }
+
+    fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (g, (gate, slope)) = (single(gradients), self.slopes(&at.load(saved)?)?);
+        one(join::cat(&[&mul(g, &gate)?, &mul(g, &slope)?], self.dim)?)
+    }
+
+    fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (gate, slope) = self.slopes(&at.load(saved)?)?;
+        let (a, b) = self.halves(tangent(tangents))?;
+        one(add(&mul(&a, &gate)?, &mul(&b, &slope)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Glu { dim: self.dim + 1, given: self.dim + 1, half: self.half })
+    }
+}
+
+/// Half of a dimension, weighed by the logistic function of the other half.
+pub fn glu(x: &Tensor, dim: i64) -> Result<Tensor> {
+    if x.ndim() == 0 {
+        return Err(Error::GluScalar {}.into());
+    }
+    let place = shape::normalize_dim(dim, x.ndim())?;
+    let size = x.layout().shape()[place];
+    if !size.is_multiple_of(2) {
+        return Err(Error::HalvedSize { dim: place, size }.into());
+    }
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation: "glu_cpu", dtype: x.dtype() }.into());
+    }
+    apply_one(Glu { dim: place as i64, given: dim, half: (size / 2) as i64 }, &[x])
+}

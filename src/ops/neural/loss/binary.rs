@@ -1,0 +1,240 @@
+//! The cross entropy of yes or no, from logits.
+
+use smallvec::smallvec;
+
+use super::{Reduction, common_type};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::forward_mode::tangents::innermost;
+use crate::dispatch::operand::Numbers;
+use crate::dispatch::{binary, unary};
+use crate::dtype::{Real, Ring};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
+use crate::kernels::math;
+use crate::ops::neural::smooth_units::LogSigmoid;
+use crate::ops::{add, mul, neg, sigmoid, sub};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// y = Σ w ((1 - t) x - (1 + (p - 1) t) ln σ(x)), or the mean, or each; w and p are 1 unless given
+///
+/// ∂y/∂x = w ((p t + 1 - t) σ(x) - p t),  ∂y/∂t = w ((1 - p) ln σ(x) - x)
+#[derive(Clone)]
+pub struct BinaryCrossEntropyWithLogits {
+    reduction: Reduction,
+    weighted: bool,
+    positive: bool,
+}
+
+/// The operands of the loss; only the first two are differentiated.
+struct Operands {
+    x: Tensor,
+    target: Tensor,
+    weight: Option<Tensor>,
+    positive: Option<Tensor>,
+}
+
+impl Operands {
+    fn load(saved: &[Option<SavedTensor>; 4], at: &At<'_>) -> Result<Operands> {
+        let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
+        let [x, target, weight, positive] = saved;
+        match (load(x)?, load(target)?) {
+            (Some(x), Some(target)) => {
+                Ok(Operands { x, target, weight: load(weight)?, positive: load(positive)? })
+            }
+            _ => unreachable!("input and target are kept"),
+        }
+    }
+
+    fn weighted(&self, slope: Tensor) -> Result<Tensor> {
+        match &self.weight {
+            Some(weight) => mul(&slope, weight),
+            None => Ok(slope),
+        }
+    }
+
+    /// ∂y/∂x times `t`
+    fn toward_x(&self, t: &Tensor) -> Result<Tensor> {
+        let probability = sigmoid(&self.x)?;
+        let slope = match &self.positive {
+            Some(positive) => {
+                let yes = mul(positive, &self.target)?;
+                let either = sub(&add(&yes, 1)?, &self.target)?;
+                sub(&mul(&either, &probability)?, &yes)?
+            }
+            None => sub(&probability, &self.target)?,
+        };
+        self.weighted(mul(&slope, t)?)
+    }
+
+    /// ∂y/∂t times `t`
+    fn toward_target(&self, t: &Tensor) -> Result<Tensor> {
+        let slope = match &self.positive {
+            Some(positive) => {
+                let log_sigmoid = |x: &Tensor| unary::apply(LogSigmoid, x);
+                sub(&log_sigmoid(&neg(&self.x)?)?, &mul(&log_sigmoid(&self.x)?, positive)?)?
+            }
+            None => neg(&self.x)?,
+        };
+        self.weighted(mul(&slope, t)?)
+    }
+
+    fn count(&self) -> Result<usize> {
+        let mut shape = shape::broadcast(self.x.layout().shape(), self.target.layout().shape())?;
+        for more in [&self.weight, &self.positive].into_iter().flatten() {
+            shape = shape::broadcast(&shape, more.layout().shape())?;
+        }
+        Ok(shape.iter().product())
+    }
+}
+
+/// -ln σ(x) = max(-x, 0) + ln(1 + e^-|x|)
+#[inline(always)] // A loop is vectorised in one piece only.
+fn minus_log_sigmoid<T: Real>(x: T) -> T {
+    let beyond = if x < T::ZERO { -x } else { T::ZERO };
+    // The sum is NaN if x is.
+    beyond + math::ln_1p(math::exp(-x.abs()))
+}
+
+impl Op for BinaryCrossEntropyWithLogits {
+    type Saved = [Option<SavedTensor>; 4];
+    const SAVED: &'static [&'static str] = &["self", "target", "weight", "pos_weight"];
+
+    fn name(&self) -> &'static str {
+        "BinaryCrossEntropyWithLogitsBackward0"
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0), Some(1)])
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { reduction: self.reduction }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let dtype = inputs[0].dtype();
+        let result = common_type(inputs);
+        let array = |index: usize| Numbers::Array(inputs[index].array());
+        let loss = dispatch!(float dtype, T => dispatch!(float result, U => {
+            let minus_log = crate::dispatch::unary::compute::<T, T>(&inputs[0].array(), dtype, minus_log_sigmoid)?;
+            let mut minus_log = Numbers::Array(minus_log);
+            if self.positive {
+                let one = |p: U, t: U| Ring::add(U::ONE, (p - U::ONE) * t);
+                let scale = binary::combine::<U, U>(&array(inputs.len() - 1), &array(1), one)?;
+                minus_log = Numbers::Array(binary::combine::<U, U>(&minus_log, &Numbers::Array(scale), |a, b| a * b)?);
+            }
+            let linear = binary::combine::<U, U>(&array(0), &array(1), |x, t| (U::ONE - t) * x)?;
+            let mut losses = binary::combine::<U, U>(&Numbers::Array(linear), &minus_log, |a, b| a + b)?;
+            if self.weighted {
+                losses = binary::combine::<U, U>(&Numbers::Array(losses), &array(2), |a, b| a * b)?;
+            }
+            self.reduction.finish(losses)?
+        }, else {
+            return Err(Error::NotImplementedFor { operation: "log_sigmoid_cpu", dtype: result }.into())
+        }), else {
+            return Err(Error::NotImplementedFor { operation: "log_sigmoid_cpu", dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(loss)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        let positive = if self.weighted { 3 } else { 2 };
+        [
+            Some(keep.input(0)),
+            Some(keep.input(1)),
+            keep.input_if(self.weighted, 2),
+            keep.input_if(self.positive, positive),
+        ]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let operands = Operands::load(saved, at)?;
+        let (g, count) = (single(gradients), operands.count()?);
+        let share = self.reduction.share(g, count)?;
+        let to_x = at.needs(0).then(|| operands.toward_x(&share)).transpose()?;
+        let to_target = at.needs(1).then(|| operands.toward_target(&share)).transpose()?;
+        let mut results: Gradients = smallvec![to_x, to_target];
+        results.resize(2 + usize::from(self.weighted) + usize::from(self.positive), None);
+        Ok(results)
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let operands = Operands::load(saved, at)?;
+        let through_x = tangents[0].as_ref().map(|t| operands.toward_x(t)).transpose()?;
+        let through_target = tangents[1].as_ref().map(|t| operands.toward_target(t)).transpose()?;
+        let losses = match (through_x, through_target) {
+            (Some(x), Some(target)) => add(&x, &target)?,
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        one(self.reduction.apply(&losses)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        self.reduction
+            .of_each(call.aligned(BinaryCrossEntropyWithLogits { reduction: Reduction::None, ..*self })?)
+    }
+}
+
+/// The cross entropy of the logits `x` and the probabilities in `target`. `positive` weighs the
+/// probability of yes, `weight` the loss of each element.
+pub fn binary_cross_entropy_with_logits(
+    x: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    positive: Option<&Tensor>,
+    reduction: Reduction,
+) -> Result<Tensor> {
+    if weight.map_or(Ok(false), is_varied)? || positive.map_or(Ok(false), is_varied)? {
+        return of_parts(x, target, weight, positive, reduction);
+    }
+    let operation = "binary_cross_entropy_with_logits";
+    for (argument, tensor) in [("weight", weight), ("pos_weight", positive)] {
+        if tensor.is_some_and(Tensor::requires_grad) {
+            return Err(Error::ArgumentGradient { operation, argument }.into());
+        }
+    }
+    let op =
+        BinaryCrossEntropyWithLogits { reduction, weighted: weight.is_some(), positive: positive.is_some() };
+    let mut inputs = vec![x, target];
+    inputs.extend(weight);
+    inputs.extend(positive);
+    apply_one(op, &inputs)
+}
+
+/// Whether a transform of functions, or forward mode, may ask for a derivative by a tensor.
+fn is_varied(weight: &Tensor) -> Result<bool> {
+    let mut weight = weight.clone();
+    loop {
+        if weight.is_followed() || innermost(&weight)?.is_some() {
+            return Ok(true);
+        }
+        match weight.batch() {
+            Some(batch) if batch.value.requires_grad() => return Ok(true),
+            Some(batch) => weight = batch.value,
+            None => return Ok(false),
+        }
+    }
+}
+
+/// The cross entropy of logits as what it consists of: by the weights too it has derivatives then.
+fn of_parts(
+    x: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    positive: Option<&Tensor>,
+    reduction: Reduction,
+) -> Result<Tensor> {
+    let mut minus_log = neg(&unary::apply(LogSigmoid, x)?)?;
+    if let Some(positive) = positive {
+        minus_log = mul(&minus_log, &add(&mul(&sub(positive, 1)?, target)?, 1)?)?;
+    }
+    let mut losses = add(&mul(&sub(1, target)?, x)?, &minus_log)?;
+    if let Some(weight) = weight {
+        losses = mul(&losses, weight)?;
+    }
+    reduction.apply(&losses)
+}

@@ -1,0 +1,136 @@
+//! Losses: what a model is told of its mistakes. This file says how the losses of single elements
+//! become one number.
+
+pub mod binary;
+pub mod cross_entropy;
+pub mod nll;
+pub mod probability;
+pub mod robust;
+pub mod squared;
+
+use crate::dispatch::batch::{Answer, Samples};
+use crate::dispatch::operand::{Numbers, result_type};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::{At, Gradients, Shown};
+use crate::kernels::reduce as kernels;
+use crate::ops;
+use crate::ops::reduction::reduce::{mean, sum};
+use crate::ops::{neg, sub};
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+use smallvec::smallvec;
+
+/// What becomes of the losses of single elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// They stay what they are.
+    None,
+    /// Their mean.
+    Mean,
+    /// Their sum.
+    Sum,
+}
+
+/// torch's number.
+impl From<Reduction> for Shown {
+    fn from(value: Reduction) -> Shown {
+        Shown::Int(match value {
+            Reduction::None => 0,
+            Reduction::Mean => 1,
+            Reduction::Sum => 2,
+        })
+    }
+}
+
+/// How many single losses these tensors have.
+fn count(x: &Tensor, target: &Tensor) -> Result<usize> {
+    Ok(shape::broadcast(x.layout().shape(), target.layout().shape())?.iter().product())
+}
+
+/// The gradients of the two inputs of a loss from that of the first: it is the same function of the other
+/// one, and the opposite number.
+fn both_ways(
+    at: &At<'_>,
+    x: &Tensor,
+    target: &Tensor,
+    gradient: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
+) -> Result<Gradients> {
+    let to_x = gradient(x, target)?;
+    let to_target = at.needs(1).then(|| neg(&to_x)).transpose()?;
+    Ok(smallvec![at.needs(0).then_some(to_x), to_target])
+}
+
+/// The tangent of `x - target`, the two inputs of a loss.
+fn moved_apart(tangents: &[Option<Tensor>]) -> Result<Tensor> {
+    match (&tangents[0], &tangents[1]) {
+        (Some(x), Some(target)) => sub(x, target),
+        (Some(x), None) => Ok(x.clone()),
+        (None, Some(target)) => neg(target),
+        (None, None) => unreachable!("rules run with a tangent"),
+    }
+}
+
+impl Reduction {
+    /// From torch's number.
+    pub fn from_number(number: i64) -> Reduction {
+        match number {
+            0 => Reduction::None,
+            1 => Reduction::Mean,
+            _ => Reduction::Sum,
+        }
+    }
+
+    /// The loss from those of single elements, as numbers.
+    pub(crate) fn finish(self, losses: Array) -> Result<Array> {
+        if self == Reduction::None {
+            return Ok(losses);
+        }
+        let axes: Vec<usize> = (0..losses.layout.ndim()).collect();
+        let mut loss = Array::uninit_shape(&[], losses.dtype)?;
+        dispatch!(float losses.dtype, T => match self {
+            Reduction::Mean => kernels::mean(losses.view::<T>(), &axes, loss.fresh()),
+            _ => kernels::sum::<T>(losses.view(), &axes, loss.fresh()),
+        }, else {
+            unreachable!("losses are floating-point numbers")
+        });
+        Ok(loss)
+    }
+
+    /// The loss from those of single elements.
+    pub(crate) fn apply(self, losses: &Tensor) -> Result<Tensor> {
+        match self {
+            Reduction::None => Ok(losses.clone()),
+            Reduction::Mean => mean(losses, None, false, None),
+            Reduction::Sum => sum(losses, None, false, None),
+        }
+    }
+
+    /// The loss of each of many samples from those of their elements.
+    pub(crate) fn of_each(self, losses: Answer) -> Result<Answer> {
+        let reduced = |losses: Samples| {
+            let dims: Vec<i64> = (1..losses.value.ndim() as i64).collect();
+            Ok(Samples::first(match self {
+                _ if dims.is_empty() => losses.value,
+                Reduction::None => losses.value,
+                Reduction::Mean => mean(&losses.value, Some(&dims), false, None)?,
+                Reduction::Sum => sum(&losses.value, Some(&dims), false, None)?,
+            }))
+        };
+        losses.into_iter().map(reduced).collect()
+    }
+
+    /// The gradient of each of `count` single losses, still to be broadcast.
+    pub(crate) fn share(self, gradient: &Tensor, count: usize) -> Result<Tensor> {
+        match self {
+            Reduction::Mean => ops::div(gradient, count as f64),
+            _ => Ok(gradient.clone()),
+        }
+    }
+}
+
+/// The type that a loss of these tensors is calculated in.
+fn common_type(tensors: &[&Tensor]) -> DType {
+    let numbers: Vec<Numbers> = tensors.iter().map(|tensor| Numbers::Array(tensor.array())).collect();
+    result_type(&numbers)
+}

@@ -1,0 +1,343 @@
+//! The negative log-likelihood of classes.
+
+use crate::dtype::Scalar;
+use smallvec::smallvec;
+
+use super::Reduction;
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call};
+use crate::dtype::{DType, Element, Real, Ring};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
+use crate::kernels::{gather as kernels, zip};
+use crate::ops::creation::{cast, create};
+use crate::ops::geometry::reshape;
+use crate::ops::indexing::gather;
+use crate::ops::pointwise::{compare, select};
+use crate::ops::reduction::extremes_along::placed;
+use crate::ops::reduction::reduce;
+use crate::ops::{div, mul, neg};
+use crate::shape::Dims;
+use crate::tensor::{Array, Tensor};
+
+/// y = -Σ wₜ xₜ, where t is the class of each sample, or that by Σ wₜ, or each sample's own. A sample
+/// whose class is ignored counts nowhere.
+///
+/// Linear in x: with c = -wₜ, or -wₜ / Σ wₜ, dy = Σ c dxₜ, and x̄ is c ȳ at t and 0 elsewhere.
+#[derive(Clone)]
+pub struct NllLoss {
+    reduction: Reduction,
+    /// The weights of the classes and the class without any, as the caller gave them.
+    weight: Option<Tensor>,
+    ignored: i64,
+    /// Σ wₜ
+    total: f64,
+    /// Whether a sample is a picture, of which every place has its class.
+    pictures: bool,
+}
+
+/// What the target says, in the shape of the input with one class. It is made anew for every derivative:
+/// keeping it would cost more memory than the target takes.
+struct Targets {
+    /// The dimension that classes lie along.
+    dim: usize,
+    /// The class of each sample; 0 where it is ignored.
+    index: Tensor,
+    /// -wₜ or c, and +0 where the class is ignored. (A weight of 0 gives -0.)
+    factor: Tensor,
+}
+
+/// What factors are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Losses, which are divided by all weights when they have been added: -wₜ.
+    Losses,
+    /// Their derivatives: c.
+    Derivatives,
+}
+
+fn is_ignored<T: Real>(factor: T) -> bool {
+    factor == T::ZERO && factor.is_sign_positive()
+}
+
+/// The dimension that classes lie along in an input of this shape.
+pub(super) fn class_dim(x: &[usize]) -> usize {
+    usize::from(x.len() > 1)
+}
+
+/// The numbers of the classes in a target.
+fn class_numbers(target: &Tensor) -> Result<Vec<i64>> {
+    target.to_vec()
+}
+
+/// The weight of each class, if they have any.
+fn by_class<T: Real>(weight: Option<&Tensor>) -> Result<Option<Vec<T>>> {
+    weight.map(Tensor::to_vec).transpose()
+}
+
+impl NllLoss {
+    /// The parameters, under torch's names.
+    fn parameters(&self) -> Attributes {
+        shown! { reduction: self.reduction, ignore_index: self.ignored }
+    }
+
+    /// What the target says of an input of this shape and type.
+    fn targets(&self, target: &Tensor, x: &[usize], dtype: DType, r#use: Use) -> Result<Targets> {
+        let (dim, classes) = (class_dim(x), class_numbers(target)?);
+        let mut shape = x.to_vec();
+        shape[dim] = 1;
+        let divided = self.reduction == Reduction::Mean && r#use == Use::Derivatives;
+        let factor = dispatch!(float dtype.wide(), T => {
+            let weights = by_class::<T>(self.weight.as_ref())?;
+            let weight_of = |class: i64| weights.as_ref().map_or(T::ONE, |weights| weights[class as usize]);
+            let total = if divided { T::from_f64(self.total) } else { T::ONE };
+            let factor = |&class: &i64| match class == self.ignored {
+                true => T::ZERO,
+                false => -weight_of(class) / total,
+            };
+            Tensor::from_slice(&shape, &classes.iter().map(factor).collect::<Vec<T>>())?
+        }, else {
+            unreachable!("the input was found to be of a floating-point type")
+        });
+        let known = |&class: &i64| if class == self.ignored { 0 } else { class };
+        let index = Tensor::from_slice(&shape, &classes.iter().map(known).collect::<Vec<i64>>())?;
+        Ok(Targets { dim, index, factor })
+    }
+}
+/// The shape of the losses of single samples.
+fn single_shape(x: &[usize]) -> Dims {
+    let mut shape = Dims::from_slice(x);
+    shape.remove(class_dim(x));
+    shape
+}
+
+/// Σ wₜ
+fn total_weight(classes: &[i64], weight: Option<&Tensor>, ignored: i64, dtype: DType) -> Result<f64> {
+    dispatch!(float dtype.wide(), T => {
+        let weights = by_class::<T>(weight)?;
+        let weight_of = |class: i64| weights.as_ref().map_or(1.0, |weights| Element::to_f64(weights[class as usize]));
+        let counted = classes.iter().filter(|&&class| class != ignored);
+        Ok(counted.fold(0.0, |total, &class| total + weight_of(class)))
+    }, else {
+        unreachable!("the input was found to be of a floating-point type")
+    })
+}
+
+impl Op for NllLoss {
+    type Saved = [Option<SavedTensor>; 4];
+    const SAVED: &'static [&'static str] = &["self", "target", "weight", "total_weight"];
+
+    fn name(&self) -> &'static str {
+        if self.pictures { "NllLoss2DBackward0" } else { "NllLossBackward0" }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        self.parameters()
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let single = single_shape(x.layout.shape());
+        let Targets { dim, index, factor } =
+            self.targets(inputs[1], x.layout.shape(), x.dtype, Use::Losses)?;
+        let (index, factor) = (index.array(), factor.array());
+        let loss = dispatch!(float x.dtype, T => {
+            let mut picked = Array::uninit(&index.layout, x.dtype)?;
+            // An input without samples may be one without classes, too.
+            if index.layout.numel() > 0 {
+                kernels::gather(x.view::<T>(), dim, index.view(), picked.fresh());
+            }
+            let mut losses = Array::uninit_shape(&single, x.dtype)?;
+            let (picked, factor) = (picked.view::<T>(), factor.view::<T>());
+            // What is ignored may be infinite.
+            zip::zip(picked, factor, losses.fresh(), |x, w| if is_ignored(w) { T::ZERO } else { x * w });
+            match self.reduction {
+                Reduction::Mean => {
+                    let sum = Reduction::Sum.finish(losses)?;
+                    let total = T::from_f64(self.total);
+                    crate::dispatch::unary::compute::<T, T>(&sum, x.dtype, move |sum| sum / total)?
+                }
+                other => other.finish(losses)?,
+            }
+        }, else {
+            return Err(Error::NotImplementedFor { operation: "nll_loss_out_frame", dtype: x.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(loss)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        let total = Tensor::from_scalar(Scalar::Float(self.total), keep.dtype(0)).ok();
+        let [weight, total] = [&self.weight, &total].map(|kept| kept.as_ref().map(SavedTensor::constant));
+        [Some(keep.input(0)), Some(keep.input(1)), weight, total]
+    }
+
+    fn vjp(
+        &self,
+        [x, target, weight, _]: &Self::Saved,
+        at: &At<'_>,
+        gradients: &Gradients,
+    ) -> Result<Gradients> {
+        // They were read already, but whoever changed them since did not mean this gradient.
+        for saved in [target, weight].into_iter().flatten() {
+            at.load(saved)?;
+        }
+        let (Some(x), Some(target)) = (x, target) else { unreachable!("both are kept") };
+        let (x, target) = (at.load(x)?, at.load(target)?);
+        let (mut g, dtype, x) = (single(gradients).clone(), x.dtype(), x.layout());
+        let Targets { dim, index, factor } = self.targets(&target, x.shape(), dtype, Use::Derivatives)?;
+        if self.reduction == Reduction::None {
+            g = reshape::reshape_to(&g, index.layout().shape())?;
+        }
+        let x = placed(&mul(&factor, &g)?, dim, &index, x.shape())?;
+        Ok(smallvec![Some(x), None])
+    }
+
+    fn inputs(&self) -> Option<Inputs> {
+        Some(smallvec![Some(0)])
+    }
+
+    fn jvp(
+        &self,
+        [_, target, ..]: &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
+        let Some(target) = target else { unreachable!("the target is kept") };
+        let (x, target) = (tangent(tangents), at.load(target)?);
+        let (layout, dtype) = (x.layout(), x.dtype());
+        let Targets { dim, index, factor } =
+            self.targets(&target, layout.shape(), dtype, Use::Derivatives)?;
+        let moved = mul(&gather::gather(x, dim as i64, &index)?, &factor)?;
+        one(match self.reduction {
+            Reduction::None => reshape::reshape_to(&moved, &single_shape(layout.shape()))?,
+            _ => reduce::sum(&moved, None, false, None)?,
+        })
+    }
+
+    fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
+        unreachable!("the loss of many samples at once is composed")
+    }
+}
+
+/// The negative log-likelihood of the classes in `target`, from log-probabilities that lie along
+/// dimension 1 of `x`, or 0 if it is the only one.
+pub fn nll_loss(
+    x: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: Reduction,
+    ignored: i64,
+) -> Result<Tensor> {
+    let (layout, target_layout) = (x.layout(), target.layout());
+    let (shape, target_shape) = (layout.shape(), target_layout.shape());
+    check_shapes(shape, target_shape)?;
+    if weight.is_some_and(Tensor::requires_grad) {
+        return Err(Error::ArgumentGradient { operation: "nll_loss_forward", argument: "weight" }.into());
+    }
+    let classes = shape[class_dim(shape)];
+    check_weight(weight, classes)?;
+    let (dtype, target_dtype) = (x.dtype(), target.dtype());
+    if !dtype.is_float() {
+        return Err(Error::NotImplementedFor { operation: "nll_loss_out_frame", dtype }.into());
+    }
+    if !matches!(target_dtype, DType::Int64 | DType::UInt8) {
+        return Err(Error::TargetDType { dtype: target_dtype }.into());
+    }
+    if let Some(got) = weight.map(Tensor::dtype).filter(|&weight| weight != dtype) {
+        return Err(Error::ScalarTypeExpected { expected: dtype, got }.into());
+    }
+    if batch::highest([x, target].into_iter().chain(weight)).is_some() {
+        return composed(x, target, weight, reduction, ignored);
+    }
+    let samples = class_numbers(target)?;
+    let outside = |class: &&i64| **class != ignored && (**class < 0 || **class as usize >= classes);
+    if let Some(&target) = samples.iter().find(outside) {
+        return Err(Error::TargetRange { target }.into());
+    }
+    if matches!(shape.len(), 3 | 5..) {
+        // Places are in one line, of pictures that are one line high.
+        let (first, rest) = (shape[0], shape[2..].iter().product());
+        let flat = reshape::reshape_to(x, &[first, shape[1], 1, rest])?;
+        let target = reshape::reshape_to(target, &[first, 1, rest])?;
+        let loss = nll_loss(&flat, &target, weight, reduction, ignored)?;
+        return match reduction {
+            Reduction::None => reshape::reshape_to(&loss, target_shape),
+            _ => Ok(loss),
+        };
+    }
+    let total = match reduction {
+        Reduction::None => 0.0,
+        _ => total_weight(&samples, weight, ignored, dtype)?,
+    };
+    let (weight, pictures) = (weight.map(Tensor::detach), shape.len() > 2);
+    apply_one(NllLoss { reduction, weight, ignored, total, pictures }, &[x, target])
+}
+
+/// The loss as operations that need not know the classes, each sample having its own.
+fn composed(
+    x: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: Reduction,
+    ignored: i64,
+) -> Result<Tensor> {
+    let layout = x.layout();
+    let dim = class_dim(layout.shape());
+    let mut shape = layout.shape().to_vec();
+    shape[dim] = 1;
+    let target = reshape::reshape_to(&cast::to_dtype(target, DType::Int64)?, &shape)?;
+    let counts = compare::ne(&target, ignored)?;
+    let index = select::where_(&counts, &target, 0i64)?;
+    let picked = gather::gather(x, dim as i64, &index)?;
+    let weights = match weight {
+        Some(weight) => {
+            let line = reshape::reshape_to(&index, &[index.numel()])?;
+            reshape::reshape_to(&gather::gather(weight, 0, &line)?, &shape)?
+        }
+        None => create::ones_like(&picked.detach())?,
+    };
+    let weights = select::where_(&counts, &weights, 0.0)?;
+    let losses = select::where_(&counts, &neg(&mul(&picked, &weights)?)?, 0.0)?;
+    match reduction {
+        Reduction::None => {
+            shape.remove(dim);
+            reshape::reshape_to(&losses, &shape)
+        }
+        Reduction::Sum => reduce::sum(&losses, None, false, None),
+        Reduction::Mean => {
+            let [loss, total] = [&losses, &weights].map(|x| reduce::sum(x, None, false, None));
+            div(&loss?, &total?)
+        }
+    }
+}
+
+/// Whether there is a weight for each class, if there are weights.
+fn check_weight(weight: Option<&Tensor>, classes: usize) -> Result<()> {
+    match weight.map(Tensor::layout) {
+        Some(layout) if layout.shape() != [classes] => {
+            Err(Error::ClassWeights { classes, shape: layout.shape().to_vec() }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_shapes(shape: &[usize], target: &[usize]) -> Result<()> {
+    let as_input: Vec<usize> =
+        shape.iter().enumerate().filter(|&(dim, _)| dim != 1).map(|(_, &size)| size).collect();
+    let input = shape.first().copied().unwrap_or(0);
+    match (shape.len(), target.len()) {
+        (0, _) => Err(Error::LossOfScalar {}.into()),
+        (1, 0) => Ok(()),
+        (1, 1) if target[0] == 1 => Ok(()),
+        (1, 1) => Err(Error::SingleTarget { size: target[0] }.into()),
+        (2.., 1..) if input != target[0] => Err(Error::TargetBatch { input, target: target[0] }.into()),
+        (2, 1) => Ok(()),
+        (1 | 2, _) => Err(Error::TargetDimensions {}.into()),
+        (4, ndim) if ndim != 3 => Err(Error::TargetSpatial { ndim }.into()),
+        _ if as_input == target => Ok(()),
+        (4, _) => Err(Error::TargetSizes { input: shape.to_vec(), target: target.to_vec() }.into()),
+        _ => Err(Error::TargetShape { expected: as_input, got: target.to_vec() }.into()),
+    }
+}

@@ -1,0 +1,159 @@
+//! The cross entropy of probabilities of two classes.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::Reduction;
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::unary;
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::ops::pointwise::{clamp, special};
+use crate::ops::{add, div, log, mul, neg, sub};
+use crate::tensor::Tensor;
+
+/// y = -Σ w (t ln x + (1 - t) ln(1 - x)), or the mean, or each; logarithms go down to -100
+///
+/// ∂y/∂x = w (x - t)/(x (1 - x)), ∂y/∂t = w (ln(1 - x) - ln x)
+#[derive(Clone)]
+struct BinaryCrossEntropy {
+    reduction: Reduction,
+    weight: Option<Tensor>,
+}
+
+/// ln x, but not below -100.
+fn bounded_log(x: &Tensor) -> Result<Tensor> {
+    clamp::clamp_min(&log(x)?, -100.0)
+}
+
+impl BinaryCrossEntropy {
+    fn weighted(&self, losses: Tensor) -> Result<Tensor> {
+        match &self.weight {
+            Some(weight) => mul(&losses, weight),
+            None => Ok(losses),
+        }
+    }
+
+    /// ∂y/∂x or ∂y/∂t of single losses, times `t`.
+    fn toward(&self, index: usize, x: &Tensor, target: &Tensor, t: &Tensor) -> Result<Tensor> {
+        let slope = match index {
+            0 => {
+                let spread = clamp::clamp_min(&mul(&sub(1.0, x)?, x)?, 1e-12)?;
+                div(&sub(x, target)?, &spread)?
+            }
+            _ => sub(&log(&sub(1.0, x)?)?, &log(x)?)?,
+        };
+        mul(&self.weighted(slope)?, t)
+    }
+}
+
+impl Op for BinaryCrossEntropy {
+    type Saved = [Option<SavedTensor>; 3];
+    const SAVED: &'static [&'static str] = &["self", "target", "weight"];
+
+    fn name(&self) -> &'static str {
+        "BinaryCrossEntropyBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { reduction: self.reduction }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let (x, target) = (inputs[0].detach(), inputs[1].detach());
+        check_range("input", &x)?;
+        check_range("target", &target)?;
+        let hit = mul(&target, &bounded_log(&x)?)?;
+        let miss = mul(&sub(1.0, &target)?, &bounded_log(&sub(1.0, &x)?)?)?;
+        let losses = self.weighted(neg(&add(&hit, &miss)?)?)?;
+        Ok(smallvec![self.reduction.apply(&losses)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        let weight = self.weight.as_ref().map(SavedTensor::constant);
+        [Some(keep.input(0)), Some(keep.input(1)), weight]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, target) = loaded(saved, at)?;
+        let (count, g) = (x.numel(), single(gradients));
+        let to_x = || self.toward(0, &x, &target, &self.reduction.share(g, count)?);
+        let to_target = || {
+            let slope = neg(&unary::apply(special::Logit { eps: None }, &x)?)?;
+            let found = self.weighted(mul(&slope, g)?)?;
+            self.reduction.share(&found, count)
+        };
+        Ok(smallvec![at.needs(0).then(to_x).transpose()?, at.needs(1).then(to_target).transpose()?])
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (x, target) = loaded(saved, at)?;
+        let toward = |index: usize| {
+            let tangent = tangents.get(index).and_then(Option::as_ref);
+            tangent.map(|tangent| self.toward(index, &x, &target, tangent)).transpose()
+        };
+        let moved = match (toward(0)?, toward(1)?) {
+            (Some(x), Some(target)) => add(&x, &target)?,
+            (Some(moved), None) | (None, Some(moved)) => moved,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        one(self.reduction.apply(&moved)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let single = BinaryCrossEntropy { reduction: Reduction::None, weight: self.weight.clone() };
+        self.reduction.of_each(call.aligned(single)?)
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        self.weight.iter().cloned().collect()
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(BinaryCrossEntropy { weight: held.first().cloned(), reduction: self.reduction })
+    }
+}
+
+/// Every element has to be a probability, those of all samples too.
+fn check_range(argument: &'static str, probabilities: &Tensor) -> Result<()> {
+    let outside = |value: f64| !(0.0..=1.0).contains(&value);
+    match probabilities.to_vec::<f64>()?.into_iter().any(outside) {
+        true => Err(Error::ProbabilityRange { argument }.into()),
+        false => Ok(()),
+    }
+}
+
+/// The input and the target. The weight was not written to either.
+fn loaded(saved: &[Option<SavedTensor>; 3], at: &At<'_>) -> Result<(Tensor, Tensor)> {
+    let [Some(x), Some(target), weight] = saved else { unreachable!("input and target are kept") };
+    if let Some(weight) = weight {
+        at.load(weight)?;
+    }
+    Ok((at.load(x)?, at.load(target)?))
+}
+
+/// The cross entropy of probabilities and those of the target.
+pub fn binary_cross_entropy(
+    x: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: Reduction,
+) -> Result<Tensor> {
+    if let Some(weight) = weight
+        && weight.requires_grad()
+        && mode::is_grad_enabled()
+    {
+        let (operation, argument) = ("binary_cross_entropy", "weight");
+        return Err(Error::ArgumentGradient { operation, argument }.into());
+    }
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation: "binary_cross_entropy", dtype: x.dtype() }.into());
+    }
+    if target.dtype() != x.dtype() {
+        return Err(Error::LikelihoodDType { expected: x.dtype(), got: target.dtype() }.into());
+    }
+    let weight = weight.map(Tensor::detach);
+    apply_one(BinaryCrossEntropy { reduction, weight }, &[x, target])
+}

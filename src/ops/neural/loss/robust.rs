@@ -1,0 +1,134 @@
+//! Absolute errors, and errors that are squared where they are small and linear where they are large.
+
+use smallvec::smallvec;
+
+use super::{Reduction, common_type};
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::{fixed, memory_order};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::ops::pointwise::{compare, select};
+use crate::ops::{abs, div, mul, sub};
+use crate::tensor::Tensor;
+
+/// With z = x - t: y = Σ s z²/2 where |z| < b, Σ s b (|z| - b/2) elsewhere, or the mean, or each. A
+/// scale s of 1 gives the loss of Huber, 1/b the smooth L1 loss.
+///
+/// ∂y/∂z = s z where |z| < b, s b sgn z elsewhere
+#[derive(Clone)]
+pub struct RobustLoss {
+    reduction: Reduction,
+    bound: f64,
+    /// Whether s is 1/b.
+    smooth: bool,
+}
+
+impl RobustLoss {
+    /// The parameters, under torch's names.
+    fn parameters(&self) -> Attributes {
+        let mut shown = shown! { reduction: self.reduction };
+        shown.push((if self.smooth { "beta" } else { "delta" }, self.bound.into()));
+        shown
+    }
+
+    /// ∂y/∂z, from constants so that it is differentiated as what it is: linear or constant.
+    fn slope(&self, z: &Tensor) -> Result<Tensor> {
+        let bound = self.bound;
+        // At the bound itself the slope is that of what is beyond, which does not bend.
+        let small = move |z: f64| z.abs() < bound;
+        let (steep, flat) = if self.smooth { (1.0 / bound, 1.0) } else { (1.0, bound) };
+        let steep = if steep.is_finite() { steep } else { 0.0 };
+        let constant = fixed::map(z, move |z| match z {
+            z if small(z) || z == 0.0 => 0.0,
+            z if z.is_nan() => z,
+            z => flat * z.signum(),
+        })?;
+        let inside = fixed::map(z, move |z| f64::from(u8::from(small(z))))?;
+        select::where_(&compare::gt(&inside, 0)?, &mul(z, steep)?, &constant)
+    }
+}
+
+impl Op for RobustLoss {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "target"];
+
+    fn name(&self) -> &'static str {
+        if self.smooth { "SmoothL1LossBackward0" } else { "HuberLossBackward0" }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        self.parameters()
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let dtype = common_type(inputs);
+        if !dtype.is_float() {
+            let operation = if self.smooth { "smooth_l1_cpu" } else { "huber_cpu" };
+            return Err(Error::NotImplementedFor { operation, dtype }.into());
+        }
+        let _off = mode::GradModeGuard::off();
+        // In the type of the losses from the first step on: what is rounded is rounded there.
+        let wide = |x: &Tensor| crate::ops::creation::cast::to_dtype(&x.detach(), dtype);
+        let z = abs(&sub(&wide(inputs[0])?, &wide(inputs[1])?)?)?;
+        let (half, bound) = (mul(&mul(&z, 0.5)?, &z)?, self.bound);
+        let beyond = sub(&z, 0.5 * bound)?;
+        let losses = match self.smooth {
+            true => select::where_(&compare::lt(&z, bound)?, &div(&half, bound)?, &beyond)?,
+            false => select::where_(&compare::le(&z, bound)?, &half, &mul(&beyond, bound)?)?,
+        };
+        let losses = match self.smooth || inputs[0].layout().shape() != losses.layout().shape() {
+            true => losses.array(),
+            false => memory_order::like(losses.array(), &inputs[0].layout())?,
+        };
+        Ok(smallvec![Tensor::from_array(self.reduction.finish(losses)?)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.input(1)]
+    }
+
+    fn vjp(&self, [x, target]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, target) = (at.load(x)?, at.load(target)?);
+        let count = super::count(&x, &target)?;
+        super::both_ways(at, &x, &target, |x, target| {
+            mul(&self.slope(&sub(x, target)?)?, &self.reduction.share(single(gradients), count)?)
+        })
+    }
+
+    fn jvp(&self, [x, target]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let moved = super::moved_apart(tangents)?;
+        let slope = self.slope(&sub(&at.load(x)?, &at.load(target)?)?)?;
+        one(self.reduction.apply(&mul(&slope, &moved)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        self.reduction.of_each(call.aligned(RobustLoss { reduction: Reduction::None, ..*self })?)
+    }
+}
+
+/// Half the squared differences below `beta`, scaled by it; the absolute ones above.
+pub fn smooth_l1_loss(x: &Tensor, target: &Tensor, reduction: Reduction, beta: f64) -> Result<Tensor> {
+    if beta < 0.0 {
+        return Err(
+            Error::LossBound { operation: "smooth_l1_loss", sign: "negative", argument: "beta" }.into()
+        );
+    }
+    apply_one(RobustLoss { reduction, bound: beta, smooth: true }, &[x, target])
+}
+
+/// Half the squared differences up to `delta`, `delta` times the absolute ones above.
+pub fn huber_loss(x: &Tensor, target: &Tensor, reduction: Reduction, delta: f64) -> Result<Tensor> {
+    if delta <= 0.0 {
+        return Err(
+            Error::LossBound { operation: "huber_loss", sign: "non-positive", argument: "delta" }.into()
+        );
+    }
+    apply_one(RobustLoss { reduction, bound: delta, smooth: false }, &[x, target])
+}
+
+/// The absolute differences, reduced.
+pub fn l1_loss(x: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
+    reduction.apply(&abs(&sub(x, target)?)?)
+}

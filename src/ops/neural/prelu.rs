@@ -1,0 +1,164 @@
+//! A rectifier with a slope that is learnt.
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, two};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::memory_order;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::ops::geometry::reshape;
+use crate::ops::pointwise::compare::{ge, gt};
+use crate::ops::pointwise::select::where_;
+use crate::ops::{add, mul};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// y = x where x > 0, w x elsewhere
+///
+/// ∂y/∂x = 1 and w, ∂y/∂w = 0 and x; forward, what is zero counts as positive
+#[derive(Clone)]
+struct Prelu;
+
+impl Op for Prelu {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "weight"];
+
+    fn name(&self) -> &'static str {
+        "PreluKernelBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let [x, w] = [0, 1].map(|index: usize| inputs[index].detach());
+        let y = where_(&gt(&x, 0)?, &x, &mul(&x, &w)?)?;
+        Ok(smallvec![Tensor::from_array(memory_order::settled(y.array(), &[&x.layout(), &w.layout()])?)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [0, 1].map(|index| keep.input(index))
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, w) = (at.load(&saved[0])?, at.load(&saved[1])?);
+        let (slope, toward) = two(apply(PreluBackward, &[single(gradients), &x, &w])?);
+        Ok(smallvec![at.needs(0).then_some(slope), at.needs(1).then_some(toward)])
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (x, w) = (at.load(&saved[0])?, at.load(&saved[1])?);
+        let own = |t: &Tensor| where_(&ge(&x, 0)?, t, &mul(t, &w)?);
+        let of_weight = |t: &Tensor| where_(&ge(&x, 0)?, 0.0, &mul(t, &x)?);
+        one(sum(tangents[0].as_ref().map(own), tangents[1].as_ref().map(of_weight))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.aligned(Prelu)
+    }
+}
+
+/// x̄ = g where x > 0, w g elsewhere; w̄ = 0 where x > 0, x g elsewhere
+///
+/// Derivatives of these count zero as positive.
+#[derive(Clone)]
+struct PreluBackward;
+
+impl Op for PreluBackward {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["grad_output", "self", "weight"];
+
+    fn name(&self) -> &'static str {
+        "PreluKernelBackwardBackward0"
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let _off = mode::GradModeGuard::off();
+        let [g, x, w] = [0, 1, 2].map(|index: usize| inputs[index].detach());
+        let positive = gt(&x, 0)?;
+        Ok(smallvec![where_(&positive, &g, &mul(&g, &w)?)?, where_(&positive, 0.0, &mul(&g, &x)?)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [0, 1, 2].map(|index| keep.input(index))
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let inputs = saved.iter().map(|one| at.load(one)).collect::<Result<SmallVec<[Tensor; 3]>>>()?;
+        let [g, x, w] = [&inputs[0], &inputs[1], &inputs[2]];
+        let (a, b) = (gradients[0].as_ref(), gradients[1].as_ref());
+        let positive = ge(x, 0)?;
+        // Of a gradient that is missing nothing comes but zeros.
+        let elsewhere = |of: Option<&Tensor>, factor: &Tensor| match of {
+            Some(of) => where_(&positive, 0.0, &mul(of, factor)?),
+            None => where_(&positive, 0.0, &mul(g, 0.0)?),
+        };
+        let first = || {
+            let own = a.map(|a| where_(&positive, a, &mul(a, w)?));
+            sum(own, b.map(|b| elsewhere(Some(b), x)))
+        };
+        Ok(smallvec![
+            at.needs(0).then(first).transpose()?,
+            at.needs(1).then(|| elsewhere(b, g)).transpose()?,
+            at.needs(2).then(|| elsewhere(a, g)).transpose()?,
+        ])
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let inputs = saved.iter().map(|one| at.load(one)).collect::<Result<SmallVec<[Tensor; 3]>>>()?;
+        let [g, x, w] = [&inputs[0], &inputs[1], &inputs[2]];
+        let positive = ge(x, 0)?;
+        let elsewhere = |t: &Tensor, factor: &Tensor| where_(&positive, 0.0, &mul(t, factor)?);
+        let [tg, tx, tw] = [0, 1, 2].map(|index: usize| tangents[index].as_ref());
+        let own = tg.map(|t| where_(&positive, t, &mul(t, w)?));
+        let slope = sum(own, Some(tw.map_or_else(|| mul(g, 0.0), |t| elsewhere(t, g))))?;
+        let of_gradient = tg.map(|t| elsewhere(t, x));
+        let toward = sum(of_gradient, Some(tx.map_or_else(|| mul(g, 0.0), |t| elsewhere(t, g))))?;
+        Ok(smallvec![Some(slope), Some(toward)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.aligned(PreluBackward)
+    }
+}
+
+/// The sum of what there is.
+fn sum(first: Option<Result<Tensor>>, second: Option<Result<Tensor>>) -> Result<Tensor> {
+    match (first, second) {
+        (Some(first), Some(second)) => add(&first?, &second?),
+        (Some(only), None) | (None, Some(only)) => only,
+        (None, None) => unreachable!("a rule runs for something"),
+    }
+}
+
+/// Every element, and negative ones times the weight of their channel.
+pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
+    if x.dtype() != weight.dtype() {
+        return Err(Error::PreluDTypes { left: x.dtype(), right: weight.dtype() }.into());
+    }
+    if weight.ndim() > 1 {
+        return Err(Error::PreluRank { ndim: weight.ndim() }.into());
+    }
+    let layout = x.layout();
+    if weight.numel() != 1 {
+        if layout.ndim() == 0 {
+            return Err(Error::PreluScalar {}.into());
+        }
+        let channels = layout.shape().get(1).copied().unwrap_or(1);
+        if weight.numel() != channels {
+            return Err(Error::PreluCount { weights: weight.numel(), channels }.into());
+        }
+    }
+    let mut sizes = vec![1; layout.ndim()];
+    if let Some(size) = sizes.get_mut(1) {
+        *size = weight.numel() as i64;
+    }
+    let weight = match shape::signed(weight.layout().shape()) == sizes {
+        true => weight.clone(),
+        false => reshape::reshape(weight, &sizes)?,
+    };
+    apply_one(Prelu, &[x, &weight])
+}

@@ -1,0 +1,237 @@
+//! Activations made of straight pieces: their derivatives are constants by piece, so what a gradient
+//! is multiplied by is worked out once and counts as a constant when it is differentiated again.
+
+use crate::dispatch::fixed;
+use crate::dispatch::unary::{Elementwise, Integers, Keeps, Lies};
+use crate::dtype::{Number, Real, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::ops::pointwise::select::where_;
+use crate::ops::pointwise::{clamp, compare};
+use crate::ops::{add, mul};
+use crate::tensor::Tensor;
+
+/// y = x where x > 0, s x elsewhere,  dy/dx = 1 and s
+#[derive(Clone, Copy)]
+pub struct LeakyRelu {
+    /// The slope of negative numbers.
+    pub slope: f64,
+}
+
+impl Elementwise for LeakyRelu {
+    const NAME: &'static str = "leaky_relu_cpu";
+    const NODE: &'static str = "LeakyReluBackward0";
+    const NODE_IN_PLACE: &'static str = "LeakyReluBackward1";
+    const KEEPS: Keeps = Keeps::Input;
+    const DERIVATIVE_FIRST: bool = true;
+    const IN_PLACE_BY_OUTPUT: bool = true;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn shown(&self) -> Attributes {
+        shown! { negative_slope: self.slope }
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        if x > T::ZERO { x } else { x * T::from_f64(self.slope) }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let slope = self.slope;
+        fixed::map(x, move |x| if x > 0.0 { 1.0 } else { slope })
+    }
+
+    fn derivative_in_place(&self, y: &Tensor) -> Result<Tensor> {
+        // The sign of the output is that of the input.
+        if self.slope < 0.0 { Err(Error::LeakyReluInPlace {}.into()) } else { self.derivative(y) }
+    }
+}
+
+/// y = x where x > t, v elsewhere,  dy/dx = 1 and 0
+#[derive(Clone, Copy)]
+pub struct Threshold {
+    /// What an element has to exceed.
+    pub threshold: Scalar,
+    /// What stands for those that do not.
+    pub value: Scalar,
+}
+
+impl Elementwise for Threshold {
+    const NAME: &'static str = "threshold_cpu";
+    const NODE: &'static str = "ThresholdBackward0";
+    const NODE_IN_PLACE: &'static str = "ThresholdBackward1";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Stay;
+
+    fn shown(&self) -> Attributes {
+        shown! { threshold: self.threshold }
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        if x <= self.threshold.to() { self.value.to() } else { x }
+    }
+
+    fn integer<T: Number>(&self, x: T) -> T {
+        if x <= self.threshold.to() { self.value.to() } else { x }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let threshold = self.threshold.to_f64();
+        fixed::map(x, move |x| if x <= threshold { 0.0 } else { 1.0 })
+    }
+}
+
+/// y = x within the bounds, else the nearer of them,  dy/dx = 1 between them, else 0
+#[derive(Clone, Copy)]
+pub struct Hardtanh {
+    /// The lower bound.
+    pub min: Scalar,
+    /// The upper bound.
+    pub max: Scalar,
+}
+
+impl Elementwise for Hardtanh {
+    const NAME: &'static str = "hardtanh";
+    const LIES: Lies = Lies::LikeInput;
+    const NODE: &'static str = "HardtanhBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Stay;
+
+    fn shown(&self) -> Attributes {
+        shown! { min_val: self.min, max_val: self.max }
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        bounded(x, self.min.to::<T>(), self.max.to::<T>())
+    }
+
+    fn integer<T: Number>(&self, x: T) -> T {
+        bounded(x, self.min.to::<T>(), self.max.to::<T>())
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let (min, max) = (self.min.to_f64(), self.max.to_f64());
+        fixed::map(x, move |x| f64::from(u8::from(!(x <= min || x >= max))))
+    }
+}
+
+/// The number between two bounds; what is not a number stays so.
+fn bounded<T: Number>(x: T, min: T, max: T) -> T {
+    if x < min {
+        min
+    } else if x > max {
+        max
+    } else {
+        x
+    }
+}
+
+/// y = (x + 3)/6 between 0 and 1,  dy/dx = 1/6 for |x| < 3, else 0
+#[derive(Clone, Copy)]
+pub struct Hardsigmoid;
+
+impl Elementwise for Hardsigmoid {
+    const NAME: &'static str = "hardsigmoid_cpu";
+    const NODE: &'static str = "HardsigmoidBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let six = T::from_f64(6.0);
+        bounded(x + T::from_f64(3.0), T::ZERO, six) / six
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        fixed::map(x, |x| if x > -3.0 && x < 3.0 { 1.0 / 6.0 } else { 0.0 })
+    }
+}
+
+/// y = x hardsigmoid x,  dy/dx = 0 for x ≤ -3, x/3 + 1/2 up to 3, 1 beyond
+#[derive(Clone, Copy)]
+pub struct Hardswish;
+
+impl Elementwise for Hardswish {
+    const NAME: &'static str = "hardswish_cpu";
+    const NODE: &'static str = "HardswishBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let six = T::from_f64(6.0);
+        x * bounded(x + T::from_f64(3.0), T::ZERO, six) / six
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let middle = |x: f64| x > -3.0 && x < 3.0;
+        let factor = fixed::map(x, move |x| if middle(x) { 1.0 / 3.0 } else { 0.0 })?;
+        let constant = fixed::map(x, move |x| match x {
+            x if middle(x) => 0.5,
+            x if x <= -3.0 => 0.0,
+            _ => 1.0,
+        })?;
+        let inside = clamp::clamp(x, Some((-3.0).into()), Some(3.0.into()))?;
+        let finite = where_(&compare::isnan(x)?, 0.0, &inside)?;
+        add(&mul(&finite, &factor)?, &constant)
+    }
+}
+
+/// y = x where |x| > λ, else 0,  dy/dx = 1 and 0
+#[derive(Clone, Copy)]
+pub struct Hardshrink {
+    /// How far from zero elements become zero.
+    pub lambda: f64,
+}
+
+impl Elementwise for Hardshrink {
+    const NAME: &'static str = "hardshrink_cpu";
+    const NODE: &'static str = "HardshrinkBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn shown(&self) -> Attributes {
+        shown! { lambd: self.lambda }
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        if x.abs() <= T::from_f64(self.lambda) { T::ZERO } else { x }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let lambda = self.lambda;
+        fixed::map(x, move |x| f64::from(u8::from(x.abs() > lambda || x.is_nan())))
+    }
+}
+
+/// y = x moved towards 0 by λ, and 0 where it would pass it,  dy/dx = 1 and 0
+#[derive(Clone, Copy)]
+pub struct Softshrink {
+    /// How far elements are moved.
+    pub lambda: f64,
+}
+
+impl Elementwise for Softshrink {
+    const NAME: &'static str = "softshrink_cpu";
+    const NODE: &'static str = "SoftshrinkBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Refuse;
+
+    fn shown(&self) -> Attributes {
+        shown! { lambd: self.lambda }
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let lambda = T::from_f64(self.lambda);
+        if x > lambda {
+            x - lambda
+        } else if x < -lambda {
+            x + lambda
+        } else {
+            x * T::ZERO
+        }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let lambda = self.lambda;
+        fixed::map(x, move |x| f64::from(u8::from(x.is_nan() || x.abs() > lambda)))
+    }
+}

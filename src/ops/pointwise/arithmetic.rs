@@ -1,0 +1,360 @@
+//! Sums, differences, products, quotients. Quotients that are rounded are in `division`.
+
+use crate::dispatch::binary;
+use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dispatch::{batch, memory_order};
+use crate::dtype::{Complex, DType, Number, Real, Ring, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::ops;
+use crate::ops::mul;
+use crate::ops::pointwise::numbers::WithNumber;
+use crate::shape::{self, Layout};
+use crate::tensor::{Array, Tensor};
+
+/// t · factor, without a multiplication by one
+pub(crate) fn times(t: &Tensor, factor: Scalar) -> Result<Tensor> {
+    if factor.real() == Some(1.0) { Ok(t.clone()) } else { mul(t, factor) }
+}
+
+/// Whether α can scale an operand of this type. Shapes that do not go together are told first.
+fn check_alpha(a: Operand<'_>, b: Operand<'_>, alpha: Scalar, common: DType) -> Result<()> {
+    let error = match alpha {
+        Scalar::Bool(_) if common != DType::Bool => Error::AlphaBool {},
+        Scalar::Float(_) | Scalar::Complex(_) if !common.is_differentiable() => Error::AlphaFloat {},
+        Scalar::Complex(_) if !common.is_complex() => Error::AlphaComplex {},
+        _ => return Ok(()),
+    };
+    if let (Operand::Tensor(a), Operand::Tensor(b)) = (a, b) {
+        shape::broadcast(a.layout().shape(), b.layout().shape())
+            .map_err(|error| batch::told_of_all(error, &[a, b]))?;
+    }
+    Err(error.into())
+}
+
+/// αx, where a factor of one leaves zeros and infinities as they are
+fn scaled(x: Complex<f64>, alpha: Scalar) -> Complex<f64> {
+    match alpha {
+        Scalar::Complex(alpha) => x * alpha,
+        alpha => x * alpha.to_f64(),
+    }
+}
+
+/// a/b, the greater part of b divided out first, so that nothing overflows on the way
+fn quotient(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+    if b.im == 0.0 && b.re != 0.0 && b.re.is_finite() {
+        return Complex::new(a.re / b.re, a.im / b.re);
+    }
+    if b.re.abs() >= b.im.abs() {
+        let ratio = b.im / b.re;
+        let scale = b.re + b.im * ratio;
+        return Complex::new((a.re + a.im * ratio) / scale, (a.im - a.re * ratio) / scale);
+    }
+    let ratio = b.re / b.im;
+    let scale = b.re * ratio + b.im;
+    Complex::new((a.re * ratio + a.im) / scale, (a.im * ratio - a.re) / scale)
+}
+
+/// Truth values are not subtracted, and nothing is subtracted from them.
+fn check_difference(a: Operand<'_>, b: Operand<'_>, alpha: Scalar, common: DType) -> Result<()> {
+    if common == DType::Bool {
+        return Err(Error::SubtractBool {}.into());
+    }
+    if a.dtype() == DType::Bool || b.dtype() == DType::Bool {
+        return Err(Error::SubtractWithBool {}.into());
+    }
+    check_alpha(a, b, alpha, common)
+}
+
+/// y = a + b,  ∂y/∂a = 1,  ∂y/∂b = 1
+///
+/// What most sums are. It says again what `Add` says of α = 1, so that neither loops nor nodes carry a factor.
+#[derive(Clone, Copy)]
+pub struct Plus;
+
+impl Elementwise2 for Plus {
+    const NAME: &'static str = "add";
+    const NODE: &'static str = "AddBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Add);
+    const EXACT_NUMBERS: bool = true;
+    const COMPLEX: bool = true;
+
+    fn shown(&self) -> Attributes {
+        shown! { alpha: Scalar::Int(1) }
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        a + b
+    }
+
+    const RING: bool = true;
+
+    fn ring<T: Ring>(&self, a: T, b: T) -> T {
+        a.add(b)
+    }
+
+    fn integer<T: Number>(&self, a: T, b: T) -> T {
+        a.add(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a || b)
+    }
+
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        Ok(t.clone())
+    }
+
+    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        Ok(t.clone())
+    }
+}
+
+/// y = a + αb,  ∂y/∂a = 1,  ∂y/∂b = α
+#[derive(Clone, Copy)]
+pub struct Add {
+    /// α
+    pub alpha: Scalar,
+}
+
+impl Elementwise2 for Add {
+    const NAME: &'static str = "add";
+    const NODE: &'static str = "AddBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Add);
+    const EXACT_NUMBERS: bool = true;
+    const COMPLEX: bool = true;
+
+    fn in_half(&self, dtype: DType) -> Self {
+        Self { alpha: dtype.rounded(self.alpha.to_f64()).into() }
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { alpha: self.alpha }
+    }
+
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        check_alpha(a, b, self.alpha, common)
+    }
+
+    fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        let alpha: T = self.alpha.to();
+        move |a, b| a + b * alpha
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        a + scaled(b, self.alpha)
+    }
+
+    fn integer<T: Number>(&self, a: T, b: T) -> T {
+        a.add(b.mul(self.alpha.to()))
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a || b && self.alpha.to_f64() != 0.0)
+    }
+
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
+    }
+
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        Ok(t.clone())
+    }
+
+    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        times(t, self.alpha)
+    }
+}
+
+/// y = a - αb,  ∂y/∂a = 1,  ∂y/∂b = -α
+#[derive(Clone, Copy)]
+pub struct Sub {
+    /// α
+    pub alpha: Scalar,
+}
+
+impl Elementwise2 for Sub {
+    const NAME: &'static str = "sub";
+    const NODE: &'static str = "SubBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Sub);
+    const EXACT_NUMBERS: bool = true;
+    const COMPLEX: bool = true;
+
+    fn in_half(&self, dtype: DType) -> Self {
+        Self { alpha: dtype.rounded(self.alpha.to_f64()).into() }
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { alpha: self.alpha }
+    }
+
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        check_difference(a, b, self.alpha, common)
+    }
+
+    fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        let alpha: T = self.alpha.to();
+        move |a, b| a - b * alpha
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        a - scaled(b, self.alpha)
+    }
+
+    fn integer<T: Number>(&self, a: T, b: T) -> T {
+        a.sub(b.mul(self.alpha.to()))
+    }
+
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
+    }
+
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        Ok(t.clone())
+    }
+
+    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        times(&ops::neg(t)?, self.alpha)
+    }
+}
+
+/// y = b - αa,  ∂y/∂a = -α,  ∂y/∂b = 1
+#[derive(Clone, Copy)]
+pub struct Rsub {
+    /// α
+    pub alpha: Scalar,
+}
+
+impl Elementwise2 for Rsub {
+    const NAME: &'static str = "rsub";
+    const NODE: &'static str = "RsubBackward0";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const COMPLEX: bool = true;
+
+    fn in_half(&self, dtype: DType) -> Self {
+        Self { alpha: dtype.rounded(self.alpha.to_f64()).into() }
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { alpha: self.alpha }
+    }
+
+    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
+        if matches!(b, Kept::Scalar(_)) { "RsubBackward1" } else { Self::NODE }
+    }
+
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        check_difference(a, b, self.alpha, common)
+    }
+
+    /// torch takes the second operand first.
+    fn laid_out(&self, y: Array, operands: [Option<&Layout>; 2]) -> Result<Array> {
+        match operands {
+            [Some(a), Some(b)] => memory_order::settled(y, &[b, a]),
+            _ => Ok(y),
+        }
+    }
+
+    fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        let alpha: T = self.alpha.to();
+        move |a, b| b - a * alpha
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        b - scaled(a, self.alpha)
+    }
+
+    fn integer<T: Number>(&self, a: T, b: T) -> T {
+        b.sub(a.mul(self.alpha.to()))
+    }
+
+    fn conjugated(&self) -> Self {
+        Self { alpha: self.alpha.conj() }
+    }
+
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        times(&ops::neg(t)?, self.alpha)
+    }
+
+    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        Ok(t.clone())
+    }
+}
+
+/// y = ab,  ∂y/∂a = b,  ∂y/∂b = a
+#[derive(Clone, Copy)]
+pub struct Mul;
+
+impl Elementwise2 for Mul {
+    const NAME: &'static str = "mul";
+    const NODE: &'static str = "MulBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Mul);
+    const LEFT_NEEDS: Needs = Needs::Right;
+    const RIGHT_NEEDS: Needs = Needs::Left;
+    const SYMMETRIC: bool = true;
+    const EXACT_NUMBERS: bool = true;
+    const COMPLEX: bool = true;
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        a * b
+    }
+
+    const RING: bool = true;
+
+    fn ring<T: Ring>(&self, a: T, b: T) -> T {
+        a.mul(b)
+    }
+
+    fn integer<T: Number>(&self, a: T, b: T) -> T {
+        a.mul(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a && b)
+    }
+
+    fn left(&self, _a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, b)
+    }
+
+    fn right(&self, a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(t, a)
+    }
+}
+
+/// y = a/b,  ∂y/∂a = 1/b,  ∂y/∂b = -a/b²
+#[derive(Clone, Copy)]
+pub struct Div;
+
+impl Elementwise2 for Div {
+    const NAME: &'static str = "div";
+    const NODE: &'static str = "DivBackward0";
+    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Div);
+    const LEFT_NEEDS: Needs = Needs::Right;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+    const EXACT_NUMBERS: bool = true;
+    const COMPLEX: bool = true;
+
+    fn result(&self, common: DType) -> Result<DType> {
+        binary::floating(common)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        a / b
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        quotient(a, b)
+    }
+
+    fn left(&self, _a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        ops::div(t, b)
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        let quotient = ops::div(&ops::div(Operand::from(a), b)?, b)?;
+        mul(&ops::neg(t)?, &quotient)
+    }
+}

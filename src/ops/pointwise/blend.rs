@@ -1,0 +1,247 @@
+//! Products, quotients and differences of two tensors, weighed and added to a third.
+
+use crate::dispatch::composites::pointwise::{Pointwise, apply};
+use crate::dispatch::in_place;
+use crate::dispatch::kept::Kept;
+use crate::dispatch::operand::{Operand, result_type};
+use crate::dtype::{DType, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::ops;
+use crate::ops::pointwise::compare;
+use crate::ops::pointwise::select::where_;
+use crate::ops::{add, div, mul, neg, sub};
+use crate::shape;
+use crate::tensor::Tensor;
+
+/// y = x + v a b
+///
+/// ∂y/∂x = 1, ∂y/∂a = v b, ∂y/∂b = v a
+#[derive(Clone)]
+struct Addcmul {
+    value: Scalar,
+}
+
+impl Pointwise for Addcmul {
+    const KEEPS: &'static [&'static str] = &["", "tensor1", "tensor2"];
+
+    fn name(&self) -> &'static str {
+        "AddcmulBackward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { value: self.value }
+    }
+
+    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        let scaled = mul(&mul(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
+        add(&inputs[0], &scaled)
+    }
+
+    fn conjugated(&self) -> Self {
+        Addcmul { value: self.value.conj() }
+    }
+
+    fn needs(&self, of: usize, index: usize) -> bool {
+        of + index == 3
+    }
+
+    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        match index {
+            0 => Ok(t.clone()),
+            _ => mul(t, &mul(kept.input(3 - index), self.value)?),
+        }
+    }
+}
+
+/// y = x + v a/b
+///
+/// ∂y/∂x = 1, ∂y/∂a = v/b, ∂y/∂b = -v a/b²
+#[derive(Clone)]
+struct Addcdiv {
+    value: Scalar,
+}
+
+impl Pointwise for Addcdiv {
+    const KEEPS: &'static [&'static str] = &["", "tensor1", "tensor2"];
+
+    fn name(&self) -> &'static str {
+        "AddcdivBackward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { value: self.value }
+    }
+
+    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        let scaled = mul(&div(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
+        add(&inputs[0], &scaled)
+    }
+
+    fn conjugated(&self) -> Self {
+        Addcdiv { value: self.value.conj() }
+    }
+
+    fn needs(&self, of: usize, index: usize) -> bool {
+        of == 2 && index > 0 || of == 1 && index == 2
+    }
+
+    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        match index {
+            0 => Ok(t.clone()),
+            1 => mul(t, &div(Operand::Scalar(self.value), kept.input(2))?),
+            _ => {
+                let (a, b) = (kept.input(1), kept.input(2));
+                mul(&neg(t)?, &div(&mul(a, self.value)?, &mul(b, b)?)?)
+            }
+        }
+    }
+}
+
+/// y = a + w (b - a) with a number w
+///
+/// ∂y/∂a = 1 - w, ∂y/∂b = w
+#[derive(Clone)]
+struct LerpNumber {
+    weight: Scalar,
+}
+
+impl Pointwise for LerpNumber {
+    const KEEPS: &'static [&'static str] = &[];
+
+    fn name(&self) -> &'static str {
+        "LerpBackward0"
+    }
+
+    fn shown(&self) -> Attributes {
+        shown! { weight: self.weight }
+    }
+
+    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        let (a, b, w) = (&inputs[0], &inputs[1], self.weight.to_f64());
+        if let Scalar::Complex(w) = self.weight {
+            return add(a, &mul(&sub(b, a)?, Scalar::Complex(w))?);
+        }
+        let between = sub(b, a)?;
+        // The end that is nearer is where rounding matters.
+        if w.abs() < 0.5 { add(a, &mul(&between, w)?) } else { sub(b, &mul(&between, 1.0 - w)?) }
+    }
+
+    fn conjugated(&self) -> Self {
+        LerpNumber { weight: self.weight.conj() }
+    }
+
+    fn needs(&self, _of: usize, _index: usize) -> bool {
+        false
+    }
+
+    fn toward(&self, index: usize, _kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        let w = self.weight.to_complex();
+        let share = if index == 0 { 1.0 - w } else { w };
+        if share.im == 0.0 { mul(t, share.re) } else { mul(t, Scalar::Complex(share)) }
+    }
+}
+
+/// y = a + w (b - a)
+///
+/// ∂y/∂a = 1 - w, ∂y/∂b = w, ∂y/∂w = b - a
+#[derive(Clone)]
+struct Lerp;
+
+impl Pointwise for Lerp {
+    const KEEPS: &'static [&'static str] = &["self", "end", "weight"];
+
+    fn name(&self) -> &'static str {
+        "LerpBackward1"
+    }
+
+    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        let (a, b, w) = (&inputs[0], &inputs[1], &inputs[2]);
+        let between = sub(b, a)?;
+        let near = add(a, &mul(w, &between)?)?;
+        let far = sub(b, &mul(&between, &sub(1, w)?)?)?;
+        where_(&compare::lt(&ops::abs(w)?, 0.5)?, &near, &far)
+    }
+
+    fn needs(&self, of: usize, index: usize) -> bool {
+        // The weight itself too: torch keeps it for tangents.
+        of == 2 || index == 2
+    }
+
+    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+        match index {
+            0 => mul(t, &sub(1, kept.input(2))?),
+            1 => mul(t, kept.input(2)),
+            _ => mul(t, &sub(kept.input(1), kept.input(0))?),
+        }
+    }
+}
+
+/// `x + value · a · b`.
+pub fn addcmul(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tensor> {
+    let common = result_type(&[x, a, b].map(|x| Operand::from(x).numbers()));
+    if common == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "addcmul_cpu_out", dtype: common }.into());
+    }
+    let value = if common.is_differentiable() { value } else { Scalar::Int(value.to()) };
+    apply(Addcmul { value }, &[x, a, b]).or_else(|error| told_in_order(x, a, b).and(Err(error)))
+}
+
+/// Refuses sizes that do not go together, from the first tensor on.
+fn told_in_order(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<()> {
+    let shape = shape::broadcast(x.layout().shape(), a.layout().shape())?;
+    shape::broadcast(&shape, b.layout().shape()).map(drop)
+}
+
+/// `addcmul` in place.
+pub fn addcmul_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()> {
+    in_place::through_elements(x, &[a, b], |x| addcmul(x, a, b, value))
+}
+
+/// `x + value · a / b`.
+pub fn addcdiv(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tensor> {
+    if !a.dtype().is_differentiable() && !b.dtype().is_differentiable() {
+        return Err(Error::AddcdivIntegers {}.into());
+    }
+    apply(Addcdiv { value }, &[x, a, b]).or_else(|error| told_in_order(x, a, b).and(Err(error)))
+}
+
+/// `addcdiv` in place.
+pub fn addcdiv_(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<()> {
+    in_place::through_elements(x, &[a, b], |x| addcdiv(x, a, b, value))
+}
+
+/// The way from `a` to `b`, as much of it as `weight` says.
+pub fn lerp(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<Tensor> {
+    let same = |other: DType, argument: &'static str| -> Result<()> {
+        match other == a.dtype() {
+            true => Ok(()),
+            false => Err(Error::LerpDTypes { argument, expected: a.dtype(), got: other }.into()),
+        }
+    };
+    same(b.dtype(), "end")?;
+    if !a.dtype().is_differentiable() {
+        let operation = if weight.tensor().is_some() { "lerp_kernel_tensor" } else { "lerp_kernel_scalar" };
+        return Err(Error::NotImplementedFor { operation, dtype: a.dtype() }.into());
+    }
+    match weight {
+        Operand::Scalar(weight) => {
+            apply(LerpNumber { weight }, &[a, b]).or_else(|error| told_in_order(a, b, b).and(Err(error)))
+        }
+        Operand::Tensor(weight) => {
+            if weight.ndim() > 0 {
+                same(weight.dtype(), "weight")?;
+            }
+            apply(Lerp, &[a, b, weight]).or_else(|error| told_in_order(a, b, weight).and(Err(error)))
+        }
+    }
+}
+
+/// `lerp` in place.
+pub fn lerp_(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<()> {
+    match weight {
+        Operand::Scalar(_) => in_place::through_elements(a, &[b], |a| lerp(a, b, weight)),
+        Operand::Tensor(w) => in_place::through_elements(a, &[b, w], |a| lerp(a, b, weight)),
+    }
+}

@@ -1,0 +1,375 @@
+//! Comparisons and predicates: truth values of elements. Gradients do not pass them; in place, where
+//! the truth values become numbers, the gradient is zero.
+
+use crate::dispatch::in_place::Write;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::operand::{Numbers, Operand, Value, result_type};
+use crate::dispatch::{batch, binary, in_place, unary};
+use crate::dtype::{Bool, Complex, DType, Element, Ordered, Real, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::mode;
+use crate::ops;
+use crate::ops::creation::create;
+use crate::ops::creation::{cast, copy};
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+
+/// The questions that elements are asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Question {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+impl Question {
+    /// The name in error messages.
+    fn name(self) -> &'static str {
+        match self {
+            Question::Equal => "eq_cpu",
+            Question::NotEqual => "ne_cpu",
+            Question::Less => "lt_cpu",
+            Question::LessEqual => "le_cpu",
+            Question::Greater => "gt_cpu",
+            Question::GreaterEqual => "ge_cpu",
+        }
+    }
+}
+
+/// Refuses complex numbers, which have no order.
+pub(crate) fn check_ordered(x: &Tensor, operation: &'static str) -> Result<()> {
+    match x.dtype().is_complex() {
+        true => Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into()),
+        false => Ok(()),
+    }
+}
+
+/// The operand with elements of the type in which it is compared, numbers included.
+fn in_type(numbers: Numbers, dtype: DType) -> Result<Numbers> {
+    Ok(match numbers {
+        Numbers::Array(array) => Numbers::Array(copy::as_type_in_order(&array, dtype)?.into_owned()),
+        Numbers::Scalar(scalar) => {
+            Numbers::Scalar(dispatch!(stored dtype, T => scalar.to::<T>().to_scalar()))
+        }
+    })
+}
+
+/// Complex numbers in double precision: comparisons are compiled for these only.
+fn in_wide(numbers: Numbers) -> Result<Numbers> {
+    in_type(numbers, DType::Complex128)
+}
+
+/// Whether elements are equal, if that is `wanted`, or else whether they differ.
+fn same<T: Element>(wanted: bool, a: &Numbers, b: &Numbers) -> Result<Array> {
+    binary::combine::<T, Bool>(a, b, move |a, b| Bool::new((a == b) == wanted))
+}
+
+fn ask<T: Ordered>(question: Question, a: &Numbers, b: &Numbers) -> Result<Array> {
+    match question {
+        Question::Equal | Question::NotEqual => same::<T>(question == Question::Equal, a, b),
+        Question::Less => binary::combine::<T, Bool>(a, b, |a, b| Bool::new(a < b)),
+        Question::LessEqual => binary::combine::<T, Bool>(a, b, |a, b| Bool::new(a <= b)),
+        Question::Greater => ask_turned::<T>(Question::Less, a, b),
+        Question::GreaterEqual => ask_turned::<T>(Question::LessEqual, a, b),
+    }
+}
+
+/// `ask` of the second operand and the first. The answers lie, and what does not fit is told of, as asked here.
+fn ask_turned<T: Ordered>(question: Question, a: &Numbers, b: &Numbers) -> Result<Array> {
+    match ask::<T>(question, b, a) {
+        Ok(y) => binary::settled_beside(y, [a, b]),
+        Err(error) => shape::broadcast(a.shape(), b.shape()).and(Err(error)),
+    }
+}
+
+fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> {
+    let (a, b) = (a.numbers(), b.numbers());
+    let dtype = result_type([&a, &b]);
+    let (a, b) = (in_type(a, dtype)?, in_type(b, dtype)?);
+    // The narrow types share the kernels of wider ones.
+    match dtype {
+        DType::Bool | DType::UInt8 => ask::<u8>(question, &a, &b),
+        DType::Int8 | DType::Int16 | DType::Int32 => ask::<i32>(question, &a, &b),
+        DType::Int64 => ask::<i64>(question, &a, &b),
+        DType::Float32 | DType::Float16 | DType::BFloat16 => ask::<f32>(question, &a, &b),
+        DType::Float64 => ask::<f64>(question, &a, &b),
+        _ if !matches!(question, Question::Equal | Question::NotEqual) => {
+            Err(Error::NotImplementedFor { operation: question.name(), dtype }.into())
+        }
+        _ => same::<Complex<f64>>(question == Question::Equal, &in_wide(a)?, &in_wide(b)?),
+    }
+}
+
+/// A comparison of two operands.
+fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    let (a, b) = (a.into(), b.into());
+    if let Some(y) = batch::compared(a, b, |a, b| compare(question, a, b)) {
+        return y;
+    }
+    let computed = move |operands: &[Value]| compare(question, &operands[0], &operands[1]);
+    let operator = question.name().trim_end_matches("_cpu");
+    if mode::special()
+        && let Some(y) = intercept::minded(operator, &[a, b], computed)
+    {
+        return y;
+    }
+    Ok(Tensor::unrecorded(answers(question, a, b)?, a.standing().and(b.standing())))
+}
+
+/// Whether elements are equal.
+pub fn eq<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::Equal, a, b)
+}
+
+/// Whether elements differ.
+pub fn ne<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::NotEqual, a, b)
+}
+
+/// Whether elements of the first are less.
+pub fn lt<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::Less, a, b)
+}
+
+/// Whether elements of the first are less or equal.
+pub fn le<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::LessEqual, a, b)
+}
+
+/// Whether elements of the first are greater.
+pub fn gt<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::Greater, a, b)
+}
+
+/// Whether elements of the first are greater or equal.
+pub fn ge<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    compare(Question::GreaterEqual, a, b)
+}
+
+/// Overwrites `x` with values through which no gradient passes. `name` is torch's of the node.
+pub(crate) fn overwrite(x: &Tensor, values: &Tensor, name: &'static str) -> Result<()> {
+    if x.is_minded() {
+        return cast::copy_(x, values);
+    }
+    let write = Write::begin(&[x])?;
+    in_place::check_result(x, values)?;
+    if let Some(mapping) = batch::highest([x, values]) {
+        batch::write(x, values, &mapping, "inplace arithmetic")?;
+    } else {
+        copy::write(&x.memory(), &values.array())?;
+    }
+    write.finish(|_| cast::Fill { name })
+}
+
+/// A comparison in place. torch's name of the node tells numbers from tensors.
+fn compare_<'a>(
+    question: Question,
+    x: &Tensor,
+    b: impl Into<Operand<'a>>,
+    [number, tensor]: [&'static str; 2],
+) -> Result<()> {
+    let b = b.into();
+    let values = compare(question, x, b)?;
+    overwrite(x, &values, if matches!(b, Operand::Scalar(_)) { number } else { tensor })
+}
+
+/// `eq` in place.
+pub fn eq_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::Equal, x, b, ["EqBackward0", "EqBackward1"])
+}
+
+/// `ne` in place.
+pub fn ne_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::NotEqual, x, b, ["NeBackward0", "NeBackward1"])
+}
+
+/// `lt` in place.
+pub fn lt_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::Less, x, b, ["LtBackward0", "LtBackward1"])
+}
+
+/// `le` in place.
+pub fn le_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::LessEqual, x, b, ["LeBackward0", "LeBackward1"])
+}
+
+/// `gt` in place.
+pub fn gt_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::Greater, x, b, ["GtBackward0", "GtBackward1"])
+}
+
+/// `ge` in place.
+pub fn ge_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    compare_(Question::GreaterEqual, x, b, ["GeBackward0", "GeBackward1"])
+}
+
+/// The answer to a question about every floating-point number; all others have the same answer. Of a
+/// complex number both parts are asked, and `others` says whether the answers have to be the same: it
+/// is the answer where no part says otherwise.
+fn predicate(
+    name: &'static str,
+    x: &Tensor,
+    others: bool,
+    single: fn(f32) -> bool,
+    double: fn(f64) -> bool,
+) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, |x| predicate(name, x, others, single, double)) {
+        return y;
+    }
+    let computed =
+        move |operands: &[Value]| predicate(name, intercept::first(operands), others, single, double);
+    if mode::special()
+        && let Some(y) = intercept::minded(name, &[x.into()], computed)
+    {
+        return y;
+    }
+    let x = x.array().widened()?;
+    let answers = match x.dtype {
+        DType::Float32 => unary::compute::<f32, Bool>(&x, DType::Bool, move |x| Bool::new(single(x))),
+        DType::Float64 => unary::compute::<f64, Bool>(&x, DType::Bool, move |x| Bool::new(double(x))),
+        DType::Complex64 | DType::Complex128 => {
+            let ask = move |x: Complex<f64>| {
+                let (re, im) = (double(x.re), double(x.im));
+                Bool::new(if others { re && im } else { re || im })
+            };
+            unary::compute::<Complex<f64>, Bool>(
+                &*copy::as_type_in_order(&x, DType::Complex128)?,
+                DType::Bool,
+                ask,
+            )
+        }
+        _ => {
+            let mut same = Array::uninit(&x.layout, DType::Bool)?;
+            crate::kernels::map::fill_slice(same.fresh(), Bool::new(others));
+            Ok(same)
+        }
+    };
+    Ok(Tensor::from_array(answers?))
+}
+
+/// Whether elements are not numbers.
+pub fn isnan(x: &Tensor) -> Result<Tensor> {
+    predicate("isnan", x, false, f32::is_nan, f64::is_nan)
+}
+
+/// Whether elements are infinite.
+pub fn isinf(x: &Tensor) -> Result<Tensor> {
+    predicate("isinf", x, false, f32::is_infinite, f64::is_infinite)
+}
+
+/// Whether elements are neither infinite nor something else than numbers.
+pub fn isfinite(x: &Tensor) -> Result<Tensor> {
+    predicate("isfinite", x, true, f32::is_finite, f64::is_finite)
+}
+
+/// Whether elements are real: without an imaginary part.
+pub fn isreal(x: &Tensor) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        return eq(&ops::conjugate::imag(x)?, 0);
+    }
+    create::full_like(x, Scalar::Bool(true), DType::Bool)
+}
+
+fn refuse_complex(x: &Tensor, operation: &'static str) -> Result<()> {
+    match x.dtype().is_complex() {
+        true => Err(Error::ComplexInputs { operation }.into()),
+        false => Ok(()),
+    }
+}
+
+/// Whether elements are +∞.
+pub fn isposinf(x: &Tensor) -> Result<Tensor> {
+    refuse_complex(x, "isposinf")?;
+    predicate("isposinf", x, false, |x| x == f32::INFINITY, |x| x == f64::INFINITY)
+}
+
+/// Whether elements are -∞.
+pub fn isneginf(x: &Tensor) -> Result<Tensor> {
+    refuse_complex(x, "isneginf")?;
+    predicate("isneginf", x, false, |x| x == f32::NEG_INFINITY, |x| x == f64::NEG_INFINITY)
+}
+
+/// How near two numbers have to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Tolerance {
+    /// As a fraction of the second.
+    pub rtol: f64,
+    /// Apart from that.
+    pub atol: f64,
+    /// Whether two that are not numbers are near each other.
+    pub equal_nan: bool,
+}
+
+impl Tolerance {
+    /// The same for complex numbers, of which the distance counts.
+    fn holds_complex(self, a: Complex<f64>, b: Complex<f64>) -> bool {
+        let apart = (a - b).norm();
+        let near = apart.is_finite() && apart <= self.atol + (self.rtol * b.norm()).abs();
+        let nan = |x: Complex<f64>| x.re.is_nan() || x.im.is_nan();
+        a == b || near || self.equal_nan && nan(a) && nan(b)
+    }
+
+    fn holds<T: Real>(self, a: T, b: T) -> bool {
+        let (a, b): (f64, f64) = (a.as_(), b.as_());
+        let apart = (a - b).abs();
+        let near = apart.is_finite() && apart <= self.atol + (self.rtol * b).abs();
+        a == b || near || self.equal_nan && a.is_nan() && b.is_nan()
+    }
+}
+
+/// Whether |a - b| ≤ atol + rtol · |b|.
+pub fn isclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<Tensor> {
+    if a.dtype() != b.dtype() {
+        return Err(Error::DTypesDiffer { left: a.dtype(), right: b.dtype() }.into());
+    }
+    for (argument, value) in [("rtol", tolerance.rtol), ("atol", tolerance.atol)] {
+        if value < 0.0 || value.is_nan() {
+            return Err(Error::NegativeTolerance { argument, value }.into());
+        }
+    }
+    if let Some(y) = batch::both(a, b, |a, b| isclose(a, b, tolerance)) {
+        return y;
+    }
+    let (a, b) = (Numbers::Array(a.array()), Numbers::Array(b.array()));
+    let close = match result_type([&a, &b]).wide() {
+        DType::Float32 => binary::combine::<f32, Bool>(&a, &b, move |a, b| Bool::new(tolerance.holds(a, b))),
+        dtype if dtype.is_complex() => {
+            let holds = move |a, b| Bool::new(tolerance.holds_complex(a, b));
+            binary::combine::<Complex<f64>, Bool>(&a, &b, holds)
+        }
+        _ => binary::combine::<f64, Bool>(&a, &b, move |a, b| Bool::new(tolerance.holds(a, b))),
+    };
+    Ok(Tensor::from_array(close?))
+}
+
+fn all(answers: &Tensor) -> bool {
+    match answers.array().slice::<Bool>() {
+        Some(answers) => answers.iter().all(|answer| answer.get()),
+        None => answers.array().view::<Bool>().iter().all(|answer| answer.get()),
+    }
+}
+
+/// Whether all elements are near each other.
+pub fn allclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<bool> {
+    let (a, b) = (&batch::alike_in_all(a), &batch::alike_in_all(b));
+    if let Some(mapping) = batch::highest([a, b]) {
+        return Err(match mapping.is_asked_for() {
+            true => Error::MappedCloseness {},
+            false => Error::MappedDecision { operation: "allclose".to_owned() },
+        }
+        .into());
+    }
+    Ok(all(&isclose(a, b, tolerance)?))
+}
+
+/// Whether two tensors have the same shape and equal elements.
+pub fn equal(a: &Tensor, b: &Tensor) -> Result<bool> {
+    let (a, b) = (&batch::alike_in_all(a), &batch::alike_in_all(b));
+    if batch::highest([a, b]).is_some() {
+        return Err(Error::MappedDecision { operation: "equal".to_owned() }.into());
+    }
+    Ok(a.layout().shape() == b.layout().shape() && all(&eq(a, b)?))
+}

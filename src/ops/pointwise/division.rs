@@ -1,0 +1,286 @@
+//! Divisions that round, and what they leave over. Integers stay integers here.
+
+use crate::dispatch::binary;
+use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::operand::{Kept, Numbers, Operand, Value};
+use crate::dtype::{DType, Element, Real};
+use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::vector::Vectors;
+use crate::ops::creation::{copy, create};
+use crate::ops::pointwise::integer::Integer;
+use crate::ops::{mul, neg};
+use crate::tensor::Tensor;
+
+/// How a quotient is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// Towards zero.
+    Trunc,
+    /// Down.
+    Floor,
+}
+
+impl Rounding {
+    /// The rounding of a name.
+    pub fn named(name: &str) -> Result<Rounding> {
+        match name {
+            "trunc" => Ok(Rounding::Trunc),
+            "floor" => Ok(Rounding::Floor),
+            _ => Err(Error::RoundingMode { mode: name.to_owned() }.into()),
+        }
+    }
+}
+
+/// Integers are not divided by zero, and truth values are not divided at all.
+fn check_divisor(a: Operand<'_>, b: Operand<'_>, common: DType, operation: &'static str) -> Result<()> {
+    if common == DType::Bool {
+        return Err(Error::NotImplementedFor { operation, dtype: common }.into());
+    }
+    if a.numbers().shape().contains(&0) {
+        return Ok(());
+    }
+    let zero = dispatch!(integer common, T => match b.numbers() {
+        Numbers::Scalar(scalar) => !scalar.to::<T>().is_true(),
+        Numbers::Array(array) => copy::as_type(&array, common)?.view::<T>().iter().any(|x| !x.is_true()),
+    }, else { false });
+    if zero { Err(Error::IntegerDivision {}.into()) } else { Ok(()) }
+}
+
+fn truncated<T: Real>(a: T, b: T) -> T {
+    (a / b).trunc()
+}
+
+/// ⌊a/b⌋, exact also where the quotient rounds up to the next integer.
+fn floored<T: Real>(a: T, b: T) -> T {
+    if b == T::ZERO {
+        return a / b;
+    }
+    let left = a % b;
+    let mut quotient = (a - left) / b;
+    if left != T::ZERO && (b < T::ZERO) != (left < T::ZERO) {
+        quotient = quotient - T::ONE;
+    }
+    if quotient == T::ZERO {
+        return T::ZERO.copysign(a / b);
+    }
+    let below = quotient.floor();
+    if quotient - below > T::from_f64(0.5) { below + T::ONE } else { below }
+}
+
+/// y = a/b rounded towards zero,  ∂y/∂a = ∂y/∂b = 0
+#[derive(Clone, Copy)]
+struct Truncated;
+
+impl Elementwise2 for Truncated {
+    const NAME: &'static str = "div_trunc_cpu";
+    const NODE: &'static str = "DivBackward2";
+    const LEFT_NEEDS: Needs = Needs::Right;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn shown(&self) -> Attributes {
+        shown! { rounding_mode: "trunc" }
+    }
+
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        check_divisor(a, b, common, Self::NAME)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        truncated(a, b)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.quotient(b)
+    }
+
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        create::zeros_like(t)
+    }
+
+    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        create::zeros_like(t)
+    }
+}
+
+/// y = ⌊a/b⌋,  ∂y/∂a = ∂y/∂b = 0; torch has a name for the node if it is `differentiable`
+#[derive(Clone, Copy)]
+struct Floored {
+    differentiable: bool,
+}
+
+impl Elementwise2 for Floored {
+    const NAME: &'static str = "div_floor_cpu";
+    const NODE: &'static str = "DivBackward2";
+    const LEFT_NEEDS: Needs = Needs::Right;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
+        if self.differentiable { Self::NODE } else { "torch::autograd::NotImplemented" }
+    }
+
+    fn shown(&self) -> Attributes {
+        if self.differentiable {
+            shown! { rounding_mode: "floor" }
+        } else {
+            Attributes::new()
+        }
+    }
+
+    fn derives(&self) -> bool {
+        self.differentiable
+    }
+
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        check_divisor(a, b, common, Self::NAME)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        floored(a, b)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.floored(b)
+    }
+
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        create::zeros_like(t)
+    }
+
+    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        create::zeros_like(t)
+    }
+}
+
+/// The quotient, rounded.
+pub fn div_rounded<'a>(
+    a: impl Into<Operand<'a>>,
+    b: impl Into<Operand<'a>>,
+    rounding: Rounding,
+) -> Result<Tensor> {
+    match rounding {
+        Rounding::Trunc => binary::apply(Truncated, a.into(), b.into()),
+        Rounding::Floor => binary::apply(Floored { differentiable: true }, a.into(), b.into()),
+    }
+}
+
+/// The quotient, rounded, in place.
+pub fn div_rounded_<'a>(x: &Tensor, b: impl Into<Operand<'a>>, rounding: Rounding) -> Result<()> {
+    match rounding {
+        Rounding::Trunc => binary::apply_in_place(Truncated, x, b.into()),
+        Rounding::Floor => binary::apply_in_place(Floored { differentiable: true }, x, b.into()),
+    }
+}
+
+/// The quotient, rounded down. Gradients do not pass it.
+pub fn floor_divide<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    binary::apply(Floored { differentiable: false }, a.into(), b.into())
+}
+
+/// The quotient, rounded down, in place.
+pub fn floor_divide_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    binary::apply_in_place(Floored { differentiable: false }, x, b.into())
+}
+
+/// y = a - b⌊a/b⌋, which has the sign of b,  ∂y/∂a = 1,  ∂y/∂b = -⌊a/b⌋
+#[derive(Clone, Copy)]
+pub struct Remainder;
+
+impl Elementwise2 for Remainder {
+    const NAME: &'static str = "remainder_cpu";
+    const NODE: &'static str = "RemainderBackward1";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const SHOWS_NUMBERS: bool = false;
+
+    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
+        if matches!(b, Kept::Scalar(_)) { "RemainderBackward0" } else { Self::NODE }
+    }
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        check_divisor(a, b, common, Self::NAME)
+    }
+
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        math::remainder(a, b)
+    }
+
+    const HAS_FAR: bool = true;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, a: T, b: T) -> bool {
+        math::is_large_quotient(a, b)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        let left = a % b;
+        if left != T::ZERO && (b < T::ZERO) != (left < T::ZERO) { left + b } else { left }
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.modulo(b)
+    }
+
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        Ok(t.clone())
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(&neg(t)?, &div_rounded(a, b, Rounding::Floor)?)
+    }
+}
+
+/// y = a - b · (a/b rounded towards zero), which has the sign of a,  ∂y/∂a = 1,  ∂y/∂b = -that quotient
+#[derive(Clone, Copy)]
+pub struct Fmod;
+
+impl Elementwise2 for Fmod {
+    const NAME: &'static str = "fmod_cpu";
+    const NODE: &'static str = "FmodBackward1";
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const SHOWS_NUMBERS: bool = false;
+
+    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
+        if matches!(b, Kept::Scalar(_)) { "FmodBackward0" } else { Self::NODE }
+    }
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        check_divisor(a, b, common, Self::NAME)
+    }
+
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        math::fmod(a, b)
+    }
+
+    const HAS_FAR: bool = true;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, a: T, b: T) -> bool {
+        math::is_large_quotient(a, b)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        a % b
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.remainder(b)
+    }
+
+    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        Ok(t.clone())
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        mul(&neg(t)?, &div_rounded(a, b, Rounding::Trunc)?)
+    }
+}

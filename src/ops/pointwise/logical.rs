@@ -1,0 +1,221 @@
+//! Logic on truth values and on bits. Gradients do not pass it.
+
+use crate::dispatch::binary;
+use crate::dispatch::binary::Elementwise2;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::operand::{Operand, Value};
+use crate::dispatch::unary;
+use crate::dispatch::unary::{Elementwise, Integers, Keeps};
+use crate::dispatch::{batch, in_place};
+use crate::dtype::{Bool, DType, Number};
+use crate::error::{Error, Result};
+use crate::graph::mode;
+use crate::ops::creation::{cast, copy};
+use crate::ops::pointwise::integer::Integer;
+use crate::tensor::Tensor;
+
+/// A function of truth values of two operands; every number but zero is true.
+fn truths(name: &'static str, a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) -> bool) -> Result<Tensor> {
+    if let Some(y) = batch::pair_if_batched(a, b, |a, b| truths(name, a, b, f)) {
+        return y;
+    }
+    let computed = move |operands: &[Value]| truths(name, (&operands[0]).into(), (&operands[1]).into(), f);
+    if mode::special()
+        && let Some(y) = intercept::minded(name, &[a, b], computed)
+    {
+        return y;
+    }
+    let combined = move |a: Bool, b: Bool| Bool::new(f(a.get(), b.get()));
+    binary::combine::<Bool, Bool>(&a.numbers(), &b.numbers(), combined).map(Tensor::from_array)
+}
+
+/// Whether both are true.
+pub fn and<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    truths("logical_and", a.into(), b.into(), |a, b| a & b)
+}
+
+/// Whether either is true.
+pub fn or<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    truths("logical_or", a.into(), b.into(), |a, b| a | b)
+}
+
+/// Whether one of the two is true.
+pub fn xor<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+    truths("logical_xor", a.into(), b.into(), |a, b| a ^ b)
+}
+
+/// Overwrites `x` with truth values behind the back of autograd: its history and its tangents stay.
+fn replace(x: &Tensor, values: &Tensor) -> Result<()> {
+    if x.is_minded() {
+        let _off = mode::GradModeGuard::off();
+        return cast::copy_(x, values);
+    }
+    in_place::check(x, false)?;
+    in_place::check_result(x, values)?;
+    match batch::highest([x, values]) {
+        Some(mapping) => batch::write(x, values, &mapping, "inplace arithmetic")?,
+        None => copy::write(&x.memory(), &values.array())?,
+    }
+    x.bump_version()
+}
+
+/// `and` in place.
+pub fn and_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    replace(x, &truths("logical_and", x.into(), b.into(), |a, b| a & b)?)
+}
+
+/// `or` in place.
+pub fn or_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    replace(x, &truths("logical_or", x.into(), b.into(), |a, b| a | b)?)
+}
+
+/// `xor` in place.
+pub fn xor_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
+    replace(x, &truths("logical_xor", x.into(), b.into(), |a, b| a ^ b)?)
+}
+
+/// Whether elements are false.
+pub fn not(x: &Tensor) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, not) {
+        return y;
+    }
+    let computed = |operands: &[Value]| not(intercept::first(operands));
+    if mode::special()
+        && let Some(y) = intercept::minded("logical_not", &[x.into()], computed)
+    {
+        return y;
+    }
+    let x = x.array();
+    let truths = copy::as_type_in_order(&x, DType::Bool)?;
+    unary::compute::<Bool, Bool>(&truths, DType::Bool, |x| Bool::new(!x.get())).map(Tensor::from_array)
+}
+
+/// `not` in place.
+pub fn not_(x: &Tensor) -> Result<()> {
+    replace(x, &not(x)?)
+}
+
+fn refuse_floats(operation: &'static str, common: DType) -> Result<DType> {
+    if common.is_float() {
+        Err(Error::NotImplementedFor { operation, dtype: common }.into())
+    } else {
+        Ok(common)
+    }
+}
+
+/// y = the bits that are in both
+#[derive(Clone, Copy)]
+pub struct BitAnd;
+
+impl Elementwise2 for BitAnd {
+    const NAME: &'static str = "bitwise_and_cpu";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
+
+    fn result(&self, common: DType) -> Result<DType> {
+        refuse_floats(Self::NAME, common)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.and(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a & b)
+    }
+}
+
+/// y = the bits that are in either
+#[derive(Clone, Copy)]
+pub struct BitOr;
+
+impl Elementwise2 for BitOr {
+    const NAME: &'static str = "bitwise_or_cpu";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
+
+    fn result(&self, common: DType) -> Result<DType> {
+        refuse_floats(Self::NAME, common)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.or(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a | b)
+    }
+}
+
+/// y = the bits that are in one of the two
+#[derive(Clone, Copy)]
+pub struct BitXor;
+
+impl Elementwise2 for BitXor {
+    const NAME: &'static str = "bitwise_xor_cpu";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
+
+    fn result(&self, common: DType) -> Result<DType> {
+        refuse_floats(Self::NAME, common)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.xor(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a ^ b)
+    }
+}
+
+/// y = the bits of a moved up by b
+#[derive(Clone, Copy)]
+pub struct ShiftUp;
+
+impl Elementwise2 for ShiftUp {
+    const NAME: &'static str = "lshift_cpu";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
+
+    fn result(&self, common: DType) -> Result<DType> {
+        refuse_floats(Self::NAME, common)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.shifted_up(b)
+    }
+}
+
+/// y = the bits of a moved down by b
+#[derive(Clone, Copy)]
+pub struct ShiftDown;
+
+impl Elementwise2 for ShiftDown {
+    const NAME: &'static str = "rshift_cpu";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
+
+    fn result(&self, common: DType) -> Result<DType> {
+        refuse_floats(Self::NAME, common)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.shifted_down(b)
+    }
+}
+
+/// y = the bits that are not in x
+#[derive(Clone, Copy)]
+pub struct BitNot;
+
+impl Elementwise for BitNot {
+    const NAME: &'static str = "bitwise_not_cpu";
+    const NODE: &'static str = "torch::autograd::NotImplemented";
+    const KEEPS: Keeps = Keeps::Nothing;
+    const INTEGERS: Integers = Integers::Only;
+
+    fn integer<T: Number>(&self, x: T) -> T {
+        // The bits of -1 are all there are.
+        T::ZERO.sub(T::ONE).sub(x)
+    }
+
+    fn boolean(&self, x: bool) -> Option<bool> {
+        Some(!x)
+    }
+}

@@ -1,0 +1,95 @@
+//! Arithmetic with a number that never stands for a tensor: as torch's own operations call it, whose
+//! nodes have names of their own for that.
+
+use crate::dispatch::composites::composed;
+use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::kept::Kept;
+use crate::dispatch::operand::Operand;
+use crate::dtype::Scalar;
+use crate::error::Result;
+use crate::graph::shown::shown;
+use crate::graph::{Attributes, mode};
+use crate::ops;
+use crate::tensor::Tensor;
+
+/// What is done with the number.
+#[derive(Clone, Copy)]
+pub enum WithNumber {
+    /// It is added.
+    Add,
+    /// It is subtracted.
+    Sub,
+    /// It is a factor.
+    Mul,
+    /// It is a divisor.
+    Div,
+}
+
+impl WithNumber {
+    /// The operation, if it is recorded and one operand is a number: the second, or either one if that
+    /// makes no difference.
+    pub(crate) fn recorded(self, a: Operand<'_>, b: Operand<'_>) -> Option<Result<Tensor>> {
+        let (x, number) = match (self, a, b) {
+            (_, Operand::Tensor(x), Operand::Scalar(number)) => (x, number),
+            (WithNumber::Add | WithNumber::Mul, Operand::Scalar(number), Operand::Tensor(x)) => (x, number),
+            _ => return None,
+        };
+        let recorded = mode::is_grad_enabled() && x.requires_grad();
+        recorded.then(|| composed::apply(Applied { with: self, number }, &[x]))
+    }
+}
+
+/// y = x ∘ c
+///
+/// dy = dx, or dx ∘ c; x̄ = ȳ, or ȳ ∘ c
+#[derive(Clone)]
+struct Applied {
+    with: WithNumber,
+    number: Scalar,
+}
+
+impl Composed for Applied {
+    const KEEPS: &'static [&'static str] = &[""];
+
+    fn name(&self) -> &'static str {
+        match self.with {
+            WithNumber::Add => "AddBackward1",
+            WithNumber::Sub => "SubBackward1",
+            WithNumber::Mul => "MulBackward1",
+            WithNumber::Div => "DivBackward1",
+        }
+    }
+
+    fn shown(&self) -> Attributes {
+        match self.with {
+            WithNumber::Add | WithNumber::Sub => Attributes::new(),
+            WithNumber::Mul | WithNumber::Div => shown! { other: self.number },
+        }
+    }
+
+    fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
+        let (x, number) = (Operand::Tensor(inputs[0]), Operand::Scalar(self.number));
+        match self.with {
+            WithNumber::Add => ops::add(x, number),
+            WithNumber::Sub => ops::sub(x, number),
+            WithNumber::Mul => ops::mul(x, number),
+            WithNumber::Div => ops::div(x, number),
+        }
+    }
+
+    fn conjugated(&self) -> Self {
+        Applied { with: self.with, number: self.number.conj() }
+    }
+
+    fn back(&self, _index: usize, _kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+        match self.with {
+            WithNumber::Add | WithNumber::Sub => Ok(gradient.clone()),
+            WithNumber::Mul => ops::mul(gradient, self.number),
+            WithNumber::Div => ops::div(gradient, self.number),
+        }
+    }
+
+    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+        self.back(index, kept, tangent)
+    }
+}

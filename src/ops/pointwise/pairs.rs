@@ -1,0 +1,217 @@
+//! Functions of two elements beside arithmetic: lengths of hypotenuses, logarithms of sums, products
+//! with logarithms, signs put on magnitudes.
+
+use crate::ops;
+use crate::ops::creation::create;
+use std::f64::consts::LN_2;
+
+use crate::dispatch::binary;
+use crate::dispatch::binary::{Elementwise2, Needs, floating};
+use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dtype::{Complex, DType, Real, Ring};
+use crate::error::{Error, Result};
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::vector::Vectors;
+use crate::ops::pointwise::compare::{eq, le};
+use crate::ops::pointwise::logical;
+use crate::ops::pointwise::select::masked_fill;
+use crate::ops::{add, copysign, div, hypot, mul, sub};
+use crate::tensor::Tensor;
+
+/// Floating-point numbers only.
+fn only_floats(common: DType, operation: &'static str) -> Result<DType> {
+    match common.is_float() {
+        true => Ok(common),
+        false => Err(Error::NotImplementedFor { operation, dtype: common }.into()),
+    }
+}
+
+/// y = √(a² + b²),  ∂y/∂a = a/y, ∂y/∂b = b/y
+#[derive(Clone, Copy)]
+pub struct Hypot;
+
+impl Elementwise2 for Hypot {
+    const NAME: &'static str = "hypot_cpu";
+    const NODE: &'static str = "HypotBackward0";
+    const SHOWS_RESULT: &'static [&'static str] = &[Self::NODE];
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn shows(left: bool, right: bool) -> [bool; 2] {
+        [left, right]
+    }
+
+    fn result(&self, common: DType) -> Result<DType> {
+        only_floats(common, "hypot_cpu")
+    }
+
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        math::hypot(a, b)
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.left_from(a, b, &hypot(a, b)?, t)
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.right_from(a, b, &hypot(a, b)?, t)
+    }
+
+    fn left_from(&self, a: &Value, _b: &Value, y: &Tensor, t: &Tensor) -> Result<Tensor> {
+        div(&mul(t, a)?, y)
+    }
+
+    fn right_from(&self, _a: &Value, b: &Value, y: &Tensor, t: &Tensor) -> Result<Tensor> {
+        div(&mul(t, b)?, y)
+    }
+}
+
+/// y = ln(eᵃ + eᵇ), or with powers and a logarithm of two,  ∂y/∂a = σ(a - b), ∂y/∂b = σ(b - a)
+#[derive(Clone, Copy)]
+pub struct LogAddExp<const TWO: bool>;
+
+impl<const TWO: bool> LogAddExp<TWO> {
+    /// t times the share of the first in the sum. Two equal infinities have none.
+    fn share(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        let apart = sub(Operand::from(b), Operand::from(a))?;
+        let other = if TWO { ops::pow(2.0, &apart)? } else { ops::exp(&apart)? };
+        div(t, &add(&other, 1)?)
+    }
+}
+
+impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
+    const NAME: &'static str = if TWO { "logaddexp2_cpu" } else { "logaddexp_cpu" };
+    const NODE: &'static str = if TWO { "Logaddexp2Backward0" } else { "LogaddexpBackward0" };
+    const COMPLEX: bool = !TWO;
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn result(&self, common: DType) -> Result<DType> {
+        match common.is_complex() && !TWO {
+            true => Ok(common),
+            false => only_floats(common, Self::NAME),
+        }
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        math::log_add_exp(a, b)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        if a.is_infinite() && a == b {
+            return a;
+        }
+        let (most, apart) = (if a > b || Ring::is_nan(a) { a } else { b }, -(a - b).abs());
+        match TWO {
+            true => most + apart.exp2().ln_1p() * T::from_f64(1.0 / LN_2),
+            false => most + apart.exp().ln_1p(),
+        }
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.share(a, b, t)
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.share(b, a, t)
+    }
+}
+
+/// y = a ln b, or a ln(1 + b) for one more, and 0 where a is 0
+///
+/// ∂y/∂a is that logarithm, and 0 where a is 0 and there is none; ∂y/∂b = a/b or a/(1 + b)
+#[derive(Clone, Copy)]
+pub struct Xlogy<const ONE_MORE: bool>;
+
+impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
+    const NAME: &'static str = if ONE_MORE { "xlog1py_cpu" } else { "xlogy_cpu" };
+    const NODE: &'static str = if ONE_MORE { "SpecialXlog1PyBackward0" } else { "XlogyBackward0" };
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+
+    fn node(&self, a: &Kept, b: &Kept) -> &'static str {
+        match (a, b) {
+            (Kept::Scalar(_), _) if ONE_MORE => "SpecialXlog1PyBackward1",
+            (_, Kept::Scalar(_)) if ONE_MORE => "SpecialXlog1PyBackward2",
+            (Kept::Scalar(_), _) => "XlogyBackward1",
+            (_, Kept::Scalar(_)) => "XlogyBackward2",
+            _ => Self::NODE,
+        }
+    }
+
+    fn result(&self, common: DType) -> Result<DType> {
+        floating(common)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        if Ring::is_nan(b) {
+            b
+        } else if a == T::ZERO {
+            T::ZERO
+        } else {
+            a * if ONE_MORE { b.ln_1p() } else { b.ln() }
+        }
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        let (a, b) = (Operand::from(a), Operand::from(b));
+        let (slope, least) = (binary::apply(*self, t.into(), b)?, if ONE_MORE { -1 } else { 0 });
+        if matches!(b, Operand::Scalar(b) if b.to_f64() > f64::from(least)) {
+            return Ok(slope);
+        }
+        masked_fill(&slope, &logical::and(&eq(a, 0)?, &le(b, i64::from(least))?)?, 0.0)
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        let (over, b) = (mul(t, a)?, Operand::from(b));
+        if ONE_MORE { div(&over, &add(b, 1)?) } else { div(&over, b) }
+    }
+}
+
+/// y = |a| with the sign of b,  ∂y/∂a = y/a, and 0 where a is 0, ∂y/∂b = 0
+#[derive(Clone, Copy)]
+pub struct Copysign;
+
+impl Elementwise2 for Copysign {
+    const NAME: &'static str = "copysign_cpu";
+    const NODE: &'static str = "CopysignBackward0";
+    const SAVED: [&'static str; 2] = ["self", ""];
+    const SHOWS_RESULT: &'static [&'static str] = &["CopysignBackward0", "CopysignBackward1"];
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const SHOWS_NUMBERS: bool = false;
+    const LEFT_NEEDS: Needs = Needs::Both;
+
+    fn shows(left: bool, _right: bool) -> [bool; 2] {
+        [left, false]
+    }
+
+    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
+        if let Kept::Scalar(_) = b { "CopysignBackward1" } else { Self::NODE }
+    }
+
+    fn result(&self, common: DType) -> Result<DType> {
+        floating(common)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        let negative = b.is_sign_negative();
+        if negative { -a.abs() } else { a.abs() }
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        self.left_from(a, b, &copysign(a, b)?, t)
+    }
+
+    fn left_from(&self, a: &Value, _b: &Value, y: &Tensor, t: &Tensor) -> Result<Tensor> {
+        let turn = div(y, Operand::from(a))?;
+        mul(t, &masked_fill(&turn, &eq(a, 0)?, 0.0)?)
+    }
+
+    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
+        create::zeros_like(t)
+    }
+}

@@ -1,0 +1,235 @@
+//! Powers: of tensors and numbers, to tensors and numbers.
+
+use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dispatch::{memory_order, unary};
+use crate::dtype::{Complex, DType, Real, Scalar};
+use crate::error::{Error, Result};
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::vector::Vectors;
+use crate::ops;
+use crate::ops::creation::{cast, copy, create};
+use crate::ops::pointwise::integer::Integer;
+use crate::ops::pointwise::select::where_;
+use crate::ops::pointwise::{compare, logical};
+use crate::ops::{conjugate, mul, pow, pow_, sub};
+use crate::shape::Layout;
+use crate::tensor::{Array, Tensor};
+
+/// y = aᵇ,  ∂y/∂a = b aᵇ⁻¹, and 0 for b = 0,  ∂y/∂b = y ln a, and 0 for a = 0 ≤ b
+///
+/// A negative base has complex powers, though it is real. On their way back it is the conjugate of itself that counts,
+/// which looks the same but is below the branch cut.
+#[derive(Clone, Copy, Default)]
+pub struct Pow {
+    is_conjugate: bool,
+}
+
+impl Pow {
+    /// The base as the conjugate of a complex number, where a real one stands for it.
+    fn lowered(&self, a: &Value, result: DType) -> Result<Option<Value>> {
+        match a {
+            Value::Tensor(base) if self.is_conjugate && result.is_complex() && !base.dtype().is_complex() => {
+                conjugate::conj(cast::to_dtype(base, result)?).map(Value::Tensor).map(Some)
+            }
+            Value::Scalar(Scalar::Complex(_)) => Ok(None),
+            Value::Scalar(base) if self.is_conjugate && result.is_complex() && base.to_f64() < 0.0 => {
+                Ok(Some(Value::Scalar(Scalar::Complex(base.to_complex().conj()))))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Elementwise2 for Pow {
+    const NAME: &'static str = "pow";
+    const NODE: &'static str = "PowBackward1";
+    const SAVED: [&'static str; 2] = ["self", "exponent"];
+    const TAKES_NUMBERS_AS_TENSORS: bool = false;
+    const LEFT_NEEDS: Needs = Needs::Both;
+    const RIGHT_NEEDS: Needs = Needs::Both;
+    const COMPLEX: bool = true;
+
+    const SHOWS_RESULT: &'static [&'static str] = &["PowBackward1", "PowBackward2"];
+
+    fn conjugated(&self) -> Self {
+        Pow { is_conjugate: !self.is_conjugate }
+    }
+
+    fn node(&self, a: &Kept, b: &Kept) -> &'static str {
+        match (a, b) {
+            (_, Kept::Scalar(_)) => "PowBackward0",
+            (Kept::Scalar(_), _) => "PowBackward2",
+            _ => Self::NODE,
+        }
+    }
+
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        match (a, b) {
+            (Operand::Tensor(_), Operand::Tensor(_)) if common == DType::Bool => {
+                Err(Error::NotImplementedFor { operation: Self::NAME, dtype: common }.into())
+            }
+            (_, Operand::Scalar(Scalar::Int(exponent))) if exponent < 0 && !common.is_differentiable() => {
+                Err(Error::IntegerPower {}.into())
+            }
+            (_, Operand::Scalar(exponent)) if !common.is_differentiable() => {
+                create::check_value(exponent, common)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    const VECTOR: Vectors = Vectors::Single;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        math::pow(a, b)
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        a.powf(b)
+    }
+
+    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+        complex_power(a, b)
+    }
+
+    fn integer<T: Integer>(&self, a: T, b: T) -> T {
+        a.power(b)
+    }
+
+    fn boolean(&self, a: bool, b: bool) -> Option<bool> {
+        Some(a || !b)
+    }
+
+    /// The exponents that are a few multiplications, divisions or roots.
+    fn with_number(&self, a: &Array, b: Scalar, dtype: DType) -> Option<Result<Array>> {
+        if !dtype.is_float() || dtype.is_half() {
+            return None;
+        }
+        let exponent = b.to_f64();
+        if ![-2.0, -1.0, -0.5, 0.5, 2.0, 3.0].contains(&exponent) {
+            return None;
+        }
+        Some(copy::as_type_in_order(a, dtype).and_then(|a| {
+            dispatch!(float dtype, T => match exponent {
+                -2.0 => unary::compute::<T, T>(&a, dtype, |x| (x * x).recip()),
+                -1.0 => unary::compute::<T, T>(&a, dtype, T::recip),
+                -0.5 => unary::compute::<T, T>(&a, dtype, |x| x.sqrt().recip()),
+                0.5 => unary::compute::<T, T>(&a, dtype, T::sqrt),
+                2.0 => unary::compute::<T, T>(&a, dtype, |x| x * x),
+                _ => unary::compute::<T, T>(&a, dtype, |x| x * x * x),
+            }, else { unreachable!("only floating-point types come here") })
+        }))
+    }
+
+    /// An exponent that is a number says nothing about the result, a base that is one leaves it in order.
+    fn laid_out(&self, y: Array, operands: [Option<&Layout>; 2]) -> Result<Array> {
+        match operands {
+            [Some(base), None] => memory_order::settled(y, &[base]),
+            [None, Some(_)] => memory_order::in_order(y),
+            _ => Ok(y),
+        }
+    }
+
+    fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        if let Some(a) = self.lowered(a, t.dtype())? {
+            return Pow::default().left(&a, b, t);
+        }
+        match b {
+            Value::Scalar(exponent) if exponent.real() == Some(0.0) => create::zeros_like(t),
+            // Short cuts, unless the slope is recorded: it depends on `a`, even if no number shows it.
+            Value::Scalar(exponent) if exponent.real() == Some(1.0) && !is_recorded(a) => Ok(t.clone()),
+            Value::Scalar(exponent) if exponent.real() == Some(2.0) && !is_recorded(a) => {
+                mul(t, &mul(Operand::from(a), 2)?)
+            }
+            Value::Scalar(exponent) => mul(t, &mul(&pow(a, less_one(*exponent))?, *exponent)?),
+            Value::Tensor(exponent) => {
+                let slope = mul(exponent, &pow(a, &sub(exponent, 1)?)?)?;
+                where_(&compare::eq(exponent, 0)?, 0, &mul(t, &slope)?)
+            }
+        }
+    }
+
+    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
+        match self.lowered(a, t.dtype())? {
+            Some(a) => Pow::default().right(&a, b, t),
+            None => self.right_from(a, b, &pow(a, b)?, t),
+        }
+    }
+
+    fn right_from(&self, a: &Value, b: &Value, power: &Tensor, t: &Tensor) -> Result<Tensor> {
+        if let Some(a) = self.lowered(a, power.dtype())? {
+            return Pow::default().right_from(&a, b, power, t);
+        }
+        let (logarithm, at_zero) = match a {
+            Value::Scalar(base) if base.is_true() => {
+                let logarithm = match power.dtype().is_complex() {
+                    true => Scalar::Complex(base.to_complex().ln()),
+                    false => Scalar::Float(base.to_f64().ln()),
+                };
+                return mul(t, &mul(power, logarithm)?);
+            }
+            Value::Scalar(_) => (mul(power, f64::NEG_INFINITY)?, is_positive(b)?),
+            Value::Tensor(base) => {
+                let base = match power.dtype().is_complex() {
+                    true => cast::to_dtype(base, power.dtype())?,
+                    false => base.clone(),
+                };
+                let at_zero = logical::and(&compare::eq(&base, 0)?, &is_positive(b)?)?;
+                (mul(power, &ops::log(&base)?)?, at_zero)
+            }
+        };
+        mul(t, &where_(&at_zero, 0, &logarithm)?)
+    }
+}
+
+/// Whether exponents, or their real parts, are zero or more.
+fn is_positive(exponent: &Value) -> Result<Tensor> {
+    match exponent {
+        Value::Tensor(exponent) => compare::ge(&conjugate::real(exponent)?, 0),
+        Value::Scalar(exponent) => compare::ge(exponent.to_f64(), 0),
+    }
+}
+
+/// aᵇ of complex numbers; the exponents that are a few multiplications or a root are these.
+fn complex_power(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+    if b == Complex::ZERO {
+        return Complex::ONE;
+    }
+    if a == Complex::ZERO && b.re > 0.0 {
+        return Complex::ZERO;
+    }
+    match b.re {
+        1.0 if b.im == 0.0 => a,
+        2.0 if b.im == 0.0 => a * a,
+        3.0 if b.im == 0.0 => a * a * a,
+        0.5 if b.im == 0.0 => a.sqrt(),
+        -0.5 if b.im == 0.0 => a.sqrt().inv(),
+        -1.0 if b.im == 0.0 => a.inv(),
+        -2.0 if b.im == 0.0 => (a * a).inv(),
+        _ => a.powc(b),
+    }
+}
+
+fn is_recorded(value: &Value) -> bool {
+    matches!(value, Value::Tensor(tensor) if tensor.requires_grad())
+}
+
+fn less_one(exponent: Scalar) -> Scalar {
+    match exponent {
+        Scalar::Int(exponent) => Scalar::Int(exponent.saturating_sub(1)),
+        Scalar::Complex(exponent) => Scalar::Complex(exponent - 1.0),
+        other => Scalar::Float(other.to_f64() - 1.0),
+    }
+}
+
+/// The square of every element.
+pub fn square(x: &Tensor) -> Result<Tensor> {
+    pow(x, 2)
+}
+
+/// The square of every element, in place.
+pub fn square_(x: &Tensor) -> Result<()> {
+    pow_(x, 2)
+}

@@ -1,0 +1,220 @@
+//! Choosing between elements by a condition.
+
+use crate::dispatch::apply;
+use smallvec::{SmallVec, smallvec};
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::memory_order;
+use crate::dispatch::memory_order::MemoryOrder;
+use crate::dispatch::operand::Operand;
+use crate::dispatch::record::records;
+use crate::dispatch::{batch, binary, in_place, view};
+use crate::dtype::{Bool, DType};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::kernels::zip;
+use crate::ops::creation::{cast, copy, create};
+use crate::ops::indexing::masked;
+use crate::ops::reduction::reduce;
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+
+/// y = the first input where the condition holds, else the second; with `FILL` the other way round
+///
+/// A gradient goes to the input that its element came from; the other one gets zero.
+#[derive(Clone)]
+struct Select<const FILL: bool> {
+    condition: Tensor,
+    dtype: DType,
+}
+
+fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array> {
+    let shape = shape::broadcast(condition.layout.shape(), a.layout.shape())?;
+    let shape = shape::broadcast(&shape, b.layout.shape())?;
+    let (a, b) = (copy::as_type_in_order(a, dtype)?, copy::as_type_in_order(b, dtype)?);
+    let order = MemoryOrder::of(&shape, &[&condition.layout, &a.layout, &b.layout])?;
+    let shown = |array: &Array| -> Result<Array> {
+        let array = binary::expanded(array, &shape)?;
+        Ok(order.as_ref().map_or_else(|| array.clone(), |order| order.sorted(&array)))
+    };
+    let (condition, a, b) = (shown(condition)?, shown(&a)?, shown(&b)?);
+    let mut y = Array::uninit_shape(a.layout.shape(), dtype)?;
+    dispatch!(bits dtype, T => {
+        let pick = |condition: Bool, a: T, b: T| if condition.get() { a } else { b };
+        zip::zip3(condition.view::<Bool>(), a.view::<T>(), b.view::<T>(), y.fresh::<T>(), pick);
+    });
+    Ok(match order {
+        Some(order) => order.restored(y),
+        None => y,
+    })
+}
+
+impl<const FILL: bool> Op for Select<FILL> {
+    type Saved = SavedTensor;
+    const MOVES: bool = true;
+    const SAVED: &'static [&'static str] = if FILL { &["mask"] } else { &["condition"] };
+
+    fn name(&self) -> &'static str {
+        if FILL { "MaskedFillBackward1" } else { "WhereBackward0" }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (a, b) = (inputs[usize::from(FILL)].array(), inputs[usize::from(!FILL)].array());
+        let y = choose(&self.condition.array(), &a, &b, self.dtype)?;
+        Ok(smallvec![Tensor::from_array(if FILL { memory_order::in_order(y)? } else { y })])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> SavedTensor {
+        SavedTensor::constant(&self.condition)
+    }
+
+    fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (condition, g) = (at.load(saved)?, single(gradients));
+        let toward = |index: usize| match FILL && index == 0 {
+            true => masked_fill(g, &condition, 0.0),
+            // Recorded, the value has the sum of what is selected, as torch says it.
+            false if FILL && records(&[g]) && !mode::special() => {
+                reduce::sum(&masked::masked_select(g, &condition)?, None, false, None)
+            }
+            false => part(&condition, g, (index == 0) != FILL),
+        };
+        let toward = |index: usize| at.needs(index).then(|| toward(index)).transpose();
+        Ok(smallvec![toward(0)?, toward(1)?])
+    }
+
+    fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let condition = at.load(saved)?;
+        let operand = |index: usize| {
+            let tangent = tangents.get(index).and_then(Option::as_ref);
+            tangent.map_or(Operand::from(0.0), Operand::from)
+        };
+        let (a, b) = (operand(usize::from(FILL)), operand(usize::from(!FILL)));
+        let y = where_(&condition, a, b)?;
+        Ok(smallvec![Some(view::expand_to(&y, at.node.form(0).layout.shape())?)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.aligned(self.clone())
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        smallvec![self.condition.clone()]
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Select { condition: held[0].clone(), dtype: self.dtype })
+    }
+}
+
+/// The elements of `g` where the condition is `wanted`, else zero.
+fn part(condition: &Tensor, g: &Tensor, wanted: bool) -> Result<Tensor> {
+    if wanted { where_(condition, g, 0.0) } else { where_(condition, 0.0, g) }
+}
+
+/// An operand as a tensor.
+fn made(operand: Operand<'_>, dtype: DType) -> Result<Tensor> {
+    match operand {
+        Operand::Tensor(tensor) => Ok(tensor.clone()),
+        Operand::Scalar(scalar) => create::full(&[], scalar, dtype),
+    }
+}
+
+/// The elements of `a` where the condition holds, those of `b` elsewhere.
+pub fn where_<'a>(
+    condition: &Tensor,
+    a: impl Into<Operand<'a>>,
+    b: impl Into<Operand<'a>>,
+) -> Result<Tensor> {
+    let (a, b) = (a.into(), b.into());
+    let condition = match condition.dtype() {
+        DType::Bool => condition.clone(),
+        DType::UInt8 => cast::to_dtype(condition, DType::Bool)?,
+        dtype => return Err(Error::WhereCondition { dtype }.into()),
+    };
+    let dtype = batch::value_type([a, b]);
+    apply_one(Select::<false> { condition, dtype }, &[&made(a, dtype)?, &made(b, dtype)?])
+}
+
+/// y = x with one number where the mask holds,  x̄ = ȳ elsewhere
+#[derive(Clone)]
+struct Fill {
+    mask: Tensor,
+    value: Tensor,
+}
+
+impl Op for Fill {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["mask"];
+
+    fn name(&self) -> &'static str {
+        "MaskedFillBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let y = choose(&self.mask.array(), &self.value.array(), &x, x.dtype)?;
+        Ok(smallvec![Tensor::from_array(memory_order::in_order(y)?)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> SavedTensor {
+        SavedTensor::constant(&self.mask)
+    }
+
+    fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        Ok(smallvec![Some(masked_fill(single(gradients), &at.load(saved)?, 0.0)?)])
+    }
+
+    fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        Ok(smallvec![Some(masked_fill(apply::tangent(tangents), &at.load(saved)?, 0.0)?)])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.aligned(self.clone())
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        smallvec![self.mask.clone()]
+    }
+
+    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Fill { mask: held[0].clone(), value: self.value.clone() })
+    }
+}
+
+/// `x` with `value`, a number or a tensor without dimensions, wherever the mask holds.
+pub fn masked_fill<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>) -> Result<Tensor> {
+    // Sizes that do not go together are told first.
+    let fits = || shape::broadcast(mask.layout().shape(), x.layout().shape());
+    let value = value.into();
+    if let Operand::Tensor(value) = value
+        && value.ndim() > 0
+    {
+        return fits().and(Err(Error::MaskedFillValue { ndim: value.ndim() }.into()));
+    }
+    if mask.dtype() != DType::Bool {
+        fits()?;
+        return Err(Error::MaskedFillMask { dtype: mask.dtype() }.into());
+    }
+    let (kept, dtype) = (mask.clone(), x.dtype());
+    match value {
+        Operand::Scalar(scalar) => {
+            let value = create::full(&[], scalar, dtype).or_else(|error| fits().and(Err(error)))?;
+            apply_one(Fill { mask: kept, value }, &[x])
+        }
+        Operand::Tensor(value) => {
+            if !batch::is_batched(value) {
+                create::check_value(value.item()?, dtype)?;
+            }
+            apply_one(Select::<true> { condition: kept, dtype }, &[x, value])
+        }
+    }
+}
+
+/// `masked_fill` in place.
+pub fn masked_fill_<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
+    let value = value.into();
+    let mut others: SmallVec<[&Tensor; 2]> = smallvec![mask];
+    others.extend(value.tensor());
+    in_place::through_repeated(x, &others, |x| masked_fill(x, mask, value))
+}

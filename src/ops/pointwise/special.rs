@@ -1,0 +1,447 @@
+//! Special functions: the gamma function's family, Bessel's, inverses, and what statistics adds.
+
+use crate::dispatch::default_dtype;
+use crate::ops;
+use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+
+use crate::dispatch::fixed;
+use crate::dispatch::unary;
+use crate::dispatch::unary::{Elementwise, Integers, Keeps, Lies};
+use crate::dtype::{Complex, DType, Number, Real, Ring};
+use crate::error::{Error, Result};
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::kernels::math::{self, Arithmetic};
+use crate::kernels::special;
+use crate::kernels::vector::Vectors;
+use crate::ops::creation::copy;
+use crate::ops::geometry::squeeze;
+use crate::ops::pointwise::compare::{eq, gt, lt};
+use crate::ops::pointwise::logical;
+use crate::ops::pointwise::power::square;
+use crate::ops::pointwise::select::where_;
+use crate::ops::reduction::reduce;
+use crate::ops::{abs, add, conjugate, cos, div, exp, log, mul, neg, reciprocal, sgn, sin, sub};
+use crate::tensor::{Array, Tensor};
+
+/// A function of a number in double precision.
+fn wide<T: Real>(x: T, f: impl Fn(f64) -> f64) -> T {
+    T::from_f64(f(x.to_f64()))
+}
+
+/// An operation with a function in double precision: its name, node, what is kept, the function, and the
+/// derivative from what is kept and, where the node shows it too, the result; whether torch writes the
+/// derivative in front of a gradient.
+macro_rules! special {
+    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, |$kept:ident| $derivative:expr $(, first = $first:literal)?) => {
+        special!(@function $(#[$doc])* $Name, $name, $node, $keeps, $f, {
+            const DERIVATIVE_FIRST: bool = false $(|| $first)?;
+
+            fn derivative(&self, $kept: &Tensor) -> Result<Tensor> {
+                $derivative
+            }
+        });
+    };
+    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, |$x:ident, $y:ident| $derivative:expr $(, first = $first:literal)?) => {
+        special!(@function $(#[$doc])* $Name, $name, $node, $keeps, $f, {
+            const COMPUTED: &'static [&'static str] = &["result"];
+            const DERIVATIVE_FIRST: bool = false $(|| $first)?;
+
+            fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+                let ($x, $y) = (x, &unary::apply(*self, x)?);
+                $derivative
+            }
+        });
+    };
+    (@function $(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, { $($more:item)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $Name;
+
+        impl Elementwise for $Name {
+            const NAME: &'static str = $name;
+            const NODE: &'static str = $node;
+            const KEEPS: Keeps = Keeps::$keeps;
+
+            fn real<T: Real>(&self, x: T) -> T {
+                wide(x, $f)
+            }
+
+            $($more)*
+        }
+    };
+}
+
+/// y = ln |Γ(x)|,  dy/dx = ψ(x)
+#[derive(Clone, Copy)]
+pub struct Lgamma;
+
+impl Elementwise for Lgamma {
+    const NAME: &'static str = "lgamma_vml_cpu";
+    const NODE: &'static str = "LgammaBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const VECTOR: Vectors = Vectors::Single;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::lgamma(x)
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        wide(x, libm::lgamma)
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        unary::apply(Digamma, x)
+    }
+}
+
+/// y = ψ(x),  dy/dx = ψ′(x)
+#[derive(Clone, Copy)]
+pub struct Digamma;
+
+impl Elementwise for Digamma {
+    const NAME: &'static str = "digamma";
+    const NODE: &'static str = "DigammaBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const VECTOR: Vectors = Vectors::Single;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::digamma(x)
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        wide(x, special::digamma)
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        polygamma(1, x)
+    }
+}
+
+/// erf y = x,  dy/dx = √π/2 exp(y²)
+#[derive(Clone, Copy)]
+pub struct Erfinv;
+
+impl Elementwise for Erfinv {
+    const NAME: &'static str = "erfinv_vml_cpu";
+    const NODE: &'static str = "ErfinvBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const DERIVATIVE_FIRST: bool = true;
+    const VECTOR: Vectors = Vectors::Single;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::erfinv(x)
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        wide(x, special::erfinv)
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        mul(&exp(&square(&unary::apply(Erfinv, x)?)?)?, 1.0 / FRAC_2_SQRT_PI)
+    }
+}
+
+special! {
+    /// y = exp(x²) erfc x,  dy/dx = 2 x y - 2/√π
+    Erfcx, "erfcx", "SpecialErfcxBackward0", Input, special::erfcx,
+    |x, y| sub(&mul(&mul(x, 2.0)?, y)?, FRAC_2_SQRT_PI), first = true
+}
+special! {
+    /// y = I₀(x),  dy/dx = I₁(x)
+    I0, "i0_vml_cpu", "I0Backward0", Input, special::i0, |x| unary::apply(I1, x)
+}
+special! {
+    /// y = exp(-|x|) I₀(x),  dy/dx = exp(-|x|) I₁(x) - sgn(x) y
+    I0e, "i0e", "SpecialI0EBackward0", Input, special::i0e,
+    |x, y| sub(&unary::apply(I1e, x)?, &mul(&sgn(x)?, y)?)
+}
+special! {
+    /// y = I₁(x),  dy/dx = I₀(x) - y/x, and 1/2 at 0
+    I1, "i1", "SpecialI1Backward0", Input, special::i1,
+    |x, y| {
+        let (large, x) = but_tiny(x)?;
+        where_(&large, &sub(&unary::apply(I0, &x)?, &mul(y, &reciprocal(&x)?)?)?, 0.5)
+    }
+}
+special! {
+    /// y = exp(-|x|) I₁(x),  dy/dx = exp(-|x|) I₀(x) - y (sgn x + 1/x), and 1/2 at 0
+    I1e, "i1e", "SpecialI1EBackward0", Input, special::i1e,
+    |x, y| {
+        let (large, x) = but_tiny(x)?;
+        let factor = add(&sgn(&x)?, &reciprocal(&x)?)?;
+        where_(&large, &sub(&unary::apply(I0e, &x)?, &mul(y, &factor)?)?, 0.5)
+    }
+}
+special! {
+    /// y = -x ln x, 0 at 0 and -∞ below,  dy/dx = -ln x - 1
+    Entr, "entr", "SpecialEntrBackward0", Input,
+    |x| match x {
+        x if x.is_nan() => x,
+        x if x > 0.0 => -x * x.ln(),
+        0.0 => 0.0,
+        _ => f64::NEG_INFINITY,
+    },
+    |x| neg(&add(&log(x)?, 1.0)?)
+}
+/// y = sin(π x)/(π x), 1 at 0,  dy/dx = (π x cos(π x) - sin(π x))/(π x²), 0 at 0
+#[derive(Clone, Copy)]
+pub struct Sinc;
+
+impl Elementwise for Sinc {
+    const NAME: &'static str = "sinc";
+    const NODE: &'static str = "SincBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const COMPLEX: bool = true;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        wide(x, |x| if x == 0.0 { 1.0 } else { (PI * x).sin() / (PI * x) })
+    }
+
+    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+        if x.re == 0.0 && x.im == 0.0 { Complex::new(1.0, 0.0) } else { (x * PI).sin() / (x * PI) }
+    }
+
+    fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(x) = x else { unreachable!("the input is kept") };
+        let angle = mul(x, PI)?;
+        let rise = sub(&mul(&angle, &cos(&angle)?)?, &sin(&angle)?)?;
+        let run = mul(&mul(x, x)?, PI)?;
+        where_(&eq(&run, 0)?, 0.0, &mul(t, &div(&rise, &run)?)?)
+    }
+}
+
+/// Where `x` is more than rounding, and `x` with a small number where it is not.
+fn but_tiny(x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let eps = if x.dtype() == DType::Float64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+    let large = gt(&abs(x)?, eps)?;
+    let x = where_(&large, x, eps)?;
+    Ok((large, x))
+}
+
+/// y = ln Γ(x) for p dimensions: the sum of ln Γ(x - j/2) for j below p, and p (p - 1)/4 ln π
+///
+/// dy/dx = Σ ψ(x - j/2)
+#[derive(Clone, Copy)]
+struct Mvlgamma {
+    /// The number of dimensions.
+    dimensions: i64,
+}
+
+/// For each element there is a sum over all dimensions, for which torch takes memory.
+const MOST_DIMENSIONS: i64 = 1 << 24;
+
+impl Mvlgamma {
+    fn shifts(self) -> impl Iterator<Item = f64> {
+        (0..self.dimensions).map(|step| -0.5 * step as f64)
+    }
+
+    /// Whether there are as many dimensions, and elements that have them.
+    fn check(self, dtype: DType) -> Result<()> {
+        if dtype == DType::Bool {
+            return Err(Error::MvlgammaBool {}.into());
+        }
+        if self.dimensions < 1 {
+            return Err(Error::MvlgammaDimensions {}.into());
+        }
+        if self.dimensions > MOST_DIMENSIONS {
+            return Err(Error::OutOfMemory { bytes: (self.dimensions as u64).saturating_mul(4) }.into());
+        }
+        Ok(())
+    }
+}
+
+impl Elementwise for Mvlgamma {
+    const NAME: &'static str = "mvlgamma";
+    const NODE: &'static str = "MvlgammaBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn shown(&self) -> Attributes {
+        shown! { p: self.dimensions }
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        let p = self.dimensions as f64;
+        let sum: f64 = self.shifts().map(|shift| libm::lgamma(x.to_f64() + shift)).sum();
+        T::from_f64(sum + p * (p - 1.0) / 4.0 * PI.ln())
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        let shifts: Vec<f64> = self.shifts().collect();
+        let shifts = copy::as_type(&Array::from_slice(&[shifts.len()], &shifts)?, x.dtype())?.into_owned();
+        let shifted = add(&Tensor::from_array(shifts), &squeeze::unsqueeze(x, -1)?)?;
+        reduce::sum(&unary::apply(Digamma, &shifted)?, Some(&[-1]), false, None)
+    }
+}
+
+/// The logarithms of the gamma function of several dimensions.
+pub fn mvlgamma(x: &Tensor, dimensions: i64) -> Result<Tensor> {
+    let op = Mvlgamma { dimensions };
+    op.check(x.dtype())?;
+    unary::apply(op, x)
+}
+
+/// `mvlgamma` in place.
+pub fn mvlgamma_(x: &Tensor, dimensions: i64) -> Result<()> {
+    let op = Mvlgamma { dimensions };
+    if !x.dtype().is_differentiable() {
+        return Err(Error::MvlgammaCast { dtype: x.dtype(), to: default_dtype::get() }.into());
+    }
+    op.check(x.dtype())?;
+    unary::apply_in_place(op, x)
+}
+
+/// y = ψ⁽ⁿ⁾(x),  dy/dx = ψ⁽ⁿ⁺¹⁾(x)
+#[derive(Clone, Copy)]
+struct Polygamma {
+    order: i64,
+}
+
+impl Elementwise for Polygamma {
+    const NAME: &'static str = "polygamma";
+    const NODE: &'static str = "PolygammaBackward0";
+    const NODE_IN_PLACE: &'static str = "PolygammaBackward1";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn shown(&self) -> Attributes {
+        shown! { n: self.order }
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        match self.order {
+            1 => special::trigamma(x),
+            order => wide(x, |x| special::polygamma(order, x)),
+        }
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        polygamma(self.order.saturating_add(1), x)
+    }
+}
+
+/// The derivative of that order of the digamma function.
+pub fn polygamma(order: i64, x: &Tensor) -> Result<Tensor> {
+    if order < 0 {
+        return Err(Error::PolygammaOrder {}.into());
+    }
+    unary::apply(Polygamma { order }, x)
+}
+
+/// `polygamma` in place.
+pub fn polygamma_(order: i64, x: &Tensor) -> Result<()> {
+    if order < 0 {
+        return Err(Error::PolygammaOrder {}.into());
+    }
+    unary::apply_in_place(Polygamma { order }, x)
+}
+
+/// y = ln(x/(1 - x)), of x moved to [ε, 1 - ε] if there is an ε,  dy/dx = 1/(x (1 - x)), and 0 beyond
+#[derive(Clone, Copy)]
+pub struct Logit {
+    /// ε
+    pub eps: Option<f64>,
+}
+
+impl Elementwise for Logit {
+    const NAME: &'static str = "logit_cpu";
+    const NODE: &'static str = "LogitBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+
+    fn shown(&self) -> Attributes {
+        shown! { eps: self.eps }
+    }
+
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        let one = A::from_f64(1.0);
+        let x = match self.eps {
+            Some(eps) if x < A::from_f64(eps) => A::from_f64(eps),
+            Some(eps) if x > one - A::from_f64(eps) => one - A::from_f64(eps),
+            _ => x,
+        };
+        math::ln(x / (one - x))
+    }
+
+    fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        let Some(x) = x else { unreachable!("the input is kept") };
+        let (low, outside) = match self.eps {
+            Some(eps) => (eps, 0.0),
+            None => (0.0, f64::NAN),
+        };
+        // What is no number is on neither side.
+        let beyond = logical::or(&lt(x, low)?, &gt(x, 1.0 - low)?)?;
+        where_(&logical::not(&beyond)?, &div(t, &mul(x, &sub(1.0, x)?)?)?, outside)
+    }
+}
+
+/// y = x, and numbers in the place of what is none,  dy/dx = 1 where x was a number, else 0
+#[derive(Clone, Copy)]
+pub struct NanToNum {
+    /// In the place of what is not a number.
+    pub nan: f64,
+    /// In the place of infinity; the greatest number if left out.
+    pub positive: Option<f64>,
+    /// In the place of negative infinity; the least number if left out.
+    pub negative: Option<f64>,
+}
+
+impl Elementwise for NanToNum {
+    const NAME: &'static str = "nan_to_num";
+    const LIES: Lies = Lies::LikeInput;
+    const NODE: &'static str = "NanToNumBackward0";
+    const KEEPS: Keeps = Keeps::Input;
+    const INTEGERS: Integers = Integers::Stay;
+
+    fn of_complex(&self, x: &Tensor) -> Option<Result<Tensor>> {
+        let parts = || conjugate::view_as_real(&conjugate::resolve(x)?);
+        Some(parts().and_then(|parts| conjugate::view_as_complex(&unary::apply(*self, &parts)?)))
+    }
+
+    fn real<T: Real>(&self, x: T) -> T {
+        if Ring::is_nan(x) {
+            T::from_f64(self.nan)
+        } else if x == T::HIGHEST {
+            self.positive.map_or(T::max_value(), T::from_f64)
+        } else if x == T::LOWEST {
+            self.negative.map_or(T::min_value(), T::from_f64)
+        } else {
+            x
+        }
+    }
+
+    fn integer<T: Number>(&self, x: T) -> T {
+        x
+    }
+
+    fn boolean(&self, x: bool) -> Option<bool> {
+        Some(x)
+    }
+
+    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+        fixed::map(x, |x| f64::from(u8::from(x.is_finite())))
+    }
+}
+
+/// y = c x from degrees to radians, or back with `TO_DEGREES`,  dy/dx = c
+#[derive(Clone, Copy)]
+pub struct Angle<const TO_DEGREES: bool>;
+
+impl<const TO_DEGREES: bool> Elementwise for Angle<TO_DEGREES> {
+    const NAME: &'static str = if TO_DEGREES { "rad2deg" } else { "deg2rad" };
+    const LIES: Lies = Lies::LikeInput;
+    const NODE: &'static str = if TO_DEGREES { "Rad2DegBackward0" } else { "Deg2RadBackward0" };
+    const KEEPS: Keeps = Keeps::Nothing;
+
+    fn real<T: Real>(&self, x: T) -> T {
+        x * T::from_f64(if TO_DEGREES { 180.0 / PI } else { PI / 180.0 })
+    }
+
+    fn chain(&self, _kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
+        ops::mul(t, if TO_DEGREES { 180.0 / PI } else { PI / 180.0 })
+    }
+}

@@ -1,0 +1,289 @@
+//! The greatest and the least element: as values, over all dimensions or some. With indices they
+//! are in `extremes_along`.
+
+use crate::ops;
+use crate::ops::pointwise::compare;
+use smallvec::{SmallVec, smallvec};
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::fixed;
+use crate::dtype::{Bool, DType};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::kernels::reduce as kernels;
+use crate::ops::creation::{copy, create};
+use crate::ops::geometry::reshape;
+use crate::ops::mul;
+use crate::ops::pointwise::select;
+use crate::ops::reduction::reduce::Over;
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+
+/// y = max x, or min x
+///
+/// With w = 1/n where x is one of the n extreme elements and 0 elsewhere: dy = Σ w dx, x̄ = w ȳ.
+#[derive(Clone)]
+pub struct Extreme {
+    over: Over,
+    greatest: bool,
+    /// Whether torch calls it `amax` or `amin`; else it is `max` or `min` of all elements.
+    named: bool,
+}
+
+impl Extreme {
+    fn operation(&self) -> &'static str {
+        match (self.named, self.greatest) {
+            (true, true) => "amax",
+            (true, false) => "amin",
+            (false, true) => "max",
+            (false, false) => "min",
+        }
+    }
+
+    /// w. A NaN that is the maximum of all has a share in gradients; `amax` finds it equal to nothing.
+    fn shares(&self, [x, y]: &[SavedTensor; 2], at: &At<'_>, back: bool) -> Result<Tensor> {
+        shares(&self.over, &at.load(x)?, &at.load(y)?, back && !self.named)
+    }
+}
+
+/// One by the number of elements of x that are y where they are it, else zero; with `nan`, what is not
+/// a number is what is not a number.
+pub(crate) fn shares(over: &Over, x: &Tensor, y: &Tensor, nan: bool) -> Result<Tensor> {
+    let (hits, counts) = hits(over, x, y, nan)?;
+    ops::div(&hits, &over.aligned(&counts, x.layout().shape())?)
+}
+
+/// One where x is y, else zero, and how many these are, in the shape of y.
+fn hits(over: &Over, x: &Tensor, y: &Tensor, nan: bool) -> Result<(Tensor, Tensor)> {
+    let _off = mode::GradModeGuard::off();
+    let shape = x.layout();
+    let chosen = over.aligned(y, shape.shape())?;
+    let hit = move |x: f64, y: f64| f64::from(u8::from(x == y || nan && x.is_nan() && y.is_nan()));
+    let hits = fixed::zip(x, &chosen, hit)?;
+    let counts = over.sum(&hits)?;
+    Ok((hits, counts))
+}
+
+/// A gradient shared by the elements that are y, by the operations that torch records.
+pub(crate) fn shared(over: &Over, x: &Tensor, y: &Tensor, g: &Tensor, nan: bool) -> Result<Tensor> {
+    let (hits, counts) = hits(over, x, y, nan)?;
+    if over.named() || counts.ndim() > 0 {
+        let shape = crate::shape::reduced_shape(x.layout().shape(), &over.dims, true);
+        let g = if over.keepdim { g.clone() } else { reshape::reshape_to(g, &shape)? };
+        return mul(&ops::div(&g, &over.aligned(&counts, x.layout().shape())?)?, &hits);
+    }
+    let share = ops::div(g, &counts)?;
+    select::masked_fill(&create::zeros_like(&x.detach())?, &compare::ne(&hits, 0)?, &share)
+}
+
+impl Op for Extreme {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        match self.operation() {
+            "amax" => "AmaxBackward0",
+            "amin" => "AminBackward0",
+            "max" => "MaxBackward1",
+            _ => "MinBackward1",
+        }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        match self.named {
+            true => shown! { dim: self.over.given(), keepdim: self.over.keepdim },
+            false => Attributes::new(),
+        }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let shape = self.over.shape(x.layout.shape());
+        // One kernel serves all integers.
+        let dtype = comparable(x.dtype);
+        let wide = copy::as_type(&x, dtype)?;
+        let mut y = Array::uninit_shape(&shape, dtype)?;
+        let dims = &self.over.dims;
+        macro_rules! run {
+            ($T:ty) => {
+                match self.greatest {
+                    true => kernels::max::<$T>(wide.view(), dims, y.fresh()),
+                    false => kernels::min::<$T>(wide.view(), dims, y.fresh()),
+                }
+            };
+        }
+        match (dtype, self.greatest) {
+            (DType::Float32, _) => run!(f32),
+            (DType::Float64, _) => run!(f64),
+            (DType::Int64, _) => run!(i64),
+            (dtype, greatest) if dtype.is_complex() => {
+                let operation = match (self.named, greatest) {
+                    (true, true) => "max_values_cpu",
+                    (true, false) => "min_values_cpu",
+                    (false, true) => "max_all",
+                    (false, false) => "min_all",
+                };
+                return Err(Error::NotImplementedFor { operation, dtype }.into());
+            }
+            (_, true) => kernels::any(wide.view::<Bool>(), dims, y.fresh()),
+            (_, false) => kernels::all(wide.view::<Bool>(), dims, y.fresh()),
+        }
+        Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if at.tracking {
+            let (x, y) = (at.load(&saved[0])?, at.load(&saved[1])?);
+            return one(shared(&self.over, &x, &y, single(gradients), !self.named)?);
+        }
+        let g = self.over.aligned(single(gradients), saved[0].layout().shape())?;
+        one(mul(&self.shares(saved, at, true)?, &g)?)
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(self.over.sum(&mul(&self.shares(saved, at, false)?, tangent(tangents))?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Extreme { over: self.over.deeper(), named: true, ..*self })
+    }
+}
+
+/// The type in which elements are compared.
+pub(crate) fn comparable(dtype: DType) -> DType {
+    if dtype.is_differentiable() || dtype == DType::Bool { dtype } else { DType::Int64 }
+}
+
+fn extreme(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, greatest: bool) -> Result<Tensor> {
+    let mut op = Extreme { over: Over::new(None, false, x)?, greatest, named: dims.is_some() };
+    let operation = op.operation();
+    op.over = Over::new(dims, keepdim, x)?;
+    if x.numel() == 0 {
+        let Some(dims @ [_, ..]) = dims else { return Err(Error::ReduceEmpty { operation }.into()) };
+        // It is shown as the caller named it.
+        for &dim in dims {
+            if is_empty_along(x, dim)? {
+                return Err(Error::ReduceEmptyDimension { operation, dim }.into());
+            }
+        }
+    }
+    apply_one(op, &[x])
+}
+
+fn is_empty_along(x: &Tensor, dim: i64) -> Result<bool> {
+    let layout = x.layout();
+    shape::normalize_dim(dim, layout.ndim()).map(|dim| layout.size(dim) == 0)
+}
+
+/// The greatest of all elements.
+pub fn max(x: &Tensor) -> Result<Tensor> {
+    extreme(x, None, false, true)
+}
+
+/// The least of all elements.
+pub fn min(x: &Tensor) -> Result<Tensor> {
+    extreme(x, None, false, false)
+}
+
+/// The greatest element along some dimensions, or all if none is named.
+pub fn amax(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    extreme(x, Some(dims), keepdim, true)
+}
+
+/// The least element along some dimensions, or all if none is named.
+pub fn amin(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    extreme(x, Some(dims), keepdim, false)
+}
+
+/// Both the least and the greatest element: see `Extreme`
+#[derive(Clone)]
+struct Extremes {
+    over: Over,
+    /// The dimension as the caller named it.
+    given: Option<i64>,
+}
+
+impl Extremes {
+    fn one(&self, greatest: bool) -> Extreme {
+        Extreme { over: self.over.clone(), greatest, named: true }
+    }
+}
+
+impl Op for Extremes {
+    type Saved = [SavedTensor; 3];
+    const SAVED: &'static [&'static str] = &["self", "min", "max"];
+
+    fn name(&self) -> &'static str {
+        "AminmaxBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.given, keepdim: self.over.keepdim }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let mut outputs = self.one(false).forward(inputs)?;
+        outputs.extend(self.one(true).forward(inputs)?);
+        Ok(outputs)
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0), keep.output(1)]
+    }
+
+    fn vjp(&self, [x, least, most]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, mut total) = (at.load(x)?, None);
+        for (saved, gradient) in [least, most].into_iter().zip(gradients) {
+            let Some(gradient) = gradient else { continue };
+            let part = shared(&self.over, &x, &at.load(saved)?, gradient, false)?;
+            total = Some(total.map_or(Ok(part.clone()), |total: Tensor| ops::add(&total, &part))?);
+        }
+        Ok(smallvec![total])
+    }
+
+    fn jvp(
+        &self,
+        [x, least, most]: &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
+        let (x, t) = (at.load(x)?, tangent(tangents));
+        let moved = |saved: &SavedTensor| {
+            self.over.sum(&mul(&shares(&self.over, &x, &at.load(saved)?, false)?, t)?).map(Some)
+        };
+        Ok(smallvec![moved(least)?, moved(most)?])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Extremes { over: self.over.deeper(), ..self.clone() })
+    }
+}
+
+/// The least and the greatest element along a dimension, or all.
+pub fn aminmax(x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    let dims: SmallVec<[i64; 1]> = dim.into_iter().collect();
+    let over = Over::new(Some(&dims), keepdim, x)?;
+    match dim {
+        None if x.numel() == 0 => return Err(Error::ReduceEmpty { operation: "aminmax" }.into()),
+        Some(dim) if is_empty_along(x, dim)? => {
+            let dim = shape::normalize_dim(dim, x.ndim())?;
+            return Err(Error::ExtremesEmptyDimension { dim }.into());
+        }
+        _ => {}
+    }
+    let mut outputs = apply(Extremes { over, given: dim }, &[x])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(most), Some(least)) => Ok((least, most)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}

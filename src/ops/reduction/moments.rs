@@ -1,0 +1,238 @@
+//! Variances and standard deviations, with or without the mean that they are taken around.
+
+use smallvec::smallvec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::binary;
+use crate::dispatch::operand::Numbers;
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
+use crate::kernels::reduce as kernels;
+use crate::ops::conjugate::part;
+use crate::ops::pointwise::compare;
+use crate::ops::pointwise::select::masked_fill;
+use crate::ops::reduction::reduce;
+use crate::ops::reduction::reduce::Over;
+use crate::ops::{add, complex, div, mul, sub};
+use crate::tensor::{Array, Tensor};
+
+/// m = Σ x / n,  v = Σ (x - m)² / (n - c),  s = √v; the outputs are v or s, and m if it is wanted
+///
+/// dv = 2/(n - c) Σ (x - m) dx, ds = dv / 2s, dm = Σ dx / n, and backward the transposes. Where s is
+/// 0 its derivative counts as 0.
+#[derive(Clone)]
+pub struct Moments {
+    over: Over,
+    correction: f64,
+    /// Whether the square root is taken.
+    root: bool,
+    /// Whether the mean is a second output.
+    with_mean: bool,
+}
+
+impl Moments {
+    fn mean(&self, x: &Tensor) -> Result<Tensor> {
+        div(&self.over.sum(x)?, self.over.count(x.layout().shape()) as f64)
+    }
+
+    /// The moments of complex numbers: variances are the sums of those of the parts.
+    fn of_complex(&self, x: &Array) -> Result<Outputs> {
+        let (re, im) = (Tensor::from_array(part(x, 0)?), Tensor::from_array(part(x, 1)?));
+        let variance = Moments { root: false, with_mean: false, ..self.clone() };
+        let [re, im] = [re, im].map(|x| variance.forward(&[&x]));
+        let [re, im] = [re?, im?].map(|outputs| Numbers::Array(outputs[0].array()));
+        let root = self.root;
+        let spread = dispatch!(float x.dtype.to_real(), T => binary::combine::<T, T>(&re, &im, move |re, im| {
+            if root { num_traits::Float::sqrt(re + im) } else { re + im }
+        })?, else { unreachable!("the parts are real numbers") });
+        let mut outputs: Outputs = smallvec![Tensor::from_array(spread)];
+        if self.with_mean {
+            outputs.push(self.mean(&Tensor::from_array(x.clone()))?);
+        }
+        Ok(outputs)
+    }
+
+    /// dv/dx
+    fn slope(&self, x: &Tensor) -> Result<Tensor> {
+        mul(&self.apart(x)?, self.scale(x))
+    }
+
+    /// x less its mean
+    fn apart(&self, x: &Tensor) -> Result<Tensor> {
+        sub(x, &reduce::mean(x, self.over.given(), self.over.named(), None)?)
+    }
+
+    /// 2/(n - c)
+    fn scale(&self, x: &Tensor) -> f64 {
+        2.0 / (self.over.count(x.layout().shape()) as f64 - self.correction)
+    }
+
+    /// `t · ds/dv` for standard deviations, `t` for variances.
+    fn through_root(&self, saved: &[Option<SavedTensor>; 2], at: &At<'_>, t: &Tensor) -> Result<Tensor> {
+        match &saved[1] {
+            Some(root) => {
+                let root = at.load(root)?;
+                masked_fill(&div(t, &mul(&root, 2.0)?)?, &compare::eq(&root, 0)?, 0)
+            }
+            None => Ok(t.clone()),
+        }
+    }
+}
+
+impl Op for Moments {
+    type Saved = [Option<SavedTensor>; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        match (self.root, self.with_mean) {
+            (false, false) => "VarBackward0",
+            (true, false) => "StdBackward0",
+            (false, true) => "VarMeanBackward0",
+            (true, true) => "StdMeanBackward0",
+        }
+    }
+
+    fn saved_names(&self) -> &'static [&'static str] {
+        match (self.root, self.with_mean) {
+            (false, _) => &["self", ""],
+            (true, false) => &["self", "result"],
+            (true, true) => &["self", "result0"],
+        }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        let dims = self.over.given();
+        // What torch takes for granted is not shown.
+        let given = dims.is_some() || self.correction != 1.0;
+        let whole = self.correction as i64;
+        let correction = match self.correction == whole as f64 {
+            true => Shown::Whole(whole),
+            false => Shown::Float(self.correction),
+        };
+        let correction = ("correction", if given { correction } else { Shown::Nothing });
+        let mut shown = shown! { dim: dims, keepdim: self.over.keepdim };
+        shown.push(correction);
+        shown
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        1 + usize::from(self.with_mean)
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        if x.dtype.is_complex() {
+            return self.of_complex(&x);
+        }
+        let shape = self.over.shape(x.layout.shape());
+        let mut spread = Array::uninit_shape(&shape, x.dtype)?;
+        let mut mean = Array::uninit_shape(&shape, x.dtype)?;
+        dispatch!(float x.dtype, T => {
+            let (dims, view) = (&self.over.dims, x.view::<T>());
+            kernels::var_mean(view, dims, self.correction, spread.fresh::<T>(), mean.fresh());
+            if self.root {
+                let mut root = Array::uninit(&spread.layout, x.dtype)?;
+                crate::kernels::map::map(spread.view::<T>(), root.fresh(), num_traits::Float::sqrt);
+                spread = root;
+            }
+        }, else {
+            return Err(Error::VarianceDType {}.into())
+        });
+        let spread = Tensor::from_array(spread);
+        Ok(if self.with_mean { smallvec![spread, Tensor::from_array(mean)] } else { smallvec![spread] })
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [Some(keep.input(0)), self.root.then(|| keep.output(0))]
+    }
+
+    fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let Some(x) = saved[0].as_ref().map(|x| at.load(x)).transpose()? else {
+            unreachable!("the input is kept")
+        };
+        let layout = x.layout();
+        let spread = match &gradients[0] {
+            Some(g) => {
+                let g = self.through_root(saved, at, g)?;
+                // What is one for all is so without more dimensions.
+                let g = if layout.ndim() > 1 { self.over.aligned(&g, layout.shape())? } else { g };
+                Some(mul(&mul(&g, self.scale(&x))?, &self.apart(&x)?)?)
+            }
+            None => None,
+        };
+        let mean = match gradients.get(1).cloned().flatten() {
+            Some(g) => Some(self.over.share(&g, layout.shape(), at)?),
+            None => None,
+        };
+        match (spread, mean) {
+            (Some(spread), Some(mean)) => one(add(&spread, &mean)?),
+            (spread, mean) => Ok(smallvec![spread.or(mean)]),
+        }
+    }
+
+    fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let Some(x) = saved[0].as_ref().map(|x| at.load(x)).transpose()? else {
+            unreachable!("the input is kept")
+        };
+        let t = tangent(tangents);
+        let slope = self.slope(&x)?;
+        let spread = self.over.sum(&complex::real_product(&slope, t)?)?;
+        let mut outputs: Gradients = smallvec![Some(self.through_root(saved, at, &spread)?)];
+        if self.with_mean {
+            outputs.push(Some(self.mean(t)?));
+        }
+        Ok(outputs)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Moments { over: self.over.deeper(), ..*self })
+    }
+}
+
+fn moments(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool, root: bool) -> Result<Moments> {
+    if !x.dtype().is_differentiable() {
+        return Err(Error::VarianceDType {}.into());
+    }
+    let over = Over::new(dims, keepdim, x)?;
+    Ok(Moments { over, correction, root, with_mean: false })
+}
+
+/// The variance over some dimensions, or all; its divisor is the number of elements less `correction`.
+pub fn var(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool) -> Result<Tensor> {
+    apply_one(moments(x, dims, correction, keepdim, false)?, &[x])
+}
+
+/// The square root of `var`.
+pub fn std(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool) -> Result<Tensor> {
+    apply_one(moments(x, dims, correction, keepdim, true)?, &[x])
+}
+
+/// `var` and the mean.
+pub fn var_mean(
+    x: &Tensor,
+    dims: Option<&[i64]>,
+    correction: f64,
+    keepdim: bool,
+) -> Result<(Tensor, Tensor)> {
+    pair(moments(x, dims, correction, keepdim, false)?, x)
+}
+
+/// `std` and the mean.
+pub fn std_mean(
+    x: &Tensor,
+    dims: Option<&[i64]>,
+    correction: f64,
+    keepdim: bool,
+) -> Result<(Tensor, Tensor)> {
+    pair(moments(x, dims, correction, keepdim, true)?, x)
+}
+
+fn pair(op: Moments, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let mut outputs = apply(Moments { with_mean: true, ..op }, &[x])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(mean), Some(spread)) => Ok((spread, mean)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}

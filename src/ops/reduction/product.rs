@@ -1,0 +1,153 @@
+//! Products over all dimensions or one.
+
+use smallvec::smallvec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch;
+use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dtype::{Bool, Complex, DType};
+use crate::error::Result;
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::kernels::reduce as kernels;
+use crate::ops::conjugate::conj;
+use crate::ops::creation::{copy, create};
+use crate::ops::geometry::{expand, join, part, rearrange, reshape};
+use crate::ops::reduction::reduce::{Over, to_accumulate};
+use crate::ops::reduction::{scan, truth};
+use crate::ops::{div, mul};
+use crate::shape;
+use crate::tensor::{Array, Tensor};
+
+/// y = Π x
+///
+/// With eₖ the product of all elements but the k-th: dy = Σ e dx, x̄ = e ȳ. That is y/x, or with zeros
+/// among them the product of those before times that of those after.
+#[derive(Clone)]
+pub struct Prod {
+    over: Over,
+    dtype: Option<DType>,
+}
+
+impl Prod {
+    /// `t` times the products of all other elements.
+    fn times_others(&self, t: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        let layout = x.layout();
+        if layout.ndim() == 0 {
+            return Ok(t.clone());
+        }
+        if !may_have_zeros(x)? {
+            let y = self.over.aligned(y, layout.shape())?;
+            return mul(t, &conj(div(&y, x)?)?);
+        }
+        match self.over.dims.as_slice() {
+            &[dim] if self.over.named() => times_others(t, x, dim),
+            _ => {
+                let flat = |x: &Tensor| reshape::reshape_to(x, &[x.numel()]);
+                let t = if t.numel() == 1 { t.clone() } else { flat(t)? };
+                reshape::reshape_to(&times_others(&t, &flat(x)?, 0)?, layout.shape())
+            }
+        }
+    }
+}
+
+/// Whether elements are zero, or whether that is not to be known.
+pub(crate) fn may_have_zeros(x: &Tensor) -> Result<bool> {
+    if batch::is_batched(x) || x.is_minded() {
+        return Ok(true);
+    }
+    let _off = mode::GradModeGuard::off();
+    let count = truth::count_nonzero(&x.detach(), None)?.item()?.to_f64();
+    Ok(count < x.numel() as f64)
+}
+
+/// `t` times the products of all other elements along a dimension, zeros or not.
+pub(crate) fn times_others(t: &Tensor, x: &Tensor, dim: usize) -> Result<Tensor> {
+    let (layout, dim) = (x.layout(), dim as i64);
+    let size = layout.shape()[dim as usize] as i64;
+    if size <= 1 {
+        return expand::expand_to(t, layout.shape());
+    }
+    let mut first = shape::signed(layout.shape());
+    first[dim as usize] = 1;
+    let first = create::full(&first, 1.0.into(), x.dtype())?;
+    let running = |rest: &Tensor| scan::cumprod(&join::cat(&[&first, rest], dim)?, dim, None);
+    let before = running(&part::narrow(x, dim, 0, size - 1)?)?;
+    let behind = running(&rearrange::flip(&part::narrow(x, dim, 1, size - 1)?, &[dim])?)?;
+    mul(t, &conj(mul(&before, &rearrange::flip(&behind, &[dim])?)?)?)
+}
+
+impl Op for Prod {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        if self.over.named() { "ProdBackward1" } else { "ProdBackward0" }
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        match self.over.given() {
+            Some(dims) => shown! { dim: dims.first().copied(), keepdim: self.over.keepdim },
+            None => Attributes::new(),
+        }
+    }
+
+    fn result(&self) -> Option<DType> {
+        self.dtype
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let x = to_accumulate(&x, self.dtype)?;
+        let (dims, dtype) = (&self.over.dims, x.dtype);
+        if dtype.is_complex() {
+            let x = copy::as_type(&x, DType::Complex128)?;
+            let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
+            kernels::prod::<Complex<f64>>(x.view(), dims, y.fresh());
+            return Ok(smallvec![Tensor::from_array(copy::as_type(&y, dtype)?.into_owned())]);
+        }
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
+        dispatch!(number dtype, T => kernels::prod::<T>(x.view::<T>(), dims, y.fresh::<T>()), else {
+            kernels::all::<Bool>(x.view::<Bool>(), dims, y.fresh())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, y) = (at.load(x)?, at.load(y)?);
+        let g = self.over.aligned(single(gradients), x.layout().shape())?;
+        one(self.times_others(&g, &x, &y)?)
+    }
+
+    fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let conjugate = |x: &SavedTensor| conj(at.load(x)?);
+        one(self.over.sum(&self.times_others(tangent(tangents), &conjugate(x)?, &conjugate(y)?)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        // The rule for gradients knows one dimension, or all: those of a sample are made one.
+        if self.over.dims.len() == 1 {
+            return call.front(Prod { over: self.over.deeper(), dtype: self.dtype });
+        }
+        let (x, shape) = (&call.inputs[0], call.inputs[0].shape());
+        let flat = reshape::reshape_to(&x.front(call.size)?, &[call.size, shape.iter().product()])?;
+        let y = apply_one(Prod { over: Over::along(1, false, 2), dtype: self.dtype }, &[&flat])?;
+        let mut shape = self.over.shape(&shape);
+        shape.insert(0, call.size);
+        let y = reshape::reshape_to(&y, &shape)?;
+        Ok(smallvec![Samples::first(y)])
+    }
+}
+
+/// The product over one dimension, or all.
+pub fn prod(x: &Tensor, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    let over = match dim {
+        Some(dim) => Over::new(Some(&[dim]), keepdim, x)?,
+        None => Over::new(None, keepdim, x)?,
+    };
+    apply_one(Prod { over, dtype }, &[x])
+}

@@ -1,0 +1,336 @@
+//! Sums and means over all dimensions or some, and `Over`, which says over which. The other
+//! reductions have files of their own: `product`, `extremes`, `moments`, `norm`, `truth`.
+
+use crate::ops;
+use std::borrow::Cow;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::record::records;
+use crate::dtype::{Bool, DType, Element, Ring};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, mode};
+use crate::kernels::{map, reduce as kernels};
+use crate::ops::conjugate::by_parts;
+use crate::ops::creation::copy;
+use crate::ops::geometry::{expand, reshape, squeeze};
+use crate::shape::{self, Dims, Layout, SharedLayout};
+use crate::tensor::{Array, Tensor};
+
+/// Which dimensions go, and whether ones stay in their place.
+#[derive(Clone)]
+pub(crate) struct Over {
+    pub(crate) dims: Dims,
+    pub(crate) keepdim: bool,
+    /// The dimensions as the caller named them, if any were: the node shows them so.
+    given: Option<SmallVec<[i64; 2]>>,
+}
+
+impl Over {
+    pub(crate) fn new(dims: Option<&[i64]>, keepdim: bool, x: &Tensor) -> Result<Over> {
+        let given = dims.map(SmallVec::from_slice);
+        let dims = shape::normalize_dims(dims.unwrap_or(&[]), x.ndim())?;
+        Ok(Over { dims, keepdim, given })
+    }
+
+    /// One dimension that was normalised before.
+    pub(crate) fn along(dim: usize, keepdim: bool, ndim: usize) -> Over {
+        let dims = if ndim == 0 { Dims::new() } else { Dims::from_elem(dim, 1) };
+        Over { dims, keepdim, given: Some(smallvec![dim as i64]) }
+    }
+
+    /// Whether the caller named dimensions, which decides torch's name of the node.
+    pub(crate) fn named(&self) -> bool {
+        self.given.is_some()
+    }
+
+    /// The dimensions as the caller named them.
+    pub(crate) fn given(&self) -> Option<&[i64]> {
+        self.given.as_deref()
+    }
+
+    /// The same dimensions behind one more.
+    pub(crate) fn deeper(&self) -> Over {
+        let dims: Dims = self.dims.iter().map(|dim| dim + 1).collect();
+        let given = Some(dims.iter().map(|&dim| dim as i64).collect());
+        Over { dims, keepdim: self.keepdim, given }
+    }
+
+    /// The elements in a row, where all of them make one: the common case, which needs no look at axes.
+    fn everything<'a, T: Element>(&self, x: &'a Array) -> Option<&'a [T]> {
+        if self.dims.len() == x.layout.ndim() { x.slice() } else { None }
+    }
+
+    /// The array with one element in the place of many that are the same in memory and are all reduced, and how many
+    /// they are. A few are left to the usual way, which adds them one after the other as torch does; of so many, the
+    /// product is nearer to the truth than a sum is, needs no memory, and ends.
+    fn once(&self, x: &Array) -> Result<(Array, usize)> {
+        const MANY: usize = 1 << 26;
+        let (mut shape, mut times) = (Dims::from_slice(x.layout.shape()), 1);
+        for &dim in self.dims.iter().filter(|&&dim| x.layout.strides()[dim] == 0 && x.layout.numel() > 0) {
+            times *= shape[dim];
+            shape[dim] = 1;
+        }
+        if times < MANY {
+            return Ok((x.clone(), 1));
+        }
+        let layout = Layout::strided(shape, x.layout.strides().into(), x.layout.offset())?;
+        Ok((x.with_layout(layout), times))
+    }
+
+    pub(crate) fn shape(&self, shape: &[usize]) -> Dims {
+        shape::reduced_shape(shape, &self.dims, self.keepdim)
+    }
+
+    /// How many elements of `shape` make one of the result.
+    pub(crate) fn count(&self, shape: &[usize]) -> usize {
+        self.dims.iter().map(|&dim| shape[dim]).product()
+    }
+
+    /// Puts ones in the place of the dimensions that went, so that a result broadcasts against the
+    /// input.
+    pub(crate) fn aligned(&self, result: &Tensor, input: &[usize]) -> Result<Tensor> {
+        if self.keepdim || self.dims.is_empty() {
+            return Ok(result.clone());
+        }
+        if records(&[result]) {
+            // A single number is repeated as it is; else the dimensions come back one by one, as in torch.
+            let mut result = result.clone();
+            let some = self.given().is_some_and(|dims| !dims.is_empty());
+            for &dim in self.dims.iter().filter(|_| some) {
+                result = squeeze::unsqueeze(&result, dim as i64)?;
+            }
+            return Ok(result);
+        }
+        reshape::reshape_to(result, &shape::reduced_shape(input, &self.dims, true))
+    }
+
+    /// The gradient of a mean, a share for each element.
+    pub(crate) fn share(&self, gradient: &Tensor, input: &[usize], at: &At<'_>) -> Result<Tensor> {
+        let count = self.count(input) as i64;
+        if at.tracking || at.seen || mode::special() {
+            return ops::div(&self.spread(gradient, input)?, count);
+        }
+        // Fewer divisions. The elements share memory, but nobody is there to write to it.
+        self.spread(&ops::div(gradient, count)?, input)
+    }
+
+    /// A result repeated along the dimensions that went.
+    pub(crate) fn spread(&self, result: &Tensor, input: &[usize]) -> Result<Tensor> {
+        if mode::special() && result.ndim() == 0 {
+            return expand::expand_to(result, input);
+        }
+        if !records(&[result]) && !mode::special() {
+            // The common case, a gradient on its way back: no view that anybody sees.
+            let array = result.array();
+            let mut strides = Dims::from_elem(0, input.len());
+            let mut kept = array.layout.shape().iter().zip(array.layout.strides());
+            for (dim, stride) in strides.iter_mut().enumerate() {
+                let reduced = self.dims.contains(&dim);
+                // A dimension of size one that went comes back as `unsqueeze` leaves it: nothing is repeated.
+                let next = || kept.clone().next().map_or(1, |(&size, &own)| size * own);
+                match (reduced, self.keepdim) {
+                    (true, false) if input[dim] == 1 && array.layout.ndim() > 0 => *stride = next(),
+                    (true, false) => {}
+                    (reduced, _) => match kept.next() {
+                        Some((_, &own)) if !reduced || input[dim] == 1 => *stride = own,
+                        _ => {}
+                    },
+                }
+            }
+            let layout = Layout::strided(Dims::from_slice(input), strides, array.layout.offset())?;
+            return Ok(Tensor::from_array(array.with_layout(layout)));
+        }
+        let aligned = self.aligned(result, input)?;
+        // Recorded, it is a view even of what has the shape already.
+        if records(&[result]) {
+            expand::expanded(&aligned, input)
+        } else {
+            expand::expand_to(&aligned, input)
+        }
+    }
+
+    /// The sum of a tensor over these dimensions.
+    pub(crate) fn sum(&self, x: &Tensor) -> Result<Tensor> {
+        apply_one(Sum { over: self.clone(), dtype: None }, &[x])
+    }
+}
+
+/// y = Σ x
+///
+/// dy = Σ dx, x̄ is ȳ repeated
+#[derive(Clone)]
+pub struct Sum {
+    over: Over,
+    dtype: Option<DType>,
+}
+
+impl Sum {
+    /// The sums of real numbers or truth values.
+    fn run(&self, x: &Array) -> Result<Array> {
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
+        dispatch!(number x.dtype, T => match self.over.everything::<T>(x) {
+            Some(elements) => { y.fresh()[0].write(kernels::total(elements)); }
+            None => kernels::sum::<T>(x.view::<T>(), &self.over.dims, y.fresh::<T>()),
+        }, else {
+            kernels::any::<Bool>(x.view::<Bool>(), &self.over.dims, y.fresh())
+        });
+        Ok(y)
+    }
+}
+
+impl Op for Sum {
+    type Saved = SharedLayout;
+
+    fn name(&self) -> &'static str {
+        if self.over.named() { "SumBackward1" } else { "SumBackward0" }
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        match self.over.given() {
+            Some(dims) => shown! { dim: dims, keepdim: self.over.keepdim, self_sym_sizes: saved },
+            None => shown! { self_sym_sizes: saved },
+        }
+    }
+
+    fn result(&self) -> Option<DType> {
+        self.dtype
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (x, times) = self.over.once(&inputs[0].array())?;
+        let x = to_accumulate(&x, self.dtype)?;
+        let run = |x: &Array| match times {
+            1 => self.run(x),
+            times => repeated(self.run(x)?, times),
+        };
+        let y = if x.dtype.is_complex() { by_parts(&x, run)? } else { run(&x)? };
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, input: &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(self.over.spread(single(gradients), input.shape())?)
+    }
+
+    fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(apply_one(Sum { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Sum { over: self.over.deeper(), dtype: self.dtype })
+    }
+}
+
+/// Sums of what is repeated so many times, from those of what is there once. Truth values stay as they are.
+fn repeated(sums: Array, times: usize) -> Result<Array> {
+    dispatch!(number sums.dtype, T => {
+        let product = move |sum: T| match T::DTYPE.is_float() {
+            true => T::from_f64(sum.to_f64() * times as f64),
+            false => sum.mul(T::from_i64(times as i64)),
+        };
+        let mut y = Array::uninit(&sums.layout, sums.dtype)?;
+        map::map(sums.view::<T>(), y.fresh(), product);
+        Ok(y)
+    }, else { Ok(sums) })
+}
+
+/// The type that elements are added or multiplied in unless the caller names one.
+pub(crate) fn accumulated(dtype: DType) -> DType {
+    if dtype.is_differentiable() { dtype } else { DType::Int64 }
+}
+
+/// The elements in the type that they are added or multiplied in, which the caller may have named.
+pub(crate) fn to_accumulate(x: &Array, named: Option<DType>) -> Result<Cow<'_, Array>> {
+    copy::as_type(x, named.unwrap_or(accumulated(x.dtype)).wide())
+}
+
+/// The sum over some dimensions, or all.
+pub fn sum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    apply_one(Sum { over: Over::new(dims, keepdim, x)?, dtype }, &[x])
+}
+
+/// y = Σ x / n
+///
+/// dy = Σ dx / n, x̄ is ȳ/n repeated
+#[derive(Clone)]
+pub struct Mean {
+    over: Over,
+    dtype: DType,
+}
+
+impl Mean {
+    /// The means of real numbers.
+    fn run(&self, x: &Array) -> Result<Array> {
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
+        dispatch!(float x.dtype, T => kernels::mean(x.view::<T>(), &self.over.dims, y.fresh()), else {
+            return Err(Error::FloatNeeded { operation: "mean", dtype: x.dtype }.into())
+        });
+        Ok(y)
+    }
+}
+
+impl Op for Mean {
+    type Saved = SharedLayout;
+
+    fn name(&self) -> &'static str {
+        if self.over.named() { "MeanBackward1" } else { "MeanBackward0" }
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        let mut shown = shown! { self_sym_numel: saved.numel(), self_sym_sizes: saved };
+        if let Some(dims) = self.over.given() {
+            shown.extend(shown! { dim: dims, keepdim: self.over.keepdim });
+        }
+        shown
+    }
+
+    fn result(&self) -> Option<DType> {
+        Some(self.dtype)
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        // The mean of what is repeated is that of what is there.
+        let (x, _) = self.over.once(&inputs[0].array())?;
+        let x = copy::as_type(&x, self.dtype.wide())?;
+        let y = if x.dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, input: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(self.over.share(single(gradients), input.shape(), at)?)
+    }
+
+    fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(apply_one(Mean { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Mean { over: self.over.deeper(), dtype: self.dtype })
+    }
+}
+
+/// The mean over some dimensions, or all.
+pub fn mean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    match dtype {
+        Some(dtype) if !dtype.is_differentiable() => {
+            return Err(Error::FloatResultNeeded { operation: "mean", dtype }.into());
+        }
+        None if !x.dtype().is_differentiable() => {
+            return Err(Error::FloatNeeded { operation: "mean", dtype: x.dtype() }.into());
+        }
+        _ => {}
+    }
+    let over = Over::new(dims, keepdim, x)?;
+    apply_one(Mean { over, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
+}

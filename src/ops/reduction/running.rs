@@ -1,0 +1,267 @@
+//! Sums that pass over what is not a number, traces, and running logarithms of sums of exponentials.
+
+use crate::graph::Attributes;
+use crate::graph::shown::shown;
+use crate::ops;
+use crate::ops::pointwise::logical;
+
+use smallvec::smallvec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::given::apply_one_given;
+use crate::dtype::{Complex, DType, Element};
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::kernels::{self, math};
+use crate::ops::creation::{cast, copy, create};
+use crate::ops::geometry::{expand, part, rearrange, reshape};
+use crate::ops::indexing::along;
+use crate::ops::pointwise::compare;
+use crate::ops::pointwise::select::where_;
+use crate::ops::reduction::reduce::{Over, accumulated};
+use crate::ops::reduction::{extremes_over, reduce, scan};
+use crate::ops::{abs, add, conjugate, exp, log, mul, sub};
+use crate::shape::{self, SharedLayout};
+use crate::storage;
+use crate::tensor::{Array, Tensor};
+
+/// y = Σ x over what is a number
+///
+/// dy = Σ dx there; x̄ = ȳ there, else 0
+#[derive(Clone)]
+struct Nansum {
+    over: Over,
+    dtype: DType,
+}
+
+impl Op for Nansum {
+    type Saved = SavedTensor;
+    const SAVED: &'static [&'static str] = &["self"];
+
+    fn name(&self) -> &'static str {
+        "NansumBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.over.given(), keepdim: self.over.keepdim }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = cast::to_dtype(&inputs[0].detach(), self.dtype)?;
+        let y = self.over.sum(&where_(&compare::isnan(&x)?, 0.0, &x)?)?;
+        Ok(smallvec![y])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> SavedTensor {
+        keep.input(0)
+    }
+
+    fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let x = at.load(saved)?;
+        let spread = self.over.spread(single(gradients), x.layout().shape())?;
+        one(mul(&spread, &logical::not(&compare::isnan(&x.detach())?)?)?)
+    }
+
+    fn jvp(&self, saved: &SavedTensor, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let x = at.load(saved)?;
+        let numbers = where_(&compare::isnan(&x)?, 0.0, tangent(tangents))?;
+        one(self.over.sum(&cast::to_dtype(&numbers, self.dtype)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Nansum { over: self.over.deeper(), ..*self })
+    }
+}
+
+/// The sum of what is a number.
+pub fn nansum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        return Err(Error::NanSumOfComplex {}.into());
+    }
+    if !x.dtype().is_float() {
+        return reduce::sum(x, dims, keepdim, dtype);
+    }
+    let dtype = dtype.unwrap_or(accumulated(x.dtype()));
+    apply_one(Nansum { over: Over::new(dims, keepdim, x)?, dtype }, &[x])
+}
+
+/// The mean of what is a number.
+pub fn nanmean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    if !x.dtype().is_float() {
+        return Err(Error::NanmeanDType { dtype: x.dtype() }.into());
+    }
+    let numbers = logical::not(&compare::isnan(&x.detach())?)?;
+    let count = reduce::sum(&numbers, dims, keepdim, None)?;
+    ops::div(&nansum(x, dims, keepdim, dtype)?, &count)
+}
+
+/// y = Σ of the diagonal of x
+///
+/// dy = Σ of that of dx; x̄ = ȳ on the diagonal
+#[derive(Clone)]
+struct Trace;
+
+impl Op for Trace {
+    type Saved = SharedLayout;
+
+    fn name(&self) -> &'static str {
+        "TraceBackward0"
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        shown! { self_sym_sizes: saved }
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let diagonal = part::diagonal(&inputs[0].detach(), 0, 0, 1)?;
+        Ok(smallvec![reduce::sum(&diagonal, None, false, None)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> SharedLayout {
+        keep.layout(0)
+    }
+
+    fn vjp(&self, source: &SharedLayout, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = single(gradients);
+        let (rows, columns) = (source.shape()[0] as i64, source.shape()[1] as i64);
+        let places = (0..rows.min(columns)).map(|place| place * (columns + 1));
+        let places = storage::collected(rows.min(columns) as usize, places)?;
+        let places = Tensor::from_array(Array::from_slice(&[places.len()], &places)?);
+        let zeros = create::zeros(&[rows * columns], g.dtype())?;
+        one(reshape::view(&along::index_fill(&zeros, 0, &places, g)?, &[rows, columns])?)
+    }
+
+    fn jvp(&self, _: &SharedLayout, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(trace(tangent(tangents))?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        let diagonal = part::diagonal(&call.inputs[0].moved(0)?, 0, 1, 2)?;
+        Ok(smallvec![Samples::first(reduce::sum(&diagonal, Some(&[1]), false, None)?)])
+    }
+}
+
+/// The sum of the diagonal of a matrix.
+pub fn trace(x: &Tensor) -> Result<Tensor> {
+    if x.ndim() != 2 {
+        return Err(Error::TraceRank { ndim: x.ndim() }.into());
+    }
+    apply_one(Trace, &[x])
+}
+
+/// yₖ = ln Σ exp xᵢ for i up to k
+///
+/// dyₖ = Σ exp(xᵢ - yₖ) dxᵢ, x̄ᵢ = Σ exp(xᵢ - yₖ) ȳₖ over k from i on
+#[derive(Clone)]
+struct Logcumsumexp {
+    dim: usize,
+}
+
+impl Logcumsumexp {
+    /// Whether every element is its own sum: there are none, or no dimension to go along.
+    fn is_still(&self, x: &Tensor) -> bool {
+        x.numel() == 0 || self.dim >= x.ndim()
+    }
+
+    /// exp(x) Σ exp(h - y) from behind, where this counts.
+    fn back(&self, counts: &Tensor, h: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        // What does not count is as little as can be, but a number: -∞ less itself is none.
+        let weight = sub(&where_(counts, h, -h.dtype().greatest())?, y)?;
+        let turned = |x: &Tensor| rearrange::flip(x, &[self.dim as i64]);
+        let behind = turned(&logcumsumexp(&turned(&weight)?, self.dim as i64)?)?;
+        exp(&add(&behind, x)?)
+    }
+}
+
+impl Op for Logcumsumexp {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        "LogcumsumexpBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        if self.is_still(inputs[0]) {
+            return Ok(smallvec![Tensor::from_array(copy::dense(&x)?)]);
+        }
+        if x.dtype.is_complex() {
+            let step = |sum: Complex<f64>, x: Complex<f64>, _: usize| math::log_add_exp(sum, x);
+            let nothing = Complex::new(f64::NEG_INFINITY, 0.0);
+            let wide = copy::as_type(&x, DType::Complex128)?;
+            let mut y = Array::uninit(&x.layout, DType::Complex128)?;
+            kernels::scan::scan(wide.view(), self.dim, y.fresh::<Complex<f64>>(), nothing, step, |sum| sum);
+            return Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())]);
+        }
+        let mut y = Array::uninit(&x.layout, x.dtype)?;
+        dispatch!(float x.dtype, T => {
+            let step = |sum: f64, x: T, _: usize| {
+                let x = x.to_f64();
+                let (most, least) = if sum > x || sum.is_nan() { (sum, x) } else { (x, sum) };
+                if most == least || least == f64::NEG_INFINITY && !most.is_nan() {
+                    return if most.is_finite() && least.is_finite() { most + std::f64::consts::LN_2 } else { most };
+                }
+                most + (least - most).exp().ln_1p()
+            };
+            let emit = |sum: f64| T::from_f64(sum);
+            kernels::scan::scan(x.view::<T>(), self.dim, y.fresh::<T>(), f64::NEG_INFINITY, step, emit);
+        }, else {
+            return Err(Error::NotImplementedFor { operation: "logcumsumexp_out_cpu", dtype: x.dtype }.into())
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, y, g) = (at.load(x)?, at.load(y)?, single(gradients));
+        if self.is_still(&x) {
+            return one(g.clone());
+        }
+        if x.dtype().is_complex() {
+            let (x, y) = (conjugate::conj(x)?, conjugate::conj(y)?);
+            let turned = |x: &Tensor| rearrange::flip(x, &[self.dim as i64]);
+            let weights = turned(&sub(&log(g)?, &y)?)?;
+            let behind = turned(&logcumsumexp(&weights, self.dim as i64)?)?;
+            return one(exp(&add(&behind, &x)?)?);
+        }
+        let logarithm = log(&abs(g)?)?;
+        let part = |counts: Tensor| self.back(&counts, &logarithm, &x, &y);
+        one(sub(&part(compare::gt(g, 0)?)?, &part(compare::lt(g, 0)?)?)?)
+    }
+
+    fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let (x, y) = (at.load(x)?, at.load(y)?);
+        if self.is_still(&x) {
+            return one(tangent(tangents).clone());
+        }
+        let most = {
+            let _off = mode::GradModeGuard::off();
+            expand::expand(
+                &extremes_over::amax(&conjugate::real(&x.detach())?, &[self.dim as i64], true)?,
+                &shape::signed(x.layout().shape()),
+            )?
+        };
+        // As long as nothing was met but -∞, or what does not count, nothing changes.
+        let finite = |x: &Tensor| where_(&compare::gt(x, -x.dtype().greatest() / 2.0)?, x, 0.0);
+        let most = finite(&most)?;
+        let y = if y.dtype().is_complex() { y } else { finite(&y)? };
+        let sums = scan::cumsum(&mul(tangent(tangents), &exp(&sub(&x, &most)?)?)?, self.dim as i64, None)?;
+        one(mul(&sums, &exp(&sub(&most, &y)?)?)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(Logcumsumexp { dim: self.dim + 1 })
+    }
+}
+
+/// The logarithms of the running sums of exponentials along a dimension.
+pub fn logcumsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
+    let given = dim;
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    apply_one_given(Logcumsumexp { dim }, shown! { dim: given }, &[x])
+}

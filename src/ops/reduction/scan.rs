@@ -1,0 +1,391 @@
+//! Running results along a dimension: cumulative sums and products, and the two linear maps that
+//! their derivatives are made of, `Recurrence` and `Shift`.
+
+use crate::ops;
+use std::mem::MaybeUninit;
+
+use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn};
+use smallvec::smallvec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::in_place;
+use crate::dtype::{Complex, DType, Element, Ring};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::kernels::{moves, scan as kernels};
+use crate::ops::conjugate::{by_parts, conj};
+use crate::ops::creation::copy;
+use crate::ops::geometry::rearrange;
+use crate::ops::reduction::product::may_have_zeros;
+use crate::ops::reduction::reduce::to_accumulate;
+use crate::ops::{div, mul};
+use crate::shape;
+use crate::storage;
+use crate::tensor::{Array, Tensor};
+
+/// A way along a dimension.
+#[derive(Clone, Copy)]
+pub(crate) struct Way {
+    pub(crate) dim: usize,
+    /// From the last element to the first.
+    pub(crate) backward: bool,
+}
+
+impl Way {
+    pub(crate) fn forward(dim: usize) -> Way {
+        Way { dim, backward: false }
+    }
+
+    pub(crate) fn turned(self) -> Way {
+        Way { dim: self.dim, backward: !self.backward }
+    }
+
+    /// The same way behind one more dimension.
+    fn deeper(self) -> Way {
+        Way { dim: self.dim + 1, backward: self.backward }
+    }
+
+    /// The elements in an order in which this way leads from the first to the last.
+    fn facing<'a, T>(self, mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> {
+        if self.backward && view.ndim() > 0 {
+            view.invert_axis(Axis(self.dim));
+        }
+        view
+    }
+
+    /// What `kernel` makes of the elements of `x` along this way.
+    fn run<S: Element, T: Element>(
+        self,
+        x: &Array,
+        kernel: impl FnOnce(ArrayViewD<'_, S>, usize, &mut [MaybeUninit<T>]),
+    ) -> Result<Array> {
+        let mut y = Array::uninit(&x.layout, T::DTYPE)?;
+        kernel(self.facing(x.view::<S>()), self.dim, y.fresh());
+        self.settled::<T>(y)
+    }
+
+    /// A result that lies along this way, in its usual order.
+    fn settled<T: Element>(self, y: Array) -> Result<Array> {
+        if !self.backward {
+            return Ok(y);
+        }
+        let mut turned = Array::uninit(&y.layout, T::DTYPE)?;
+        moves::gather(self.facing(y.view::<T>()), turned.fresh::<T>());
+        Ok(turned)
+    }
+}
+
+/// What `f` makes of complex numbers, which it sees in double precision only.
+fn in_double(x: &Array, f: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
+    let y = f(&*copy::as_type(x, DType::Complex128)?)?;
+    Ok(copy::as_type(&y, x.dtype)?.into_owned())
+}
+
+/// yₖ = x₀ + … + xₖ
+///
+/// dy is dx summed so; x̄ is ȳ summed the other way
+#[derive(Clone)]
+pub struct Cumsum {
+    way: Way,
+    /// The dimension as the caller named it.
+    given: i64,
+    dtype: Option<DType>,
+}
+
+impl Cumsum {
+    /// The sums from each element on to the last; as torch says it, if that is recorded.
+    fn onward(&self, x: &Tensor, tracking: bool) -> Result<Tensor> {
+        if !self.way.backward && (x.numel() <= 1 || x.layout().size(self.way.dim) == 1) {
+            return Ok(x.clone());
+        }
+        if tracking && !self.way.backward {
+            let turned = |x: &Tensor| rearrange::flip(x, &[self.way.dim as i64]);
+            return turned(&apply_one(Cumsum { dtype: None, ..*self }, &[&turned(x)?])?);
+        }
+        apply_one(Cumsum { way: self.way.turned(), dtype: None, ..*self }, &[x])
+    }
+
+    /// The sums of real numbers.
+    fn run(&self, x: &Array) -> Result<Array> {
+        dispatch!(float x.dtype, T => self.way.run(x, kernels::cumsum::<T, f64, T>), else {
+            dispatch!(integer x.dtype, T => self.way.run(x, kernels::cumsum::<T, T, T>), else {
+                Err(Error::NotImplementedFor { operation: "cumsum_out_cpu", dtype: x.dtype }.into())
+            })
+        })
+    }
+}
+
+impl Op for Cumsum {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        "CumsumBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.given }
+    }
+
+    fn result(&self) -> Option<DType> {
+        self.dtype
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let x = to_accumulate(&x, self.dtype)?;
+        let y = match (x.dtype.is_complex(), x.layout.ndim()) {
+            // Nothing to sum, and the parts are not to be.
+            (true, 0) => copy::dense(&x)?,
+            (true, _) => by_parts(&x, |x| self.run(x))?,
+            (false, _) => self.run(&x)?,
+        };
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        // As in torch, where there is nothing to add the gradient itself is handed on.
+        let g = single(gradients);
+        match g.layout().numel() <= 1 || g.layout().size(self.way.dim) == 1 {
+            true => one(g.clone()),
+            false => one(self.onward(g, at.tracking)?),
+        }
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(apply_one(self.clone(), &[tangent(tangents)])?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.deeper(Cumsum { way: self.way.deeper(), ..*self })
+    }
+}
+
+/// The cumulative sum along a dimension.
+pub fn cumsum(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    let (dim, given) = (shape::normalize_dim(dim, x.ndim())?, dim);
+    apply_one(Cumsum { way: Way::forward(dim), given, dtype }, &[x])
+}
+
+/// The cumulative sum along a dimension, in place.
+pub fn cumsum_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
+    in_place::through(x, &[], |x| cumsum(x, dim, Some(dtype.unwrap_or(x.dtype()))))
+}
+
+/// yₖ = x₀ ⋯ xₖ, which is the recurrence yₖ = xₖ yₖ₋₁ with y₋₁ = 1
+///
+/// ẏₖ = xₖ ẏₖ₋₁ + ẋₖ yₖ₋₁. Backward x̄ₖ = (Σ yⱼ ȳⱼ)/xₖ, summed from k on. Where that would divide by zero
+/// x̄ₖ = yₖ₋₁ sₖ with sₖ = ȳₖ + xₖ₊₁ sₖ₊₁.
+#[derive(Clone)]
+pub struct Cumprod {
+    way: Way,
+    /// The dimension as the caller named it.
+    given: i64,
+    dtype: Option<DType>,
+}
+
+impl Op for Cumprod {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["self", "result"];
+
+    fn name(&self) -> &'static str {
+        "CumprodBackward0"
+    }
+
+    fn shown(&self, _saved: &Self::Saved) -> Attributes {
+        shown! { dim: self.given }
+    }
+
+    fn result(&self) -> Option<DType> {
+        self.dtype
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let x = to_accumulate(&x, self.dtype)?;
+        let dtype = x.dtype;
+        if dtype.is_complex() {
+            let y = in_double(&x, |x| {
+                self.way.run(x, kernels::cumprod::<Complex<f64>, Complex<f64>, Complex<f64>>)
+            })?;
+            return Ok(smallvec![Tensor::from_array(y)]);
+        }
+        let y = dispatch!(float dtype, T => self.way.run(&x, kernels::cumprod::<T, f64, T>)?, else {
+            dispatch!(integer dtype, T => self.way.run(&x, kernels::cumprod::<T, T, T>)?, else {
+                return Err(Error::NotImplementedFor { operation: "cumprod_out_cpu", dtype }.into())
+            })
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let (x, y, g) = (at.load(x)?, at.load(y)?, single(gradients));
+        if x.layout().shape().get(self.way.dim).is_none_or(|&size| size == 1) {
+            return one(g.clone());
+        }
+        if may_have_zeros(&x)? {
+            let (x, y, back) = (conj(x)?, conj(y)?, self.way.turned());
+            let before = shift(&y, self.way, 1.0)?;
+            return one(mul(&before, &recurrence(&shift(&x, back, 0.0)?, g, back)?)?);
+        }
+        let sums = Cumsum { way: self.way, given: self.given, dtype: None };
+        one(div(&sums.onward(&mul(&conj(y)?, g)?, at.tracking)?, &conj(x)?)?)
+    }
+
+    fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let before = shift(&at.load(y)?, self.way, 1.0)?;
+        one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.way)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.deeper(Cumprod { way: self.way.deeper(), ..*self })
+    }
+}
+
+/// The cumulative product along a dimension.
+pub fn cumprod(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    let (dim, given) = (shape::normalize_dim(dim, x.ndim())?, dim);
+    apply_one(Cumprod { way: Way::forward(dim), given, dtype }, &[x])
+}
+
+/// The cumulative product along a dimension, in place.
+pub fn cumprod_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
+    in_place::through(x, &[], |x| cumprod(x, dim, Some(dtype.unwrap_or(x.dtype()))))
+}
+
+/// yₖ = bₖ + aₖ yₖ₋₁ with y₋₁ = 0
+///
+/// ẏₖ = (ḃₖ + ȧₖ yₖ₋₁) + aₖ ẏₖ₋₁. Backward b̄ₖ = ȳₖ + aₖ₊₁ b̄ₖ₊₁, which is a recurrence the other
+/// way, and āₖ = b̄ₖ yₖ₋₁.
+#[derive(Clone)]
+struct Recurrence {
+    way: Way,
+}
+
+impl Recurrence {
+    fn run<T: Ring>(&self, a: &Array, b: &Array) -> Result<Array> {
+        let (first, second) = (a.view::<T>(), b.view::<T>());
+        let pairs = first.iter().copied().zip(second.iter().copied());
+        let pairs = storage::collected(first.len(), pairs)?;
+        let pairs = ArrayD::from_shape_vec(IxDyn(a.layout.shape()), pairs)
+            .unwrap_or_else(|_| unreachable!("both operands have this shape"));
+        let mut y = Array::uninit(&a.layout, T::DTYPE)?;
+        let step = |y: T, (a, b): (T, T), _| b.add(a.mul(y));
+        kernels::scan(self.way.facing(pairs.view()), self.way.dim, y.fresh(), T::ZERO, step, |y| y);
+        self.way.settled::<T>(y)
+    }
+}
+
+impl Op for Recurrence {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["factors", "result"];
+
+    fn name(&self) -> &'static str {
+        "RecurrenceBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let (a, b) = (inputs[0].array(), inputs[1].array());
+        let b = copy::as_type(&b, a.dtype)?;
+        let y = dispatch!(float a.dtype, T => self.run::<T>(&a, &b)?, else {
+            let b = copy::as_type(&b, DType::Complex128)?;
+            in_double(&a, |a| self.run::<Complex<f64>>(a, &b))?
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.input(0), keep.output(0)]
+    }
+
+    fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let back = self.way.turned();
+        let b = recurrence(&shift(&conj(at.load(a)?)?, back, 0.0)?, single(gradients), back)?;
+        let a = match at.needs(0) {
+            true => Some(mul(&b, &shift(&conj(at.load(y)?)?, self.way, 0.0)?)?),
+            false => None,
+        };
+        Ok(smallvec![a, Some(b)])
+    }
+
+    fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let through_a = match &tangents[0] {
+            Some(t) => Some(mul(t, &shift(&at.load(y)?, self.way, 0.0)?)?),
+            None => None,
+        };
+        let b = match (through_a, tangents[1].clone()) {
+            (Some(a), Some(b)) => ops::add(&a, &b)?,
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => unreachable!("rules run with a tangent"),
+        };
+        one(recurrence(&at.load(a)?, &b, self.way)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.deeper(Recurrence { way: self.way.deeper() })
+    }
+}
+
+fn recurrence(a: &Tensor, b: &Tensor, way: Way) -> Result<Tensor> {
+    apply_one(Recurrence { way }, &[a, b])
+}
+
+/// yₖ = xₖ₋₁, and a constant for the first
+///
+/// dy is dx moved and begun with 0; x̄ is ȳ moved back
+#[derive(Clone)]
+struct Shift {
+    way: Way,
+    first: f64,
+}
+
+impl Shift {
+    fn run<T: Ring>(&self, x: &Array) -> Result<Array> {
+        self.way.run(x, |view: ArrayViewD<'_, T>, dim, out| {
+            // The state is what the element before left.
+            let state = (T::from_f64(self.first), T::ZERO);
+            kernels::scan(view, dim, out, state, |(next, _), x, _| (x, next), |(_, y)| y);
+        })
+    }
+}
+
+impl Op for Shift {
+    type Saved = ();
+
+    fn name(&self) -> &'static str {
+        "ShiftBackward0"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
+            in_double(&x, |x| self.run::<Complex<f64>>(x))?
+        });
+        Ok(smallvec![Tensor::from_array(y)])
+    }
+
+    fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
+
+    fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        one(shift(single(gradients), self.way.turned(), 0.0)?)
+    }
+
+    fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        one(shift(tangent(tangents), self.way, 0.0)?)
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.deeper(Shift { way: self.way.deeper(), first: self.first })
+    }
+}
+
+fn shift(x: &Tensor, way: Way, first: f64) -> Result<Tensor> {
+    apply_one(Shift { way, first }, &[x])
+}

@@ -1,0 +1,57 @@
+//! Whether any element is not zero, whether all are, and how many. Nothing here has a derivative.
+
+use crate::dispatch::batch;
+use crate::dtype::{Bool, DType};
+use crate::error::Result;
+use crate::kernels::reduce as kernels;
+use crate::ops::creation::copy;
+use crate::ops::reduction::reduce::Over;
+use crate::tensor::{Array, Tensor};
+
+/// Whether any element along some dimensions, or all, is not zero. No dimension named in `dims`
+/// asks every element by itself.
+pub fn any(x: &Tensor, dims: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+    truth(x, dims, keepdim, true)
+}
+
+/// Whether no element along some dimensions, or all, is zero. No dimension named in `dims` asks
+/// every element by itself.
+pub fn all(x: &Tensor, dims: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
+    truth(x, dims, keepdim, false)
+}
+
+fn truth(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, any: bool) -> Result<Tensor> {
+    let over = Over::new(dims, keepdim, x)?;
+    let whole = dims.is_some_and(<[i64]>::is_empty);
+    if let Some(y) = batch::reduced(x, &over, whole, |x, dims| truth(x, dims, keepdim, any)) {
+        return y;
+    }
+    let array = x.array();
+    let truths = copy::as_type(&array, DType::Bool)?;
+    let result = if whole {
+        copy::dense(&truths)?
+    } else {
+        let mut result = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Bool)?;
+        match any {
+            true => kernels::any(truths.view::<Bool>(), &over.dims, result.fresh()),
+            false => kernels::all(truths.view::<Bool>(), &over.dims, result.fresh()),
+        }
+        result
+    };
+    // Bytes were truth values before there was a type for them.
+    let dtype = if x.dtype() == DType::UInt8 { DType::UInt8 } else { DType::Bool };
+    Ok(Tensor::from_array(copy::as_type(&result, dtype)?.into_owned()))
+}
+
+/// How many elements along some dimensions, or all, are not zero.
+pub fn count_nonzero(x: &Tensor, dims: Option<&[i64]>) -> Result<Tensor> {
+    let over = Over::new(dims, false, x)?;
+    if let Some(y) = batch::reduced(x, &over, false, count_nonzero) {
+        return y;
+    }
+    let array = x.array();
+    let truths = copy::as_type(&array, DType::Bool)?;
+    let mut count = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Int64)?;
+    kernels::count_nonzero(truths.view::<Bool>(), &over.dims, count.fresh());
+    Ok(Tensor::from_array(count))
+}

@@ -1,0 +1,94 @@
+//! Random choices: indices that are picked.
+
+use crate::dispatch::batch;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::kernels::random::{fill_choices, fill_exponential};
+use crate::kernels::sort;
+use crate::ops::geometry::reshape;
+use crate::ops::sampling::distribution::elements;
+use crate::ops::sampling::generator::given;
+use crate::ops::sampling::random::Generator;
+use crate::storage;
+use crate::tensor::{Array, Tensor};
+
+/// Indices of the last dimension, as likely as their weights, which need not sum to one.
+pub fn multinomial(
+    weights: &Tensor,
+    count: i64,
+    replacement: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    if batch::is_mapping() {
+        return of_samples(weights, count, replacement, generator);
+    }
+    let (layout, dtype) = (weights.layout(), weights.dtype());
+    if !dtype.is_float() {
+        return Err(Error::ChoiceDType { dtype }.into());
+    }
+    let (rows, len) = match *layout.shape() {
+        [len] => (1, len),
+        [rows, len] => (rows, len),
+        _ => return Err(Error::ChoiceDimensions {}.into()),
+    };
+    if count <= 0 {
+        return Err(Error::ChoiceCount {}.into());
+    }
+    if !replacement && count as u64 > len as u64 {
+        return Err(Error::ChoiceExhausted {}.into());
+    }
+    // A single choice is made without replacement, which comes to the same.
+    let repeated = replacement && count > 1;
+    let shape = if layout.ndim() == 1 { vec![count] } else { vec![rows as i64, count] };
+    let mut result = Array::uninit_shape(&crate::shape::checked_shape(&shape)?, DType::Int64)?;
+    dispatch!(float dtype.wide(), T => {
+        let weights: Vec<T> = weights.to_vec()?;
+        if let Some(weight) = weights.iter().find(|&&weight| !(weight >= 0.0 && weight.is_finite())) {
+            return Err(match repeated {
+                true if *weight > 0.0 => Error::ChoiceInfinite {}.into(),
+                true => Error::ChoiceNegative {}.into(),
+                false => Error::ChoiceWeights {}.into(),
+            });
+        }
+        if (0..rows).any(|row| weights[row * len..][..len].iter().all(|weight| *weight == 0.0)) {
+            return Err(Error::ChoiceSum {}.into());
+        }
+        let mut generator = given(generator).lock();
+        if repeated {
+            let mut chosen = storage::filled(result.layout.numel(), 0)?;
+            let rows = weights.chunks_exact(len).zip(chosen.chunks_exact_mut(count as usize));
+            rows.for_each(|(weights, out)| fill_choices(&mut generator, out, weights));
+            return Ok(Tensor::from_array(Array::from_slice(result.layout.shape(), &chosen)?));
+        }
+        // Waiting times whose rates are the weights: the first to come are chosen.
+        let times = Array::zeroed(&layout, dtype.wide())?;
+        fill_exponential(&mut generator, elements::<T>(&times), 1.0);
+        elements::<T>(&times).iter_mut().zip(&weights).for_each(|(time, weight)| *time = weight / *time);
+        sort::argsort(times.view::<T>(), layout.ndim() - 1, count as usize, true, result.fresh());
+    }, else { unreachable!("integers were refused") });
+    Ok(Tensor::from_array(result))
+}
+
+/// `multinomial` of many samples: all rows at once, whatever mappings they are of.
+fn of_samples(
+    weights: &Tensor,
+    count: i64,
+    replacement: bool,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    let rank = weights.ndim();
+    batch::drawn_from(weights, &|weights| {
+        let layout = weights.layout();
+        if layout.ndim() <= 2 || !(1..=2).contains(&rank) {
+            return multinomial(weights, count, replacement, generator);
+        }
+        let mut shape = layout.shape().to_vec();
+        let rows: usize = shape[..shape.len() - 1].iter().product();
+        let flat = reshape::reshape_to(weights, &[rows, shape[shape.len() - 1]])?;
+        let chosen = multinomial(&flat, count, replacement, generator)?;
+        if let Some(last) = shape.last_mut() {
+            *last = count.max(0) as usize;
+        }
+        reshape::reshape_to(&chosen, &shape)
+    })
+}

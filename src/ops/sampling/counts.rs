@@ -1,0 +1,73 @@
+//! Tensors of counts, drawn with means and probabilities that other tensors hold.
+
+use crate::dispatch::composites::underived::UNKNOWN;
+use crate::dispatch::{batch, binary};
+use crate::dtype::{DType, Element};
+use crate::error::{Error, Result};
+use crate::kernels::random::{Generator as Numbers, counts};
+use crate::ops::creation::copy;
+use crate::ops::geometry::{expand, join, part};
+use crate::ops::sampling::distribution::elements;
+use crate::ops::sampling::generator::{Generator, given};
+use crate::ops::sampling::random::{apart, drawn_from};
+use crate::shape::{self, Layout, SharedLayout};
+use crate::tensor::{Array, Tensor};
+
+/// A count for every element, drawn in order.
+fn drawn(
+    inputs: [&Array; 2],
+    generator: Option<&Generator>,
+    draw: fn(&mut Numbers, f64, f64) -> f64,
+) -> Result<Array> {
+    let sizes = shape::broadcast(inputs[0].layout.shape(), inputs[1].layout.shape())?;
+    let dtype = inputs[0].dtype;
+    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)?), dtype.wide())?;
+    let seen = |x: &Array| binary::expanded(&x.widened()?, &sizes);
+    let (first, second) = (seen(inputs[0])?, seen(inputs[1])?);
+    let mut generator = given(generator).lock();
+    dispatch!(float dtype.wide(), T => {
+        let (first, second) = (first.view::<T>(), second.view::<T>());
+        let pairs = first.iter().zip(second.iter());
+        for (out, (a, b)) in elements::<T>(&drawn).iter_mut().zip(pairs) {
+            *out = T::from_f64(draw(&mut generator, a.to_f64(), b.to_f64()));
+        }
+    }, else { return Err(Error::NotImplementedFor { operation: "poisson_cpu", dtype }.into()) });
+    copy::rounded(drawn, dtype)
+}
+
+/// Counts with the means that a tensor holds.
+pub fn poisson(means: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    if batch::is_mapping() {
+        return batch::drawn_from(means, &|means| poisson(means, generator));
+    }
+    let array = means.array();
+    if array.dtype.is_float() && means.to_vec::<f64>()?.iter().any(|&mean| mean < 0.0 || mean.is_nan()) {
+        return Err(Error::PoissonRate {}.into());
+    }
+    let y = drawn([&array, &array], generator, |generator, mean, _| counts::poisson(generator, mean))?;
+    drawn_from(&[means], y, "PoissonBackward0")
+}
+
+/// How many of so many happen, with the probabilities that another tensor holds.
+pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    for (argument, x) in [("count", count), ("prob", probability)] {
+        if !x.dtype().is_float() {
+            return Err(Error::BinomialDType { argument, dtype: x.dtype() }.into());
+        }
+    }
+    let (expected, found): (DType, DType) = (count.dtype(), probability.dtype());
+    if expected != found {
+        return Err(Error::BinomialDTypes { expected, found }.into());
+    }
+    if batch::is_mapping() {
+        let shape = shape::broadcast(count.layout().shape(), probability.layout().shape())?;
+        let [counts, chances] = [count, probability].map(|x| expand::expand(x, &shape::signed(&shape)));
+        let both = join::stack(&[&counts?, &chances?], -1)?.detach();
+        let y = batch::drawn_from(&both, &|both| {
+            binomial(&part::select(both, -1, 0)?, &part::select(both, -1, 1)?, generator)
+        })?;
+        return apart(&[count, probability], y, UNKNOWN);
+    }
+    let y = drawn([&count.array(), &probability.array()], generator, counts::binomial)?;
+    drawn_from(&[count, probability], y, UNKNOWN)
+}

@@ -1,0 +1,315 @@
+//! The distributions that numbers are drawn from: their parameters, what is checked about them, and
+//! the kernel that draws. Tensors stand in `random`.
+
+use crate::ops::creation::create;
+use std::num::NonZeroU64;
+
+use crate::dtype::{DType, Element};
+use crate::error::{Error, Result};
+use crate::kernels::random::{self as kernels, Generator};
+use crate::ops::creation::copy;
+use crate::ops::creation::create::integers;
+use crate::tensor::Array;
+
+/// A distribution with its parameters.
+#[derive(Clone, Debug)]
+pub enum Distribution {
+    /// Uniform over [low, high).
+    Uniform {
+        /// Where the interval begins.
+        low: f64,
+        /// Where it ends.
+        high: f64,
+    },
+    /// Normal.
+    Normal {
+        /// Its mean.
+        mean: f64,
+        /// Its standard deviation.
+        std: f64,
+    },
+    /// Exponential.
+    Exponential {
+        /// One over the mean.
+        rate: f64,
+    },
+    /// Ones with a probability, else zeros.
+    Bernoulli {
+        /// The probability.
+        probability: f64,
+    },
+    /// How many trials the first success takes.
+    Geometric {
+        /// The probability of success.
+        probability: f64,
+    },
+    /// Cauchy.
+    Cauchy {
+        /// Its median.
+        median: f64,
+        /// Half of its width at half of its height.
+        scale: f64,
+    },
+    /// Numbers whose logarithms are normally distributed.
+    LogNormal {
+        /// The mean of the logarithms.
+        mean: f64,
+        /// The standard deviation of the logarithms.
+        std: f64,
+    },
+    /// Integers of [low, high).
+    Integers {
+        /// The least.
+        low: i64,
+        /// One more than the greatest.
+        high: i64,
+        /// Whether no `low` was named, which decides torch's name of the node.
+        from_zero: bool,
+    },
+    /// Integers from `low` to the greatest that the type holds.
+    From {
+        /// The least.
+        low: i64,
+    },
+    /// Integers from zero to the greatest that the type holds.
+    Natural,
+}
+
+impl Distribution {
+    /// torch's name of the node that an in-place draw leaves.
+    pub(crate) fn node(&self) -> &'static str {
+        match self {
+            Distribution::Uniform { .. } => "UniformBackward0",
+            Distribution::Normal { .. } => "NormalBackward0",
+            Distribution::Exponential { .. } => "ExponentialBackward0",
+            Distribution::Bernoulli { .. } => "BernoulliBackward2",
+            Distribution::Geometric { .. } => "GeometricBackward0",
+            Distribution::Cauchy { .. } => "CauchyBackward0",
+            Distribution::LogNormal { .. } => "LogNormalBackward0",
+            Distribution::Integers { from_zero: false, .. } | Distribution::From { .. } => "RandomBackward0",
+            Distribution::Integers { .. } => "RandomBackward1",
+            Distribution::Natural => "RandomBackward2",
+        }
+    }
+
+    /// The distribution of the parts of complex numbers, if they can be drawn: the variance of normal
+    /// ones is that of both parts together.
+    pub(crate) fn of_parts(&self) -> Option<Distribution> {
+        match *self {
+            Distribution::Uniform { .. } => Some(self.clone()),
+            Distribution::Normal { mean, std } if std >= 0.0 => {
+                Some(Distribution::Normal { mean, std: std / std::f64::consts::SQRT_2 })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the parameters make sense, and elements of this type can be drawn.
+    pub(crate) fn check(&self, dtype: DType) -> Result<()> {
+        let parameter = |operation, argument, verb, range, value| {
+            Err(Error::DistributionParameter { operation, argument, range, verb, value }.into())
+        };
+        let refused = |operation| match dtype.is_complex() {
+            true => Err(Error::NotImplementedFor { operation, dtype }.into()),
+            false => Ok(()),
+        };
+        let only_float = |operation| match dtype.is_float() {
+            true => Ok(()),
+            false => Err(Error::NotImplementedFor { operation, dtype }.into()),
+        };
+        match *self {
+            Distribution::Uniform { low, high } => {
+                only_float("check_uniform_bounds")?;
+                check_interval(low, high, dtype)
+            }
+            // Not a number is not negative: torch draws it.
+            Distribution::Normal { std, .. } if std < 0.0 => Err(Error::NormalDeviation { std }.into()),
+            Distribution::Normal { .. } => only_float("normal_kernel_cpu"),
+            Distribution::Exponential { .. } if !dtype.is_float() => {
+                Err(Error::ExponentialDType { dtype }.into())
+            }
+            Distribution::Exponential { rate } if rate.is_nan() || rate <= 0.0 => {
+                parameter("exponential_", "lambda", "found lambda=", "> 0.0", rate)
+            }
+            Distribution::Bernoulli { probability } if !(0.0..=1.0).contains(&probability) => {
+                parameter("bernoulli_", "p", "got p=", "to be in [0, 1]", probability)
+            }
+            Distribution::Geometric { probability } if !(probability > 0.0 && probability < 1.0) => {
+                parameter("geometric_", "p", "got p=", "to be in (0, 1)", probability)
+            }
+            Distribution::Cauchy { scale, .. } if scale.is_nan() || scale <= 0.0 => {
+                parameter("cauchy_", "sigma", "found sigma=", "> 0.0", scale)
+            }
+            Distribution::Cauchy { .. } if dtype.is_complex() => {
+                Err(Error::CauchyDType { name: create::name_in_c(dtype) }.into())
+            }
+            Distribution::Cauchy { .. } => only_float("cauchy"),
+            Distribution::LogNormal { std, .. } if std.is_nan() || std <= 0.0 => {
+                parameter("log_normal_", "std", "found std=", "> 0.0", std)
+            }
+            Distribution::LogNormal { .. } => only_float("log_normal_cpu"),
+            Distribution::Integers { .. } | Distribution::From { .. } if dtype.is_complex() => {
+                Err(Error::RandomComplex {}.into())
+            }
+            Distribution::Integers { low, high, .. } => {
+                if low >= high {
+                    return Err(Error::RandomBounds { low, high }.into());
+                }
+                check_integer(low, "from", dtype)?;
+                check_integer(high - 1, "to - 1", dtype)
+            }
+            Distribution::From { low } => check_integer(low, "from", dtype),
+            Distribution::Bernoulli { .. } => refused("bernoulli_scalar_cpu_"),
+            Distribution::Geometric { .. } => refused("geometric_cpu"),
+            Distribution::Natural => refused("random_kernel_cpu"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Draws every element of an array in row-major order. The parameters were checked.
+    /// `in_blocks` says that long runs of normal numbers may be drawn in blocks.
+    pub(crate) fn draw(&self, generator: &mut Generator, out: &Array, in_blocks: bool) -> Result<()> {
+        if out.dtype.is_half() {
+            return self.draw_half(generator, out, in_blocks);
+        }
+        match *self {
+            Distribution::Uniform { low, high } => {
+                dispatch!(float out.dtype, T => kernels::fill_uniform(generator, elements::<T>(out), low, high), else {
+                    not_for(out.dtype)
+                })
+            }
+            Distribution::Normal { mean, std } => dispatch!(float out.dtype, T => match in_blocks {
+                true => kernels::fill_normal(generator, elements::<T>(out), mean, std),
+                false => kernels::fill_normal_singly(generator, elements::<T>(out), mean, std),
+            }, else { not_for(out.dtype) }),
+            Distribution::Exponential { rate } => {
+                dispatch!(float out.dtype, T => kernels::fill_exponential(generator, elements::<T>(out), rate), else {
+                    not_for(out.dtype)
+                })
+            }
+            Distribution::Cauchy { median, scale } => {
+                dispatch!(float out.dtype, T => kernels::fill_cauchy(generator, elements::<T>(out), median, scale), else {
+                    not_for(out.dtype)
+                })
+            }
+            Distribution::LogNormal { mean, std } => {
+                dispatch!(float out.dtype, T => kernels::fill_log_normal(generator, elements::<T>(out), mean, std), else {
+                    not_for(out.dtype)
+                })
+            }
+            Distribution::Bernoulli { probability } => dispatch!(ordered out.dtype, T => {
+                kernels::fill_bernoulli(generator, elements::<T>(out), probability);
+            }, else { not_for(out.dtype) }),
+            Distribution::Geometric { probability } => dispatch!(ordered out.dtype, T => {
+                kernels::fill_geometric(generator, elements::<T>(out), probability);
+            }, else { not_for(out.dtype) }),
+            Distribution::Integers { low, high, .. } => {
+                fill_integers(generator, out, low, high.wrapping_sub(low) as u64)
+            }
+            Distribution::From { low } => {
+                let range = greatest(out.dtype).wrapping_sub(low).wrapping_add(1) as u64;
+                fill_integers(generator, out, low, range);
+            }
+            Distribution::Natural => {
+                dispatch!(ordered out.dtype, T => kernels::fill_natural(generator, elements::<T>(out)), else {
+                    not_for(out.dtype)
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Distribution {
+    /// `draw` of numbers of a half type: in single precision, and rounded.
+    #[cold]
+    fn draw_half(&self, generator: &mut Generator, out: &Array, in_blocks: bool) -> Result<()> {
+        let wide = Array::uninit(&out.layout, DType::Float32)?;
+        let distribution = match *self {
+            Distribution::Natural => {
+                Distribution::Integers { low: 0, high: greatest(out.dtype) + 1, from_zero: true }
+            }
+            Distribution::From { low } => {
+                Distribution::Integers { low, high: greatest(out.dtype) + 1, from_zero: false }
+            }
+            ref other => other.clone(),
+        };
+        match distribution {
+            Distribution::Normal { mean, std } if in_blocks && out.layout.numel() >= 16 => {
+                let numbers = elements::<f32>(&wide);
+                let (whole, rest) = (numbers.len() / 16 * 16, numbers.len() % 16);
+                kernels::fill_normal(generator, &mut numbers[..whole], mean, std);
+                if rest > 0 {
+                    // What is left over is not drawn before the last sixteen are drawn anew.
+                    kernels::fill_normal(generator, &mut numbers[whole + rest - 16..], mean, std);
+                }
+            }
+            distribution => distribution.draw(generator, &wide, in_blocks)?,
+        }
+        if let Distribution::Uniform { low, high } = *self {
+            let end = out.dtype.rounded(high);
+            // Rounding may reach the end, which does not belong to the interval.
+            let at_end = |x: &&mut f32| out.dtype.rounded(f64::from(**x)) == end;
+            elements::<f32>(&wide).iter_mut().filter(at_end).for_each(|x| *x = low as f32);
+        }
+        copy::write(out, &wide)
+    }
+}
+
+/// Integers of [base, base + range); of all 64 bits if the range is zero, as which 2⁶⁴ is written.
+fn fill_integers(generator: &mut Generator, out: &Array, base: i64, range: u64) {
+    dispatch!(ordered out.dtype, T => match NonZeroU64::new(range) {
+        Some(range) => kernels::fill_integers(generator, elements::<T>(out), base, range),
+        None => kernels::fill_all_integers(generator, elements::<T>(out)),
+    }, else { not_for(out.dtype) });
+}
+
+fn not_for(dtype: DType) {
+    unreachable!("{dtype:?} was refused before")
+}
+
+/// The elements of a row-major array, to be overwritten.
+pub(crate) fn elements<T: Element>(array: &Array) -> &mut [T] {
+    match array.writable().into_slice() {
+        Some(slice) => slice,
+        None => unreachable!("the array is row-major"),
+    }
+}
+
+/// The greatest integer up to which the type holds them all.
+fn greatest(dtype: DType) -> i64 {
+    match dtype {
+        DType::Bool => 1,
+        DType::Float16 => 1 << 11,
+        DType::BFloat16 => 1 << 8,
+        DType::Float32 => 1 << 24,
+        DType::Float64 => 1 << 53,
+        dtype => *integers(dtype).end() as i64,
+    }
+}
+
+fn check_integer(value: i64, argument: &'static str, dtype: DType) -> Result<()> {
+    let fits = match dtype {
+        DType::Bool => (0..=1).contains(&value),
+        DType::Float16 => value.unsigned_abs() <= 65504,
+        dtype if dtype.is_float() => true,
+        dtype => integers(dtype).contains(&i128::from(value)),
+    };
+    if fits { Ok(()) } else { Err(Error::RandomRange { argument, dtype }.into()) }
+}
+
+fn check_interval(low: f64, high: f64, dtype: DType) -> Result<()> {
+    let limit = dtype.greatest();
+    for (argument, bound) in [("from", low), ("to", high)] {
+        if bound.is_nan() || bound.abs() > limit {
+            return Err(Error::RandomRange { argument, dtype }.into());
+        }
+    }
+    if low > high {
+        return Err(Error::UniformBounds { low, high }.into());
+    }
+    if high - low > limit {
+        return Err(Error::UniformWidth { low, high, dtype }.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,335 @@
+//! Random tensors: fresh ones, and tensors overwritten with random numbers. No input has a say in
+//! what is drawn, so gradients end here, in zeros.
+
+use crate::dispatch::apply;
+use crate::dispatch::default_dtype;
+use crate::ops;
+use crate::ops::geometry::expand;
+use smallvec::{SmallVec, smallvec};
+
+use crate::dispatch::composites::underived::UNKNOWN;
+use crate::dispatch::in_place::Write;
+use crate::dispatch::record::trace;
+use crate::dispatch::{batch, binary, watch};
+use crate::dtype::{DType, Element};
+use crate::error::{Error, Result};
+use crate::graph::profile::{self, Label};
+use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
+use crate::kernels::interrupt;
+use crate::kernels::random::{fill_bernoulli, fill_bernoulli_each, permute};
+use crate::ops::conjugate;
+use crate::ops::creation::{cast, copy, create};
+pub use crate::ops::sampling::distribution::Distribution;
+use crate::ops::sampling::distribution::elements;
+pub use crate::ops::sampling::generator::Generator;
+use crate::ops::sampling::generator::given;
+use crate::shape::{self, SharedLayout};
+use crate::tensor::{Array, Tensor};
+
+/// y is drawn
+///
+/// dy = 0, x̄ = 0 for whatever had a say in how
+struct Drawn {
+    name: &'static str,
+    /// The sizes of the inputs, by torch's names.
+    sizes: Attributes,
+}
+
+impl Rule for Drawn {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn shown(&self) -> Attributes {
+        self.sizes.clone()
+    }
+
+    fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let g = apply::single(gradients);
+        (0..at.node.edges().len()).map(|_| create::zeros_like(g).map(Some)).collect()
+    }
+
+    fn jvp(&self, at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let form = at.node.form(0);
+        let layout = SharedLayout::new(form.layout.fresh());
+        Ok(smallvec![Some(Tensor::from_array(Array::zeroed(&layout, form.dtype)?))])
+    }
+}
+
+/// A tensor of what was drawn with what the inputs hold.
+pub(crate) fn drawn_from(inputs: &[&Tensor], y: Array, name: &'static str) -> Result<Tensor> {
+    apart(inputs, Tensor::from_array(y), name)
+}
+
+/// A tensor that counts as made of the inputs, and does not move with them.
+pub(crate) fn apart(inputs: &[&Tensor], y: Tensor, name: &'static str) -> Result<Tensor> {
+    trace(inputs, std::slice::from_ref(&y), |_| Drawn { name, sizes: Attributes::new() })?;
+    Ok(y)
+}
+
+/// A copy that does not move with the tensor.
+pub fn detach_copy(x: &Tensor) -> Result<Tensor> {
+    apart(&[x], cast::clone_contiguous(&x.detach())?, UNKNOWN)
+}
+
+/// A fresh tensor, every element drawn.
+pub fn draw(
+    shape: &[i64],
+    dtype: DType,
+    distribution: &Distribution,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    batch::creation(shape, &|shape| {
+        let tensor = create::empty(shape, dtype)?;
+        let _profiled = profile::begin(Label::Operation(distribution.node(), true), || {
+            smallvec![Some(profile::shape(&tensor))]
+        });
+        fill(&tensor.array(), distribution, generator)?;
+        Ok(tensor)
+    })
+}
+
+/// A fresh tensor of the shape of `x` and in the order of its memory, every element drawn.
+pub fn draw_like(
+    x: &Tensor,
+    dtype: DType,
+    distribution: &Distribution,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    let of_all = |x: &Tensor| draw_like(x, dtype, distribution, generator);
+    if let Some(found) = batch::drawn_like(x, &of_all) {
+        return found;
+    }
+    if batch::is_mapping() {
+        return draw(&shape::signed(x.layout().shape()), dtype, distribution, generator);
+    }
+    let tensor = create::full_like(x, 0i64.into(), dtype)?;
+    fill(&tensor.array(), distribution, generator)?;
+    Ok(tensor)
+}
+
+/// Overwrites every element with one drawn.
+pub fn draw_(x: &Tensor, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
+    overwrite(x, &[x], distribution.node(), |target| fill(target, distribution, generator))
+}
+
+/// Overwrites `x` by `fill` and records that, with `inputs` as what had a say; `x` is the first.
+fn overwrite(
+    x: &Tensor,
+    inputs: &[&Tensor],
+    name: &'static str,
+    fill: impl Fn(&Array) -> Result<()>,
+) -> Result<()> {
+    let write = Write::begin(inputs)?;
+    match batch::is_mapping() {
+        true => batch::overdraw(x, &|x| fill(&x.array()))?,
+        false if x.is_pending() => {
+            let drawn = x.array();
+            fill(&drawn)?;
+            copy::write(&x.memory(), &drawn)?;
+        }
+        false => fill(&x.array())?,
+    }
+    write.finish(|_| Drawn { name, sizes: Attributes::new() })
+}
+
+/// Draws the elements of an array in the order in which they lie in memory.
+fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
+    if target.dtype.is_complex()
+        && let Some(distribution) = distribution.of_parts()
+    {
+        return fill(&conjugate::as_parts(target)?, &distribution, generator);
+    }
+    distribution.check(target.dtype)?;
+    let generator = given(generator);
+    if target.layout.is_contiguous() {
+        return distribution.draw(&mut generator.lock(), target, true);
+    }
+    let target = in_order(target);
+    let drawn = Array::zeroed(&SharedLayout::new(target.layout.fresh()), target.dtype)?;
+    distribution.draw(&mut generator.lock(), &drawn, false)?;
+    copy::write(&target, &drawn)
+}
+
+/// The array with its dimensions in the order of their strides.
+fn in_order(array: &Array) -> Array {
+    let dense = array.layout.packed();
+    let mut order: Vec<usize> = (0..dense.ndim()).collect();
+    order.sort_by_key(|&dim| std::cmp::Reverse(dense.strides()[dim]));
+    array.with_layout(array.layout.permuted(order.into_iter()))
+}
+
+/// Uniform numbers of [0, 1).
+pub fn rand(shape: &[i64], dtype: DType, generator: Option<&Generator>) -> Result<Tensor> {
+    draw(shape, dtype, &Distribution::Uniform { low: 0.0, high: 1.0 }, generator)
+}
+
+/// Normally distributed numbers around zero, with a standard deviation of one.
+pub fn randn(shape: &[i64], dtype: DType, generator: Option<&Generator>) -> Result<Tensor> {
+    draw(shape, dtype, &Distribution::Normal { mean: 0.0, std: 1.0 }, generator)
+}
+
+/// Numbers that are exchanged at a time.
+const MANY: usize = 1 << 14;
+
+/// The numbers below its length in random order.
+fn permuted<T: Element>(generator: &Generator, out: &mut [T]) {
+    out.iter_mut().zip(0..).for_each(|(out, number)| *out = T::from_i64(number));
+    for start in (0..out.len()).step_by(MANY) {
+        // The host may be asked, and draw itself, only while nobody waits for the generator.
+        interrupt::unwind_if_due();
+        permute(&mut generator.lock(), out, start..out.len().min(start + MANY));
+    }
+}
+
+/// The integers below `n` in random order.
+pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<Tensor> {
+    if batch::is_mapping() {
+        return batch::each_drawn(&|| randperm(n, dtype, generator));
+    }
+    let permutation = create::empty(&[n], dtype.wide())?;
+    let array = permutation.array();
+    match dtype {
+        DType::Bool => return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into()),
+        DType::Float32 if n > (1 << 24) + 1 => {
+            return Err(Error::PermutationLength { power: 24, dtype }.into());
+        }
+        DType::Float64 if n > (1 << 53) + 1 => {
+            return Err(Error::PermutationLength { power: 53, dtype }.into());
+        }
+        dtype if !dtype.is_differentiable() && i128::from(n) - 1 > *create::integers(dtype).end() => {
+            return Err(Error::ValueOverflow { name: create::name_in_c(dtype) }.into());
+        }
+        _ => {}
+    }
+    watch::patiently(n as u64, || {
+        dispatch!(ordered dtype.wide(), T => permuted(given(generator), elements::<T>(&array)), else {
+            return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into())
+        });
+        Ok(())
+    })?;
+    if dtype.is_half() { copy::rounded(array, dtype).map(Tensor::from_array) } else { Ok(permutation) }
+}
+
+/// Normally distributed numbers, each with a mean and a standard deviation of its own. One of the
+/// two may be a number.
+pub fn normal(
+    mean: ops::Operand<'_>,
+    std: ops::Operand<'_>,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    use crate::ops::Operand::{Scalar, Tensor as Given};
+    let (like, name, inputs): (&Tensor, _, SmallVec<[&Tensor; 2]>) = match (mean, std) {
+        (Given(mean), Scalar(_)) => (mean, "NormalBackward1", smallvec![mean]),
+        (Scalar(_), Given(std)) => (std, "NormalBackward2", smallvec![std]),
+        (Given(mean), Given(std)) => (mean, "NormalBackward3", smallvec![mean, std]),
+        (Scalar(mean), Scalar(std)) => {
+            let distribution = Distribution::Normal { mean: mean.to_f64(), std: std.to_f64() };
+            return draw(&[], default_dtype::get(), &distribution, generator);
+        }
+    };
+    let y = {
+        let _off = mode::GradModeGuard::off();
+        let spread = match std {
+            Scalar(std) => std.to_f64(),
+            Given(std) if std.to_vec::<f64>()?.iter().any(|&std| std < 0.0) => {
+                return Err(Error::NormalDeviations {}.into());
+            }
+            Given(_) => 1.0,
+        };
+        let standard = Distribution::Normal { mean: 0.0, std: spread };
+        let common = match (mean, std) {
+            (Given(mean), Given(std)) => Some(shape::broadcast(mean.layout().shape(), std.layout().shape())?),
+            _ => None,
+        };
+        if batch::is_mapping() {
+            batch::refuse_same(&inputs)?;
+            let shape = common.unwrap_or_else(|| like.layout().shape().into());
+            let drawn = draw(&shape::signed(&shape), like.dtype(), &standard, generator)?;
+            let spread = if let Given(std) = std { ops::mul(&drawn, std)? } else { drawn };
+            return ops::add(&spread, mean);
+        }
+        let shape = common.unwrap_or_else(|| like.layout().shape().into());
+        let y = draw(&shape::signed(&shape), like.dtype(), &standard, generator)?;
+        if let Given(std) = std {
+            ops::mul_(&y, std)?;
+        }
+        ops::add_(&y, mean)?;
+        y
+    };
+    let sizes = || {
+        let named = [("mean_sym_sizes", mean), ("std_sym_sizes", std)];
+        let size = |(name, given): (&'static str, ops::Operand<'_>)| {
+            Some((name, Shown::from(given.tensor()?.layout().shape())))
+        };
+        named.into_iter().filter_map(size).collect()
+    };
+    trace(&inputs, std::slice::from_ref(&y), |_| Drawn { name, sizes: sizes() })?;
+    Ok(y)
+}
+
+/// Ones and zeros, each one with a probability of its own.
+pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    if batch::is_mapping() {
+        let y = batch::drawn_from(probabilities, &|p| bernoulli(p, generator))?;
+        return Ok(y);
+    }
+    let y = create::zeros(&shape::signed(probabilities.layout().shape()), probabilities.dtype())?;
+    fill_each(&y.array(), &probabilities.array(), generator)?;
+    apart(&[probabilities], y, "BernoulliBackward0")
+}
+
+/// Ones and zeros like the elements of `x`, all with one probability.
+pub fn bernoulli_like(x: &Tensor, probability: f64, generator: Option<&Generator>) -> Result<Tensor> {
+    batch::refuse_same(&[x])?;
+    let distribution = Distribution::Bernoulli { probability };
+    let y = draw(&shape::signed(x.layout().shape()), x.dtype(), &distribution, generator)?;
+    apart(&[x], y, UNKNOWN)
+}
+
+/// Overwrites every element with a one or a zero, with a probability of its own.
+pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generator>) -> Result<()> {
+    if batch::is_mapping() {
+        batch::refuse_shared(x)?;
+        let each = expand::expand_as(probabilities, x)?;
+        return cast::copy_(x, &bernoulli(&each, generator)?);
+    }
+    let each = probabilities.array();
+    let shape = x.layout();
+    if !shape::is_expandable(each.layout.shape(), shape.shape()) {
+        shape::broadcast(shape.shape(), each.layout.shape())?;
+        let (output, broadcast) = (shape.shape().to_vec(), each.layout.shape().to_vec());
+        return Err(Error::OutputShape { output, broadcast }.into());
+    }
+    let each = binary::expanded(&each, shape.shape())?;
+    overwrite(x, &[x, probabilities], "BernoulliBackward1", |target| fill_each(target, &each, generator))
+}
+
+fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator>) -> Result<()> {
+    let dtype = probabilities.dtype;
+    let probabilities = probabilities.widened()?;
+    let layout = SharedLayout::new(target.layout.fresh());
+    let drawn = Array::zeroed(&layout, target.dtype.wide())?;
+    dispatch!(float dtype.wide(), P => {
+        let each = probabilities.view::<P>();
+        let is_probability = |number: &P| (0.0..=1.0).contains(number);
+        let same = probabilities.repeated_element();
+        let are = match same {
+            Some(_) => each.first().is_none_or(is_probability),
+            None => each.iter().all(is_probability),
+        };
+        if !are {
+            return Err(Error::Probability {}.into());
+        }
+        let mut generator = given(generator).lock();
+        let same = same.filter(|_| dtype == DType::Float64);
+        dispatch!(ordered drawn.dtype, T => match same {
+            Some(same) => fill_bernoulli(&mut generator, elements::<T>(&drawn), same.to_f64()),
+            None => fill_bernoulli_each(&mut generator, elements::<T>(&drawn), each.iter().copied()),
+        }, else {
+            let dtype = target.dtype;
+            return Err(Error::NotImplementedFor { operation: "bernoulli_tensor_cpu_self_", dtype }.into())
+        });
+    }, else { return Err(Error::NotImplementedFor { operation: "bernoulli_tensor_cpu_p_", dtype }.into()) });
+    copy::write(target, &drawn)
+}

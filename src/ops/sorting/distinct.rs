@@ -1,0 +1,177 @@
+//! What is different among elements, and where values belong among sorted ones.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use crate::dispatch::composites::whole::{Whole, whole_one};
+use crate::dispatch::{batch, watch};
+use crate::dtype::{DType, Element, Ordered};
+use crate::error::{Error, Result};
+use crate::kernels::distinct::{self, Groups};
+use crate::kernels::interrupt::Steps;
+use crate::ops::creation::{cast, copy};
+use crate::ops::geometry::{permute, reshape};
+use crate::ops::indexing::along;
+use crate::ops::pointwise::compare::check_ordered;
+use crate::ops::sorting::picked;
+use crate::shape;
+use crate::storage;
+use crate::tensor::{Array, Mapping, Tensor};
+
+/// The integers or the numbers of double precision that elements are compared as.
+fn wide(dtype: DType) -> DType {
+    if dtype.is_float() { DType::Float64 } else { DType::Int64 }
+}
+
+/// The elements, of the type that they are compared as, in order.
+fn keys(x: &Tensor, dtype: DType) -> Result<Array> {
+    let array = x.array();
+    let array = copy::as_type(&array, dtype)?;
+    Ok(copy::in_order(&array)?.into_owned())
+}
+
+fn elements<T: Element>(array: &Array) -> &[T] {
+    array.slice().unwrap_or_else(|| unreachable!("the elements are in order"))
+}
+
+/// Slices without elements are all alike, but no slices of one dimension are fine.
+fn check_slices(shape: &[usize], dim: usize) -> Result<()> {
+    let empty = shape.iter().filter(|&&size| size == 0).count();
+    match shape.get(dim) {
+        Some(0) if empty > 1 => Err(Error::UniqueOfNothing {}.into()),
+        Some(1..) if empty > 0 => Err(Error::UniqueEmptySlices {}.into()),
+        _ => Ok(()),
+    }
+}
+
+/// The different elements, or slices of a dimension, the group of each one and how many each group
+/// has: in ascending order, or only of neighbours.
+pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    let (given, x) = (x, &batch::alike_in_all(x));
+    let (node, operation) = match (dim, neighbours) {
+        (_, true) => ("UniqueConsecutiveBackward0", "unique_consecutive"),
+        (Some(_), false) => ("UniqueDimBackward0", "unique_dim"),
+        (None, false) => ("Unique2Backward0", "_unique2"),
+    };
+    if batch::is_batched(x) {
+        return Err(Error::MappedShape { operation }.into());
+    }
+    check_ordered(x, "unique")?;
+    let (line, dim) = match dim {
+        None => (reshape::reshape(x, &[-1])?, 0),
+        Some(dim) => {
+            let dim = shape::normalize_dim(dim, x.ndim())?;
+            check_slices(x.layout().shape(), dim)?;
+            (x.clone(), dim as i64)
+        }
+    };
+    let slices = if line.ndim() > 0 { permute::movedim(&line, &[dim], &[0])? } else { line.clone() };
+    let count = slices.layout().shape().first().copied().unwrap_or(1);
+    let compared = if x.dtype().is_half() { DType::Float32 } else { x.dtype() };
+    let keys = keys(&slices, compared)?;
+    let Groups { firsts, members, counts } = watch::patiently(keys.layout.numel() as u64, || {
+        dispatch!(ordered compared, T => distinct::groups(elements::<T>(&keys), count, neighbours), else {
+            unreachable!("complex numbers were refused")
+        })
+    })?;
+    let listed = |numbers: &[i64]| Tensor::from_slice(&[numbers.len()], numbers);
+    let (firsts, is_line) = (listed(&firsts)?, line.ndim() != x.ndim());
+    // What comes out are the first ones of their kind.
+    let parts = move |inputs: &[&Tensor]| {
+        let line = if is_line { &reshape::reshape(inputs[0], &[-1])? } else { inputs[0] };
+        Ok(smallvec![along::index_select(line, dim, &firsts)?])
+    };
+    let values =
+        whole_one(Whole { linear: 1, ..Whole::new(operation, node, &["", ""], 1, parts) }, &[given])?;
+    let members = listed(&members)?;
+    let whole =
+        if line.ndim() == x.ndim() { members } else { reshape::reshape_to(&members, x.layout().shape())? };
+    Ok((values, whole, listed(&counts)?))
+}
+
+/// Where values belong among those of the last dimension of `boundaries`, which are sorted, perhaps
+/// by an index: before their equals, or behind them if `right`.
+pub fn searchsorted(
+    boundaries: &Tensor,
+    values: &Tensor,
+    right: bool,
+    sorter: Option<&Tensor>,
+) -> Result<Tensor> {
+    if let Some(mapping) = batch::highest([boundaries, values].into_iter().chain(sorter)) {
+        return searched(boundaries, values, right, sorter, &mapping);
+    }
+    check_ordered(values, "searchsorted_out_cpu")?;
+    let (sorted, wanted) = (boundaries.layout(), values.layout());
+    let Some((&length, lead)) = sorted.shape().split_last() else {
+        return Err(Error::BoundariesScalar {}.into());
+    };
+    let fits = !wanted.shape().is_empty() && wanted.shape()[..wanted.ndim() - 1] == *lead;
+    if !lead.is_empty() && !fits {
+        let (boundaries, values) = (sorted.shape().to_vec(), wanted.shape().to_vec());
+        return Err(Error::BoundariesShape { boundaries, values }.into());
+    }
+    let boundaries = match sorter {
+        Some(index) => picked::take_along_dim(boundaries, &cast::to_dtype(index, DType::Int64)?, Some(-1))?,
+        None => boundaries.clone(),
+    };
+    let dtype = wide(boundaries.dtype().promote(values.dtype()));
+    let (sorted, wanted) = (keys(&boundaries, dtype)?, keys(values, dtype)?);
+    let row = if lead.is_empty() { 0 } else { wanted.layout.shape().last().copied().unwrap_or(1) };
+    let places = watch::patiently(wanted.layout.numel() as u64, || match dtype {
+        DType::Float64 => places(elements::<f64>(&sorted), length, elements(&wanted), row, right),
+        _ => places(elements::<i64>(&sorted), length, elements(&wanted), row, right),
+    })?;
+    Tensor::from_slice(wanted.layout.shape(), &places)
+}
+
+/// `searchsorted` for the samples of a mapping.
+fn searched(
+    boundaries: &Tensor,
+    values: &Tensor,
+    right: bool,
+    sorter: Option<&Tensor>,
+    mapping: &Arc<Mapping>,
+) -> Result<Tensor> {
+    batch::check_open(mapping)?;
+    let [boundaries, values] = [boundaries, values].map(|x| batch::samples(x, mapping));
+    let sorter = sorter.map(|index| batch::samples(index, mapping));
+    let size = mapping.size();
+    batch::below(mapping, || {
+        if boundaries.dim.is_none()
+            && sorter.as_ref().is_none_or(|index| index.dim.is_none())
+            && boundaries.rank() == 1
+        {
+            // All values belong among the same, wherever they lie.
+            let sorter = sorter.as_ref().map(|index| &index.value);
+            let found = searchsorted(&boundaries.value, &values.value, right, sorter)?;
+            return Tensor::batched(found, values.dim, mapping);
+        }
+        let sorter = sorter.map(|index| index.front(size)).transpose()?;
+        let (sorted, mut wanted) = (boundaries.front(size)?, values.front(size)?);
+        let shape = wanted.layout();
+        if boundaries.rank() == 1 {
+            let each: usize = shape.shape()[1..].iter().product();
+            wanted = reshape::reshape_to(&wanted, &[size, each])?;
+        }
+        let found = searchsorted(&sorted, &wanted, right, sorter.as_ref())?;
+        Tensor::batched(reshape::reshape_to(&found, shape.shape())?, Some(0), mapping)
+    })
+}
+
+/// The places of values, so many of which belong among one row of sorted ones, or all if none.
+fn places<T: Ordered>(
+    sorted: &[T],
+    length: usize,
+    values: &[T],
+    row: usize,
+    right: bool,
+) -> Result<Vec<i64>> {
+    let mut steps = Steps::default();
+    let place = |(at, &value): (usize, &T)| {
+        steps.take(1);
+        let start = at.checked_div(row).unwrap_or(0) * length;
+        distinct::place(&sorted[start..start + length], value, right)
+    };
+    storage::collected(values.len(), values.iter().enumerate().map(place))
+}

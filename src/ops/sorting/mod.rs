@@ -1,0 +1,4 @@
+//! Elements by their order.
+
+pub mod distinct;
+pub mod picked;

@@ -1,0 +1,327 @@
+//! Elements picked along a dimension by their order: sorting, the greatest few, the middle one, the
+//! most frequent one, running extremes. Values go with the indices that they were found at.
+
+use crate::dispatch::view;
+use crate::ops::geometry::reshape;
+use smallvec::smallvec;
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::memory_order;
+use crate::dtype::{DType, Ordered};
+use crate::error::{Error, Result};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::kernels::{scan, sort};
+use crate::ops::creation::{copy, create};
+use crate::ops::geometry::squeeze;
+use crate::ops::indexing::gather;
+use crate::shape::{self, Layout, SharedLayout};
+use crate::tensor::{Array, Tensor};
+
+/// Which elements.
+#[derive(Clone, Copy)]
+enum Pick {
+    /// All, in order.
+    Sorted { descending: bool },
+    /// The most extreme ones, the most extreme first.
+    Top { count: usize, greatest: bool },
+    /// The one that so many are smaller than.
+    Nth(usize),
+    /// The one in the middle; what is not a number counts as the middle, unless it is passed over.
+    Middle { numbers_only: bool },
+    /// The one that is there most often.
+    MostFrequent,
+    /// The most extreme one so far.
+    Running { greatest: bool },
+}
+
+/// y = x at the indices of what is picked, which are a result too
+///
+/// dy = dx there; x̄ = ȳ added there
+#[derive(Clone)]
+struct Picked {
+    pick: Pick,
+    dim: usize,
+    /// The dimension as the caller named it.
+    given: i64,
+    /// Whether the dimension goes.
+    reduces: bool,
+    name: &'static str,
+}
+
+/// Where the picked elements are, in a tensor of at least one dimension.
+fn places<T: Ordered>(pick: Pick, x: &Array, dim: usize) -> Result<Array> {
+    let mut shape = x.layout.shape().to_vec();
+    let length = shape[dim];
+    shape[dim] = match pick {
+        Pick::Sorted { .. } => length,
+        Pick::Top { count, .. } => count,
+        _ => 1,
+    };
+    let mut index = Array::uninit_shape(&shape, DType::Int64)?;
+    let (view, out) = (x.view::<T>(), index.fresh());
+    match pick {
+        Pick::Sorted { descending } => sort::argsort(view, dim, length, descending, out),
+        Pick::Top { count, greatest } => sort::argsort(view, dim, count, greatest, out),
+        Pick::Nth(rank) => sort::arg_ranked(view, dim, |_| rank, out),
+        Pick::Middle { numbers_only: false } => {
+            // The first that is no number stands behind all that are.
+            let middle = |numbers| if numbers < length { numbers } else { (length - 1) / 2 };
+            sort::arg_ranked(view, dim, middle, out);
+        }
+        Pick::Middle { numbers_only: true } => {
+            sort::arg_ranked(view, dim, |numbers| numbers.saturating_sub(1) / 2, out);
+        }
+        Pick::MostFrequent => sort::arg_most_frequent(view, dim, out),
+        Pick::Running { .. } => unreachable!("running extremes are scanned for"),
+    }
+    Ok(index)
+}
+
+impl Picked {
+    /// What is wrong with complex numbers, which have no order.
+    fn refusal(&self, dtype: DType) -> Error {
+        let operation = match self.pick {
+            Pick::Sorted { .. } => return Error::SortedComplex { operation: "Sort" },
+            Pick::Top { .. } => return Error::SortedComplex { operation: "topk" },
+            Pick::Nth(_) => "kthvalue_cpu",
+            Pick::Middle { .. } => "median_cpu",
+            Pick::MostFrequent => "mode_cpu",
+            Pick::Running { greatest: true } => "cummax_cpu",
+            Pick::Running { greatest: false } => "cummin_cpu",
+        };
+        Error::NotImplementedFor { operation, dtype }
+    }
+
+    /// A tensor along whose dimension things can be picked: one without dimensions has one.
+    fn lifted(&self, x: &Tensor) -> Result<Tensor> {
+        if x.ndim() == 0 { squeeze::unsqueeze(x, 0) } else { Ok(x.clone()) }
+    }
+
+    /// Puts the dimension back that went with the picking.
+    fn aligned(&self, y: &Tensor, ndim: usize) -> Result<Tensor> {
+        if self.reduces && y.ndim() < ndim {
+            return squeeze::unsqueeze(y, self.dim as i64);
+        }
+        Ok(y.clone())
+    }
+
+    /// The places, if nothing was written to that was kept.
+    fn index(&self, [index, x]: &[Option<SavedTensor>; 2], at: &At<'_>, ndim: usize) -> Result<Tensor> {
+        x.as_ref().map(|x| at.load(x)).transpose()?;
+        match index {
+            Some(index) => self.aligned(&at.load(index)?, ndim),
+            None => unreachable!("the places are kept"),
+        }
+    }
+
+    fn settled(&self, y: &Tensor, ndim: usize) -> Result<Tensor> {
+        match self.reduces || ndim == 0 {
+            true => squeeze::squeeze(y, squeeze::Squeezed::One(self.dim as i64)),
+            false => Ok(y.clone()),
+        }
+    }
+}
+
+impl Op for Picked {
+    type Saved = ([Option<SavedTensor>; 2], SharedLayout);
+    const SAVED: &'static [&'static str] = &["indices", "self"];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn saved_names(&self) -> &'static [&'static str] {
+        if matches!(self.pick, Pick::Running { .. }) { Self::SAVED } else { &["indices", ""] }
+    }
+
+    fn shown(&self, saved: &Self::Saved) -> Attributes {
+        let mut shown = shown! { dim: self.given };
+        if !matches!(self.pick, Pick::Running { .. }) {
+            shown.extend(shown! { self_sym_sizes: &saved.1 });
+        }
+        if matches!(self.pick, Pick::Nth(_) | Pick::Middle { .. } | Pick::MostFrequent) {
+            shown.extend(shown! { keepdim: !self.reduces });
+        }
+        shown
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let ndim = inputs[0].ndim();
+        let x = self.lifted(&inputs[0].detach())?;
+        let array = x.array();
+        let index = match self.pick {
+            Pick::Running { greatest } => {
+                let mut index = Array::uninit(&array.layout, DType::Int64)?;
+                // Truth values are compared as the numbers that they are.
+                let wide =
+                    if array.dtype == DType::Bool { copy::converted(&array, DType::UInt8)? } else { array };
+                dispatch!(number wide.dtype, T => {
+                    let mut values = Array::uninit(&wide.layout, wide.dtype)?;
+                    scan::cumulative_extreme(wide.view::<T>(), self.dim, greatest, values.fresh(), index.fresh());
+                }, else { return Err(self.refusal(wide.dtype).into()) });
+                index
+            }
+            pick => dispatch!(ordered array.dtype, T => places::<T>(pick, &array, self.dim)?, else {
+                return Err(self.refusal(array.dtype).into())
+            }),
+        };
+        let index = Tensor::from_array(index);
+        let values = gather::gather(&x, self.dim as i64, &index)?;
+        let plain = |y: Tensor| -> Result<Tensor> {
+            let y = self.settled(&y, ndim)?.array();
+            Ok(Tensor::from_array(match self.pick {
+                Pick::Sorted { .. } => memory_order::like(y, &inputs[0].layout())?,
+                _ => y,
+            }))
+        };
+        Ok(smallvec![plain(values)?, plain(index)?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        let running = matches!(self.pick, Pick::Running { .. });
+        ([Some(keep.output(1)), keep.input_if(running, 0)], keep.layout(0))
+    }
+
+    fn vjp(&self, (kept, source): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let Some(g) = gradients[0].as_ref() else { return Ok(smallvec![None]) };
+        let (ndim, shape) = (source.ndim(), shape::signed(source.shape()));
+        let zeros = create::zeros(&shape, g.dtype())?;
+        let (index, aligned) = (self.index(kept, at, ndim)?, self.aligned(g, ndim)?);
+        one(gather::scatter_add(&zeros, self.dim as i64, &index, &aligned)?)
+    }
+
+    fn jvp(
+        &self,
+        (kept, source): &Self::Saved,
+        at: &At<'_>,
+        tangents: &[Option<Tensor>],
+    ) -> Result<Gradients> {
+        let ndim = source.ndim();
+        let index = self.index(kept, at, ndim)?;
+        let moved = gather::gather(tangent(tangents), self.dim as i64, &index)?;
+        let settled = if ndim > 0 { self.settled(&moved, ndim)? } else { moved };
+        Ok(smallvec![Some(settled), None])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.deeper(Picked { dim: self.dim + 1, ..*self })
+    }
+}
+
+fn run(x: &Tensor, pick: Pick, given: i64, reduces: bool, name: &'static str) -> Result<(Tensor, Tensor)> {
+    let dim = shape::normalize_dim(given, x.ndim())?;
+    let mut outputs = apply(Picked { pick, dim, given, reduces, name }, &[x])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(index), Some(values)) => Ok((values, index)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}
+
+/// The elements in order along a dimension, and where they were. Equal ones keep their order.
+pub fn sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
+    run(x, Pick::Sorted { descending }, dim, false, "SortBackward0")
+}
+
+/// `sort` where that equal ones keep their order was asked for.
+pub fn stable_sort(x: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
+    run(x, Pick::Sorted { descending }, dim, false, "SortBackward1")
+}
+
+/// The greatest or least elements along a dimension, the most extreme first, and where they were.
+pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor, Tensor)> {
+    let length = x.layout().size(shape::normalize_dim(dim, x.ndim())?);
+    if count < 0 || count as usize > length {
+        return Err(Error::TopkCount {}.into());
+    }
+    run(x, Pick::Top { count: count as usize, greatest }, dim, false, "TopkBackward0")
+}
+
+/// The dimension to go along; without elements, every one will do.
+fn whichever(x: &Tensor, dim: i64, operation: &'static str) -> Result<i64> {
+    match x.ndim() {
+        0 if !matches!(dim, -1 | 0) => Err(Error::PickScalar { operation, dim }.into()),
+        _ if x.numel() == 0 => Ok(0),
+        _ => Ok(dim),
+    }
+}
+
+fn reduced(x: &Tensor, dim: i64, operation: &'static str) -> Result<(usize, usize)> {
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    let length = x.layout().size(dim);
+    if length == 0 {
+        return Err(Error::PickEmpty { operation, dim }.into());
+    }
+    Ok((dim, length))
+}
+
+/// The `count`-th least element along a dimension, and where it was.
+pub fn kthvalue(x: &Tensor, count: i64, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    let (at, length) = reduced(x, dim, "kthvalue")?;
+    if count < 1 || count as usize > length {
+        return Err(Error::KthvalueCount { dim: at }.into());
+    }
+    run(x, Pick::Nth(count as usize - 1), dim, !keepdim, "KthvalueBackward0")
+}
+
+/// The element in the middle along a dimension, and where it was.
+pub fn median(x: &Tensor, dim: i64, keepdim: bool, numbers_only: bool) -> Result<(Tensor, Tensor)> {
+    reduced(x, dim, "median")?;
+    if x.dtype() == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
+    }
+    let name = if numbers_only { "NanmedianBackward1" } else { "MedianBackward1" };
+    run(x, Pick::Middle { numbers_only }, dim, !keepdim, name)
+}
+
+/// The most frequent element along a dimension, and where it was last.
+pub fn mode(x: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    reduced(x, dim, "mode")?;
+    run(x, Pick::MostFrequent, dim, !keepdim, "ModeBackward0")
+}
+
+/// The greatest elements so far along a dimension, and where they were.
+pub fn cummax(x: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+    let dim = whichever(x, dim, "cummax")?;
+    run(x, Pick::Running { greatest: true }, dim, false, "CummaxBackward0")
+}
+
+/// The least elements so far along a dimension, and where they were.
+pub fn cummin(x: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
+    let dim = whichever(x, dim, "cummin")?;
+    run(x, Pick::Running { greatest: false }, dim, false, "CumminBackward0")
+}
+
+/// The elements of a dimension that the indices of another tensor name, both broadcast.
+pub fn take_along_dim(x: &Tensor, index: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+    if index.dtype() != DType::Int64 {
+        return Err(Error::TakeAlongDType { dtype: index.dtype() }.into());
+    }
+    let Some(dim) = dim else {
+        let flat = |x: &Tensor| reshape::reshape(x, &[-1]);
+        return gather::gather(&flat(x)?, 0, &flat(index)?);
+    };
+    if x.ndim() != index.ndim() {
+        return Err(Error::TakeAlongRank { input: x.ndim(), indices: index.ndim() }.into());
+    }
+    let dim = shape::normalize_dim(dim, x.ndim())?;
+    let (own, named) = (x.layout(), index.layout());
+    let (mut left, mut right) = (own.shape().to_vec(), named.shape().to_vec());
+    if !left.is_empty() {
+        (left[dim], right[dim]) = (1, 1);
+    }
+    let common = shape::broadcast(&left, &right)?;
+    let expanded = |x: &Tensor, layout: &Layout| {
+        let mut shape = shape::signed(&common);
+        if let Some(size) = shape.get_mut(dim) {
+            *size = layout.shape()[dim] as i64;
+        }
+        view::expand(x, &shape)
+    };
+    gather::gather(&expanded(x, &own)?, dim as i64, &expanded(index, &named)?)
+}
