@@ -121,7 +121,8 @@ def test_the_wheel_is_at_most_sixteen_megabytes(wheel):
 
 def test_the_metadata_name_the_licence_and_the_oldest_python(wheel):
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        own = re.compile(r"rushlight-[^/]*\.dist-info/METADATA")
+        (name,) = filter(own.fullmatch, archive.namelist())
         metadata = email.message_from_bytes(archive.read(name))
     assert metadata["License-Expression"] == "MIT"
     assert metadata["Requires-Python"] == ">=3.10"

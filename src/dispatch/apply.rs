@@ -94,6 +94,11 @@ pub trait Op: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Whether one operation calculates all gradients, so that all have a history when one has.
+    fn is_together(&self) -> bool {
+        false
+    }
+
     /// Estimated nanoseconds of `forward`.
     fn effort(&self, inputs: &[&Tensor]) -> u64 {
         inputs.iter().map(|input| input.numel() as u64).sum()
@@ -168,6 +173,7 @@ impl<O: Op> Rule for Recorded<O> {
         Traits::NONE
             .with(Traits::LIGHT, !std::mem::needs_drop::<O>())
             .with(Traits::WEIGHED, self.work().is_some())
+            .with(Traits::TOGETHER, self.op.is_together())
             .with(Traits::CALLER_ONLY, self.op.function().is_some())
     }
 

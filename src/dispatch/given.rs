@@ -54,6 +54,10 @@ impl<O: Op> Op for Given<O> {
         self.op.rounding(inputs)
     }
 
+    fn is_together(&self) -> bool {
+        self.op.is_together()
+    }
+
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         self.op.forward(inputs)
     }

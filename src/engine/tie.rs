@@ -1,11 +1,13 @@
-//! Gradients that count as computed from an input that their operation has kept, although they do not move
-//! with it.
+//! Gradients that count as computed from an input that their operation has kept, or together with others,
+//! although they do not move with it.
 
 use smallvec::SmallVec;
 
 use crate::dispatch::accumulate;
 use crate::error::Result;
-use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, Source, boundary, mode, tangents};
+use crate::graph::{
+    At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, Source, Traits, boundary, mode, tangents,
+};
 use crate::tensor::{Mapping, Tensor};
 
 /// The node of such a gradient.
@@ -29,8 +31,8 @@ impl Rule for Tie {
     }
 }
 
-/// Gives the gradients of a recorded run of `node` a history that have none although their inputs were kept:
-/// an operation that looks at its input to say where it is straight has a second derivative, of zeros, and
+/// Gives the gradients of a recorded run of `node` a history that have none although their inputs were kept, or
+/// although others have one that the same operation calculates: an operation that looks at its input to say where it is straight has a second derivative, of zeros, and
 /// whoever asks for it need not know which operations these are.
 pub(super) fn tie(node: &NodeRef, results: &mut Gradients) {
     // What a transform made has its history at a level of its own.
@@ -41,9 +43,11 @@ pub(super) fn tie(node: &NodeRef, results: &mut Gradients) {
     let rule = node.rule();
     let saved = rule.saved();
     let is_kept = |index: usize| saved.iter().any(|(_, saved)| saved.source() == Source::Input(index as u8));
+    let is_together =
+        rule.traits().has(Traits::TOGETHER) && results.iter().flatten().any(Tensor::requires_grad);
     for (index, result) in results.iter_mut().enumerate() {
         let Some(gradient) = result.as_ref().filter(|gradient| !gradient.requires_grad()) else { continue };
-        if !is_kept(index) {
+        if !is_together && !is_kept(index) {
             continue;
         }
         let edges: SmallVec<[Option<Edge>; 2]> = node.edges().iter().cloned().collect();

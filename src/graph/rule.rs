@@ -65,6 +65,8 @@ impl Traits {
     pub const WEIGHED: Traits = Traits(2);
     /// Nothing of weight stays when its saved tensors are freed.
     pub const LIGHT: Traits = Traits(4);
+    /// One operation calculates all gradients: when one of them has a history, all have.
+    pub const TOGETHER: Traits = Traits(8);
 
     /// These, and others if that is so.
     #[must_use]

@@ -79,7 +79,6 @@ def test_they_are_refused_as_memory_that_is_not_there(name):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda x: x.sum(),
         lambda x: x[torch.tensor([0])],
         lambda x: x.topk(3),
         lambda x: x.tolist(),

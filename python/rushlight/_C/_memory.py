@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._rushlight import Size, Tensor, _memory_of, _neg_view, _whole_memory
+from .._rushlight import Size, Tensor, _memory_of, _neg_view, _storage_of, _whole_memory
 from ._called import of_tensor
 
 
@@ -22,13 +22,13 @@ def _has_storage(tensor: Tensor) -> bool:
 @of_tensor("int")
 def _storage_id(tensor: Tensor) -> int:
     """Return a number of the memory, which is that of `untyped_storage()._cdata`."""
-    return _memory_of(tensor)
+    return _storage_of(tensor)[0]
 
 
 @of_tensor("int")
 def _storage_address(tensor: Tensor) -> int:
     """Return the same."""
-    return _memory_of(tensor)
+    return _storage_of(tensor)[0]
 
 
 def _is_alias_of(one: object, other: object) -> bool:

@@ -67,6 +67,10 @@ impl Op for Convolution {
         Some(smallvec![Some(0), Some(1), self.biased.then_some(2)])
     }
 
+    fn is_together(&self) -> bool {
+        true
+    }
+
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         let bias = if self.biased { self.correlation.channels() } else { 0 };
         let mut shown = self.correlation.options();

@@ -228,6 +228,10 @@ impl Op for Normalise {
         })])
     }
 
+    fn is_together(&self) -> bool {
+        true
+    }
+
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
         let bias = self.biased && self.name == "NativeLayerNormBackward0";
         let running = |held: &Option<Tensor>| held.as_ref().map(SavedTensor::constant);
