@@ -229,7 +229,7 @@ impl Op for Normalise {
     }
 
     fn is_together(&self) -> bool {
-        true
+        self.name != "NativeGroupNormBackward0"
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
