@@ -145,11 +145,7 @@ fn a_planted_violation_is_caught() {
     let planted = [
         ("kernels", "use crate::tensor::Tensor;", "tensor::Tensor"),
         ("kernels", "use crate::{dtype::DType, graph::Node};", "graph::Node"),
-        (
-            "graph",
-            "use crate::dispatch::{self, accumulate::{add, ones_like}};",
-            "rushlight::dispatch::accumulate::add",
-        ),
+        ("graph", "use crate::dispatch::{self, accumulate::{add, ones_like}};", "dispatch::accumulate::add"),
         ("engine", "use crate::dispatch::{accumulate, record};", "dispatch::record"),
         ("engine", "fn f() { crate::kernels::gemm::dot::<f32>(&[], &[]); }", "kernels::gemm::dot"),
         ("shape", "type T = crate::storage::Storage;", "storage::Storage"),
