@@ -1,8 +1,8 @@
 //! rushlight: a define-by-run autograd engine for the CPU.
 //!
 //! The rooms, in reading order: what an element is, where something happened, what can go wrong, what
-//! a shape is, how threads share things, where bytes lie, what a tensor is, what backward runs over, how numbers are computed, how
-//! a call goes, what the operations are, how backward runs.
+//! a shape is, how threads share things, where bytes lie, what a tensor is, what backward runs over, how
+//! numbers are computed, how a call goes, what the operations are, how backward runs.
 #[macro_use]
 pub mod dtype;
 pub mod dispatch;

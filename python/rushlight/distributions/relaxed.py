@@ -88,7 +88,28 @@ class LogitRelaxedBernoulli(_Relaxed):
         return found
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class _Carried(TransformedDistribution):
+    """A relaxed distribution whose samples are carried elsewhere, with the parameters that it has."""
+
+    base_dist: LogitRelaxedBernoulli | ExpRelaxedCategorical
+
+    @property
+    def temperature(self) -> Any:
+        """The temperature."""
+        return self.base_dist.temperature
+
+    @property
+    def logits(self) -> Tensor:
+        """The logarithms of the chances, or of their odds."""
+        return self.base_dist.logits
+
+    @property
+    def probs(self) -> Tensor:
+        """The chances."""
+        return self.base_dist.probs
+
+
+class RelaxedBernoulli(_Carried):
     """Something that happens more or less, the less so the higher the temperature.
 
     >>> import rushlight as torch
@@ -106,21 +127,6 @@ class RelaxedBernoulli(TransformedDistribution):
     ) -> None:
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """The chance, as logarithm of the odds."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The chance."""
-        return self.base_dist.probs
 
 
 class ExpRelaxedCategorical(_Relaxed):
@@ -168,7 +174,7 @@ class ExpRelaxedCategorical(_Relaxed):
         return (score - score.logsumexp(-1, keepdim=True)).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Carried):
     """A choice that is not quite made, as shares of one.
 
     >>> import rushlight as torch
@@ -186,21 +192,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     ) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """The logarithms of the chances."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The chances."""
-        return self.base_dist.probs
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
