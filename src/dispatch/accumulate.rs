@@ -5,7 +5,7 @@ use crate::dispatch::view;
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
 use crate::graph::{FormRef, mode, tangents};
-use crate::kernels::{map, zip};
+use crate::kernels::pointwise::{map, zip};
 use crate::ops;
 use crate::ops::creation::cast;
 use crate::ops::creation::create;

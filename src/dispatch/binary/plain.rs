@@ -16,7 +16,7 @@ use crate::dispatch::watch;
 use crate::dtype::Scalar;
 use crate::error::Result;
 use crate::graph::{Edge, mode};
-use crate::kernels::{map, zip};
+use crate::kernels::pointwise::{map, zip};
 use crate::tensor::{Array, Reading, Tensor};
 
 /// What the short way came to.

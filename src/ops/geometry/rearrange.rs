@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::moves;
+use crate::kernels::geometry::moves;
 use crate::ops::creation::{cast, copy, create, ranges};
 use crate::ops::geometry::part::Part;
 use crate::ops::geometry::{expand, join, part, reshape, squeeze};

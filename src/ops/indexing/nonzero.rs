@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::{batch, watch};
 use crate::error::{Error, Result};
-use crate::kernels::gather;
+use crate::kernels::indexing::gather;
 use crate::ops::geometry::{part, reshape, split};
 use crate::shape::{Dims, Layout};
 use crate::storage;

@@ -12,7 +12,7 @@ use crate::dispatch::in_place;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::kernels::factor::orthogonal;
+use crate::kernels::linalg::factor::orthogonal;
 use crate::ops::creation::create;
 use crate::ops::geometry::squeeze::{Squeezed, squeeze};
 use crate::ops::geometry::triangle::{tril, triu};

@@ -16,7 +16,7 @@ use crate::dispatch::operand::Numbers;
 use crate::dispatch::record::records;
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
-use crate::kernels::gemm;
+use crate::kernels::linalg::gemm;
 use crate::ops::conjugate;
 use crate::ops::conjugate::part;
 use crate::ops::creation::copy;

@@ -11,7 +11,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
-use crate::kernels::windows::Windows;
+use crate::kernels::neural::windows::Windows;
 use crate::ops::conjugate;
 use crate::ops::creation::copy;
 use crate::shape;

@@ -243,7 +243,7 @@ fn predicate(
         }
         _ => {
             let mut same = Array::uninit(&x.layout, DType::Bool)?;
-            crate::kernels::map::fill_slice(same.fresh(), Bool::new(others));
+            crate::kernels::pointwise::map::fill_slice(same.fresh(), Bool::new(others));
             Ok(same)
         }
     };

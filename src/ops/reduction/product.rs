@@ -9,7 +9,7 @@ use crate::dtype::{Bool, Complex, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::kernels::reduce as kernels;
+use crate::kernels::reduction::reduce as kernels;
 use crate::ops::conjugate::conj;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::{expand, join, part, rearrange, reshape};

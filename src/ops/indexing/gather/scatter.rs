@@ -14,7 +14,7 @@ use crate::dtype::{Bool, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::kernels::gather as kernels;
+use crate::kernels::indexing::gather as kernels;
 use crate::ops::creation::{copy, create};
 use crate::ops::indexing::indexed::tangent_or_zeros;
 use crate::ops::indexing::scatter_reduce::{Fold, scatter_reduce};
