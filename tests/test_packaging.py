@@ -107,7 +107,7 @@ def test_the_wheel_holds_every_module_of_the_package_and_nothing_else(wheel):
     assert {name for name in packed if name.startswith(f"{beside}.data")} == {
         f"{beside}.data/purelib/rushlight_as_torch.pth"
     }
-    assert "rushlight/_torch_path/torch-2.13.0+rushlight.dist-info/METADATA" in packed
+    assert "rushlight/_compat/torch_path/torch-2.13.0+rushlight.dist-info/METADATA" in packed
 
 
 def test_the_wheel_is_for_one_version_of_python(wheel):
@@ -163,7 +163,7 @@ def test_the_distribution_by_torchs_name_says_what_rushlight_says():
 
     stated = (ROOT / "packages" / "torch-rushlight" / "pyproject.toml").read_text("utf-8")
     assert re.search(r'^version = "(.+)"$', stated, re.MULTILINE).group(1) == said
-    inside = ROOT / "python" / "rushlight" / "_torch_path"
+    inside = ROOT / "python" / "rushlight" / "_compat" / "torch_path"
     metadata = email.message_from_bytes((inside / f"torch-{said}.dist-info" / "METADATA").read_bytes())
     assert (metadata["Name"], metadata["Version"]) == ("torch", said)
 

@@ -1,7 +1,7 @@
 """Record what functions of numbers are: `PY tools/record_functions.py`, with a Python that has mpmath.
 
-Writes src/kernels/pointwise/math/recorded.txt, which the tests of the engine compare with: a line has the precision,
-the name, the numbers, and the result rounded to double precision.
+Writes src/kernels/pointwise/math/recorded.txt, which the tests of the engine compare with: a line has the
+precision, the name, the numbers, and the result rounded to double precision.
 """
 
 from __future__ import annotations

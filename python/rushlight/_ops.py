@@ -343,7 +343,7 @@ class _OpNamespace:
 
 
 # Libraries of operators that are compiled for torch, and where those stand that are computed here instead.
-_STANDING_IN = {"torchvision": "._vision"}
+_STANDING_IN = {"torchvision": "._compat.vision"}
 
 
 def _stand_in(library: str) -> bool:

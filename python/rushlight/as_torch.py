@@ -13,7 +13,7 @@ from typing import Any
 
 __all__ = ["activate"]
 
-_FOLDER = os.path.join(os.path.dirname(__file__), "_torch_path")
+_FOLDER = os.path.join(os.path.dirname(__file__), "_compat", "torch_path")
 
 
 def activate() -> None:
@@ -38,7 +38,7 @@ def activate() -> None:
             f"torch has been imported already, from {place}: rushlight can take its place only before that. "
             "Call rushlight.as_torch() first, or start the program with `python -m rushlight`."
         )
-    from . import _standing_in
+    from ._compat import standing_in as _standing_in
 
     _standing_in.begin(package)
     if _FOLDER not in sys.path:

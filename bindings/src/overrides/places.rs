@@ -11,10 +11,11 @@ pub(crate) fn compiled(name: &str) -> String {
 /// One that is compiled there and written in Python here.
 pub(super) fn of_given(function: &Bound<'_, PyAny>) -> PyResult<String> {
     let [module, path, name] = texts(function, ["__module__", "__qualname__", "__name__"])?;
-    Ok(match module.trim_start_matches("rushlight.").split('.').next() {
+    let module = module.trim_start_matches("rushlight.");
+    Ok(match module.split('.').next() {
         _ if path.starts_with("Tensor.") => format!("torch.{path}"),
         Some(room @ ("fft" | "linalg" | "special")) => format!("torch.{room}.{room}_{name}"),
-        Some("_chains") => format!("torch.linalg.linalg_{name}"),
+        _ if module == "_functions.chains" => format!("torch.linalg.linalg_{name}"),
         _ if matches!(name.as_str(), "one_hot" | "scaled_dot_product_attention") => compiled(&name),
         _ => format!("torch.{name}"),
     })
@@ -26,9 +27,9 @@ pub(super) fn of_written(function: &Bound<'_, PyAny>) -> PyResult<String> {
     let room = match module.trim_start_matches("rushlight.") {
         _ if path.starts_with("Tensor.") => "_tensor.",
         module if module.starts_with("nn.functional") => "nn.functional.",
-        "_lowrank" => "_lowrank.",
-        "_eigenpairs" => "_lobpcg.",
-        "_assertions" => "",
+        "_functions.lowrank" => "_lowrank.",
+        "_functions.eigenpairs" => "_lobpcg.",
+        "_functions.assertions" => "",
         _ => "functional.",
     };
     Ok(format!("torch.{room}{name}"))

@@ -1,0 +1,1 @@
+"""What tensors have beside numbers: copies, orders in memory, former classes, memory that others see."""
