@@ -30,7 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "kernels::interrupt",
             "kernels::parallel",
             "dispatch::accumulate",
-            "dispatch::watch",
+            "dispatch::long_work",
         ],
     ),
 ];

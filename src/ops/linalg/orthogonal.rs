@@ -7,7 +7,7 @@ use super::{Matrices, adjoint, check_matrix, imaginary_diagonal};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::whole::{Whole, whole};
+use crate::dispatch::composites::fused::{Whole, whole};
 use crate::dispatch::in_place;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;

@@ -1,6 +1,6 @@
 //! Images as the columns of their windows, and back.
 
-use crate::dispatch::given::apply_one_given;
+use crate::dispatch::attribute_override::apply_one_given;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use smallvec::smallvec;

@@ -1,6 +1,6 @@
 //! The greatest elements of windows, and where they are.
 
-use crate::dispatch::given::apply_given;
+use crate::dispatch::attribute_override::apply_given;
 use crate::graph::Attributes;
 
 use smallvec::smallvec;

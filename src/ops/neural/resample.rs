@@ -7,8 +7,8 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::attribute_override::apply_one_given;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::given::apply_one_given;
 use crate::dispatch::memory_order;
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};

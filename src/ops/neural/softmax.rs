@@ -8,7 +8,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::whole::{Whole, whole_one};
+use crate::dispatch::composites::fused::{Whole, whole_one};
 use crate::dispatch::default_dtype;
 use crate::dtype::DType;
 use crate::error::{Error, Result};

@@ -53,7 +53,7 @@ impl Prod {
 
 /// Whether elements are zero, or whether that is not to be known.
 pub(crate) fn may_have_zeros(x: &Tensor) -> Result<bool> {
-    if batch::is_batched(x) || x.is_minded() {
+    if batch::is_batched(x) || x.is_subclassed() {
         return Ok(true);
     }
     let _off = mode::GradModeGuard::off();

@@ -6,7 +6,7 @@ use super::{Gather, check_index, checked, counted, lines, write_lines};
 use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::whole::{Whole, whole_one};
+use crate::dispatch::composites::fused::{Whole, whole_one};
 use crate::dispatch::in_place;
 use crate::dispatch::operand::Operand;
 use crate::dispatch::record::records;

@@ -1,15 +1,16 @@
-//! Tensors that their class minds (Note [Tensors that their class minds]), where not only their memory
+//! Dispatch subclasses (Note [Dispatch subclasses]), where not only their memory
 //! counts: what rules keep of them is kept whole, and shown again as what it is.
 
 use crate::dispatch::modes::intercept;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::packing::{self, expect_kept};
+use crate::graph::saved_tensor_hooks;
+use crate::graph::saved_tensor_hooks::expect_kept;
 use crate::graph::{Attributes, Kept, NodeRef, Source};
 use crate::ops::creation::create;
 use crate::shape::{Layout, SharedLayout};
 use crate::storage::Storage;
-use crate::tensor::{Array, Tensor, any_minded};
+use crate::tensor::{Array, Tensor, any_subclassed};
 
 /// A tensor that a rule keeps whole.
 struct Whole {
@@ -39,12 +40,12 @@ fn whole(tensor: &Tensor, is_output: bool) -> Result<Box<dyn Kept>> {
 
 /// Says how such tensors are kept. Called once, before there is any.
 pub fn prepare() {
-    packing::register_whole(whole);
+    saved_tensor_hooks::register_whole(whole);
 }
 
-/// A tensor of this form without numbers, for a class that minds it: see Note [Tensors that their class
-/// minds].
-pub fn hollow(sizes: &[i64], strides: Option<&[i64]>, offset: usize, dtype: DType) -> Result<Tensor> {
+/// A tensor of this form without numbers, for a dispatch subclass: see Note [Dispatch
+/// subclasses].
+pub fn without_data(sizes: &[i64], strides: Option<&[i64]>, offset: usize, dtype: DType) -> Result<Tensor> {
     let made = match strides {
         Some(strides) => create::empty_strided(sizes, strides, dtype)?,
         None => create::empty(sizes, dtype)?,
@@ -59,9 +60,9 @@ pub fn hollow(sizes: &[i64], strides: Option<&[i64]>, offset: usize, dtype: DTyp
     Ok(Tensor::from_array(Array { storage, layout: SharedLayout::new(layout), dtype }))
 }
 
-/// The tensor on the same memory without history, as its class gives it if that minds it.
+/// The tensor on the same memory without history, as its class gives it if that is a dispatch subclass.
 pub fn detach(x: &Tensor) -> Result<Tensor> {
-    if x.batch().is_some() || !x.is_minded() && !intercept::is_intercepting() {
+    if x.batch().is_some() || !x.is_subclassed() && !intercept::is_intercepting() {
         return Ok(x.detach());
     }
     let y = intercept::beside("Detach", Attributes::new(), x, |x| Ok(x.detach()))?;
@@ -69,11 +70,11 @@ pub fn detach(x: &Tensor) -> Result<Tensor> {
     Ok(y)
 }
 
-/// Has the rule of a new node keep whole what it has saved of tensors that their class minds.
+/// Has the rule of a new node keep whole what it has saved of tensors of dispatch subclasses.
 #[cold]
 pub(crate) fn keep_whole(node: &NodeRef, inputs: &[Option<&Tensor>], outputs: &[Tensor]) -> Result<()> {
     let mut tensors = inputs.iter().copied().flatten().chain(outputs);
-    if !any_minded() || !tensors.any(Tensor::is_minded) {
+    if !any_subclassed() || !tensors.any(Tensor::is_subclassed) {
         return Ok(());
     }
     let mut kept = Vec::new();
@@ -84,7 +85,7 @@ pub(crate) fn keep_whole(node: &NodeRef, inputs: &[Option<&Tensor>], outputs: &[
             Source::Output(index) => (outputs.get(usize::from(index)), memory.dtype.is_differentiable()),
             Source::Constant => (None, false),
         };
-        if let Some(tensor) = tensor.filter(|tensor| tensor.is_minded()) {
+        if let Some(tensor) = tensor.filter(|tensor| tensor.is_subclassed()) {
             kept.push((place, whole(tensor, is_output)?));
         }
     }

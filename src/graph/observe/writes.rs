@@ -6,9 +6,9 @@
 
 use parking_lot::Mutex;
 
-use super::anomaly;
-use super::node::NodeRef;
 use crate::error::Error;
+use crate::graph::node::NodeRef;
+use crate::graph::observe::anomaly;
 use crate::origin::{self, Origin};
 use crate::storage::Storage;
 use crate::tensor::Array;
@@ -70,7 +70,7 @@ pub(crate) fn led_to(storage: &Storage, node: &NodeRef) {
 impl Write {
     /// The name of the history that the memory's tensor has by writes. One that had none in version `before`
     /// has it only if it began later; otherwise it is another tensor, that shows the same memory.
-    pub(super) fn history(self, before: Option<u32>) -> Option<String> {
+    pub(in crate::graph) fn history(self, before: Option<u32>) -> Option<String> {
         let recorded = self.recorded?;
         match before {
             None => Some(recorded.node),
@@ -94,7 +94,7 @@ pub(crate) fn moved(from: &Storage, to: &Storage) {
 
 /// What `node` kept as `saved` was overwritten since; it comes from output `output` of `source`.
 #[cold]
-pub(super) fn modified(
+pub(in crate::graph) fn modified(
     node: &NodeRef,
     saved: &Array,
     expected: u32,
@@ -117,7 +117,7 @@ pub(super) fn modified(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::graph::observe::writes::*;
 
     #[test]
     fn a_write_is_remembered_if_somebody_else_holds_the_memory() {

@@ -11,8 +11,10 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
-use super::mode::{self, SpecialGuard};
-use super::{NodeRef, anomaly, seq};
+use crate::graph::mode;
+use crate::graph::mode::SpecialGuard;
+use crate::graph::observe::anomaly;
+use crate::graph::{NodeRef, seq};
 use crate::origin::Stack;
 use crate::shape::Dims;
 use crate::storage;

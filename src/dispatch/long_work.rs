@@ -19,7 +19,8 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
 use crate::graph::host::{self, Host};
-use crate::graph::{anomaly, mode};
+use crate::graph::mode;
+use crate::graph::observe::anomaly;
 use crate::kernels::interrupt::{Asking, Exhausted, Interrupted, Question};
 
 /// How long the host is left alone. It may have to wait for its lock, so this is not shorter.

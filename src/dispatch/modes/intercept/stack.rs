@@ -1,32 +1,36 @@
-//! Who is shown operations: the interceptors of a thread, and the classes that mind an operand.
+//! Who is shown operations: the interceptors of a thread, and the dispatch subclasses among the operands.
 
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, OnceLock};
 
 use super::Interceptor;
 use crate::graph::mode::{self, GradModeGuard, SpecialGuard};
-use crate::graph::profile;
-use crate::tensor::any_minded;
+use crate::graph::observe::profile;
+use crate::tensor::any_subclassed;
 
-/// Who asks the classes that mind an operand.
-pub(super) static MINDER: OnceLock<Box<dyn Interceptor>> = OnceLock::new();
+/// Who asks the dispatch subclasses among the operands.
+pub(super) static SUBCLASS_HANDLER: OnceLock<Box<dyn Interceptor>> = OnceLock::new();
 
-/// Says who asks the classes that mind an operand. Called once, by the host.
-pub fn register_minder(minder: Box<dyn Interceptor>) {
+/// Says who asks the dispatch subclasses among the operands. Called once, by the host.
+pub fn register_subclass_handler(handler: Box<dyn Interceptor>) {
     // A second registration would come from a second host in the process: the first one stays.
-    let _ = MINDER.set(minder);
+    let _ = SUBCLASS_HANDLER.set(handler);
 }
 
-thread_local!(static UNMINDED: Cell<u32> = const { Cell::new(0) });
+thread_local!(static SUBCLASSES_OFF: Cell<u32> = const { Cell::new(0) });
 
 /// Whether classes are asked on this thread, if there are any.
-pub fn is_minding() -> bool {
-    any_minded() && UNMINDED.get() == 0
+pub fn is_dispatching_to_subclasses() -> bool {
+    any_subclassed() && SUBCLASSES_OFF.get() == 0
 }
 
 /// No class is asked on this thread, or again: as often as it was said.
-pub fn set_minding(minding: bool) {
-    UNMINDED.set(if minding { UNMINDED.get().saturating_sub(1) } else { UNMINDED.get() + 1 });
+pub fn set_dispatching_to_subclasses(dispatching: bool) {
+    SUBCLASSES_OFF.set(if dispatching {
+        SUBCLASSES_OFF.get().saturating_sub(1)
+    } else {
+        SUBCLASSES_OFF.get() + 1
+    });
 }
 
 type Entry = (Arc<dyn Interceptor>, SpecialGuard);
@@ -96,7 +100,7 @@ pub fn beneath<T>(body: impl FnOnce(&Arc<dyn Interceptor>) -> T) -> Option<T> {
 /// Whether operations of this thread are intercepted, or profiled.
 #[inline]
 pub fn is_active() -> bool {
-    mode::special() && (is_intercepting() || any_minded() || profile::is_active())
+    mode::special() && (is_intercepting() || any_subclassed() || profile::is_active())
 }
 
 /// Whether there are interceptors on this thread.

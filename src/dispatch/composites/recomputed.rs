@@ -8,12 +8,12 @@ use smallvec::SmallVec;
 
 use crate::dispatch::accumulate;
 use crate::dispatch::apply::Outputs;
-use crate::dispatch::modes::minded;
+use crate::dispatch::modes::subclass;
 use crate::dispatch::record::{gradient_edges, needed};
 use crate::error::Result;
 use crate::graph::mode::{GradModeGuard, special};
 use crate::graph::node::NodeId;
-use crate::graph::{At, Edge, FormRef, Gradients, NodeRef, packing};
+use crate::graph::{At, Edge, FormRef, Gradients, NodeRef, saved_tensor_hooks};
 use crate::ops::geometry::reshape;
 use crate::tensor::Tensor;
 
@@ -41,7 +41,7 @@ fn end(x: &Tensor, wanted: bool, tracking: bool, alone: bool) -> Result<Tensor> 
     let end = match followed {
         true if alone && !special() => x.clone(),
         // It is kept with its history, which does not count here.
-        true if x.is_minded() && !tracking => minded::detach(x)?,
+        true if x.is_subclassed() && !tracking => subclass::detach(x)?,
         true => reshape::alias(x)?,
         false => x.detach(),
     };
@@ -60,7 +60,7 @@ impl Stretch {
         wanted: &dyn Fn(usize) -> bool,
         tracking: bool,
     ) -> Result<Stretch> {
-        let _unpacked = packing::aside();
+        let _unpacked = saved_tensor_hooks::aside();
         let _recording = GradModeGuard::new(true);
         let origins = gradient_edges(&inputs.iter().collect::<Vec<_>>())?;
         let same = |a: &Edge, b: &Edge| a.node.id() == b.node.id() && a.output == b.output;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::mode;
 use super::node::{Edge, NodeRef};
-use super::packing::{self, Packer};
 use super::saved::Kept;
 use super::tangents::Tangents;
-use super::writes;
 use crate::error::{Error, Result};
+use crate::graph::observe::writes;
+use crate::graph::saved_tensor_hooks;
+use crate::graph::saved_tensor_hooks::Packer;
 use crate::tensor::{Array, Batch, Tensor};
 
 /// A held tensor, and the version that its memory had.
@@ -63,9 +64,11 @@ impl Held {
         }
         let version = tensor.version();
         let own = tensor.edge()?.filter(|edge| edge.node.id() == node.id());
-        let mut packed = packing::packer().map(|packer| packing::pack(&*packer, tensor)).transpose()?;
+        let mut packed = saved_tensor_hooks::packer()
+            .map(|packer| saved_tensor_hooks::pack(&*packer, tensor))
+            .transpose()?;
         if packed.is_none() && own.is_some() {
-            packed = packing::whole(tensor, true).transpose()?;
+            packed = saved_tensor_hooks::whole(tensor, true).transpose()?;
         }
         let what = match (own, packed) {
             (None, None) => What::Whole(tensor.clone()),
@@ -81,11 +84,11 @@ impl Held {
         let what = match &self.what {
             What::Packed(..) | What::PackedOutput(..) => return Err(Error::PackedAlready {}.into()),
             What::Whole(tensor) => {
-                What::Packed(packing::pack(packer, &tensor.detach())?, tensor.gradient_edge()?)
+                What::Packed(saved_tensor_hooks::pack(packer, &tensor.detach())?, tensor.gradient_edge()?)
             }
             What::Output(array, output, _) => {
                 let tensor = Tensor::from_array(array.clone());
-                What::PackedOutput(packing::pack(packer, &tensor)?, *output)
+                What::PackedOutput(saved_tensor_hooks::pack(packer, &tensor)?, *output)
             }
         };
         Ok(Held { what, version: self.version })
@@ -134,7 +137,7 @@ impl Held {
 /// The tensor that was packed, with this history.
 fn unpacked(packed: &dyn Kept, edge: Option<Edge>) -> Result<Tensor> {
     let tensor = packed.unpack()?;
-    if !tensor.is_minded() {
+    if !tensor.is_subclassed() {
         return Ok(Tensor::apart(tensor.array(), edge));
     }
     if tensor.gradient_edge()?.is_none() {

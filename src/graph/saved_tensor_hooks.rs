@@ -150,14 +150,14 @@ type KeepWhole = fn(&Tensor, bool) -> Result<Box<dyn Kept>>;
 
 static WHOLE: OnceLock<KeepWhole> = OnceLock::new();
 
-/// Says how a tensor is kept that its class minds, and an output of the node that keeps it.
+/// Says how a tensor of a dispatch subclass is kept, and an output of the node that keeps it.
 pub(crate) fn register_whole(keep: KeepWhole) {
     let _ = WHOLE.set(keep);
 }
 
-/// What stands for a tensor, or an output of the node that keeps it, if its class minds it.
+/// What stands for a tensor, or an output of the node that keeps it, if it is of a dispatch subclass.
 pub(super) fn whole(tensor: &Tensor, is_output: bool) -> Option<Result<Box<dyn Kept>>> {
-    if tensor.is_minded() { WHOLE.get().map(|keep| keep(tensor, is_output)) } else { None }
+    if tensor.is_subclassed() { WHOLE.get().map(|keep| keep(tensor, is_output)) } else { None }
 }
 
 /// Packs `tensor`, which must not be written to meanwhile.

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::dispatch::accumulate;
 use crate::error::Result;
 use crate::graph::{
-    At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, Source, Traits, boundary, mode, tangents,
+    At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule, Source, Traits, mode, tangents, transform_level,
 };
 use crate::tensor::{Mapping, Tensor};
 
@@ -36,7 +36,8 @@ impl Rule for Tie {
 /// whoever asks for it need not know which operations these are.
 pub(super) fn tie(node: &NodeRef, results: &mut Gradients) {
     // What a transform made has its history at a level of its own.
-    let within = || boundary::depth() > 0 || !tangents::live().is_empty() || Mapping::innermost().is_some();
+    let within =
+        || transform_level::depth() > 0 || !tangents::live().is_empty() || Mapping::innermost().is_some();
     if mode::special() && within() {
         return;
     }

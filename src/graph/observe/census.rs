@@ -14,8 +14,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::holding::Holding;
-use super::node::{NodeId, NodeRef};
+use crate::graph::node::{NodeId, NodeRef};
+use crate::graph::references::Holding;
 use crate::tensor::Tensor;
 
 /// A node or a tensor, with a handle of the census' own.

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::dispatch::apply::{Keep, Keepsake, Op, Outputs, apply};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::stretch::Stretch;
+use crate::dispatch::composites::recomputed::Stretch;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode::{Flags, FlagsGuard};

@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::node::{NodeId, NodeRef};
 use crate::error::Error;
+use crate::graph::node::{NodeId, NodeRef};
 use crate::origin::Stack;
 
 /// The flags are those of the process, as in torch.
@@ -49,7 +49,7 @@ pub fn register_observer(observer: Observer) {
 
 /// Where the program is and was called from.
 #[cold]
-pub(super) fn stack() -> Option<Stack> {
+pub(in crate::graph) fn stack() -> Option<Stack> {
     OBSERVER.get().map(|observer| (observer.stack)())
 }
 
@@ -108,7 +108,7 @@ thread_local!(static RUNNING: RefCell<Option<Current>> = const { RefCell::new(No
 
 /// The trace of a node that is being recorded.
 #[cold]
-pub(super) fn trace() -> Option<Trace> {
+pub(in crate::graph) fn trace() -> Option<Trace> {
     let parent = RUNNING.with_borrow_mut(|running| running.as_mut().map(Current::parent));
     Some(Trace { stack: stack()?, parent })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Again, Forward, Operation, given, is_minding};
+use super::{Again, Forward, Operation, given, is_dispatching_to_subclasses};
 use crate::dispatch::apply::{Outputs, Overwrite};
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::operand::{Operand, Value};
@@ -22,9 +22,9 @@ fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
 pub(crate) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
     let (own, creation, count) = (op.owned(), op.shows(), inputs.len());
     let beside = op.held();
-    // What it holds beside is an operand like others where a class minds that.
-    let minded = is_minding() && beside.iter().any(Tensor::is_minded);
-    let held: &[Tensor] = if minded { &beside } else { &[] };
+    // What it holds beside is an operand like others for a dispatch subclass.
+    let subclassed = is_dispatching_to_subclasses() && beside.iter().any(Tensor::is_subclassed);
+    let held: &[Tensor] = if subclassed { &beside } else { &[] };
     let all: SmallVec<[&Tensor; 4]> = inputs.iter().copied().chain(held).collect();
     let compute = Arc::new(move |operands: &[Value]| {
         let tensors = tensors(operands);
@@ -95,23 +95,23 @@ pub(crate) fn several(
     Operation { attributes, beside, outputs, ..operation }.run(&given)
 }
 
-/// What the class of an operand that minds it gives in the place of what is computed without a node of
+/// What the dispatch subclass of an operand gives in the place of what is computed without a node of
 /// its own; `name` is torch's of the operator. `None` if there is no such class.
 #[cold]
-pub(crate) fn minded(
+pub(crate) fn of_subclass(
     name: &'static str,
     operands: &[Operand<'_>],
     compute: impl Fn(&[Value]) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Option<Result<Tensor>> {
-    let minded = |operand: &Operand<'_>| operand.tensor().is_some_and(Tensor::is_minded);
-    if !is_minding() || !operands.iter().any(minded) {
+    let subclassed = |operand: &Operand<'_>| operand.tensor().is_some_and(Tensor::is_subclassed);
+    if !is_dispatching_to_subclasses() || !operands.iter().any(subclassed) {
         return None;
     }
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![compute(operands)?]));
     Some(Operation::new(name, values(operands), compute).run_one(&given))
 }
 
-/// What the class of `x`, which minds it, gives in the place of another tensor on its memory, or of one
+/// What the dispatch subclass of `x` gives in the place of another tensor on its memory, or of one
 /// that is made like it.
 #[cold]
 pub(crate) fn beside(

@@ -7,11 +7,11 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::held::{Held, What};
 use super::hooks::{Hook, Hooks};
 use super::node::{Node, NodeRef};
 use super::released::Freeing;
 use super::saved::SavedTensor;
+use crate::graph::host_saved::{Held, What};
 use crate::origin::Origin;
 use crate::tensor::{Foreign, Tensor};
 

@@ -70,7 +70,7 @@ impl Cut {
     }
 
     /// History stops there.
-    pub(super) fn at(reason: Reason, origin: Origin) -> Cut {
+    pub(in crate::graph) fn at(reason: Reason, origin: Origin) -> Cut {
         let site = (reason, origin);
         match LAST.get() {
             (Some(last), cut) if last == site => cut,
@@ -93,12 +93,12 @@ impl Cut {
     }
 
     /// The number of the entry, zero for none.
-    pub(super) fn number(self) -> u16 {
+    pub(in crate::graph) fn number(self) -> u16 {
         self.0.map_or(0, NonZeroU16::get)
     }
 
     /// The entry of a number.
-    pub(super) fn of_number(number: u16) -> Cut {
+    pub(in crate::graph) fn of_number(number: u16) -> Cut {
         Cut(NonZeroU16::new(number))
     }
 
@@ -148,7 +148,7 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::graph::observe::detach_site::*;
 
     #[test]
     fn results_inherit_where_history_stopped() {

@@ -5,9 +5,10 @@
 
 use parking_lot::Mutex;
 
-use super::{Tensor, WeakTensor, foreign};
-use crate::graph::census::{Census, Thing};
-use crate::graph::holding::Holding;
+use super::{Tensor, WeakTensor};
+use crate::graph::observe::census::{Census, Thing};
+use crate::graph::references::Holding;
+use crate::tensor::host_object;
 
 /// How far is walked when one leaf goes. What lies in a larger graph is left for `open_circles`.
 const NEAR: usize = 10_000;
@@ -61,7 +62,7 @@ pub fn open_circles(most: usize) {
 fn lost_leaves(census: &mut Census) -> Vec<Tensor> {
     for place in 0..census.len() as u32 {
         if let Thing::Tensor(tensor) = census.thing(place)
-            && foreign::owns_bare_object(tensor)
+            && host_object::owns_bare_object(tensor)
         {
             // The object's handle: nobody else leads to the object.
             census.find(place, 1);

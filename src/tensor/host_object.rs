@@ -56,32 +56,32 @@ pub(super) fn owns_bare_object(tensor: &Tensor) -> bool {
 pub struct Foreign {
     object: AtomicPtr<c_void>,
     owned: AtomicBool,
-    minding: AtomicU8,
+    subclass: AtomicU8,
 }
 
 /// How the class of the host's object takes part in operations on its tensor.
 ///
-/// Note [Tensors that their class minds]
+/// Note [Dispatch subclasses]
 /// ----
 /// Operations on such a tensor are shown to its class, which answers in their place, beneath everything
 /// that records them. While there is one, operations take the long way. What the class answers is an
-/// output as it is: the object, not just its memory, and so is what rules keep of it. One that is
-/// hollow has memory that nobody reads; the room that it takes is never touched.
+/// output as it is: the object, not just its memory, and so is what rules keep of it. One
+/// without data has memory that nobody reads; the room that it takes is never touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Minding {
+pub enum Subclass {
     /// The class is shown operations.
-    Minded = 1,
+    WithData = 1,
     /// And the tensor has no numbers.
-    Hollow = 2,
+    WithoutData = 2,
 }
 
-/// How many tensors there are that their class minds.
-static MINDED: AtomicUsize = AtomicUsize::new(0);
+/// How many tensors there are of dispatch subclasses.
+static SUBCLASSED: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether there is any tensor that its class minds: see Note [Tensors that their class minds].
+/// Whether there is any tensor of a dispatch subclass: see Note [Dispatch subclasses].
 #[inline]
-pub fn any_minded() -> bool {
-    mode::special() && MINDED.load(Ordering::Relaxed) != 0
+pub fn any_subclassed() -> bool {
+    mode::special() && SUBCLASSED.load(Ordering::Relaxed) != 0
 }
 
 impl Foreign {
@@ -100,10 +100,10 @@ impl Foreign {
         self.owned.load(Ordering::Acquire)
     }
 
-    /// From now on the class of the object minds what becomes of the tensor.
-    pub fn mind(&self, minding: Minding) {
-        if self.minding.swap(minding as u8, Ordering::Relaxed) == 0 {
-            MINDED.fetch_add(1, Ordering::Relaxed);
+    /// From now on the class of the object is shown what becomes of the tensor.
+    pub fn set_subclass(&self, subclass: Subclass) {
+        if self.subclass.swap(subclass as u8, Ordering::Relaxed) == 0 {
+            SUBCLASSED.fetch_add(1, Ordering::Relaxed);
             mode::begin_special();
         }
     }
@@ -117,13 +117,13 @@ impl Foreign {
 impl Tensor {
     /// Whether its class is shown operations on it.
     #[inline]
-    pub fn is_minded(&self) -> bool {
-        self.foreign().minding.load(Ordering::Relaxed) != 0
+    pub fn is_subclassed(&self) -> bool {
+        self.foreign().subclass.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether its class minds it and it has no numbers.
-    pub fn is_hollow(&self) -> bool {
-        self.foreign().minding.load(Ordering::Relaxed) == Minding::Hollow as u8
+    /// Whether it is of a dispatch subclass and has no numbers.
+    pub fn has_no_data(&self) -> bool {
+        self.foreign().subclass.load(Ordering::Relaxed) == Subclass::WithoutData as u8
     }
 
     /// Whether this is the only handle but that of its object, which nobody else has.
@@ -134,8 +134,8 @@ impl Tensor {
 
 impl Drop for Foreign {
     fn drop(&mut self) {
-        if *self.minding.get_mut() != 0 {
-            MINDED.fetch_sub(1, Ordering::Relaxed);
+        if *self.subclass.get_mut() != 0 {
+            SUBCLASSED.fetch_sub(1, Ordering::Relaxed);
             mode::end_special();
         }
         let object = std::mem::replace(self.object.get_mut(), null_mut());
