@@ -38,5 +38,6 @@ pub mod taps;
 #[cfg(test)]
 mod testing;
 pub mod vector;
+mod wide;
 pub mod windows;
 pub mod zip;

@@ -12,7 +12,8 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Complex, DType, Element};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
-use crate::kernels::factor::{Known, Part, elimination};
+use crate::kernels::factor::elimination::{self, Eliminated};
+use crate::kernels::factor::{Known, Part};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag, real};
 use crate::ops::creation::{cast, copy, create};
@@ -35,9 +36,9 @@ impl Elimination {
         let (triangles, pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
         over!(a.dtype, T => {
             let room = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
-            a.run(a.each::<T>().zip(room), |(matrix, (triangles, pivots))| {
-                elimination::eliminate(matrix, true, triangles, pivots);
-            });
+            let all = a.each::<T>().zip(room);
+            let all = all.map(|(matrix, (triangles, pivots))| Eliminated { matrix, triangles, pivots });
+            elimination::eliminate_each(all, true, a.size());
         });
         Ok(Elimination { triangles, pivots })
     }
