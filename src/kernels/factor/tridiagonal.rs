@@ -342,3 +342,27 @@ fn rows<T: Wide, S: Simd, const L: usize>(
     let first = last - turns.len();
     basis[first * width..][..L].copy_from_slice(&kept);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_and_values_make_the_matrix_again() {
+        for (n, size) in [(1, 1.0), (2, 1.0), (17, 1e-200), (33, 1e200), (70, 1.0)] {
+            let number = |a: usize, b: usize| ((a * 7 + b * 3 + a * b) as f64).sin();
+            let matrix: Vec<f64> =
+                (0..n * n).map(|at| size * (number(at / n, at % n) + number(at % n, at / n))).collect();
+            let (mut values, mut vectors, mut alone) = (vec![0.0; n], vec![0.0; n * n], vec![0.0; n]);
+            assert!(symmetric(&matrix, n, &mut values, Some(&mut vectors)) && values.is_sorted());
+            assert!(symmetric(&matrix, n, &mut alone, None));
+            for (a, b) in values.iter().zip(&alone) {
+                assert!((a - b).abs() < 1e-12 * n as f64 * size, "{n}");
+            }
+            for (place, x) in matrix.iter().enumerate() {
+                let term = |at: usize| vectors[at * n + place / n] * values[at] * vectors[at * n + place % n];
+                assert!(((0..n).map(term).sum::<f64>() - x).abs() < 1e-12 * n as f64 * size, "{n}");
+            }
+        }
+    }
+}
