@@ -107,6 +107,8 @@ macro_rules! matrices {
     NoComplexType { dtype: DType },
     /// Eigenvalues of what is not a number.
     EigenvaluesNotFinite { operation: &'static str },
+    /// Eigenvalues that were not found, and how many.
+    EigenvaluesNotFound { operation: &'static str, place: String, code: usize },
     /// Singular values of what is not a number.
     SvdNotFinite { place: String },
     /// A pseudoinverse of what is no floating-point matrix.

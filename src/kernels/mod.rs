@@ -23,3 +23,4 @@ pub mod sorting;
 #[cfg(test)]
 mod testing;
 pub mod vector;
+mod wide;

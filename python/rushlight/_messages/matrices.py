@@ -185,6 +185,11 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
     ),
     "NoComplexType": (RuntimeError, "Unknown Complex ScalarType for {dtype:Float}"),
     "EigenvaluesNotFinite": (RuntimeError, "{operation}: input tensor should not contain infs or NaNs."),
+    "EigenvaluesNotFound": (
+        LinAlgError,
+        "{operation}: {place}The algorithm failed to converge because the input matrix is ill-conditioned or "
+        "has too many repeated eigenvalues (error code: {code}).",
+    ),
     "SvdNotFinite": (
         LinAlgError,
         "linalg.svd: {place}The algorithm failed to converge because the input matrix contained "

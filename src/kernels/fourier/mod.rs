@@ -35,6 +35,12 @@ fn scaled<T: Precision>(numbers: &mut [Complex<T>], scale: T) {
     }
 }
 
+/// Where lines that lie across begin, from the `first` on: so many stand beside each other, and a block is what they
+/// take together.
+fn starts(first: usize, beside: usize, block: usize) -> [usize; TILE] {
+    std::array::from_fn(|line| (first + line) / beside * block + (first + line) % beside)
+}
+
 /// Every line along a dimension of numbers in row-major order, in place: its sums with exp(-2πi kj/n) if `forward`,
 /// else with the conjugates, times `scale`.
 pub fn transform<T: Precision>(
@@ -63,10 +69,10 @@ pub fn transform<T: Precision>(
     parallel_parts(&mut along, piece(size).max(TILE * size), |start, part| {
         for (tile, lines) in part.chunks_mut(TILE * size).enumerate() {
             let first = start / size + tile * TILE;
+            let starts = starts(first, width, block);
             for row in 0..size {
-                for (line, place) in lines[row..].iter_mut().step_by(size).enumerate() {
-                    let (lead, column) = ((first + line) / width, (first + line) % width);
-                    *place = given[lead * block + row * width + column];
+                for (place, start) in lines[row..].iter_mut().step_by(size).zip(starts) {
+                    *place = given[start + row * width];
                 }
             }
         }
@@ -75,10 +81,10 @@ pub fn transform<T: Precision>(
     parallel_parts(numbers, piece(width).max(TILE * width), |start, part| {
         for (tile, rows) in part.chunks_mut(TILE * width).enumerate() {
             let first = start / width + tile * TILE;
+            let starts = starts(first, size, block);
             for column in 0..width {
-                for (row, place) in rows[column..].iter_mut().step_by(width).enumerate() {
-                    let (lead, row) = ((first + row) / size, (first + row) % size);
-                    *place = along[lead * block + column * size + row];
+                for (place, start) in rows[column..].iter_mut().step_by(width).zip(starts) {
+                    *place = along[start + column * size];
                 }
             }
         }

@@ -1,71 +1,160 @@
 //! Matrix products: floating-point ones through the `gemm` crate, integer ones by a plain loop,
 //! small ones of both by a plain loop too. Any strides, so transposed views are not copied.
 //!
-//! Large products are cut into blocks of rows of a fixed size, so the number of threads never shows
-//! in the bits.
+//! Large products are cut into blocks of rows and columns, of sizes that depend on theirs alone, so the number of
+//! threads never shows in the bits.
 
 mod vector;
 
 pub use vector::dot;
 
 use gemm::Parallelism;
-use ndarray::{ArrayView2, ArrayView3};
+use ndarray::{ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis};
 use std::mem::MaybeUninit;
 
 use crate::dtype::Number;
 use crate::kernels::interrupt;
-use crate::kernels::parallel::parallel_items;
+use crate::kernels::parallel::{parallel_items, parallel_parts};
 
 /// Products with at most this many multiplications skip packing.
 const SMALL: usize = 5 * 5 * 5;
 
-/// Columns that the plain loop computes together.
+/// Columns that the plain loop computes together, if there are so many, and if there are few.
 const STRETCH: usize = 32;
+const SHORT: usize = 4;
 
-/// Rows of one block of a large product, where that is not too much to do without looking up.
-const ROWS: usize = 256;
-
-/// Multiplications of one block, some tens of milliseconds; a block has `FEW_ROWS` in any case, since
-/// each block prepares the second matrix for itself.
-const BLOCK: usize = 1 << 31;
-const FEW_ROWS: usize = 64;
+/// Rows and columns of a block of a product that is shared between threads: about half of what there is, between these.
+const ROWS: (usize, usize) = (64, 256);
+const COLUMNS: (usize, usize) = (256, 1024);
 
 /// Multiplications between which one can give up, some milliseconds, and the columns that are computed
 /// together in any case.
 const PIECE: usize = 1 << 27;
 const FEW_COLUMNS: usize = 128;
 
-/// Multiplications below which a product is not shared between threads.
-const SHARED: usize = 1 << 20;
+/// Multiplications below which a product is not shared between threads, and those of a batch that are worth a turn of
+/// one.
+const SHARED: usize = 1 << 21;
+const TURN: usize = 1 << 20;
+
+/// Products of fewer rows than this with a matrix that lies column by column are those of vectors.
+const FEW_ROWS: usize = 5;
+
+/// Elements from which on a matrix that lies column by column is laid row by row first, in tiles of so many rows:
+/// `gemm` would do so element by element.
+const LAID: usize = 1 << 15;
+const TILE: usize = 16;
+
+/// A part of a product: rows, columns, and where their products go.
+type Part<'a, T> = (ArrayView2<'a, T>, ArrayView2<'a, T>, ArrayViewMut2<'a, MaybeUninit<T>>);
+
+/// `matmul` over what is there.
+pub fn matmul_into<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [T]) {
+    // SAFETY: `MaybeUninit` has the layout of what it holds, and a product writes nothing but numbers.
+    let out = unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
+    matmul(a, b, out);
+}
+
+/// About half of a length, rounded up to eight numbers, and then the same for all parts.
+fn share(len: usize, (least, most): (usize, usize)) -> usize {
+    let wanted = (len / 2).clamp(least, most);
+    len.div_ceil(len.div_ceil(wanted)).next_multiple_of(8)
+}
 
 /// `out = a b` for matrices of shapes (m, k) and (k, n).
 pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
-    let (m, k, n) = (a.nrows(), a.ncols(), b.ncols());
-    if m * k * n < SHARED || m <= ROWS {
-        return stretches(a, b, out);
-    }
-    let rows = (BLOCK / (k * n)).clamp(FEW_ROWS, ROWS);
-    let blocks = a.axis_chunks_iter(ndarray::Axis(0), rows).zip(out.chunks_mut(rows * n)).collect();
-    parallel_items(blocks, 1, |(a, out): (ArrayView2<'_, T>, &mut [MaybeUninit<T>])| stretches(a, b, out));
-}
-
-/// `block`, some columns at a time where all would take long: between them one can give up.
-fn stretches<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
     let ((m, k), n) = (a.dim(), b.ncols());
-    let width = (PIECE / (m * k).max(1)).max(FEW_COLUMNS);
-    if width >= n {
-        return block(a, b, out);
+    if m * n == 0 {
+        return;
     }
-    let mut part = interrupt::filled(m * width, MaybeUninit::uninit());
-    for (stretch, columns) in b.axis_chunks_iter(ndarray::Axis(1), width).enumerate() {
-        interrupt::unwind_if_due();
-        let (first, width) = (stretch * width, columns.ncols());
-        let part = &mut part[..m * width];
-        block(a, columns, part);
-        for (from, to) in part.chunks_exact(width).zip(out.chunks_exact_mut(n)) {
-            to[first..first + width].copy_from_slice(from);
+    if m * k * n <= SMALL {
+        return plain(a, b, out.chunks_exact_mut(n));
+    }
+    if products_of_vectors(a, b, out) {
+        return;
+    }
+    let laid;
+    let b = if T::DTYPE.is_float()
+        && k * n >= LAID
+        && m >= FEW_ROWS
+        && b.strides()[1] != 1
+        && b.strides()[0] == 1
+    {
+        laid = by_rows(b);
+        ArrayView2::from_shape((k, n), &laid).unwrap_or_else(|_| unreachable!("there are so many numbers"))
+    } else {
+        b
+    };
+    let mut rest = ArrayViewMut2::from_shape((m, n), out)
+        .unwrap_or_else(|_| unreachable!("there is room for the product"));
+    if m * k * n < SHARED {
+        return block((a, b, rest));
+    }
+    let (rows, mut columns) = (share(m, ROWS), share(n, COLUMNS));
+    while columns > FEW_COLUMNS && rows.saturating_mul(columns).saturating_mul(k) > PIECE {
+        columns = (columns / 2).next_multiple_of(8);
+    }
+    let mut parts: Vec<Part<'_, T>> = interrupt::room(m.div_ceil(rows) * n.div_ceil(columns));
+    for a in a.axis_chunks_iter(Axis(0), rows) {
+        let (mut line, below) = rest.split_at(Axis(0), a.nrows());
+        rest = below;
+        for b in b.axis_chunks_iter(Axis(1), columns) {
+            let (out, right) = line.split_at(Axis(1), b.ncols());
+            line = right;
+            parts.push((a, b, out));
         }
     }
+    parallel_items(parts, 1, block);
+}
+
+/// The products with a matrix of one row or column, or of few rows with one that lies column by column, if they are
+/// such.
+fn products_of_vectors<T: Number>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: &mut [MaybeUninit<T>],
+) -> bool {
+    let (m, n) = (a.nrows(), b.ncols());
+    if n == 1 {
+        return vector::times_matrix(b.column(0), a.t(), out);
+    }
+    let is_few = m < FEW_ROWS && b.strides()[0] == 1;
+    (m == 1 || is_few)
+        && a.rows()
+            .into_iter()
+            .zip(out.chunks_exact_mut(n))
+            .all(|(row, out)| vector::times_matrix(row, b, out))
+}
+
+/// The elements row by row of a matrix that lies column by column.
+fn by_rows<T: Number>(matrix: ArrayView2<'_, T>) -> Vec<T> {
+    let (rows, columns) = matrix.dim();
+    let mut laid = interrupt::filled(rows * columns, T::ZERO);
+    parallel_parts(&mut laid, TILE * columns, |start, part| {
+        let first = start / columns;
+        let line = |column: usize| {
+            let Some(line) = matrix.column(column).to_slice() else { unreachable!("columns have stride 1") };
+            &line[first..]
+        };
+        let whole = if part.len() == TILE * columns { columns / TILE * TILE } else { 0 };
+        for left in (0..whole).step_by(TILE) {
+            let mut tile = [[T::ZERO; TILE]; TILE];
+            for (column, numbers) in tile.iter_mut().enumerate() {
+                numbers.copy_from_slice(&line(left + column)[..TILE]);
+            }
+            for (row, part) in part.chunks_exact_mut(columns).enumerate() {
+                for (place, numbers) in part[left..left + TILE].iter_mut().zip(&tile) {
+                    *place = numbers[row];
+                }
+            }
+        }
+        for column in whole..columns {
+            for (part, &x) in part.chunks_exact_mut(columns).zip(line(column)) {
+                part[column] = x;
+            }
+        }
+    });
+    laid
 }
 
 /// `out[i] = a[i] b[i]` for batches of matrices of shapes (batch, m, k) and (batch, k, n); a batch
@@ -77,48 +166,37 @@ pub fn batched_matmul<T: Number>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out
         return;
     }
     let work = (m * k * n).max(1);
-    if work >= SHARED {
-        let products = a.outer_iter().zip(b.outer_iter()).zip(out.chunks_exact_mut(m * n));
-        return products.for_each(|((a, b), out)| matmul(a, b, out));
-    }
     let products = a.outer_iter().zip(b.outer_iter()).zip(out.chunks_exact_mut(m * n));
-    parallel_items(interrupt::collected(products), SHARED.div_ceil(work), |((a, b), out)| block(a, b, out));
+    let body =
+        |((a, b), out): ((ArrayView2<'_, T>, ArrayView2<'_, T>), &mut [MaybeUninit<T>])| matmul(a, b, out);
+    let grain = TURN.div_ceil(work);
+    match products.len() <= grain {
+        true => products.for_each(body),
+        false => parallel_items(interrupt::collected(products), grain, body),
+    }
 }
 
-/// One product on this thread.
-fn block<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+/// A part on this thread.
+fn block<T: Number>((a, b, mut out): Part<'_, T>) {
     let ((m, k), n) = (a.dim(), b.ncols());
-    if m * n == 0 {
-        return;
-    }
-    if m * k * n <= SMALL {
-        return plain(a, b, out);
-    }
-    let done = match (m, n) {
-        (_, 1) => vector::times_matrix(b.column(0), a.t(), out),
-        (1, _) => vector::times_matrix(a.row(0), b, out),
-        _ => false,
-    };
-    if done {
-        return;
-    }
     if !T::DTYPE.is_float() {
-        return plain(a, b, out);
+        return plain(a, b, out.axis_iter_mut(Axis(0)).filter_map(ArrayViewMut1::into_slice));
     }
-    assert!(out.len() == m * n && b.nrows() == k, "the caller has checked the shapes");
+    assert!(out.dim() == (m, n) && b.nrows() == k, "the caller has checked the shapes");
+    let [out_row, out_column] = [0, 1].map(|axis| out.strides()[axis]);
     let ([a_row, a_column], [b_row, b_column]) =
         ([0, 1].map(|axis| a.strides()[axis]), [0, 1].map(|axis| b.strides()[axis]));
-    // SAFETY: the views are readable at every index below their shapes with these strides, `out`
-    // has m * n elements that nothing else refers to, it is only written (`read_dst` is false), and
-    // `T` is `f32` or `f64`, of which `MaybeUninit` has the layout.
+    // SAFETY: the views are readable, and `out` is writable, at every index below their shapes with these strides;
+    // nothing else refers to the elements of `out`, it is only written (`read_dst` is false), and `T` is `f32` or
+    // `f64`, of which `MaybeUninit` has the layout.
     unsafe {
         gemm::gemm(
             m,
             n,
             k,
             out.as_mut_ptr().cast::<T>(),
-            1,
-            n as isize,
+            out_column,
+            out_row,
             false,
             a.as_ptr(),
             a_column,
@@ -136,13 +214,28 @@ fn block<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [Maybe
     }
 }
 
-/// One product without packing: every row of `out` in stretches that fit into registers.
-fn plain<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
-    let n = b.ncols();
-    for (row, out) in a.outer_iter().zip(out.chunks_exact_mut(n)) {
-        for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
-            let (first, width) = (stretch * STRETCH, out.len());
-            let mut sums = [T::ZERO; STRETCH];
+/// One product without packing, whose rows are given.
+fn plain<'a, T: Number>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,
+) {
+    match b.ncols() <= SHORT {
+        true => stretches::<T, SHORT>(a, b, out),
+        false => stretches::<T, STRETCH>(a, b, out),
+    }
+}
+
+/// Every row of the product in stretches that fit into registers.
+fn stretches<'a, T: Number, const WIDTH: usize>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,
+) {
+    for (row, out) in a.outer_iter().zip(out) {
+        for (stretch, out) in out.chunks_mut(WIDTH).enumerate() {
+            let (first, width) = (stretch * WIDTH, out.len());
+            let mut sums = [T::ZERO; WIDTH];
             for (&x, line) in row.iter().zip(b.outer_iter()) {
                 match line.as_slice() {
                     Some(line) => {

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 
 use super::Matrices;
 use super::singular::check_finite;
+use super::symmetric::check_found;
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one};
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::Result;
@@ -54,6 +55,7 @@ impl Op for Values {
                 }
                 Values::Symmetric { upper } => {
                     a.run(room, |(matrix, found)| values::symmetric(matrix, upper, found, None));
+                    check_found::<Part<T>>(&a, &found, 2)?;
                 }
             }
         });

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::linalg::factor::cholesky;
+use crate::kernels::linalg::factor::cholesky::Positive;
 use crate::ops::geometry::triangle::tril;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::{add, mul, neg};
@@ -71,10 +72,10 @@ impl Op for Cholesky {
         let a = Matrices::of(&self.seen(&inputs[0].detach())?)?;
         let (triangle, orders) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&triangle).into_iter().zip(a.parts::<i32>(&orders));
-            a.run(a.each::<T>().zip(room), |(matrix, (triangle, order))| {
-                order[0] = cholesky::cholesky(matrix, triangle);
-            });
+            let room = a.parts::<T>(&triangle).into_iter().zip(a.numbers(&orders));
+            let all = a.each::<T>().zip(room);
+            let all = all.map(|(matrix, (triangle, order))| Positive { matrix, triangle, order });
+            cholesky::cholesky_each(all, a.size());
         });
         let triangle = memory_order::by_columns(self.seen(&a.by_columns(triangle))?.array().resolved())?;
         Ok(smallvec![Tensor::from_array(triangle), Tensor::from_array(orders)])

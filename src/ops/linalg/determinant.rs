@@ -12,7 +12,9 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Complex, DType, Element};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
-use crate::kernels::linalg::factor::{Known, Part, elimination};
+use crate::kernels::linalg::factor::elimination;
+use crate::kernels::linalg::factor::elimination::Eliminated;
+use crate::kernels::linalg::factor::{Known, Part};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag, real};
 use crate::ops::creation::{cast, copy, create};
@@ -35,9 +37,9 @@ impl Elimination {
         let (triangles, pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
         over!(a.dtype, T => {
             let room = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
-            a.run(a.each::<T>().zip(room), |(matrix, (triangles, pivots))| {
-                elimination::eliminate(matrix, true, triangles, pivots);
-            });
+            let all = a.each::<T>().zip(room);
+            let all = all.map(|(matrix, (triangles, pivots))| Eliminated { matrix, triangles, pivots });
+            elimination::eliminate_each(all, true, a.size());
         });
         Ok(Elimination { triangles, pivots })
     }

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::factors::{Factors, changes, lu_unpack, triangles};
+use super::factors::{Factors, changes, lu_unpack};
 use super::solve::broadcast;
 use super::triangular::{check_equations, solve_triangular};
 use super::{Matrices, adjoint, check_matrix, failed, moved_sides, sides, turned};
@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::kernels::linalg::factor::elimination;
+use crate::kernels::linalg::factor::elimination::{Eliminated, Factored};
 use crate::ops::geometry::part;
 use crate::ops::geometry::triangle::{tril, triu};
 use crate::ops::linalg::matmul::matmul;
@@ -67,9 +68,9 @@ impl Op for Elimination {
         let pivots = a.room(&[a.rows.min(a.columns)], DType::Int32)?;
         over!(a.dtype, T => {
             let room = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
-            a.run(a.each::<T>().zip(room), |(matrix, (triangles, pivots))| {
-                elimination::eliminate(matrix, self.exchange, triangles, pivots);
-            });
+            let all = a.each::<T>().zip(room);
+            let all = all.map(|(matrix, (triangles, pivots))| Eliminated { matrix, triangles, pivots });
+            elimination::eliminate_each(all, self.exchange, a.size());
         });
         Ok(smallvec![a.by_columns(triangles), Tensor::from_array(pivots)])
     }
@@ -162,10 +163,21 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     Ok(Tensor::from_array(crate::ops::creation::copy::as_type(&array, dtype)?.into_owned()))
 }
 
-/// The exchange of rows, and the lower and the upper triangle.
-fn unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
-    let (lower, upper) = triangles(lu)?;
-    Ok((exchanges(pivots, sides(lu).0, lu.dtype())?, lower, upper))
+/// The exchange of rows, and the lower and the upper triangle, all row by row.
+fn unpack(lu: &Tensor, pivots: &Tensor) -> Result<[Tensor; 3]> {
+    let (lu, pivots) = (Matrices::of(lu)?, pivots.array());
+    let (rows, columns, least) = (lu.rows, lu.columns, lu.rows.min(lu.columns));
+    let rooms = [(rows, rows), (rows, least), (least, columns)];
+    let [exchange, lower, upper] = rooms.map(|(rows, columns)| lu.room(&[rows, columns], lu.dtype));
+    let (exchange, lower, upper) = (exchange?, lower?, upper?);
+    over!(lu.dtype, T => {
+        let all = lu.parts::<i32>(&pivots).into_iter().zip(lu.parts::<T>(&exchange));
+        let room = lu.parts::<T>(&lower).into_iter().zip(lu.parts::<T>(&upper));
+        lu.run(lu.each::<T>().zip(all.zip(room)), |(triangles, ((pivots, exchange), (lower, upper)))| {
+            elimination::unpack(triangles, pivots, exchange, lower, upper);
+        });
+    });
+    Ok([exchange, lower, upper].map(Tensor::from_array))
 }
 
 /// P L U = A: see `Elimination`. The exchange has no derivative and comes last, as torch counts it.
@@ -202,7 +214,7 @@ impl Op for Lu {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let (lu, pivots) = two(Elimination { exchange: self.exchange }.forward(inputs)?);
-        let (exchange, lower, upper) = unpack(&lu, &pivots)?;
+        let [exchange, lower, upper] = unpack(&lu, &pivots)?;
         Ok(smallvec![lower, upper, exchange])
     }
 
@@ -366,7 +378,10 @@ fn solved(lu: &Tensor, pivots: &Tensor, b: &Tensor, adjoined: bool) -> Result<Te
     let pivots = (0..lu.count()).map(|item| &pivots[item * n..(item + 1) * n]);
     over!(lu.dtype, T => {
         let all = lu.each::<T>().zip(pivots).zip(b.each::<T>()).zip(b.parts::<T>(&x));
-        b.run(all, |(((lu, pivots), right), x)| elimination::solve_factored(lu, pivots, right, adjoined, x));
+        let all = all.map(|(((triangles, pivots), right), solutions)| {
+            Factored { triangles, pivots, right, solutions }
+        });
+        elimination::solve_each_factored(all, adjoined, b.size());
     });
     Ok(b.by_columns(x))
 }

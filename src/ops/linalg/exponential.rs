@@ -7,8 +7,8 @@ use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent}
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::Result;
-use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::linalg::factor::exponential::exponential;
+use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::kernels::linalg::factor::exponential::{derivative, exponential};
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::part;
 use crate::tensor::Tensor;
@@ -20,8 +20,17 @@ use crate::tensor::Tensor;
 #[derive(Clone)]
 struct MatrixExp;
 
-/// How the exponential of a matrix moves with the matrix.
+/// How the exponential of a matrix moves with the matrix: at once, or if that is recorded by an operation.
 fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
+    if mode::is_plain() && !a.dtype().is_half() {
+        let (a, t) = (Matrices::of(a)?, Matrices::of(t)?);
+        let y = a.room(&[a.rows, a.rows], a.dtype)?;
+        over!(a.dtype, T => {
+            let all = a.each::<T>().zip(t.each::<T>()).zip(a.parts::<T>(&y));
+            a.run(all, |((matrix, along), y)| derivative(matrix, along, y));
+        });
+        return Ok(Tensor::from_array(y));
+    }
     let side = sides(a).0 as i64;
     let mut shape = crate::shape::signed(a.layout().shape());
     shape.iter_mut().rev().take(2).for_each(|size| *size *= 2);

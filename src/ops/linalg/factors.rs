@@ -177,7 +177,7 @@ impl Factors {
 }
 
 /// The lower and the upper triangle.
-pub(super) fn triangles(lu: &Tensor) -> Result<(Tensor, Tensor)> {
+fn triangles(lu: &Tensor) -> Result<(Tensor, Tensor)> {
     let (rows, columns) = sides(lu);
     let least = rows.min(columns);
     let strict = tril(&part::narrow(lu, -1, 0, least as i64)?, -1)?;

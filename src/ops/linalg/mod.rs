@@ -115,7 +115,17 @@ impl Matrices {
 
     /// Calls `body` with each of what belongs to matrices.
     fn run<I: Send>(&self, items: impl Iterator<Item = I>, body: impl Fn(I) + Sync) {
-        factor::each(items, (self.count(), self.rows, self.columns), body);
+        factor::each(items, self.size(), body);
+    }
+
+    /// How many there are, and how many rows and columns they have.
+    fn size(&self) -> (usize, usize, usize) {
+        (self.count(), self.rows, self.columns)
+    }
+
+    /// The part of `room` of each matrix where that is one number.
+    fn numbers<'a>(&self, room: &'a Array) -> impl Iterator<Item = &'a mut i32> {
+        self.parts::<i32>(room).into_iter().flatten()
     }
 
     /// The first matrix that has a number that is infinite, or none.

@@ -11,6 +11,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
 use crate::kernels::linalg::factor::elimination;
+use crate::kernels::linalg::factor::elimination::{Eliminated, Inverted, System};
 use crate::ops::creation::create;
 use crate::ops::geometry::squeeze;
 use crate::ops::linalg::matmul::matmul;
@@ -123,11 +124,12 @@ impl Op for Solve {
         let steps = a.room(&[], DType::Int32)?;
         over!(a.dtype, T => {
             let left = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
-            let right = a.parts::<T>(&x).into_iter().zip(a.parts::<i32>(&steps));
+            let right = a.parts::<T>(&x).into_iter().zip(a.numbers(&steps));
             let all = a.each::<T>().zip(b.each::<T>()).zip(left.zip(right));
-            a.run(all, |((matrix, right), ((triangles, pivots), (x, step)))| {
-                step[0] = elimination::solve_system(matrix, right, triangles, pivots, x);
+            let all = all.map(|((matrix, right), ((triangles, pivots), (solutions, step)))| {
+                System { left: Eliminated { matrix, triangles, pivots }, right, solutions, step }
             });
+            elimination::solve_each(all, (a.count(), a.rows, a.rows.max(b.columns)));
         });
         // Solutions from the left lie column by column, those from the right row by row: turned, as they are found.
         let x = Tensor::from_array(self.given(&b.by_columns(x))?.array());
@@ -253,10 +255,10 @@ impl Op for Inverse {
         let a = Matrices::of(inputs[0])?;
         let (y, steps) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&y).into_iter().zip(a.parts::<i32>(&steps));
-            a.run(a.each::<T>().zip(room), |(matrix, (y, step))| {
-                step[0] = elimination::invert_matrix(matrix, y);
-            });
+            let room = a.parts::<T>(&y).into_iter().zip(a.numbers(&steps));
+            let all = a.each::<T>().zip(room);
+            let all = all.map(|(matrix, (inverse, step))| Inverted { matrix, inverse, step });
+            elimination::invert_each(all, a.size());
         });
         Ok(smallvec![a.by_columns(y), Tensor::from_array(steps)])
     }

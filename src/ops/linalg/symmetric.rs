@@ -3,10 +3,11 @@
 use smallvec::smallvec;
 
 use super::alone::{Values, alone};
-use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square};
+use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square, place};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dtype::Element;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::linalg::factor::{Part, values};
@@ -15,7 +16,7 @@ use crate::ops::creation::cast;
 use crate::ops::geometry::part;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::{div, mul, sub};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// V Λ Vᴴ = A, of which one triangle is read
 ///
@@ -73,6 +74,7 @@ impl Op for Eigh {
             a.run(a.each::<T>().zip(room), |(matrix, (values, vectors))| {
                 values::symmetric(matrix, self.upper, values, Some(vectors));
             });
+            check_found::<Part<T>>(&a, &values, 1)?;
         });
         Ok(smallvec![Tensor::from_array(values), a.by_columns(vectors)])
     }
@@ -106,6 +108,18 @@ impl Op for Eigh {
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(self.clone())
+    }
+}
+
+/// Refuses values that were not found, because matrices have numbers that are none. Those of two rows are none, too.
+pub(super) fn check_found<R: Element>(a: &Matrices, values: &Array, left: usize) -> Result<()> {
+    let missed = |values: &&mut [R]| a.rows > 2 && values[0].to_f64().is_nan();
+    match a.parts::<R>(values).iter().position(missed) {
+        Some(item) => {
+            let (place, code) = (place(item, a.count()), a.rows - left);
+            Err(Error::EigenvaluesNotFound { operation: "linalg.eigh", place, code }.into())
+        }
+        None => Ok(()),
     }
 }
 

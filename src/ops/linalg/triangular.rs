@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::linalg::factor::triangles;
+use crate::kernels::linalg::factor::triangles::Equations;
 use crate::ops::geometry::triangle;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::neg;
@@ -64,7 +65,8 @@ impl Op for SolveTriangular {
         let x = b.columns(b.rows, b.columns)?;
         over!(a.dtype, T => {
             let all = a.each::<T>().zip(b.each::<T>()).zip(b.parts::<T>(&x));
-            b.run(all, |((a, right), x)| triangles::solve_right(a, right, x, upper, self.unit));
+            let all = all.map(|((triangle, right), solutions)| Equations { triangle, right, solutions });
+            triangles::solve_each(all, (upper, self.unit), b.size());
         });
         let x = self.seen(&b.by_columns(x))?;
         Ok(smallvec![Tensor::from_array(memory_order::by_columns(x.array())?)])

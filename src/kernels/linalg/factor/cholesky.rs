@@ -2,15 +2,42 @@
 
 use ndarray::ArrayView2;
 
+use super::lanes::{self, Lanes, in_lanes};
 use super::{Field, Known, are_finite, lay, library};
 
-/// Matrices with fewer rows than this are factored by a plain loop.
-const SMALL: usize = 6;
+/// Matrices with fewer rows than this are factored by a plain loop, alone and with others.
+const SMALL: usize = lanes::MOST + 1;
+
+/// A matrix, and room for its triangle and for what `cholesky` answers.
+pub struct Positive<'a, T> {
+    pub matrix: ArrayView2<'a, T>,
+    pub triangle: &'a mut [T],
+    pub order: &'a mut i32,
+}
+
+/// Factors many matrices, so many as there are, of so many rows and columns: see `cholesky`.
+pub fn cholesky_each<'a, T: Known>(
+    items: impl Iterator<Item = Positive<'a, T>>,
+    size: (usize, usize, usize),
+) {
+    let one = |of: &mut Positive<'a, T>| *of.order = cholesky(of.matrix, of.triangle);
+    lanes::each::<T, _>(items, size, |items| in_lanes!(T, factored(items)), one);
+}
+
+fn factored<T: Known, const L: usize>(items: &mut [Positive<'_, T>]) -> bool {
+    let mut matrices = Lanes::<T, L>::gather(items.iter().map(|of| of.matrix));
+    if !matrices.cholesky() {
+        return false;
+    }
+    matrices.scatter(items.iter_mut().map(|of| &mut *of.triangle));
+    items.iter_mut().for_each(|of| *of.order = 0);
+    true
+}
 
 /// The lower triangle whose product with its transpose, conjugated, is the matrix, of which the lower half is
 /// read; and zero. If there is none, the number of the first row at which that turns out, and the triangle as far as
 /// it was found, with what is left of that row's diagonal, and the matrix behind it.
-pub fn cholesky<T: Known>(matrix: ArrayView2<'_, T>, triangle: &mut [T]) -> i32 {
+fn cholesky<T: Known>(matrix: ArrayView2<'_, T>, triangle: &mut [T]) -> i32 {
     let n = matrix.nrows();
     lay(matrix, triangle);
     let mut found = n >= SMALL && library::cholesky(triangle, n) && are_finite(triangle);

@@ -3,10 +3,158 @@
 
 use ndarray::ArrayView2;
 
-use super::{Field, Known, are_finite, lay, library, triangles, zeros};
+use super::interrupt;
+use super::lanes::{self, Lanes, in_lanes};
+use super::{Field, Known, are_finite, lay, library, square, triangles, zeros};
 
-/// Matrices with fewer columns than this are eliminated by a plain loop.
-const SMALL: usize = 8;
+/// Matrices with fewer columns than this are eliminated by a plain loop, alone and with others.
+const SMALL: usize = lanes::MOST + 1;
+
+/// A matrix, and room for what elimination leaves of it.
+pub struct Eliminated<'a, T> {
+    pub matrix: ArrayView2<'a, T>,
+    pub triangles: &'a mut [T],
+    pub pivots: &'a mut [i32],
+}
+
+/// The matrix of equations, their right sides, and room for the solutions and for the first step at which nothing was
+/// left to divide by, or zero.
+pub struct System<'a, T> {
+    pub left: Eliminated<'a, T>,
+    pub right: ArrayView2<'a, T>,
+    pub solutions: &'a mut [T],
+    pub step: &'a mut i32,
+}
+
+/// A matrix, and room for its inverse and for the first step at which nothing was left to divide by, or zero.
+pub struct Inverted<'a, T> {
+    pub matrix: ArrayView2<'a, T>,
+    pub inverse: &'a mut [T],
+    pub step: &'a mut i32,
+}
+
+/// The triangles and pivots of a matrix, right sides, and room for the solutions.
+pub struct Factored<'a, T> {
+    pub triangles: ArrayView2<'a, T>,
+    pub pivots: &'a [i32],
+    pub right: ArrayView2<'a, T>,
+    pub solutions: &'a mut [T],
+}
+
+/// How many matrices there are, and how many rows and columns they have.
+pub type Size = (usize, usize, usize);
+
+/// Eliminates in many matrices of one size: see `eliminate`.
+pub fn eliminate_each<'a, T: Known>(
+    items: impl Iterator<Item = Eliminated<'a, T>>,
+    exchange: bool,
+    size: Size,
+) {
+    let one = |of: &mut Eliminated<'a, T>| eliminate(of.matrix, exchange, of.triangles, of.pivots);
+    lanes::each::<T, _>(items, size, |items| exchange && in_lanes!(T, eliminated(items)), one);
+}
+
+/// Solves many systems of one size: see `solve_system`.
+pub fn solve_each<'a, T: Known>(items: impl Iterator<Item = System<'a, T>>, size: Size) {
+    let one = |System { left, right, solutions, step }: &mut System<'a, T>| {
+        **step = solve_system(left.matrix, *right, left.triangles, left.pivots, solutions);
+    };
+    lanes::each::<T, _>(items, size, |items| in_lanes!(T, solved(items)), one);
+}
+
+/// Inverts many matrices of one size: see `invert_matrix`.
+pub fn invert_each<'a, T: Known>(items: impl Iterator<Item = Inverted<'a, T>>, size: Size) {
+    let one = |of: &mut Inverted<'a, T>| *of.step = invert_matrix(of.matrix, of.inverse);
+    lanes::each::<T, _>(items, size, |items| in_lanes!(T, inverted(items)), one);
+}
+
+/// Solves many systems of one size whose matrices were factored: see `solve_factored`.
+pub fn solve_each_factored<'a, T: Known>(
+    items: impl Iterator<Item = Factored<'a, T>>,
+    adjoined: bool,
+    size: Size,
+) {
+    let one = |of: &mut Factored<'a, T>| {
+        solve_factored(of.triangles, of.pivots, of.right, adjoined, of.solutions);
+    };
+    let possible = T::IS_REAL || !adjoined;
+    let group = |items: &mut [Factored<'a, T>]| possible && in_lanes!(T, solved_again(items, adjoined));
+    lanes::each::<T, _>(items, size, group, one);
+}
+
+/// Writes pivots that stand lane by lane.
+fn write<'a, const L: usize>(pivots: &[[i32; L]], places: impl Iterator<Item = &'a mut [i32]>) {
+    for (lane, places) in places.enumerate() {
+        places.iter_mut().zip(pivots).for_each(|(place, pivot)| *place = pivot[lane]);
+    }
+}
+
+fn eliminated<T: Known, const L: usize>(items: &mut [Eliminated<'_, T>]) -> bool {
+    let mut matrices = Lanes::<T, L>::gather(items.iter().map(|of| of.matrix));
+    let mut pivots = [[0; L]; lanes::MOST];
+    let pivots = &mut pivots[..items[0].pivots.len()];
+    if !matrices.eliminate(pivots) {
+        return false;
+    }
+    matrices.scatter(items.iter_mut().map(|of| &mut *of.triangles));
+    write(pivots, items.iter_mut().map(|of| &mut *of.pivots));
+    true
+}
+
+fn solved<T: Known, const L: usize>(items: &mut [System<'_, T>]) -> bool {
+    let mut matrices = Lanes::<T, L>::gather(items.iter().map(|of| of.left.matrix));
+    let mut pivots = [[0; L]; lanes::MOST];
+    let pivots = &mut pivots[..items[0].left.pivots.len()];
+    if !matrices.eliminate(pivots) {
+        return false;
+    }
+    let mut solutions = Lanes::gather(items.iter().map(|of| of.right));
+    solutions.exchange(pivots, false);
+    solutions.solve(&matrices, false, false, true);
+    solutions.solve(&matrices, false, true, false);
+    matrices.scatter(items.iter_mut().map(|of| &mut *of.left.triangles));
+    solutions.scatter(items.iter_mut().map(|of| &mut *of.solutions));
+    write(pivots, items.iter_mut().map(|of| &mut *of.left.pivots));
+    items.iter_mut().for_each(|of| *of.step = 0);
+    true
+}
+
+fn inverted<T: Known, const L: usize>(items: &mut [Inverted<'_, T>]) -> bool {
+    let mut matrices = Lanes::<T, L>::gather(items.iter().map(|of| of.matrix));
+    let mut inverses = matrices.unit();
+    let mut pivots = [[0; L]; lanes::MOST];
+    let pivots = &mut pivots[..items[0].matrix.nrows()];
+    if !matrices.eliminate(pivots) {
+        return false;
+    }
+    inverses.exchange(pivots, false);
+    inverses.solve(&matrices, false, false, true);
+    inverses.solve(&matrices, false, true, false);
+    inverses.scatter(items.iter_mut().map(|of| &mut *of.inverse));
+    items.iter_mut().for_each(|of| *of.step = 0);
+    true
+}
+
+fn solved_again<T: Known, const L: usize>(items: &mut [Factored<'_, T>], adjoined: bool) -> bool {
+    let triangles = Lanes::<T, L>::gather(items.iter().map(|of| of.triangles));
+    let mut solutions = Lanes::gather(items.iter().map(|of| of.right));
+    // The lanes that are left over exchange nothing.
+    let mut pivots: [[i32; L]; lanes::MOST] = std::array::from_fn(|step| [step as i32 + 1; L]);
+    let pivots = &mut pivots[..items[0].pivots.len()];
+    for (lane, of) in items.iter().enumerate() {
+        pivots.iter_mut().zip(of.pivots).for_each(|(pivot, &given)| pivot[lane] = given);
+    }
+    if !adjoined {
+        solutions.exchange(pivots, false);
+    }
+    solutions.solve(&triangles, adjoined, false, !adjoined);
+    solutions.solve(&triangles, adjoined, true, adjoined);
+    if adjoined {
+        solutions.exchange(pivots, true);
+    }
+    solutions.scatter(items.iter_mut().map(|of| &mut *of.solutions));
+    true
+}
 
 /// Eliminates below the diagonal, the largest element of each column first if rows are exchanged. `pivots` say with
 /// which row, counted from one and from itself on, each one was exchanged in its turn.
@@ -140,11 +288,34 @@ pub fn invert_matrix<T: Known>(matrix: ArrayView2<'_, T>, inverse: &mut [T]) -> 
     step
 }
 
+/// Writes the exchange of rows and the triangles, row by row, to memory of zeros.
+pub fn unpack<T: Field>(
+    triangles: ArrayView2<'_, T>,
+    pivots: &[i32],
+    exchange: &mut [T],
+    lower: &mut [T],
+    upper: &mut [T],
+) {
+    let (rows, columns) = triangles.dim();
+    let least = rows.min(columns);
+    let mut order = interrupt::collected(0..rows);
+    pivots.iter().enumerate().for_each(|(step, &pivot)| order.swap(step, pivot as usize - 1));
+    order.iter().enumerate().for_each(|(place, &row)| exchange[row * rows + place] = T::ONE);
+    for (row, given) in triangles.rows().into_iter().enumerate() {
+        let below = row.min(least);
+        if let Some(lower) = lower.get_mut(row * least..(row + 1) * least) {
+            lower.iter_mut().zip(given).take(below).for_each(|(place, &x)| *place = x);
+            lower.iter_mut().skip(row).take(1).for_each(|place| *place = T::ONE);
+        }
+        if let Some(upper) = upper.get_mut(row * columns..(row + 1) * columns) {
+            upper.iter_mut().zip(given).skip(row).for_each(|(place, &x)| *place = x);
+        }
+    }
+}
+
 /// A square matrix that lies column by column.
 pub fn by_columns<T>(numbers: &[T], n: usize) -> ArrayView2<'_, T> {
-    ArrayView2::from_shape((n, n), numbers)
-        .unwrap_or_else(|_| unreachable!("there are so many numbers"))
-        .reversed_axes()
+    square(numbers, n).reversed_axes()
 }
 
 /// One, or minus one where an odd number of rows was exchanged.

@@ -3,13 +3,17 @@
 //! that have no factors; others by the library `faer`, behind `library`: see Note [Where a library ends].
 
 pub mod cholesky;
+mod columns;
 pub mod elimination;
 pub mod exponential;
+mod lanes;
 mod library;
 pub mod nearest;
 pub mod orthogonal;
+mod reflected;
 mod rotations;
 pub mod triangles;
+mod tridiagonal;
 pub mod values;
 
 use faer::traits::ComplexField;
@@ -17,6 +21,7 @@ use ndarray::{ArrayView2, Axis};
 
 use crate::dtype::{Complex, Element, Real, Ring};
 use crate::kernels::interrupt;
+use crate::kernels::linalg::gemm;
 use crate::kernels::parallel::parallel_items;
 
 /// Numbers that matrices are factored over.
@@ -47,6 +52,19 @@ pub trait Known: Field + ComplexField<Real: Element> {
     /// Eigenvalues of a square matrix that lies column by column, and eigenvectors of any length, by the library; `None`
     /// if it finds none.
     fn spectrum(matrix: &[Self], n: usize) -> Option<Spectrum<Complex<f64>>>;
+    /// The product of square matrices that lie row by row.
+    fn product(a: &[Self], b: &[Self], n: usize, into: &mut [Self]);
+    /// Writes the triangle of a matrix of so many rows and columns that lies column by column, and if wanted the columns
+    /// at right angles; whether that is a way for it.
+    fn decompose(
+        matrix: &[Self],
+        size: (usize, usize),
+        triangle: &mut [Self],
+        orthogonal: Option<&mut [Self]>,
+    ) -> bool;
+    /// Eigenvalues of a matrix that is its own adjoint and lies column by column, the least first, and if wanted
+    /// vectors as columns; whether they were found.
+    fn symmetric(matrix: &[Self], n: usize, values: &mut [Self::Real], vectors: Option<&mut [Self]>) -> bool;
 }
 
 /// The real numbers of the precision of others.
@@ -138,17 +156,49 @@ macro_rules! field {
             fn spectrum(matrix: &[Self], n: usize) -> Option<Spectrum<Complex<f64>>> {
                 library::real_spectrum(matrix, n)
             }
+            fn product(a: &[$T], b: &[$T], n: usize, into: &mut [$T]) {
+                gemm::matmul_into(square(a, n), square(b, n), into);
+            }
+            fn decompose(
+                matrix: &[$T],
+                size: (usize, usize),
+                triangle: &mut [$T],
+                orthogonal: Option<&mut [$T]>,
+            ) -> bool {
+                reflected::decompose(matrix, size, triangle, orthogonal)
+            }
+            fn symmetric(matrix: &[$T], n: usize, values: &mut [$T], mut vectors: Option<&mut [$T]>) -> bool {
+                let ours =
+                    if vectors.is_some() { tridiagonal::MOST_VECTORS } else { tridiagonal::MOST_VALUES };
+                n <= ours && tridiagonal::symmetric(matrix, n, values, vectors.as_deref_mut())
+                    || library::symmetric(matrix, n, values, vectors)
+            }
         }
         impl Known for Complex<$T> {
             type Wide = Complex<f64>;
             fn spectrum(matrix: &[Self], n: usize) -> Option<Spectrum<Complex<f64>>> {
                 library::complex_spectrum(matrix, n)
             }
+            fn product(a: &[Self], b: &[Self], n: usize, into: &mut [Self]) {
+                // What lies row by row is transposed for the library, and so is the product.
+                library::product(b, a, (n, n, n), into);
+            }
+            fn decompose(_: &[Self], _: (usize, usize), _: &mut [Self], _: Option<&mut [Self]>) -> bool {
+                false
+            }
+            fn symmetric(matrix: &[Self], n: usize, values: &mut [$T], vectors: Option<&mut [Self]>) -> bool {
+                library::symmetric(matrix, n, values, vectors)
+            }
         }
     };
 }
 field!(f32);
 field!(f64);
+
+/// A square matrix that lies row by row.
+fn square<T>(numbers: &[T], n: usize) -> ArrayView2<'_, T> {
+    ArrayView2::from_shape((n, n), numbers).unwrap_or_else(|_| unreachable!("there are so many numbers"))
+}
 
 /// Elements that are looked at together while a matrix is turned.
 const TILE: usize = 16;

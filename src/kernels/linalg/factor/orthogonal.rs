@@ -6,8 +6,8 @@ use ndarray::ArrayView2;
 use super::{Field, Known, laid, lay, library};
 use crate::kernels::interrupt;
 
-/// Matrices whose smaller side is less than this are turned by a plain loop, and so are all complex ones: the
-/// library turns their columns onto other directions than the real one.
+/// Matrices whose smaller side is less than this are turned by a plain loop if they are not by `reflected`, and so are
+/// all complex ones: the library turns their columns onto other directions than the real one.
 const SMALL: usize = 16;
 
 /// Reflections as LAPACK keeps them: below the diagonal the vectors, whose heads are one, and on and
@@ -105,8 +105,11 @@ impl<T: Field> Reflections<T> {
 
 /// Writes a triangle of as many rows as it has room for and, if wanted, as many columns at right angles to each other
 /// whose product with it is the matrix.
-pub fn decompose<T: Known>(matrix: ArrayView2<'_, T>, triangle: &mut [T], orthogonal: Option<&mut [T]>) {
+pub fn decompose<T: Known>(matrix: ArrayView2<'_, T>, triangle: &mut [T], mut orthogonal: Option<&mut [T]>) {
     let (rows, columns) = matrix.dim();
+    if T::decompose(&laid(matrix), (rows, columns), triangle, orthogonal.as_deref_mut()) {
+        return;
+    }
     let height = triangle.len() / columns.max(1);
     let mut read = |at: &dyn Fn(usize, usize) -> T| {
         for (column, into) in triangle.chunks_exact_mut(height.max(1)).enumerate() {

@@ -2,10 +2,40 @@
 
 use ndarray::ArrayView2;
 
+use super::lanes::{self, Lanes, in_lanes};
 use super::{Field, Known, are_finite, laid, lay, library};
 
-/// Triangles with fewer rows than this are solved by a plain loop.
-const SMALL: usize = 6;
+/// Triangles with fewer rows than this are solved by a plain loop, alone and with others.
+const SMALL: usize = lanes::MOST + 1;
+
+/// A triangle, right sides, and room for the solutions.
+pub struct Equations<'a, T> {
+    pub triangle: ArrayView2<'a, T>,
+    pub right: ArrayView2<'a, T>,
+    pub solutions: &'a mut [T],
+}
+
+/// Writes the solutions of equations of many triangles, so many as there are, of so many rows and right sides: see
+/// `solve`.
+pub fn solve_each<'a, T: Known>(
+    items: impl Iterator<Item = Equations<'a, T>>,
+    (upper, unit): (bool, bool),
+    size: (usize, usize, usize),
+) {
+    let one = |of: &mut Equations<'a, T>| {
+        lay(of.right, of.solutions);
+        solve(of.triangle, of.solutions, upper, unit);
+    };
+    lanes::each::<T, _>(items, size, |items| in_lanes!(T, solved(items, upper, unit)), one);
+}
+
+fn solved<T: Known, const L: usize>(items: &mut [Equations<'_, T>], upper: bool, unit: bool) -> bool {
+    let triangles = Lanes::<T, L>::gather(items.iter().map(|of| of.triangle));
+    let mut solutions = Lanes::gather(items.iter().map(|of| of.right));
+    solutions.solve(&triangles, false, upper, unit);
+    solutions.scatter(items.iter_mut().map(|of| &mut *of.solutions));
+    true
+}
 
 /// Replaces columns by the solutions of equations with them on the right. Of the triangle the half above the
 /// diagonal is read, or the other one; if it is `unit`, ones stand on its diagonal.
@@ -25,18 +55,6 @@ pub(super) fn solve<T: Known>(triangle: ArrayView2<'_, T>, columns: &mut [T], up
             None => plainly(&laid(triangle), n, columns, upper, unit),
         }
     }
-}
-
-/// Writes the solutions of equations with columns on the right: see `solve`.
-pub fn solve_right<T: Known>(
-    triangle: ArrayView2<'_, T>,
-    right: ArrayView2<'_, T>,
-    solutions: &mut [T],
-    upper: bool,
-    unit: bool,
-) {
-    lay(right, solutions);
-    solve(triangle, solutions, upper, unit);
 }
 
 fn plainly<T: Field>(triangle: &[T], n: usize, columns: &mut [T], upper: bool, unit: bool) {

@@ -96,11 +96,16 @@ pub fn symmetric<T: Known>(
 ) {
     let n = matrix.nrows();
     let whole = mirrored(matrix, upper);
+    if let [number] = &whole[..] {
+        // Also one that is infinite.
+        values[0] = <T::Real as Element>::from_f64(number.real());
+        return vectors.into_iter().for_each(|vectors| vectors[0] = T::ONE);
+    }
     if !are_finite(&whole) {
         values.fill(<T::Real as Element>::from_f64(f64::NAN));
         return vectors.into_iter().for_each(|vectors| vectors.fill(T::of(f64::NAN)));
     }
-    if n >= SMALL && library::symmetric(&whole, n, values, vectors.as_deref_mut()) && all_finite(values) {
+    if n >= SMALL && T::symmetric(&whole, n, values, vectors.as_deref_mut()) && all_finite(values) {
         return;
     }
     // Rotations read rows, so that of complex numbers the conjugates are turned.

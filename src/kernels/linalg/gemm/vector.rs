@@ -5,10 +5,17 @@ use std::mem::MaybeUninit;
 
 use crate::dtype::Number;
 use crate::kernels::interrupt;
+use crate::kernels::parallel::parallel_parts;
 use crate::kernels::simd::vectorised;
 
 /// Sums that run side by side.
 const LANES: usize = 32;
+
+/// Lines that are multiplied with one vector together.
+const FEW: usize = 4;
+
+/// Multiplications that are worth a turn of a thread.
+const TURN: usize = 1 << 17;
 
 /// Elements that a lane's sum is carried over.
 const LEAF: usize = 4096;
@@ -31,14 +38,69 @@ fn leaf<T: Number>(a: &[T], b: &[T]) -> T {
             sums[lane] = sums[lane].add(a[lane].mul(b[lane]));
         }
     }
-    let mut width = LANES;
+    a_rest.iter().zip(b_rest).fold(total(sums), |sum, (&a, &b)| sum.add(a.mul(b)))
+}
+
+/// The sum of all lanes. Never a part of the loop before it: the compiler would keep the lanes in the pairs that they
+/// are added in, which are not what vectors hold.
+#[inline(never)]
+fn total<T: Number, const L: usize>(mut sums: [T; L]) -> T {
+    let mut width = L;
     while width > 1 {
         width /= 2;
         for lane in 0..width {
             sums[lane] = sums[lane].add(sums[lane + width]);
         }
     }
-    a_rest.iter().zip(b_rest).fold(sums[0], |sum, (&a, &b)| sum.add(a.mul(b)))
+    sums[0]
+}
+
+/// Adds products to sums, lane by lane.
+#[inline(always)]
+fn multiply<T: Number, const L: usize>(sums: &mut [T; L], a: &[T; L], b: &[T; L]) {
+    for lane in 0..L {
+        sums[lane] = sums[lane].add(a[lane].mul(b[lane]));
+    }
+}
+
+/// The products of some lines with a vector, which is read once.
+#[inline(always)]
+fn dots<T: Number, const L: usize>([p, q, r, s]: [&[T]; FEW], x: &[T]) -> [T; FEW] {
+    let (mut of_p, mut of_q, mut of_r, mut of_s) = ([T::ZERO; L], [T::ZERO; L], [T::ZERO; L], [T::ZERO; L]);
+    let (pieces, rest) = x.as_chunks::<L>();
+    let lines = p.as_chunks().0.iter().zip(q.as_chunks().0).zip(r.as_chunks().0).zip(s.as_chunks().0);
+    for ((((p, q), r), s), x) in lines.zip(pieces) {
+        multiply(&mut of_p, p, x);
+        multiply(&mut of_q, q, x);
+        multiply(&mut of_r, r, x);
+        multiply(&mut of_s, s, x);
+    }
+    let mut all = [total(of_p), total(of_q), total(of_r), total(of_s)];
+    let first = x.len() - rest.len();
+    for (sum, line) in all.iter_mut().zip([p, q, r, s]) {
+        *sum = line[first..].iter().zip(rest).fold(*sum, |sum, (&a, &b)| sum.add(a.mul(b)));
+    }
+    all
+}
+
+/// The products of lines, one after the other, with a vector.
+fn times_lines<'a, T: Number>(mut lines: impl Iterator<Item = &'a [T]>, x: &[T], out: &mut [MaybeUninit<T>]) {
+    let (few, rest) = out.as_chunks_mut::<FEW>();
+    vectorised(x.len(), || {
+        for out in few {
+            let mut four = [x; FEW];
+            for (place, line) in four.iter_mut().zip(&mut lines) {
+                *place = line;
+            }
+            let products = if size_of::<T>() > 4 { dots::<T, 8>(four, x) } else { dots::<T, 16>(four, x) };
+            for (out, product) in out.iter_mut().zip(products) {
+                out.write(product);
+            }
+        }
+    });
+    for (out, line) in rest.iter_mut().zip(lines) {
+        out.write(dot(line, x));
+    }
 }
 
 /// `out = x matrix`, if the matrix is contiguous along one of its axes; says whether it was.
@@ -61,25 +123,55 @@ pub(super) fn times_matrix<T: Number>(
         }
     };
     if along_columns {
-        for (column, out) in matrix.columns().into_iter().zip(out) {
-            let Some(column) = column.as_slice() else { unreachable!("columns have stride 1") };
-            out.write(dot(x, column));
-        }
-        return true;
-    }
-    for (block, out) in out.chunks_mut(WIDTH).enumerate() {
-        let (first, width) = (block * WIDTH, out.len());
-        let mut sums = [T::ZERO; WIDTH];
-        vectorised(width, || {
-            for (&x, row) in x.iter().zip(matrix.rows()) {
-                let Some(row) = row.as_slice() else { unreachable!("rows have stride 1") };
-                let row = &row[first..first + width];
-                sums.iter_mut().zip(row).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)));
+        let grain = (TURN / rows).max(1).next_multiple_of(FEW);
+        parallel_parts(out, grain, |first, out| {
+            let lines = (first..first + out.len()).map(|column| {
+                let Some(line) = matrix.column(column).to_slice() else {
+                    unreachable!("columns have stride 1")
+                };
+                line
+            });
+            // Sums of long lines are those of their leaves.
+            match rows <= LEAF {
+                true => times_lines(lines, x, out),
+                false => out.iter_mut().zip(lines).for_each(|(out, line)| {
+                    out.write(dot(x, line));
+                }),
             }
         });
-        out.iter_mut().zip(sums).for_each(|(out, sum)| {
-            out.write(sum);
-        });
+        return true;
     }
+    let line = |row: usize| {
+        let Some(line) = matrix.row(row).to_slice() else { unreachable!("rows have stride 1") };
+        line
+    };
+    let blocks = (TURN / (rows * WIDTH)).max(1);
+    parallel_parts(out, WIDTH * blocks, |start, out| {
+        for (block, out) in out.chunks_mut(WIDTH).enumerate() {
+            let (first, width) = (start + block * WIDTH, out.len());
+            let mut sums = [T::ZERO; WIDTH];
+            let sums = &mut sums[..width];
+            vectorised(width, || {
+                let few = rows / FEW * FEW;
+                for row in (0..few).step_by(FEW) {
+                    let [p, q, r, s] = [0, 1, 2, 3].map(|turn| &line(row + turn)[first..][..width]);
+                    let factors = &x[row..][..FEW];
+                    for ((((sum, &p), &q), &r), &s) in sums.iter_mut().zip(p).zip(q).zip(r).zip(s) {
+                        let half = sum.add(factors[0].mul(p)).add(factors[1].mul(q));
+                        *sum = half.add(factors[2].mul(r)).add(factors[3].mul(s));
+                    }
+                }
+                for row in few..rows {
+                    let factor = x[row];
+                    sums.iter_mut()
+                        .zip(&line(row)[first..])
+                        .for_each(|(sum, &y)| *sum = sum.add(factor.mul(y)));
+                }
+            });
+            for (out, &sum) in out.iter_mut().zip(&*sums) {
+                out.write(sum);
+            }
+        }
+    });
     true
 }

@@ -1,0 +1,344 @@
+//! Eigenvalues of symmetric real matrices, and vectors: reflections leave three diagonals, rotations of neighbours one.
+//! Matrices lie column by column; of three diagonals the middle one is `d`, the one beside it `e`, both in double
+//! precision whatever the matrix is of.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::columns::{MANY, add, dot, lines, reflect, roomy, scale, splats, totals, vector_of};
+use super::zeros;
+use crate::kernels::interrupt::Steps;
+use crate::kernels::wide::Wide;
+
+/// Up to how many rows matrices are worth it, if vectors are wanted, and if they are not: the library finds the vectors
+/// of larger ones by halves.
+pub(super) const MOST_VECTORS: usize = 256;
+pub(super) const MOST_VALUES: usize = 512;
+
+/// Sweeps after which it is given up, for each value.
+const SWEEPS: usize = 40;
+
+/// What is left of couplings that count as none though their values are as small, of numbers about one.
+const NOTHING: f64 = 1e-36;
+
+/// The eigenvalues, the least first, and if wanted vectors; whether they were found.
+pub(super) fn symmetric<T: Wide>(
+    matrix: &[T],
+    n: usize,
+    values: &mut [T],
+    vectors: Option<&mut [T]>,
+) -> bool {
+    let (scale, back) = scale(matrix);
+    let mut all = Reflections::new(matrix, n, T::from_f64(scale));
+    Arch::new().dispatch(Reduce(&mut all));
+    let (mut d, mut e) = (std::mem::take(&mut all.d), std::mem::take(&mut all.e));
+    let precision: f64 = (T::epsilon() / (T::ONE + T::ONE)).as_();
+    let Some(vectors) = vectors else {
+        if !roots(&mut d, &mut e, precision) {
+            return false;
+        }
+        d.sort_unstable_by(f64::total_cmp);
+        values.iter_mut().zip(&d).for_each(|(value, &x)| *value = T::from_f64(x * back));
+        return true;
+    };
+    let room = all.room;
+    let mut basis = zeros(all.matrix.len());
+    Arch::new().dispatch(Product { all: &all, basis: &mut basis });
+    let turn = |turns: &[_], last| Arch::new().dispatch(Turn { turns, last, basis: &mut basis, room });
+    if !rotate(&mut d, &mut e, precision, turn) {
+        return false;
+    }
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| d[a].total_cmp(&d[b]));
+    for ((value, vector), &at) in values.iter_mut().zip(vectors.chunks_exact_mut(n)).zip(&order) {
+        *value = T::from_f64(d[at] * back);
+        vector.copy_from_slice(&basis[at * room..][..n]);
+    }
+    true
+}
+
+/// A matrix whose columns have room for whole vectors, with more columns behind, and what becomes of it: below the
+/// diagonal the vectors of reflections, without their heads, which are one.
+struct Reflections<T> {
+    matrix: Vec<T>,
+    n: usize,
+    /// Elements of a column with its room.
+    room: usize,
+    d: Vec<f64>,
+    e: Vec<f64>,
+    /// How much of itself a vector takes from what it is applied to, twice over its square.
+    scales: Vec<T>,
+}
+
+impl<T: Wide> Reflections<T> {
+    fn new(given: &[T], n: usize, scale: T) -> Self {
+        let (matrix, room) = roomy(given, n, scale);
+        Reflections { matrix, n, room, d: zeros(n), e: zeros(n), scales: zeros(n) }
+    }
+}
+
+/// Adds what two vectors make, `v wᵀ + w vᵀ`, to columns, and answers their products with another.
+#[inline(always)]
+fn pass<T: Wide, S: Simd>(
+    simd: S,
+    [a, b, c, d]: [&mut [T::Of<S>]; MANY],
+    [v, w, along]: [&[T::Of<S>]; 3],
+    (v_here, w_here): (&[T; MANY], &[T; MANY]),
+) -> [T; MANY] {
+    let (v_here, w_here) = (splats(simd, v_here), splats(simd, w_here));
+    let mut sums = [T::splat(simd, T::ZERO); MANY];
+    let columns = a.iter_mut().zip(b).zip(c).zip(d);
+    for ((((((a, b), c), d), &v), &w), &along) in columns.zip(v).zip(w).zip(along) {
+        for (at, x) in [a, b, c, d].into_iter().enumerate() {
+            *x = T::times_plus(simd, w_here[at], v, T::times_plus(simd, v_here[at], w, *x));
+            sums[at] = T::times_plus(simd, *x, along, sums[at]);
+        }
+    }
+    totals(simd, sums)
+}
+
+/// The numbers of a line that belong to columns.
+#[inline(always)]
+fn of<T: Wide>(line: &[T], place: usize) -> &[T; MANY] {
+    line[place..].first_chunk().unwrap_or_else(|| unreachable!("lines have room for more columns"))
+}
+
+/// Leaves three diagonals of a matrix. What a reflection takes from all columns is taken in the pass over them that the
+/// next one needs.
+struct Reduce<'a, T>(&'a mut Reflections<T>);
+
+impl<T: Wide> WithSimd for Reduce<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Reflections { matrix, n, room, d, e, scales } = self.0;
+        let (n, room) = (*n, *room);
+        // Behind each line is room for what the columns behind the matrix would have.
+        let [mut v, mut w, mut next, mut sums]: [Vec<T>; 4] = [(); 4].map(|()| zeros(room + MANY));
+        let mut steps = Steps::default();
+        for step in 0..n {
+            steps.take((n - step) * (n - step));
+            let column = &mut matrix[step * room..][..room];
+            let here = vector_of::<T>(step);
+            let (v_here, w_here) = (v[step], w[step]);
+            add(simd, &mut column[here..], v_here, &w[here..room]);
+            add(simd, &mut column[here..], w_here, &v[here..room]);
+            d[step] = column[step].as_();
+            if step + 1 == n {
+                return;
+            }
+            let first = vector_of::<T>(step + 1);
+            next[..step + 2].fill(T::ZERO);
+            next[step + 2..n].copy_from_slice(&column[step + 2..n]);
+            let square: f64 = dot(simd, &next[first..room], &next[first..room]).as_();
+            let head: f64 = column[step + 1].as_();
+            (e[step], scales[step]) = (head, T::ZERO);
+            if square > 0.0 {
+                let turned = -(head * head + square).sqrt().copysign(head);
+                let factor = T::from_f64(1.0 / (head - turned));
+                next[step + 2..n].iter_mut().for_each(|x| *x = *x * factor);
+                (e[step], scales[step]) = (turned, T::from_f64((turned - head) / turned));
+                column[step + 2..n].copy_from_slice(&next[step + 2..n]);
+            }
+            next[step + 1] = T::ONE;
+            let whole = [&v, &w, &next].map(|line| T::vectors::<S>(&line[first..room]).0);
+            for place in (step + 1..n).step_by(MANY) {
+                let columns = lines::<T, S>(&mut matrix[place * room..], room, first);
+                let products = pass::<T, S>(simd, columns, whole, (of(&v, place), of(&w, place)));
+                sums[place..place + MANY].copy_from_slice(&products);
+            }
+            sums[first..=step].fill(T::ZERO);
+            sums[n..].fill(T::ZERO);
+            let scale = scales[step];
+            let along = dot(simd, &sums[first..room], &next[first..room]);
+            let half = T::from_f64(-0.5) * scale * along;
+            w[..=step].fill(T::ZERO);
+            for ((w, &sum), &v) in w[step + 1..n].iter_mut().zip(&sums[step + 1..n]).zip(&next[step + 1..n]) {
+                *w = -(scale * (half * v + sum));
+            }
+            std::mem::swap(&mut v, &mut next);
+        }
+    }
+}
+
+/// The product of all reflections.
+struct Product<'a, T> {
+    all: &'a Reflections<T>,
+    basis: &'a mut [T],
+}
+
+impl<T: Wide> WithSimd for Product<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Reflections { ref matrix, n, room, ref scales, .. } = *self.all;
+        let (mut steps, mut vector) = (Steps::default(), zeros::<T>(room));
+        (0..n).for_each(|place| self.basis[place * (room + 1)] = T::ONE);
+        for step in (0..n.saturating_sub(1)).rev() {
+            let first = vector_of::<T>(step + 1);
+            steps.take((n - step) * (n - step));
+            vector[step + 1] = T::ONE;
+            vector[step + 2..n].copy_from_slice(&matrix[step * room..][step + 2..n]);
+            let vector = T::vectors::<S>(&vector[first..]).0;
+            for place in (step + 1..n).step_by(MANY) {
+                let columns = lines::<T, S>(&mut self.basis[place * room..], room, first);
+                reflect::<T, S>(simd, columns, vector, scales[step]);
+            }
+        }
+    }
+}
+
+/// The length of (a, b), of numbers about one or less.
+fn length(a: f64, b: f64) -> f64 {
+    (a * a + b * b).sqrt()
+}
+
+/// Where the part that begins at `first` ends: at the first coupling behind it that is nothing.
+fn end(first: usize, d: &[f64], square: impl Fn(usize) -> f64, precision: f64) -> usize {
+    let couples = |at: &usize| square(*at) > precision * precision * (d[*at] * d[at + 1]).abs() + NOTHING;
+    (first..d.len() - 1).find(|at| !couples(at)).unwrap_or(d.len() - 1)
+}
+
+/// What is taken from all values of a part while it is turned: the eigenvalue that is nearer to its first one, of the
+/// two by two at its beginning.
+fn shift(d: &[f64], first: usize, coupling: f64) -> f64 {
+    let slope = (d[first + 1] - d[first]) / (2.0 * coupling);
+    d[first] - coupling / (slope + length(slope, 1.0).copysign(slope))
+}
+
+/// Turns neighbours until nothing couples them. `turn` is given the cosines and sines of a sweep and the last of the
+/// neighbours, from which they go down.
+fn rotate(d: &mut [f64], e: &mut [f64], precision: f64, mut turn: impl FnMut(&[(f64, f64)], usize)) -> bool {
+    let n = d.len();
+    let (mut steps, mut left) = (Steps::default(), SWEEPS * n);
+    let mut turns = Vec::with_capacity(n);
+    for first in 0..n {
+        loop {
+            let last = end(first, d, |at| e[at] * e[at], precision);
+            if last == first {
+                break;
+            }
+            if left == 0 {
+                return false;
+            }
+            left -= 1;
+            steps.take(n * (last - first));
+            turns.clear();
+            let (mut bulge, mut cosine, mut sine, mut taken) =
+                (d[last] - shift(d, first, e[first]), 1.0, 1.0, 0.0);
+            for at in (first..last).rev() {
+                let (across, along) = (sine * e[at], cosine * e[at]);
+                let radius = length(across, bulge);
+                e[at + 1] = radius;
+                (cosine, sine) = if radius == 0.0 { (1.0, 0.0) } else { (bulge / radius, across / radius) };
+                let head = d[at + 1] - taken;
+                let moved = (d[at] - head) * sine + 2.0 * cosine * along;
+                taken = sine * moved;
+                d[at + 1] = head + taken;
+                bulge = cosine * moved - along;
+                turns.push((cosine, sine));
+            }
+            d[first] -= taken;
+            e[first] = bulge;
+            e[last] = 0.0;
+            turn(&turns, last);
+        }
+    }
+    true
+}
+
+/// `rotate` of values alone, which needs the squares of couplings and no roots.
+fn roots(d: &mut [f64], e: &mut [f64], precision: f64) -> bool {
+    let n = d.len();
+    e.iter_mut().for_each(|x| *x *= *x);
+    let (mut steps, mut left) = (Steps::default(), SWEEPS * n);
+    for first in 0..n {
+        loop {
+            let last = end(first, d, |at| e[at], precision);
+            if last == first {
+                break;
+            }
+            if left == 0 {
+                return false;
+            }
+            left -= 1;
+            steps.take(last - first);
+            let taken = shift(d, first, e[first].sqrt());
+            let (mut cosine, mut sine, mut rest) = (1.0, 0.0, d[last] - taken);
+            let mut square = rest * rest;
+            for at in (first..last).rev() {
+                let coupling = e[at];
+                let whole = square + coupling;
+                if at + 1 < last {
+                    e[at + 1] = sine * whole;
+                }
+                let before = cosine;
+                // Also what one divides by next, so that no division waits for another.
+                let spread = whole / square;
+                (cosine, sine) = if whole == 0.0 { (1.0, 0.0) } else { (square / whole, coupling / whole) };
+                let (old, head) = (rest, d[at]);
+                rest = cosine * (head - taken) - sine * old;
+                d[at + 1] = old + (head - rest);
+                square = if spread.is_finite() { rest * rest * spread } else { before * coupling };
+            }
+            e[first] = sine * square;
+            d[first] = taken + rest;
+            e[last] = 0.0;
+        }
+    }
+    true
+}
+
+/// Turns vectors by the rotations of a sweep, some rows of all of them at a time.
+struct Turn<'a, T> {
+    turns: &'a [(f64, f64)],
+    last: usize,
+    basis: &'a mut [T],
+    room: usize,
+}
+
+impl<T: Wide> WithSimd for Turn<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Turn { turns, last, basis, room } = self;
+        let (basis, width) = (T::vectors_mut::<S>(basis).0, room * size_of::<T>() / size_of::<T::Of<S>>());
+        let many = width / MANY * MANY;
+        for row in (0..many).step_by(MANY) {
+            rows::<T, S, MANY>(simd, turns, &mut basis[row..], last, width);
+        }
+        for row in many..width {
+            rows::<T, S, 1>(simd, turns, &mut basis[row..], last, width);
+        }
+    }
+}
+
+#[inline(always)]
+fn rows_at<T: Wide, S: Simd, const L: usize>(basis: &[T::Of<S>], place: usize) -> [T::Of<S>; L] {
+    *basis[place..].first_chunk().unwrap_or_else(|| unreachable!("there are so many rows"))
+}
+
+/// Turns so many rows. The vector that a rotation leaves for the next one stays in registers.
+#[inline(always)]
+fn rows<T: Wide, S: Simd, const L: usize>(
+    simd: S,
+    turns: &[(f64, f64)],
+    basis: &mut [T::Of<S>],
+    last: usize,
+    width: usize,
+) {
+    let mut kept = rows_at::<T, S, L>(basis, last * width);
+    for (at, &(cosine, sine)) in (0..last).rev().zip(turns) {
+        let (cosine, sine) = (T::splat(simd, T::from_f64(cosine)), T::splat(simd, T::from_f64(sine)));
+        let other = rows_at::<T, S, L>(basis, at * width);
+        let into = &mut basis[(at + 1) * width..][..L];
+        for lane in 0..L {
+            into[lane] = T::times_plus(simd, sine, other[lane], T::times(simd, cosine, kept[lane]));
+            kept[lane] = T::minus_times(simd, sine, kept[lane], T::times(simd, cosine, other[lane]));
+        }
+    }
+    let first = last - turns.len();
+    basis[first * width..][..L].copy_from_slice(&kept);
+}

@@ -1,0 +1,99 @@
+//! Vectors as wide as the processor's, of either precision, for loops that keep many of them at once: those the
+//! compiler takes apart when they are written as plain loops.
+//!
+//! How wide they are shows in the order of sums. Functions here, and those that are built of them, are inlined into one
+//! that is compiled for the processor (`pulp::WithSimd`).
+
+use pulp::Simd;
+
+use crate::dtype::Real;
+
+/// Numbers that there are vectors of.
+pub(super) trait Wide: Real {
+    /// So many of them in lines whose length is a multiple fill whole vectors on all processors.
+    const LANES: usize = 64 / size_of::<Self>();
+
+    /// The vectors.
+    type Of<S: Simd>: Copy;
+
+    /// The same number in all places.
+    fn splat<S: Simd>(simd: S, x: Self) -> Self::Of<S>;
+
+    /// a · b
+    fn times<S: Simd>(simd: S, a: Self::Of<S>, b: Self::Of<S>) -> Self::Of<S>;
+
+    /// a · b + c
+    fn times_plus<S: Simd>(simd: S, a: Self::Of<S>, b: Self::Of<S>, c: Self::Of<S>) -> Self::Of<S>;
+
+    /// c - a · b
+    fn minus_times<S: Simd>(simd: S, a: Self::Of<S>, b: Self::Of<S>, c: Self::Of<S>) -> Self::Of<S>;
+
+    /// The sum of all places.
+    fn total<S: Simd>(simd: S, x: Self::Of<S>) -> Self;
+
+    /// A line as vectors, and what is left over.
+    fn vectors<S: Simd>(line: &[Self]) -> (&[Self::Of<S>], &[Self]);
+
+    /// A line as vectors to write to, and what is left over.
+    fn vectors_mut<S: Simd>(line: &mut [Self]) -> (&mut [Self::Of<S>], &mut [Self]);
+}
+
+/// The vectors of one precision, by the names that the library has for them.
+macro_rules! wide {
+    ($T:ident, $Of:ident, $splat:ident, $mul:ident, $mul_add:ident, $negate_mul_add:ident, $sum:ident,
+     $slice:ident, $slice_mut:ident) => {
+        impl Wide for $T {
+            type Of<S: Simd> = S::$Of;
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, x: Self) -> S::$Of {
+                simd.$splat(x)
+            }
+            #[inline(always)]
+            fn times<S: Simd>(simd: S, a: S::$Of, b: S::$Of) -> S::$Of {
+                simd.$mul(a, b)
+            }
+            #[inline(always)]
+            fn times_plus<S: Simd>(simd: S, a: S::$Of, b: S::$Of, c: S::$Of) -> S::$Of {
+                simd.$mul_add(a, b, c)
+            }
+            #[inline(always)]
+            fn minus_times<S: Simd>(simd: S, a: S::$Of, b: S::$Of, c: S::$Of) -> S::$Of {
+                simd.$negate_mul_add(a, b, c)
+            }
+            #[inline(always)]
+            fn total<S: Simd>(simd: S, x: S::$Of) -> Self {
+                simd.$sum(x)
+            }
+            #[inline(always)]
+            fn vectors<S: Simd>(line: &[Self]) -> (&[S::$Of], &[Self]) {
+                S::$slice(line)
+            }
+            #[inline(always)]
+            fn vectors_mut<S: Simd>(line: &mut [Self]) -> (&mut [S::$Of], &mut [Self]) {
+                S::$slice_mut(line)
+            }
+        }
+    };
+}
+wide!(
+    f32,
+    f32s,
+    splat_f32s,
+    mul_f32s,
+    mul_add_f32s,
+    negate_mul_add_f32s,
+    reduce_sum_f32s,
+    as_simd_f32s,
+    as_mut_simd_f32s
+);
+wide!(
+    f64,
+    f64s,
+    splat_f64s,
+    mul_f64s,
+    mul_add_f64s,
+    negate_mul_add_f64s,
+    reduce_sum_f64s,
+    as_simd_f64s,
+    as_mut_simd_f64s
+);
