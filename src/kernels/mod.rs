@@ -10,6 +10,7 @@ mod along;
 mod apply;
 pub mod bessel;
 mod blocks;
+pub mod classes;
 mod dense;
 pub mod distinct;
 pub mod factor;
