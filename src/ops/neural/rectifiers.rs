@@ -80,7 +80,7 @@ impl Elementwise for Threshold {
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
-        let [threshold, value] = self.floats.map(A::from_f64);
+        let (threshold, value) = (A::from_f64(self.floats[0]), A::from_f64(self.floats[1]));
         if x <= threshold { value } else { x }
     }
 
@@ -132,7 +132,7 @@ impl Elementwise for Hardtanh {
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
-        let [min, max] = self.bounds.map(A::from_f64);
+        let (min, max) = (A::from_f64(self.bounds[0]), A::from_f64(self.bounds[1]));
         let x = if x < min { min } else { x };
         if x > max { max } else { x }
     }
@@ -141,7 +141,7 @@ impl Elementwise for Hardtanh {
 
     #[inline(always)]
     fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
-        let [min, max] = self.bounds.map(A::from_f64);
+        let (min, max) = (A::from_f64(self.bounds[0]), A::from_f64(self.bounds[1]));
         if x <= min || x >= max { A::from_f64(0.0) } else { t }
     }
 

@@ -57,10 +57,9 @@ impl Single for Probable {
     #[inline(always)] // A loop is vectorised in one piece only.
     fn value<A: Arithmetic>(&self, x: A, target: A) -> A {
         let (one, least) = (A::from_f64(1.0), A::from_f64(-100.0));
-        let [hit, miss] = [x, one - x].map(|x| {
-            let log = math::ln(x);
-            if log < least { least } else { log }
-        });
+        let (hit, miss) = (math::ln(x), math::ln(one - x));
+        let hit = if hit < least { least } else { hit };
+        let miss = if miss < least { least } else { miss };
         -(target * hit + (one - target) * miss)
     }
 
