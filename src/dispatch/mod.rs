@@ -12,6 +12,7 @@ pub mod default_dtype;
 pub(crate) mod erased;
 pub(crate) mod fixed;
 pub mod forward_mode;
+pub(crate) mod fused;
 pub(crate) mod half;
 pub mod in_place;
 pub mod kept;

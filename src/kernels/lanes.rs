@@ -17,16 +17,27 @@ const LEAF: usize = 4096;
 /// More leaves than two to this power have no room in memory.
 const LEVELS: usize = 52;
 
+/// A piece of each row. It is looked up once: the loops along it have nothing left to check.
+#[inline(always)]
+fn pieces<'a, T, const N: usize, const L: usize>(
+    chunks: &[&'a [[T; L]]; N],
+    chunk: usize,
+) -> [&'a [T; L]; N] {
+    std::array::from_fn(
+        #[inline(always)]
+        |row| &chunks[row][chunk],
+    )
+}
+
 /// The elements of the rows at one place.
 #[inline(always)]
 fn column<A: Arithmetic, const N: usize, const L: usize>(
-    chunks: &[&[[A::Plain; L]]; N],
-    chunk: usize,
+    pieces: &[&[A::Plain; L]; N],
     lane: usize,
 ) -> [A; N] {
     let mut column = [A::from_f64(0.0); N];
     for (row, element) in column.iter_mut().enumerate() {
-        *element = A::new(chunks[row][chunk][lane]);
+        *element = A::new(pieces[row][lane]);
     }
     column
 }
@@ -57,9 +68,9 @@ fn fold_pieces<A: Arithmetic, const N: usize, const K: usize, const L: usize>(
 ) -> [A; K] {
     let mut states = [[folding.identity; L]; K];
     for chunk in 0..chunks[0].len() {
-        #[expect(clippy::needless_range_loop, reason = "a lane is one of each state")]
+        let pieces = pieces(&chunks, chunk);
         for lane in 0..L {
-            let mapped = (folding.map)(column(&chunks, chunk, lane));
+            let mapped = (folding.map)(column(&pieces, lane));
             for state in 0..K {
                 states[state][lane] = (folding.merge)(states[state][lane], mapped[state]);
             }
@@ -96,7 +107,7 @@ fn fold_leaf<A: Arithmetic, const N: usize, const K: usize>(
     }
     let (chunks, _) = cut::<_, N, 1>(rest);
     for chunk in 0..chunks[0].len() {
-        folded = merged(folded, (folding.map)(column(&chunks, chunk, 0)), folding.merge);
+        folded = merged(folded, (folding.map)(column(&pieces(&chunks, chunk), 0)), folding.merge);
     }
     folded
 }
@@ -189,8 +200,9 @@ fn visit_pieces<A: Arithmetic, V, const N: usize, const L: usize>(
     put: impl Fn(&mut V, [A; N]) + Copy,
 ) {
     for (chunk, out) in out.iter_mut().enumerate() {
+        let pieces = pieces(&chunks, chunk);
         for (lane, out) in out.iter_mut().enumerate() {
-            put(out, column(&chunks, chunk, lane));
+            put(out, column(&pieces, lane));
         }
     }
 }

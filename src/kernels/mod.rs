@@ -7,6 +7,7 @@
 //! never shows in the bits of a result.
 
 mod blocks;
+pub mod classes;
 pub mod fourier;
 pub mod geometry;
 pub mod indexing;

@@ -174,11 +174,11 @@ fn hardtanh(a: &Arguments<'_, '_>) -> PyResult<Hardtanh> {
     if min.to_f64() > max.to_f64() {
         return Err(raise(Error::BoundsOrder {}.into()));
     }
-    Ok(Hardtanh { min, max })
+    Ok(Hardtanh::new(min, max))
 }
 
 fn threshold(a: &Arguments<'_, '_>) -> PyResult<Threshold> {
-    Ok(Threshold { threshold: a.number(1)?, value: a.number(2)? })
+    Ok(Threshold::new(a.number(1)?, a.number(2)?))
 }
 
 fn gelu(a: &Arguments<'_, '_>) -> PyResult<Gelu> {

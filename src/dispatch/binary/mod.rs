@@ -6,6 +6,7 @@ mod numbers;
 mod operation;
 mod plain;
 mod rule;
+mod slope;
 
 use std::sync::Arc;
 

@@ -165,6 +165,19 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         Err(Error::NoDerivative { operation: Self::NAME }.into())
     }
 
+    /// Whether `slope` is what gradients become, where they are not recorded.
+    const SLOPES: bool = false;
+
+    /// Whether it is beside this number, as the second operand: operations may be quicker.
+    fn slopes_beside(&self, _number: f64) -> bool {
+        true
+    }
+
+    /// `t · ∂y/∂a`, or `t · ∂y/∂b` if it is the second, as `vector` is.
+    fn slope<A: Arithmetic>(&self, _a: A, _b: A, _t: A, _is_second: bool) -> A {
+        unreachable!("it is asked for where it is said to be")
+    }
+
     /// Whether both derivatives share a part that `shared` computes.
     const SHARES: bool = false;
 

@@ -2,6 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use super::slope::at_once;
 use super::{Elementwise2, Needs};
 use crate::dispatch::apply::single;
 use crate::dispatch::operand::{Kept, Numbers, Operand, Value};
@@ -91,11 +92,11 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let shared = self.shared(at, &op)?;
         let left = |(a, b): (Value, Value)| match &shared {
             Some(shared) => op.left_from(&a, &b, shared, g),
-            None => op.left(&a, &b, g),
+            None => at_once(op, &a, &b, g, false)?.map_or_else(|| op.left(&a, &b, g), Ok),
         };
         let right = |(a, b): (Value, Value)| match &shared {
             Some(shared) => op.right_from(&a, &b, shared, g),
-            None => op.right(&a, &b, g),
+            None => at_once(op, &a, &b, g, true)?.map_or_else(|| op.right(&a, &b, g), Ok),
         };
         // One step, also where it is recorded and torch takes two: a leaf that is kept through thousands of
         // recorded runs grows by a quarter less.

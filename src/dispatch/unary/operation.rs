@@ -123,6 +123,12 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         unreachable!("it is asked for where it is said to be")
     }
 
+    /// What a gradient becomes, where `slope` says it.
+    #[inline(always)]
+    fn passed<A: Arithmetic>(&self, t: A, kept: A) -> A {
+        t * self.slope(kept)
+    }
+
     /// The function on integers, for operations that leave them integers.
     fn integer<T: Number>(&self, x: T) -> T {
         x

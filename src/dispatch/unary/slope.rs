@@ -20,13 +20,17 @@ impl<E: Elementwise> Elementwise2 for Sloped<E> {
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, t: A, kept: A) -> A {
-        t * self.0.slope(kept)
+        self.0.passed(t, kept)
     }
 }
 
 /// `t · dy/dx`, if that is a function of vectors and nothing is recorded.
 pub(crate) fn at_once<E: Elementwise>(op: E, kept: &Tensor, t: &Tensor) -> Option<Result<Tensor>> {
     if !E::SLOPE || !mode::is_plain() || !kept.dtype().is_float() || t.dtype() != kept.dtype() {
+        return None;
+    }
+    // Where what derivatives stand in front of says how the result lies, that is told by operations.
+    if E::DERIVATIVE_FIRST && !(kept.layout().is_row_major() && t.layout().is_row_major()) {
         return None;
     }
     Some(binary::apply(Sloped(op), t.into(), kept.into()))

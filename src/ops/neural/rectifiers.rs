@@ -7,6 +7,8 @@ use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::kernels::pointwise::math::Arithmetic;
+use crate::kernels::vector::Vectors;
 use crate::ops::pointwise::select::where_;
 use crate::ops::pointwise::{clamp, compare};
 use crate::ops::{add, mul};
@@ -50,10 +52,17 @@ impl Elementwise for LeakyRelu {
 /// y = x where x > t, v elsewhere,  dy/dx = 1 and 0
 #[derive(Clone, Copy)]
 pub struct Threshold {
-    /// What an element has to exceed.
-    pub threshold: Scalar,
-    /// What stands for those that do not.
-    pub value: Scalar,
+    threshold: Scalar,
+    value: Scalar,
+    /// Both as floating-point numbers, which a loop would make of them for each element again.
+    floats: [f64; 2],
+}
+
+impl Threshold {
+    /// What an element has to exceed, and what stands for those that do not.
+    pub fn new(threshold: Scalar, value: Scalar) -> Threshold {
+        Threshold { threshold, value, floats: [threshold.to_f64(), value.to_f64()] }
+    }
 }
 
 impl Elementwise for Threshold {
@@ -67,8 +76,19 @@ impl Elementwise for Threshold {
         shown! { threshold: self.threshold }
     }
 
-    fn real<T: Real>(&self, x: T) -> T {
-        if x <= self.threshold.to() { self.value.to() } else { x }
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        let (threshold, value) = (A::from_f64(self.floats[0]), A::from_f64(self.floats[1]));
+        if x <= threshold { value } else { x }
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
+        if x <= A::from_f64(self.floats[0]) { A::from_f64(0.0) } else { t }
     }
 
     fn integer<T: Number>(&self, x: T) -> T {
@@ -76,7 +96,7 @@ impl Elementwise for Threshold {
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        let threshold = self.threshold.to_f64();
+        let [threshold, _] = self.floats;
         fixed::map(x, move |x| if x <= threshold { 0.0 } else { 1.0 })
     }
 }
@@ -84,10 +104,17 @@ impl Elementwise for Threshold {
 /// y = x within the bounds, else the nearer of them,  dy/dx = 1 between them, else 0
 #[derive(Clone, Copy)]
 pub struct Hardtanh {
-    /// The lower bound.
-    pub min: Scalar,
-    /// The upper bound.
-    pub max: Scalar,
+    min: Scalar,
+    max: Scalar,
+    /// Both as floating-point numbers, which a loop would make of them for each element again.
+    bounds: [f64; 2],
+}
+
+impl Hardtanh {
+    /// Between these bounds.
+    pub fn new(min: Scalar, max: Scalar) -> Hardtanh {
+        Hardtanh { min, max, bounds: [min.to_f64(), max.to_f64()] }
+    }
 }
 
 impl Elementwise for Hardtanh {
@@ -101,8 +128,21 @@ impl Elementwise for Hardtanh {
         shown! { min_val: self.min, max_val: self.max }
     }
 
-    fn real<T: Real>(&self, x: T) -> T {
-        bounded(x, self.min.to::<T>(), self.max.to::<T>())
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        let (min, max) = (A::from_f64(self.bounds[0]), A::from_f64(self.bounds[1]));
+        let x = if x < min { min } else { x };
+        if x > max { max } else { x }
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
+        let (min, max) = (A::from_f64(self.bounds[0]), A::from_f64(self.bounds[1]));
+        if x <= min || x >= max { A::from_f64(0.0) } else { t }
     }
 
     fn integer<T: Number>(&self, x: T) -> T {
@@ -110,7 +150,7 @@ impl Elementwise for Hardtanh {
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        let (min, max) = (self.min.to_f64(), self.max.to_f64());
+        let [min, max] = self.bounds;
         fixed::map(x, move |x| f64::from(u8::from(!(x <= min || x >= max))))
     }
 }
@@ -141,6 +181,14 @@ impl Elementwise for Hardsigmoid {
         bounded(x + T::from_f64(3.0), T::ZERO, six) / six
     }
 
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
+        let three = A::from_f64(3.0);
+        if x > -three && x < three { t * A::from_f64(1.0 / 6.0) } else { A::from_f64(0.0) }
+    }
+
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         fixed::map(x, |x| if x > -3.0 && x < 3.0 { 1.0 / 6.0 } else { 0.0 })
     }
@@ -159,6 +207,16 @@ impl Elementwise for Hardswish {
     fn real<T: Real>(&self, x: T) -> T {
         let six = T::from_f64(6.0);
         x * bounded(x + T::from_f64(3.0), T::ZERO, six) / six
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
+        let (zero, three) = (A::from_f64(0.0), A::from_f64(3.0));
+        let middle = t * (x / three + A::from_f64(0.5));
+        let within = if x > -three && x < three { middle } else { t };
+        if x <= -three { zero } else { within }
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -196,6 +254,13 @@ impl Elementwise for Hardshrink {
         if x.abs() <= T::from_f64(self.lambda) { T::ZERO } else { x }
     }
 
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
+        if x.abs() <= A::from_f64(self.lambda) { A::from_f64(0.0) } else { t }
+    }
+
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         let lambda = self.lambda;
         fixed::map(x, move |x| f64::from(u8::from(x.abs() > lambda || x.is_nan())))
@@ -228,6 +293,13 @@ impl Elementwise for Softshrink {
         } else {
             x * T::ZERO
         }
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
+        if x.abs() <= A::from_f64(self.lambda) { A::from_f64(0.0) } else { t }
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {

@@ -278,9 +278,14 @@ impl Elementwise for Softplus {
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
-        let beta = A::from_f64(self.beta);
-        let bent = math::ln_1p(math::exp(x * beta)) / beta;
-        if x * beta > A::from_f64(self.threshold) { x } else { bent }
+        let (beta, zero) = (A::from_f64(self.beta), A::from_f64(0.0));
+        let scaled = x * beta;
+        let most = if scaled < zero { zero } else { scaled };
+        let bent = (most + math::ln_1p_of_share(math::exp(-scaled.abs()))) / beta;
+        // As torch has it, where a power is infinite.
+        let greatest = A::from_f64(if A::SINGLE { 88.722_84 } else { 709.782_712_893_384 });
+        let bent = if scaled > greatest { A::from_f64(f64::INFINITY) / beta } else { bent };
+        if scaled > A::from_f64(self.threshold) { x } else { bent }
     }
 
     const SLOPE: bool = true;
@@ -316,7 +321,7 @@ impl Elementwise for LogSigmoid {
     fn vector<A: Arithmetic>(&self, x: A) -> A {
         let zero = A::from_f64(0.0);
         let least = if x > zero { zero } else { x };
-        least - math::ln_1p(math::exp(-x.abs()))
+        least - math::ln_1p_of_share(math::exp(-x.abs()))
     }
 
     const SLOPE: bool = true;

@@ -1,6 +1,7 @@
 //! Products, quotients and differences of two tensors, weighed and added to a third.
 
 use crate::dispatch::composites::pointwise::{Pointwise, apply};
+use crate::dispatch::fused::fused;
 use crate::dispatch::in_place;
 use crate::dispatch::kept::Kept;
 use crate::dispatch::operand::{Operand, result_type};
@@ -8,12 +9,35 @@ use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::kernels::pointwise::math::Arithmetic;
+use crate::kernels::vector::Function;
 use crate::ops;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::where_;
 use crate::ops::{add, div, mul, neg, sub};
 use crate::shape;
 use crate::tensor::Tensor;
+
+/// x + v a b, or x + v a/b, of elements as loops take them.
+#[derive(Clone, Copy)]
+struct Added<const QUOTIENT: bool>(f64);
+
+impl<const QUOTIENT: bool> Function<2> for Added<QUOTIENT> {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, [a, b]: [A; 2]) -> A {
+        let scaled = if QUOTIENT { a / b } else { a * b };
+        x + scaled * A::from_f64(self.0)
+    }
+}
+
+/// The same of tensors, if they are alike and nobody looks on.
+fn added<const QUOTIENT: bool>(inputs: &[Tensor], value: Scalar) -> Result<Option<Tensor>> {
+    match (inputs, value) {
+        (_, Scalar::Complex(_)) => Ok(None),
+        ([x, a, b], value) => fused(Added::<QUOTIENT>(value.to_f64()), x, [a, b]),
+        _ => unreachable!("there are three"),
+    }
+}
 
 /// y = x + v a b
 ///
@@ -35,6 +59,9 @@ impl Pointwise for Addcmul {
     }
 
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        if let Some(y) = added::<false>(inputs, self.value)? {
+            return Ok(y);
+        }
         let scaled = mul(&mul(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
         add(&inputs[0], &scaled)
     }
@@ -75,6 +102,9 @@ impl Pointwise for Addcdiv {
     }
 
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        if let Some(y) = added::<true>(inputs, self.value)? {
+            return Ok(y);
+        }
         let scaled = mul(&div(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
         add(&inputs[0], &scaled)
     }
@@ -95,6 +125,21 @@ impl Pointwise for Addcdiv {
                 let (a, b) = (kept.input(1), kept.input(2));
                 mul(&neg(t)?, &div(&mul(a, self.value)?, &mul(b, b)?)?)
             }
+        }
+    }
+}
+
+/// a + w (b - a) of elements as loops take them; the end that is nearer is where rounding matters.
+#[derive(Clone, Copy)]
+struct Between(f64);
+
+impl Function<1> for Between {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, a: A, [b]: [A; 1]) -> A {
+        let between = b - a;
+        match self.0.abs() < 0.5 {
+            true => a + between * A::from_f64(self.0),
+            false => b - between * A::from_f64(1.0 - self.0),
         }
     }
 }
@@ -122,6 +167,9 @@ impl Pointwise for LerpNumber {
         let (a, b, w) = (&inputs[0], &inputs[1], self.weight.to_f64());
         if let Scalar::Complex(w) = self.weight {
             return add(a, &mul(&sub(b, a)?, Scalar::Complex(w))?);
+        }
+        if let Some(y) = fused(Between(w), a, [b])? {
+            return Ok(y);
         }
         let between = sub(b, a)?;
         // The end that is nearer is where rounding matters.

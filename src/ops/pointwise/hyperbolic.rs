@@ -3,7 +3,7 @@
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
 use crate::dispatch::operand::{Operand, Value};
-use crate::dispatch::unary::{Elementwise, Keeps};
+use crate::dispatch::unary::{self, Elementwise, Keeps};
 use crate::dtype::{Complex, Real};
 use crate::error::Result;
 use crate::kernels::pointwise::math;
@@ -132,8 +132,19 @@ impl Elementwise for Asinh {
     const IN_PLACE_BY_OUTPUT: bool = true;
     const COMPLEX: bool = true;
 
-    fn real<T: Real>(&self, x: T) -> T {
-        x.asinh()
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::asinh(x)
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A) -> A {
+        let one = A::from_f64(1.0);
+        one / (x * x + one).sqrt()
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
@@ -161,8 +172,19 @@ impl Elementwise for Acosh {
     const IN_PLACE_BY_OUTPUT: bool = true;
     const COMPLEX: bool = true;
 
-    fn real<T: Real>(&self, x: T) -> T {
-        x.acosh()
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::acosh(x)
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A) -> A {
+        let one = A::from_f64(1.0);
+        one / (x * x - one).sqrt()
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
@@ -194,8 +216,18 @@ impl Elementwise for Atanh {
     const IN_PLACE_BY_OUTPUT: bool = true;
     const COMPLEX: bool = true;
 
-    fn real<T: Real>(&self, x: T) -> T {
-        x.atanh()
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        math::atanh(x)
+    }
+
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
+        t / (A::from_f64(1.0) - x * x)
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
@@ -204,6 +236,9 @@ impl Elementwise for Atanh {
 
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         let Some(x) = kept else { unreachable!("the input is kept") };
+        if let Some(at_once) = unary::at_once(*self, x, t) {
+            return at_once;
+        }
         div(t, &sub(1, &square(x)?)?)
     }
 

@@ -8,7 +8,7 @@ use std::f64::consts::LN_2;
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs, floating};
 use crate::dispatch::operand::{Kept, Operand, Value};
-use crate::dtype::{Complex, DType, Real, Ring};
+use crate::dtype::{Complex, DType, Real};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
@@ -51,6 +51,13 @@ impl Elementwise2 for Hypot {
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
         math::hypot(a, b)
+    }
+
+    const SLOPES: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, a: A, b: A, t: A, is_second: bool) -> A {
+        t * if is_second { b } else { a } / math::hypot(a, b)
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -101,15 +108,26 @@ impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
         math::log_add_exp(a, b)
     }
 
-    fn real<T: Real>(&self, a: T, b: T) -> T {
-        if a.is_infinite() && a == b {
-            return a;
-        }
-        let (most, apart) = (if a > b || Ring::is_nan(a) { a } else { b }, -(a - b).abs());
-        match TWO {
-            true => most + apart.exp2().ln_1p() * T::from_f64(1.0 / LN_2),
-            false => most + apart.exp().ln_1p(),
-        }
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        // What is no number has none beside it.
+        let (most, apart) = (if a > b { a } else { b }, -(a - b).abs());
+        let sum = match TWO {
+            true => most + math::ln_1p_of_share(math::exp_2(apart)) * A::from_f64(1.0 / LN_2),
+            false => most + math::ln_1p_of_share(math::exp(apart)),
+        };
+        let is_infinite = a == b && a.abs() == A::from_f64(f64::INFINITY);
+        if is_infinite { a } else { sum }
+    }
+
+    const SLOPES: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, a: A, b: A, t: A, is_second: bool) -> A {
+        let apart = if is_second { a - b } else { b - a };
+        t / (A::from_f64(1.0) + if TWO { math::exp_2(apart) } else { math::exp(apart) })
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -148,14 +166,28 @@ impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
         floating(common)
     }
 
-    fn real<T: Real>(&self, a: T, b: T) -> T {
-        if Ring::is_nan(b) {
-            b
-        } else if a == T::ZERO {
-            T::ZERO
-        } else {
-            a * if ONE_MORE { b.ln_1p() } else { b.ln() }
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        let zero = A::from_f64(0.0);
+        let product = a * if ONE_MORE { math::ln_1p(b) } else { math::ln(b) };
+        #[expect(clippy::eq_op, reason = "what is no number is not itself")]
+        let is_number = b == b;
+        if a == zero && is_number { zero } else { product }
+    }
+
+    const SLOPES: bool = true;
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, a: A, b: A, t: A, is_second: bool) -> A {
+        let (zero, one) = (A::from_f64(0.0), A::from_f64(1.0));
+        if is_second {
+            return t * a / if ONE_MORE { b + one } else { b };
         }
+        let least = if ONE_MORE { -one } else { zero };
+        let slope = self.vector(t, b);
+        if a == zero && b <= least { zero } else { slope }
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {

@@ -3,7 +3,7 @@
 use crate::dispatch::binary::{Elementwise2, Needs};
 use crate::dispatch::operand::{Kept, Operand, Value};
 use crate::dispatch::{memory_order, unary};
-use crate::dtype::{Complex, DType, Real, Scalar};
+use crate::dtype::{Complex, DType, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
@@ -80,15 +80,28 @@ impl Elementwise2 for Pow {
         }
     }
 
-    const VECTOR: Vectors = Vectors::Single;
+    const VECTOR: Vectors = Vectors::All;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
         math::pow(a, b)
     }
 
-    fn real<T: Real>(&self, a: T, b: T) -> T {
-        a.powf(b)
+    const SLOPES: bool = true;
+
+    fn slopes_beside(&self, number: f64) -> bool {
+        ![0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, -0.5, -1.0].contains(&number)
+    }
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, a: A, b: A, t: A, is_second: bool) -> A {
+        let zero = A::from_f64(0.0);
+        if is_second {
+            let slope = t * (math::pow(a, b) * math::ln(a));
+            return if a == zero && b >= zero { zero } else { slope };
+        }
+        let slope = t * (b * math::pow(a, b - A::from_f64(1.0)));
+        if b == zero { zero } else { slope }
     }
 
     fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {

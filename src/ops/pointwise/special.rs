@@ -368,8 +368,25 @@ impl Elementwise for Logit {
         math::ln(x / (one - x))
     }
 
+    const SLOPE: bool = true;
+
+    #[inline(always)]
+    fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
+        let one = A::from_f64(1.0);
+        let (low, outside) = match self.eps {
+            Some(eps) => (A::from_f64(eps), A::from_f64(0.0)),
+            None => (A::from_f64(0.0), A::from_f64(f64::NAN)),
+        };
+        let high = A::from_f64(1.0 - self.eps.unwrap_or(0.0));
+        let slope = t / (x * (one - x));
+        if x < low || x > high { outside } else { slope }
+    }
+
     fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         let Some(x) = x else { unreachable!("the input is kept") };
+        if let Some(at_once) = unary::at_once(*self, x, t) {
+            return at_once;
+        }
         let (low, outside) = match self.eps {
             Some(eps) => (eps, 0.0),
             None => (0.0, f64::NAN),

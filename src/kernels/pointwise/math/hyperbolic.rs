@@ -1,6 +1,7 @@
 //! Hyperbolic sine, cosine and tangent.
 
 use super::exponential::{exp, half_exp};
+use super::logarithm::ln_1p;
 use super::{Arithmetic, of, series};
 
 /// (tanh x - x)/x³ in x² for |x| ≤ 5/8, to 2⁻²⁸ and 2⁻⁶¹
@@ -75,4 +76,41 @@ pub fn sinh<A: Arithmetic>(x: A) -> A {
 pub fn cosh<A: Arithmetic>(x: A) -> A {
     let (half, rest) = half_exp(x.abs());
     half + (rest + A::from_f64(0.25) / half)
+}
+
+/// What functions that grow as logarithms take for large: twice such numbers have the logarithm that is asked for.
+const LARGE: [f64; 2] = [1e9, 1e18];
+
+/// arsinh x
+#[inline(always)]
+pub fn asinh<A: Arithmetic>(x: A) -> A {
+    let (one, size) = (A::from_f64(1.0), x.abs());
+    let is_large = size > of(LARGE);
+    let near = if is_large { one } else { size };
+    let squared = near * near;
+    let sum = near + squared / (one + near.times_plus(near, one).sqrt());
+    let y = ln_1p(if is_large { size } else { sum });
+    let y = if is_large { y + A::from_f64(std::f64::consts::LN_2) } else { y };
+    y.copysign(x)
+}
+
+/// arcosh x
+#[inline(always)]
+pub fn acosh<A: Arithmetic>(x: A) -> A {
+    let one = A::from_f64(1.0);
+    let is_large = x > of(LARGE);
+    let above = (if is_large { one } else { x }) - one;
+    let sum = above + above.times_plus(above, above + above).sqrt();
+    let y = ln_1p(if is_large { x } else { sum });
+    let y = if is_large { y + A::from_f64(std::f64::consts::LN_2) } else { y };
+    if x < one { A::from_f64(f64::NAN) } else { y }
+}
+
+/// artanh x
+#[inline(always)]
+pub fn atanh<A: Arithmetic>(x: A) -> A {
+    let (one, size) = (A::from_f64(1.0), x.abs());
+    let y = A::from_f64(0.5) * ln_1p((size + size) / (one - size));
+    let y = if size > one { A::from_f64(f64::NAN) } else { y };
+    y.copysign(x)
 }

@@ -38,14 +38,20 @@ const LOG10_E_LOW: [f64; 2] = [LOG10_E - LOG10_E as f32 as f64, 1.098_319_650_21
 const LOG10_2_HIGH: [f64; 2] = [0.301_025_390_625, 0.301_029_995_663_157];
 const LOG10_2_LOW: [f64; 2] = [std::f64::consts::LOG10_2 - LOG10_2_HIGH[0], 8.241_712_586_023_572e-13];
 
-/// f, r and n with x = (1 + f) 2ⁿ and ln(1 + f) = f + r, for numbers above zero
+/// m and n with x = m 2ⁿ and m from √½ to √2, for numbers above zero
 #[inline(always)]
-fn parts_of_logarithm<A: Arithmetic>(x: A) -> (A, A, A) {
+pub(super) fn normal_parts<A: Arithmetic>(x: A) -> (A, A) {
     // Numbers below the normal ones have no exponent of their own.
     let is_small = x < A::new(num_traits::Float::min_positive_value());
     let normal = if is_small { x * of([33_554_432.0, 18_014_398_509_481_984.0]) } else { x };
     let (m, n) = normal.mantissa_and_exponent();
-    let n = if is_small { n - of([25.0, 54.0]) } else { n };
+    (m, if is_small { n - of([25.0, 54.0]) } else { n })
+}
+
+/// f, r and n with x = (1 + f) 2ⁿ and ln(1 + f) = f + r, for numbers above zero
+#[inline(always)]
+fn parts_of_logarithm<A: Arithmetic>(x: A) -> (A, A, A) {
+    let (m, n) = normal_parts(x);
     let f = m - A::from_f64(1.0);
     (f, rest_of_logarithm(f), n)
 }
@@ -122,6 +128,15 @@ pub fn ln_1p<A: Arithmetic>(x: A) -> A {
     let y = joined(n, f, r + (x - (sum - one)) / sum);
     let y = if sum == one { x } else { y };
     with_limits(sum, y)
+}
+
+/// ln (1 + x) of numbers from zero to one
+#[inline(always)]
+pub fn ln_1p_of_share<A: Arithmetic>(x: A) -> A {
+    let (zero, one) = (A::from_f64(0.0), A::from_f64(1.0));
+    let is_large = x > A::from_f64(std::f64::consts::SQRT_2 - 1.0);
+    let f = if is_large { (x - one) * A::from_f64(0.5) } else { x };
+    joined(if is_large { one } else { zero }, f, rest_of_logarithm(f))
 }
 
 /// ln(eᵃ + eᵇ)

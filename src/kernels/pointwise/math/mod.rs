@@ -23,11 +23,11 @@ pub use circular::{cos, is_many_turns, sin, tan};
 pub use error::{erf, erfc, erfinv};
 pub use exponential::{exp, exp_2, exp_m1, sigmoid};
 pub use gamma::{digamma, lgamma};
-pub use hyperbolic::{cosh, sinh, tanh};
+pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse::{acos, asin, atan, atan2};
-pub use logarithm::{ln, ln_1p, log_2, log_10, log_add_exp};
+pub use logarithm::{ln, ln_1p, ln_1p_of_share, log_2, log_10, log_add_exp};
 pub use power::{hypot, pow};
-pub use quotient::{fmod, is_large_quotient, remainder};
+pub use quotient::{floor_quotient, fmod, is_large_quotient, remainder};
 
 /// One of two numbers that stand for single and double precision.
 #[inline(always)]

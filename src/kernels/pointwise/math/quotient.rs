@@ -23,6 +23,20 @@ pub fn fmod<A: Arithmetic>(a: A, b: A) -> A {
     left.copysign(a)
 }
 
+/// The quotient rounded down, unless `is_large_quotient`: also where it rounds up to the next integer
+#[inline(always)]
+pub fn floor_quotient<A: Arithmetic>(a: A, b: A) -> A {
+    let (zero, one) = (A::from_f64(0.0), A::from_f64(1.0));
+    let left = fmod(a, b);
+    let quotient = (a - left) / b;
+    let is_above = left != zero && (b < zero) != (left < zero);
+    let quotient = if is_above { quotient - one } else { quotient };
+    let whole = quotient.trunc();
+    let below = if whole > quotient { whole - one } else { whole };
+    let nearest = if quotient - below > A::from_f64(0.5) { below + one } else { below };
+    if quotient == zero { zero.copysign(a / b) } else { nearest }
+}
+
 /// `fmod` with the sign of the second number
 #[inline(always)]
 pub fn remainder<A: Arithmetic>(a: A, b: A) -> A {

@@ -83,7 +83,7 @@ fn fold_block<T, A, M, G>(
     count: usize,
     stride: usize,
     width: usize,
-    Fold { identity, map, merge }: Fold<A, M, G>,
+    fold: Fold<A, M, G>,
 ) -> Vec<A>
 where
     T: Copy,
@@ -91,31 +91,86 @@ where
     M: Fn(T) -> A + Copy,
     G: Fn(A, A) -> A + Copy,
 {
-    let merge_into = |earlier: &mut [A], later: &[A]| {
-        earlier.iter_mut().zip(later).for_each(|(earlier, &later)| *earlier = merge(*earlier, later));
-    };
+    // Of short rows as many as a loop may take are one row.
+    let beside = if stride == width { WIDTH / width } else { 1 };
+    let wide = count / beside;
+    if beside == 1 || wide < 2 {
+        return fold_leaves(elements, count, stride, width, fold);
+    }
+    let groups = fold_leaves(elements, wide, width * beside, width * beside, fold);
+    let rest = &elements[wide * beside * width..];
+    let mut states = fold_leaves(rest, count % beside, width, width, fold);
+    for group in groups.chunks_exact(width) {
+        merge_into(&mut states, group, fold.merge);
+    }
+    states
+}
+
+fn merge_into<A: Copy>(states: &mut [A], others: &[A], merge: impl Fn(A, A) -> A) {
+    states.iter_mut().zip(others).for_each(|(state, &other)| *state = merge(*state, other));
+}
+
+/// Folds leaves, and those along a tree.
+fn fold_leaves<T, A, M, G>(
+    elements: &[T],
+    count: usize,
+    stride: usize,
+    width: usize,
+    fold: Fold<A, M, G>,
+) -> Vec<A>
+where
+    T: Copy,
+    A: Copy,
+    M: Fn(T) -> A + Copy,
+    G: Fn(A, A) -> A + Copy,
+{
     // A binary counter: the entry for bit b holds 2^b leaves, the largest first.
     let mut levels: Vec<Vec<A>> = Vec::new();
     for (leaf, start) in (0..count).step_by(LEAF).enumerate() {
-        let mut states = vec![identity; width];
-        vectorised(width, || {
-            for row in start..count.min(start + LEAF) {
-                let row = &elements[row * stride..][..width];
-                states.iter_mut().zip(row).for_each(|(state, &element)| *state = merge(*state, map(element)));
-            }
-        });
+        let rows = LEAF.min(count - start);
+        let mut states = vec![fold.identity; width];
+        vectorised(width * rows, || fold_leaf(&elements[start * stride..], rows, stride, &mut states, fold));
         for _ in 0..leaf.trailing_ones() {
             if let Some(mut earlier) = levels.pop() {
-                merge_into(&mut earlier, &states);
+                merge_into(&mut earlier, &states, fold.merge);
                 states = earlier;
             }
         }
         levels.push(states);
     }
-    let mut states = levels.pop().unwrap_or_else(|| vec![identity; width]);
+    let mut states = levels.pop().unwrap_or_else(|| vec![fold.identity; width]);
     while let Some(mut earlier) = levels.pop() {
-        merge_into(&mut earlier, &states);
+        merge_into(&mut earlier, &states, fold.merge);
         states = earlier;
     }
     states
+}
+
+/// Folds rows one after the other, several of them in one loop along their states.
+#[inline(always)]
+fn fold_leaf<T, A, M, G>(
+    elements: &[T],
+    rows: usize,
+    stride: usize,
+    states: &mut [A],
+    Fold { map, merge, .. }: Fold<A, M, G>,
+) where
+    T: Copy,
+    A: Copy,
+    M: Fn(T) -> A + Copy,
+    G: Fn(A, A) -> A + Copy,
+{
+    let width = states.len();
+    let row = |row: usize| &elements[row * stride..][..width];
+    let whole = rows - rows % 4;
+    for first in (0..whole).step_by(4) {
+        let (early, late) =
+            (row(first).iter().zip(row(first + 1)), row(first + 2).iter().zip(row(first + 3)));
+        for (state, ((&a, &b), (&c, &d))) in states.iter_mut().zip(early.zip(late)) {
+            *state = merge(merge(merge(merge(*state, map(a)), map(b)), map(c)), map(d));
+        }
+    }
+    for index in whole..rows {
+        states.iter_mut().zip(row(index)).for_each(|(state, &element)| *state = merge(*state, map(element)));
+    }
 }

@@ -2,11 +2,13 @@
 
 use ndarray::{ArrayView, ArrayViewD, IxDyn};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use super::named::greater;
 use super::{Fold, fold_slice, reduce_with};
 use crate::dtype::{Element, Number, Real};
 use crate::kernels::blocks;
+use crate::kernels::neural::softmax;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply;
 use crate::kernels::pointwise::apply::GRAIN;
@@ -38,6 +40,9 @@ pub fn var_mean<T: Real>(
 /// The logarithm of the sum of exponentials, shifted by the greatest element so that it neither
 /// overflows nor vanishes.
 pub fn logsumexp<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
+    if let (Some(neighbours), false) = (neighbours(axes), view.is_empty()) {
+        return softmax::logsumexp(view, neighbours, out);
+    }
     let mut shifts = vec![T::LOWEST; out.len()];
     let fold = Fold { identity: T::LOWEST, map: std::convert::identity, merge: greater };
     // An infinite shift would give inf - inf.
@@ -45,6 +50,12 @@ pub fn logsumexp<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [Ma
         *out = if greatest.is_infinite() { T::ZERO } else { greatest };
     });
     sum_around(view, axes, &shifts, out, |x, shift: T| exp(x - shift), |sum: T, shift| sum.ln() + shift);
+}
+
+/// Axes that follow one another, from the first to behind the last.
+fn neighbours(axes: &[usize]) -> Option<Range<usize>> {
+    let (&first, &last) = (axes.iter().min()?, axes.iter().max()?);
+    (last - first + 1 == axes.len()).then_some(first..last + 1)
 }
 
 /// Sums `f(x, centre)` where every result has a centre of its own.

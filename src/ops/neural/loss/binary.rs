@@ -2,17 +2,18 @@
 
 use smallvec::smallvec;
 
-use super::{Reduction, common_type};
+use super::{Reduction, Single, common_type};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::forward_mode::tangents::innermost;
 use crate::dispatch::operand::Numbers;
 use crate::dispatch::{binary, unary};
-use crate::dtype::{Real, Ring};
+use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::kernels::pointwise::math;
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::ops::neural::smooth_units::LogSigmoid;
 use crate::ops::{add, mul, neg, sigmoid, sub};
 use crate::shape;
@@ -90,12 +91,29 @@ impl Operands {
     }
 }
 
+/// The loss of single elements that have no weights.
+#[derive(Clone, Copy)]
+struct Plain;
+
+impl Single for Plain {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn value<A: Arithmetic>(&self, x: A, target: A) -> A {
+        (A::from_f64(1.0) - target) * x + minus_log_sigmoid(x)
+    }
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A, target: A) -> A {
+        math::sigmoid(x) - target
+    }
+}
+
 /// -ln σ(x) = max(-x, 0) + ln(1 + e^-|x|)
 #[inline(always)] // A loop is vectorised in one piece only.
-fn minus_log_sigmoid<T: Real>(x: T) -> T {
-    let beyond = if x < T::ZERO { -x } else { T::ZERO };
+fn minus_log_sigmoid<A: Arithmetic>(x: A) -> A {
+    let zero = A::from_f64(0.0);
+    let beyond = if x < zero { -x } else { zero };
     // The sum is NaN if x is.
-    beyond + math::ln_1p(math::exp(-x.abs()))
+    beyond + math::ln_1p_of_share(math::exp(-x.abs()))
 }
 
 impl Op for BinaryCrossEntropyWithLogits {
@@ -117,6 +135,12 @@ impl Op for BinaryCrossEntropyWithLogits {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let dtype = inputs[0].dtype();
         let result = common_type(inputs);
+        if let &[x, target] = inputs {
+            let _off = mode::GradModeGuard::off();
+            if let Some(loss) = self.reduction.at_once(Plain, x, target)? {
+                return Ok(smallvec![Tensor::from_array(loss)]);
+            }
+        }
         let array = |index: usize| Numbers::Array(inputs[index].array());
         let loss = dispatch!(float dtype, T => dispatch!(float result, U => {
             let minus_log = crate::dispatch::unary::compute::<T, T>(&inputs[0].array(), dtype, minus_log_sigmoid)?;
@@ -154,7 +178,14 @@ impl Op for BinaryCrossEntropyWithLogits {
         let operands = Operands::load(saved, at)?;
         let (g, count) = (single(gradients), operands.count()?);
         let share = self.reduction.share(g, count)?;
-        let to_x = at.needs(0).then(|| operands.toward_x(&share)).transpose()?;
+        let found = match (self.weighted || self.positive, at.needs(0)) {
+            (false, true) => self.reduction.gradient_at_once(Plain, [&operands.x, &operands.target], g)?,
+            _ => None,
+        };
+        let to_x = match found {
+            Some(found) => Some(found),
+            None => at.needs(0).then(|| operands.toward_x(&share)).transpose()?,
+        };
         let to_target = at.needs(1).then(|| operands.toward_target(&share)).transpose()?;
         let mut results: Gradients = smallvec![to_x, to_target];
         results.resize(2 + usize::from(self.weighted) + usize::from(self.positive), None);

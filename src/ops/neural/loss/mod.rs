@@ -9,11 +9,14 @@ pub mod robust;
 pub mod squared;
 
 use crate::dispatch::batch::{Answer, Samples};
+use crate::dispatch::fused::fused;
 use crate::dispatch::operand::{Numbers, result_type};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Gradients, Shown};
+use crate::graph::{At, Gradients, Shown, mode};
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::reduction::reduce as kernels;
+use crate::kernels::vector::Function;
 use crate::ops;
 use crate::ops::reduction::reduce::{mean, sum};
 use crate::ops::{neg, sub};
@@ -40,6 +43,47 @@ impl From<Reduction> for Shown {
             Reduction::Mean => 1,
             Reduction::Sum => 2,
         })
+    }
+}
+
+/// A loss of single elements, and its derivative by the first, as loops take them.
+trait Single: Copy + Send + Sync {
+    /// The loss.
+    fn value<A: Arithmetic>(&self, x: A, target: A) -> A;
+
+    /// Its derivative.
+    fn slope<A: Arithmetic>(&self, x: A, target: A) -> A;
+}
+
+#[derive(Clone, Copy)]
+struct Values<S>(S);
+
+impl<S: Single> Function<1> for Values<S> {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, [target]: [A; 1]) -> A {
+        self.0.value(x, target)
+    }
+}
+
+/// Gradients of elements from that of each.
+#[derive(Clone, Copy)]
+struct Slopes<S>(S);
+
+impl<S: Single> Function<2> for Slopes<S> {
+    #[inline(always)]
+    fn at<A: Arithmetic>(&self, g: A, [x, target]: [A; 2]) -> A {
+        self.0.slope(x, target) * g
+    }
+}
+
+/// Gradients of elements from that of all.
+#[derive(Clone, Copy)]
+struct Scaled<S>(S, f64);
+
+impl<S: Single> Function<1> for Scaled<S> {
+    #[inline(always)]
+    fn at<A: Arithmetic>(&self, x: A, [target]: [A; 1]) -> A {
+        self.0.slope(x, target) * A::from_f64(self.1)
     }
 }
 
@@ -95,6 +139,30 @@ impl Reduction {
             unreachable!("losses are floating-point numbers")
         });
         Ok(loss)
+    }
+
+    /// The loss in one pass, of tensors that are alike.
+    fn at_once(self, loss: impl Single, x: &Tensor, target: &Tensor) -> Result<Option<Array>> {
+        let losses = fused(Values(loss), x, [target])?;
+        losses.map(|losses| self.finish(losses.array())).transpose()
+    }
+
+    /// The gradient of `x` in one pass, of tensors that are alike, if it is not recorded.
+    fn gradient_at_once(
+        self,
+        loss: impl Single,
+        [x, target]: [&Tensor; 2],
+        gradient: &Tensor,
+    ) -> Result<Option<Tensor>> {
+        if self == Reduction::None {
+            return fused(Slopes(loss), gradient, [x, target]);
+        }
+        if !mode::is_plain() || gradient.dtype() != x.dtype() {
+            return Ok(None);
+        }
+        let share = self.share(gradient, x.numel())?;
+        let Some(share) = share.to_vec::<f64>()?.first().copied() else { return Ok(None) };
+        fused(Scaled(loss, share), x, [target])
     }
 
     /// The loss from those of single elements.

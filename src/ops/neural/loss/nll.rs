@@ -10,10 +10,9 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{DType, Element, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
-use crate::kernels::indexing::gather as kernels;
-use crate::kernels::pointwise::zip;
-use crate::ops::creation::{cast, create};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
+use crate::kernels::classes::{self as kernels, Classes};
+use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;
 use crate::ops::pointwise::{compare, select};
@@ -46,21 +45,8 @@ struct Targets {
     dim: usize,
     /// The class of each sample; 0 where it is ignored.
     index: Tensor,
-    /// -wₜ or c, and +0 where the class is ignored. (A weight of 0 gives -0.)
+    /// c, and +0 where the class is ignored. (A weight of 0 gives -0.)
     factor: Tensor,
-}
-
-/// What factors are for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// Losses, which are divided by all weights when they have been added: -wₜ.
-    Losses,
-    /// Their derivatives: c.
-    Derivatives,
-}
-
-fn is_ignored<T: Real>(factor: T) -> bool {
-    factor == T::ZERO && factor.is_sign_positive()
 }
 
 /// The dimension that classes lie along in an input of this shape.
@@ -68,14 +54,34 @@ pub(super) fn class_dim(x: &[usize]) -> usize {
     usize::from(x.len() > 1)
 }
 
-/// The numbers of the classes in a target.
-fn class_numbers(target: &Tensor) -> Result<Vec<i64>> {
-    target.to_vec()
+/// The numbers of the classes in a target, in order.
+fn class_numbers(target: &Array) -> Result<Array> {
+    Ok(copy::in_order(&*copy::as_type(target, DType::Int64)?)?.into_owned())
 }
 
-/// The weight of each class, if they have any.
-fn by_class<T: Real>(weight: Option<&Tensor>) -> Result<Option<Vec<T>>> {
-    weight.map(Tensor::to_vec).transpose()
+/// The weight of each class, if they have any, in order.
+fn by_class(weight: Option<&Tensor>, dtype: DType) -> Result<Option<Array>> {
+    let ordered = |weight: &Tensor| -> Result<Array> {
+        Ok(copy::in_order(&*copy::as_type(&weight.array(), dtype)?)?.into_owned())
+    };
+    weight.map(ordered).transpose()
+}
+
+/// The elements of an array in order.
+fn elements<T: Element>(array: &Array) -> &[T] {
+    array.slice().unwrap_or_else(|| unreachable!("it was laid out in order"))
+}
+
+/// The classes of samples in an input of this shape, as kernels take them.
+fn classes<'a, T: Real>(
+    x: &[usize],
+    target: &'a Array,
+    weight: Option<&'a Array>,
+    ignored: i64,
+) -> Classes<'a, T> {
+    let dim = class_dim(x);
+    let inner = x[dim + 1..].iter().product();
+    Classes { of: elements(target), count: x[dim], inner, weight: weight.map(elements), ignored }
 }
 
 impl NllLoss {
@@ -85,45 +91,54 @@ impl NllLoss {
     }
 
     /// What the target says of an input of this shape and type.
-    fn targets(&self, target: &Tensor, x: &[usize], dtype: DType, r#use: Use) -> Result<Targets> {
-        let (dim, classes) = (class_dim(x), class_numbers(target)?);
+    fn targets(&self, target: &Tensor, x: &[usize], dtype: DType) -> Result<Targets> {
+        let (dim, of) = (class_dim(x), class_numbers(&target.array())?);
+        let of: &[i64] = elements(&of);
         let mut shape = x.to_vec();
         shape[dim] = 1;
-        let divided = self.reduction == Reduction::Mean && r#use == Use::Derivatives;
         let factor = dispatch!(float dtype.wide(), T => {
-            let weights = by_class::<T>(self.weight.as_ref())?;
-            let weight_of = |class: i64| weights.as_ref().map_or(T::ONE, |weights| weights[class as usize]);
-            let total = if divided { T::from_f64(self.total) } else { T::ONE };
+            let weights = by_class(self.weight.as_ref(), T::DTYPE)?;
+            let weight_of = |class: i64| weights.as_ref().map_or(T::ONE, |weights| elements(weights)[class as usize]);
+            let total = T::from_f64(self.divisor());
             let factor = |&class: &i64| match class == self.ignored {
                 true => T::ZERO,
                 false => -weight_of(class) / total,
             };
-            Tensor::from_slice(&shape, &classes.iter().map(factor).collect::<Vec<T>>())?
+            Tensor::from_slice(&shape, &of.iter().map(factor).collect::<Vec<T>>())?
         }, else {
             unreachable!("the input was found to be of a floating-point type")
         });
         let known = |&class: &i64| if class == self.ignored { 0 } else { class };
-        let index = Tensor::from_slice(&shape, &classes.iter().map(known).collect::<Vec<i64>>())?;
+        let index = Tensor::from_slice(&shape, &of.iter().map(known).collect::<Vec<i64>>())?;
         Ok(Targets { dim, index, factor })
     }
+
+    /// What single losses are divided by.
+    fn divisor(&self) -> f64 {
+        if self.reduction == Reduction::Mean { self.total } else { 1.0 }
+    }
+
+    /// The gradient of the input, if it is not recorded.
+    fn gradient_at_once(&self, x: &Tensor, target: &Tensor, g: &Tensor) -> Result<Option<Tensor>> {
+        if !mode::is_plain() || g.dtype() != x.dtype() || x.numel() == 0 {
+            return Ok(None);
+        }
+        let (layout, g, target) = (x.layout(), g.array(), class_numbers(&target.array())?);
+        let mut found = Array::uninit_shape(layout.shape(), g.dtype)?;
+        dispatch!(float g.dtype, T => {
+            let (g, weight) = (copy::in_order(&g)?, by_class(self.weight.as_ref(), g.dtype)?);
+            let classes = classes::<T>(layout.shape(), &target, weight.as_ref(), self.ignored);
+            kernels::gradients(classes, elements(&g), T::from_f64(self.divisor()), found.fresh());
+        }, else { return Ok(None) });
+        Ok(Some(Tensor::from_array(found)))
+    }
 }
+
 /// The shape of the losses of single samples.
 fn single_shape(x: &[usize]) -> Dims {
     let mut shape = Dims::from_slice(x);
     shape.remove(class_dim(x));
     shape
-}
-
-/// Σ wₜ
-fn total_weight(classes: &[i64], weight: Option<&Tensor>, ignored: i64, dtype: DType) -> Result<f64> {
-    dispatch!(float dtype.wide(), T => {
-        let weights = by_class::<T>(weight)?;
-        let weight_of = |class: i64| weights.as_ref().map_or(1.0, |weights| Element::to_f64(weights[class as usize]));
-        let counted = classes.iter().filter(|&&class| class != ignored);
-        Ok(counted.fold(0.0, |total, &class| total + weight_of(class)))
-    }, else {
-        unreachable!("the input was found to be of a floating-point type")
-    })
 }
 
 impl Op for NllLoss {
@@ -140,20 +155,12 @@ impl Op for NllLoss {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let x = inputs[0].array();
-        let single = single_shape(x.layout.shape());
-        let Targets { dim, index, factor } =
-            self.targets(inputs[1], x.layout.shape(), x.dtype, Use::Losses)?;
-        let (index, factor) = (index.array(), factor.array());
+        let (single, target) = (single_shape(x.layout.shape()), class_numbers(&inputs[1].array())?);
         let loss = dispatch!(float x.dtype, T => {
-            let mut picked = Array::uninit(&index.layout, x.dtype)?;
-            // An input without samples may be one without classes, too.
-            if index.layout.numel() > 0 {
-                kernels::gather(x.view::<T>(), dim, index.view(), picked.fresh());
-            }
             let mut losses = Array::uninit_shape(&single, x.dtype)?;
-            let (picked, factor) = (picked.view::<T>(), factor.view::<T>());
-            // What is ignored may be infinite.
-            zip::zip(picked, factor, losses.fresh(), |x, w| if is_ignored(w) { T::ZERO } else { x * w });
+            let (x, weight) = (copy::in_order(&x)?, by_class(self.weight.as_ref(), x.dtype)?);
+            let classes = classes::<T>(x.layout.shape(), &target, weight.as_ref(), self.ignored);
+            kernels::losses(classes, elements(&x), losses.fresh());
             match self.reduction {
                 Reduction::Mean => {
                     let sum = Reduction::Sum.finish(losses)?;
@@ -186,8 +193,11 @@ impl Op for NllLoss {
         }
         let (Some(x), Some(target)) = (x, target) else { unreachable!("both are kept") };
         let (x, target) = (at.load(x)?, at.load(target)?);
+        if let Some(found) = self.gradient_at_once(&x, &target, single(gradients))? {
+            return Ok(smallvec![Some(found), None]);
+        }
         let (mut g, dtype, x) = (single(gradients).clone(), x.dtype(), x.layout());
-        let Targets { dim, index, factor } = self.targets(&target, x.shape(), dtype, Use::Derivatives)?;
+        let Targets { dim, index, factor } = self.targets(&target, x.shape(), dtype)?;
         if self.reduction == Reduction::None {
             g = reshape::reshape_to(&g, index.layout().shape())?;
         }
@@ -208,8 +218,7 @@ impl Op for NllLoss {
         let Some(target) = target else { unreachable!("the target is kept") };
         let (x, target) = (tangent(tangents), at.load(target)?);
         let (layout, dtype) = (x.layout(), x.dtype());
-        let Targets { dim, index, factor } =
-            self.targets(&target, layout.shape(), dtype, Use::Derivatives)?;
+        let Targets { dim, index, factor } = self.targets(&target, layout.shape(), dtype)?;
         let moved = mul(&gather::gather(x, dim as i64, &index)?, &factor)?;
         one(match self.reduction {
             Reduction::None => reshape::reshape_to(&moved, &single_shape(layout.shape()))?,
@@ -252,11 +261,16 @@ pub fn nll_loss(
     if batch::highest([x, target].into_iter().chain(weight)).is_some() {
         return composed(x, target, weight, reduction, ignored);
     }
-    let samples = class_numbers(target)?;
-    let outside = |class: &&i64| **class != ignored && (**class < 0 || **class as usize >= classes);
-    if let Some(&target) = samples.iter().find(outside) {
-        return Err(Error::TargetRange { target }.into());
-    }
+    let total = dispatch!(float dtype.wide(), T => {
+        let (of, weights) = (class_numbers(&target.array())?, by_class(weight, T::DTYPE)?);
+        let classes = self::classes::<T>(shape, &of, weights.as_ref(), ignored);
+        if let Some(target) = classes.outside() {
+            return Err(Error::TargetRange { target }.into());
+        }
+        if reduction == Reduction::None { 0.0 } else { classes.total_weight() }
+    }, else {
+        unreachable!("the input was found to be of a floating-point type")
+    });
     if matches!(shape.len(), 3 | 5..) {
         // Places are in one line, of pictures that are one line high.
         let (first, rest) = (shape[0], shape[2..].iter().product());
@@ -268,10 +282,6 @@ pub fn nll_loss(
             _ => Ok(loss),
         };
     }
-    let total = match reduction {
-        Reduction::None => 0.0,
-        _ => total_weight(&samples, weight, ignored, dtype)?,
-    };
     let (weight, pictures) = (weight.map(Tensor::detach), shape.len() > 2);
     apply_one(NllLoss { reduction, weight, ignored, total, pictures }, &[x, target])
 }

@@ -2,13 +2,15 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::Reduction;
+use super::{Reduction, Single};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::unary;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::kernels::pointwise::math;
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::ops::pointwise::{clamp, special};
 use crate::ops::{add, div, log, mul, neg, sub};
 use crate::tensor::Tensor;
@@ -48,6 +50,27 @@ impl BinaryCrossEntropy {
     }
 }
 
+/// The loss of single elements that have no weights.
+#[derive(Clone, Copy)]
+struct Probable;
+
+impl Single for Probable {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn value<A: Arithmetic>(&self, x: A, target: A) -> A {
+        let (one, least) = (A::from_f64(1.0), A::from_f64(-100.0));
+        let (hit, miss) = (math::ln(x), math::ln(one - x));
+        let hit = if hit < least { least } else { hit };
+        let miss = if miss < least { least } else { miss };
+        -(target * hit + (one - target) * miss)
+    }
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A, target: A) -> A {
+        let (spread, least) = ((A::from_f64(1.0) - x) * x, A::from_f64(1e-12));
+        (x - target) / if spread < least { least } else { spread }
+    }
+}
+
 impl Op for BinaryCrossEntropy {
     type Saved = [Option<SavedTensor>; 3];
     const SAVED: &'static [&'static str] = &["self", "target", "weight"];
@@ -65,6 +88,11 @@ impl Op for BinaryCrossEntropy {
         let (x, target) = (inputs[0].detach(), inputs[1].detach());
         check_range("input", &x)?;
         check_range("target", &target)?;
+        if self.weight.is_none()
+            && let Some(loss) = self.reduction.at_once(Probable, &x, &target)?
+        {
+            return Ok(smallvec![Tensor::from_array(loss)]);
+        }
         let hit = mul(&target, &bounded_log(&x)?)?;
         let miss = mul(&sub(1.0, &target)?, &bounded_log(&sub(1.0, &x)?)?)?;
         let losses = self.weighted(neg(&add(&hit, &miss)?)?)?;
@@ -79,7 +107,16 @@ impl Op for BinaryCrossEntropy {
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, target) = loaded(saved, at)?;
         let (count, g) = (x.numel(), single(gradients));
-        let to_x = || self.toward(0, &x, &target, &self.reduction.share(g, count)?);
+        let to_x = || {
+            let found = match self.weight {
+                Some(_) => None,
+                None => self.reduction.gradient_at_once(Probable, [&x, &target], g)?,
+            };
+            match found {
+                Some(found) => Ok(found),
+                None => self.toward(0, &x, &target, &self.reduction.share(g, count)?),
+            }
+        };
         let to_target = || {
             let slope = neg(&unary::apply(special::Logit { eps: None }, &x)?)?;
             let found = self.weighted(mul(&slope, g)?)?;
@@ -118,11 +155,17 @@ impl Op for BinaryCrossEntropy {
 
 /// Every element has to be a probability, those of all samples too.
 fn check_range(argument: &'static str, probabilities: &Tensor) -> Result<()> {
-    let outside = |value: f64| !(0.0..=1.0).contains(&value);
-    match probabilities.to_vec::<f64>()?.into_iter().any(outside) {
-        true => Err(Error::ProbabilityRange { argument }.into()),
-        false => Ok(()),
-    }
+    let array = probabilities.array();
+    let is_outside = dispatch!(float array.dtype, T => {
+        let outside = |any: bool, &x: &T| any | !(0.0..=1.0).contains(&x);
+        match array.slice::<T>() {
+            Some(elements) => elements.iter().fold(false, outside),
+            None => array.view::<T>().iter().fold(false, outside),
+        }
+    }, else {
+        probabilities.to_vec::<f64>()?.into_iter().any(|x| !(0.0..=1.0).contains(&x))
+    });
+    if is_outside { Err(Error::ProbabilityRange { argument }.into()) } else { Ok(()) }
 }
 
 /// The input and the target. The weight was not written to either.

@@ -2,13 +2,14 @@
 
 use smallvec::smallvec;
 
-use super::{Reduction, common_type};
+use super::{Reduction, Single, common_type};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::{fixed, memory_order};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::ops::pointwise::{compare, select};
 use crate::ops::{abs, div, mul, sub};
 use crate::tensor::Tensor;
@@ -17,7 +18,7 @@ use crate::tensor::Tensor;
 /// scale s of 1 gives the loss of Huber, 1/b the smooth L1 loss.
 ///
 /// ∂y/∂z = s z where |z| < b, s b sgn z elsewhere
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub struct RobustLoss {
     reduction: Reduction,
     bound: f64,
@@ -33,13 +34,18 @@ impl RobustLoss {
         shown
     }
 
+    /// ∂y/∂z by z where |z| is small, and its magnitude elsewhere.
+    fn slopes(&self) -> (f64, f64) {
+        let (steep, flat) = if self.smooth { (1.0 / self.bound, 1.0) } else { (1.0, self.bound) };
+        (if steep.is_finite() { steep } else { 0.0 }, flat)
+    }
+
     /// ∂y/∂z, from constants so that it is differentiated as what it is: linear or constant.
-    fn slope(&self, z: &Tensor) -> Result<Tensor> {
+    fn slope_of(&self, z: &Tensor) -> Result<Tensor> {
         let bound = self.bound;
         // At the bound itself the slope is that of what is beyond, which does not bend.
         let small = move |z: f64| z.abs() < bound;
-        let (steep, flat) = if self.smooth { (1.0 / bound, 1.0) } else { (1.0, bound) };
-        let steep = if steep.is_finite() { steep } else { 0.0 };
+        let (steep, flat) = self.slopes();
         let constant = fixed::map(z, move |z| match z {
             z if small(z) || z == 0.0 => 0.0,
             z if z.is_nan() => z,
@@ -47,6 +53,41 @@ impl RobustLoss {
         })?;
         let inside = fixed::map(z, move |z| f64::from(u8::from(small(z))))?;
         select::where_(&compare::gt(&inside, 0)?, &mul(z, steep)?, &constant)
+    }
+}
+
+impl Single for RobustLoss {
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn value<A: Arithmetic>(&self, x: A, target: A) -> A {
+        let (z, bound) = ((x - target).abs(), A::from_f64(self.bound));
+        let half = z * A::from_f64(0.5) * z;
+        let beyond = z - A::from_f64(0.5 * self.bound);
+        match self.smooth {
+            true => {
+                if z < bound {
+                    half / bound
+                } else {
+                    beyond
+                }
+            }
+            false => {
+                if z <= bound {
+                    half
+                } else {
+                    beyond * bound
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn slope<A: Arithmetic>(&self, x: A, target: A) -> A {
+        let (steep, flat) = self.slopes();
+        let (z, flat) = (x - target, A::from_f64(flat));
+        let inside = z * A::from_f64(steep);
+        let size = if z.abs() < A::from_f64(self.bound) { inside } else { flat.copysign(z) };
+        // What is zero or no number has no direction.
+        if z.abs() > A::from_f64(0.0) { size } else { z }
     }
 }
 
@@ -69,6 +110,9 @@ impl Op for RobustLoss {
             return Err(Error::NotImplementedFor { operation, dtype }.into());
         }
         let _off = mode::GradModeGuard::off();
+        if let Some(loss) = self.reduction.at_once(*self, inputs[0], inputs[1])? {
+            return Ok(smallvec![Tensor::from_array(loss)]);
+        }
         // In the type of the losses from the first step on: what is rounded is rounded there.
         let wide = |x: &Tensor| crate::ops::creation::cast::to_dtype(&x.detach(), dtype);
         let z = abs(&sub(&wide(inputs[0])?, &wide(inputs[1])?)?)?;
@@ -93,13 +137,17 @@ impl Op for RobustLoss {
         let (x, target) = (at.load(x)?, at.load(target)?);
         let count = super::count(&x, &target)?;
         super::both_ways(at, &x, &target, |x, target| {
-            mul(&self.slope(&sub(x, target)?)?, &self.reduction.share(single(gradients), count)?)
+            let found = self.reduction.gradient_at_once(*self, [x, target], single(gradients))?;
+            if let Some(found) = found {
+                return Ok(found);
+            }
+            mul(&self.slope_of(&sub(x, target)?)?, &self.reduction.share(single(gradients), count)?)
         })
     }
 
     fn jvp(&self, [x, target]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let moved = super::moved_apart(tangents)?;
-        let slope = self.slope(&sub(&at.load(x)?, &at.load(target)?)?)?;
+        let slope = self.slope_of(&sub(&at.load(x)?, &at.load(target)?)?)?;
         one(self.reduction.apply(&mul(&slope, &moved)?)?)
     }
 
