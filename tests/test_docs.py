@@ -23,9 +23,17 @@ def test_the_sessions_of_the_page_answer_as_shown():
     assert outcome.failed == 0, complaints
 
 
-def test_the_files_that_the_page_links_exist():
-    links = re.findall(r"\]\(([^)#]+)\)", PAGE.read_text("utf-8"))
-    assert links and all((PAGE.parent / link).exists() for link in links)
+@pytest.mark.parametrize("page", sorted(PAGE.parent.glob("*.md")), ids=lambda page: page.stem)
+def test_the_files_that_a_page_links_or_names_exist(page):
+    text = page.read_text("utf-8")
+    links = [page.parent / link for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", text)]
+    named = [ROOT / path for path in re.findall(r"`(src/[\w/.]+)`", text)]
+    missing = [str(path) for path in links + named if not path.exists()]
+    assert not missing
+
+
+def test_pages_link_files():
+    assert re.findall(r"\]\(([^)#]+)\)", PAGE.read_text("utf-8"))
 
 
 @pytest.mark.own

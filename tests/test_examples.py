@@ -33,3 +33,14 @@ def test_the_tour_learns_both_spirals_and_leaves_a_picture(tour):
 def test_the_tour_prints_no_escape_codes_where_there_is_no_terminal(tour):
     assert len(tour) > 1000
     assert "\x1b" not in tour
+
+
+def test_the_small_engine_finds_what_the_large_one_finds():
+    command = [sys.executable, str(EXAMPLES / "tape.py")]
+    finished = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    assert finished.returncode == 0, finished.stderr
+    own, own_twice, large, large_twice = (
+        line.partition(":")[2].strip() for line in finished.stdout.splitlines()
+    )
+    assert own == large and own_twice == large_twice
+    assert own.startswith("[") and float(own.split("]")[1]) > 0
