@@ -1,8 +1,8 @@
 """A tape engine in a hundred lines: what rushlight does, small enough to read at once.
 
-It has what the real one has: tensors with a history, nodes with positions on a tape, rules written in operations
-(so that gradients have gradients), saved tensors with versions, a plan of what is reached, and a run that writes
-`.grad` only if all went well. docs/tape-engine.md says where each piece lives in the engine.
+It has what the real one has: tensors with a history, nodes with positions on a tape, rules written in
+operations (so that gradients have gradients), saved tensors with versions, a plan of what is reached, and a
+run that writes `.grad` only if all went well. docs/tape-engine.md says where each piece lives in the engine.
 
     python examples/tape.py
 """
