@@ -13,6 +13,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # What PyO3's build looks at; without it, cargo and maturin would compile the bindings in turns.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 
+# The tests of the package run in several processes, a file in one of them: its fixtures are made once.
+TOGETHER := --numprocesses auto --maxprocesses 4 --dist loadfile
+
 # Directories count too: their time changes when a file in them is added or removed.
 RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindings \( -name '*.rs' -o -type d \))
 
@@ -29,7 +32,7 @@ demo: build  ## Build rushlight and run the tour: autograd step by step, then a 
 
 test: build $(STAMPS)/python-test  ## Run the engine's tests (cargo test), then the package's (pytest)
 	cargo test --locked -p rushlight
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(TOGETHER)
 
 build: $(STAMPS)/build  ## Compile the module and install the package, editable, into .venv
 
