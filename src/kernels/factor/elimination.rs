@@ -373,8 +373,8 @@ mod tests {
             let mut found = vec![(vec![0.0; n * n], vec![0; n]); matrices.len()];
             let items = matrices.iter().zip(&mut found).map(|(matrix, (triangles, pivots))| Eliminated {
                 matrix: matrix.view(),
-                triangles,
-                pivots,
+                triangles: &mut triangles[..],
+                pivots: &mut pivots[..],
             });
             eliminate_each(items, true, (matrices.len(), n, n));
             assert!(
