@@ -1,0 +1,361 @@
+//! Matrix products: floating-point ones through the `gemm` crate, integer ones by a plain loop,
+//! small ones of both by a plain loop too. Any strides, so transposed views are not copied.
+//!
+//! Large products are cut into blocks of rows and columns, of sizes that depend on theirs alone, so the number of
+//! threads never shows in the bits.
+
+mod vector;
+
+pub use vector::dot;
+
+use gemm::Parallelism;
+use ndarray::{ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis};
+use std::mem::MaybeUninit;
+
+use crate::dtype::Number;
+use crate::kernels::interrupt;
+use crate::kernels::parallel::{parallel_items, parallel_parts};
+
+/// Products with at most this many multiplications skip packing.
+const SMALL: usize = 5 * 5 * 5;
+
+/// Columns that the plain loop computes together, if there are so many, and if there are few.
+const STRETCH: usize = 32;
+const SHORT: usize = 4;
+
+/// Rows and columns of a block of a product that is shared between threads: about half of what there is, between these.
+const ROWS: (usize, usize) = (64, 256);
+const COLUMNS: (usize, usize) = (256, 1024);
+
+/// Multiplications between which one can give up, some milliseconds, and the columns that are computed
+/// together in any case.
+const PIECE: usize = 1 << 27;
+const FEW_COLUMNS: usize = 128;
+
+/// Multiplications below which a product is not shared between threads, and those of a batch that are worth a turn of
+/// one.
+const SHARED: usize = 1 << 21;
+const TURN: usize = 1 << 20;
+
+/// Products of fewer rows than this with a matrix that lies column by column are those of vectors.
+const FEW_ROWS: usize = 5;
+
+/// Elements from which on a matrix that lies column by column is laid row by row first, in tiles of so many rows:
+/// `gemm` would do so element by element.
+const LAID: usize = 1 << 15;
+const TILE: usize = 16;
+
+/// A part of a product: rows, columns, and where their products go.
+type Part<'a, T> = (ArrayView2<'a, T>, ArrayView2<'a, T>, ArrayViewMut2<'a, MaybeUninit<T>>);
+
+/// `matmul` over what is there.
+pub fn matmul_into<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [T]) {
+    // SAFETY: `MaybeUninit` has the layout of what it holds, and a product writes nothing but numbers.
+    let out = unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
+    matmul(a, b, out);
+}
+
+/// About half of a length, rounded up to eight numbers, and then the same for all parts.
+fn share(len: usize, (least, most): (usize, usize)) -> usize {
+    let wanted = (len / 2).clamp(least, most);
+    len.div_ceil(len.div_ceil(wanted)).next_multiple_of(8)
+}
+
+/// `out = a b` for matrices of shapes (m, k) and (k, n).
+pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+    let ((m, k), n) = (a.dim(), b.ncols());
+    if m * n == 0 {
+        return;
+    }
+    if m * k * n <= SMALL {
+        return plain(a, b, out.chunks_exact_mut(n));
+    }
+    if products_of_vectors(a, b, out) {
+        return;
+    }
+    let laid;
+    let b = if T::DTYPE.is_float()
+        && k * n >= LAID
+        && m >= FEW_ROWS
+        && b.strides()[1] != 1
+        && b.strides()[0] == 1
+    {
+        laid = by_rows(b);
+        ArrayView2::from_shape((k, n), &laid).unwrap_or_else(|_| unreachable!("there are so many numbers"))
+    } else {
+        b
+    };
+    let mut rest = ArrayViewMut2::from_shape((m, n), out)
+        .unwrap_or_else(|_| unreachable!("there is room for the product"));
+    if m * k * n < SHARED {
+        return block((a, b, rest));
+    }
+    let (rows, mut columns) = (share(m, ROWS), share(n, COLUMNS));
+    while columns > FEW_COLUMNS && rows.saturating_mul(columns).saturating_mul(k) > PIECE {
+        columns = (columns / 2).next_multiple_of(8);
+    }
+    let mut parts: Vec<Part<'_, T>> = interrupt::room(m.div_ceil(rows) * n.div_ceil(columns));
+    for a in a.axis_chunks_iter(Axis(0), rows) {
+        let (mut line, below) = rest.split_at(Axis(0), a.nrows());
+        rest = below;
+        for b in b.axis_chunks_iter(Axis(1), columns) {
+            let (out, right) = line.split_at(Axis(1), b.ncols());
+            line = right;
+            parts.push((a, b, out));
+        }
+    }
+    parallel_items(parts, 1, block);
+}
+
+/// The products with a matrix of one row or column, or of few rows with one that lies column by column, if they are
+/// such.
+fn products_of_vectors<T: Number>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: &mut [MaybeUninit<T>],
+) -> bool {
+    let (m, n) = (a.nrows(), b.ncols());
+    if n == 1 {
+        return vector::times_matrix(b.column(0), a.t(), out);
+    }
+    let is_few = m < FEW_ROWS && b.strides()[0] == 1;
+    (m == 1 || is_few)
+        && a.rows()
+            .into_iter()
+            .zip(out.chunks_exact_mut(n))
+            .all(|(row, out)| vector::times_matrix(row, b, out))
+}
+
+/// The elements row by row of a matrix that lies column by column.
+fn by_rows<T: Number>(matrix: ArrayView2<'_, T>) -> Vec<T> {
+    let (rows, columns) = matrix.dim();
+    let mut laid = interrupt::filled(rows * columns, T::ZERO);
+    parallel_parts(&mut laid, TILE * columns, |start, part| {
+        let first = start / columns;
+        let line = |column: usize| {
+            let Some(line) = matrix.column(column).to_slice() else { unreachable!("columns have stride 1") };
+            &line[first..]
+        };
+        let whole = if part.len() == TILE * columns { columns / TILE * TILE } else { 0 };
+        for left in (0..whole).step_by(TILE) {
+            let mut tile = [[T::ZERO; TILE]; TILE];
+            for (column, numbers) in tile.iter_mut().enumerate() {
+                numbers.copy_from_slice(&line(left + column)[..TILE]);
+            }
+            for (row, part) in part.chunks_exact_mut(columns).enumerate() {
+                for (place, numbers) in part[left..left + TILE].iter_mut().zip(&tile) {
+                    *place = numbers[row];
+                }
+            }
+        }
+        for column in whole..columns {
+            for (part, &x) in part.chunks_exact_mut(columns).zip(line(column)) {
+                part[column] = x;
+            }
+        }
+    });
+    laid
+}
+
+/// `out[i] = a[i] b[i]` for batches of matrices of shapes (batch, m, k) and (batch, k, n); a batch
+/// stride of 0 repeats a matrix.
+pub fn batched_matmul<T: Number>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out: &mut [MaybeUninit<T>]) {
+    let (_, m, k) = a.dim();
+    let n = b.dim().2;
+    if m * n == 0 {
+        return;
+    }
+    let work = (m * k * n).max(1);
+    let products = a.outer_iter().zip(b.outer_iter()).zip(out.chunks_exact_mut(m * n));
+    let body =
+        |((a, b), out): ((ArrayView2<'_, T>, ArrayView2<'_, T>), &mut [MaybeUninit<T>])| matmul(a, b, out);
+    let grain = TURN.div_ceil(work);
+    match products.len() <= grain {
+        true => products.for_each(body),
+        false => parallel_items(interrupt::collected(products), grain, body),
+    }
+}
+
+/// A part on this thread.
+fn block<T: Number>((a, b, mut out): Part<'_, T>) {
+    let ((m, k), n) = (a.dim(), b.ncols());
+    if !T::DTYPE.is_float() {
+        return plain(a, b, out.axis_iter_mut(Axis(0)).filter_map(ArrayViewMut1::into_slice));
+    }
+    assert!(out.dim() == (m, n) && b.nrows() == k, "the caller has checked the shapes");
+    let [out_row, out_column] = [0, 1].map(|axis| out.strides()[axis]);
+    let ([a_row, a_column], [b_row, b_column]) =
+        ([0, 1].map(|axis| a.strides()[axis]), [0, 1].map(|axis| b.strides()[axis]));
+    // SAFETY: the views are readable, and `out` is writable, at every index below their shapes with these strides;
+    // nothing else refers to the elements of `out`, it is only written (`read_dst` is false), and `T` is `f32` or
+    // `f64`, of which `MaybeUninit` has the layout.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            out.as_mut_ptr().cast::<T>(),
+            out_column,
+            out_row,
+            false,
+            a.as_ptr(),
+            a_column,
+            a_row,
+            b.as_ptr(),
+            b_column,
+            b_row,
+            T::ZERO,
+            T::ONE,
+            false,
+            false,
+            false,
+            Parallelism::None,
+        );
+    }
+}
+
+/// One product without packing, whose rows are given.
+fn plain<'a, T: Number>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,
+) {
+    match b.ncols() <= SHORT {
+        true => stretches::<T, SHORT>(a, b, out),
+        false => stretches::<T, STRETCH>(a, b, out),
+    }
+}
+
+/// Every row of the product in stretches that fit into registers.
+fn stretches<'a, T: Number, const WIDTH: usize>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,
+) {
+    for (row, out) in a.outer_iter().zip(out) {
+        for (stretch, out) in out.chunks_mut(WIDTH).enumerate() {
+            let (first, width) = (stretch * WIDTH, out.len());
+            let mut sums = [T::ZERO; WIDTH];
+            for (&x, line) in row.iter().zip(b.outer_iter()) {
+                match line.as_slice() {
+                    Some(line) => {
+                        let line = &line[first..first + width];
+                        sums.iter_mut().zip(line).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)));
+                    }
+                    None => {
+                        let line = line.iter().skip(first);
+                        sums[..width].iter_mut().zip(line).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)));
+                    }
+                }
+            }
+            out.iter_mut().zip(sums).for_each(|(out, sum)| {
+                out.write(sum);
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::testing::{at_thread_counts, written};
+    use ndarray::{Array2, Array3, Axis, s};
+
+    fn numbers(m: usize, n: usize, seed: usize) -> Array2<f64> {
+        Array2::from_shape_fn((m, n), |(i, j)| ((i * 31 + j * 17 + seed) % 23) as f64 - 11.0)
+    }
+
+    fn naive<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Vec<T> {
+        let cell = |i, j| (0..a.ncols()).fold(T::ZERO, |sum, k| sum.add(a[[i, k]].mul(b[[k, j]])));
+        (0..a.nrows()).flat_map(|i| (0..b.ncols()).map(move |j| (i, j))).map(|(i, j)| cell(i, j)).collect()
+    }
+
+    fn product<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Vec<T> {
+        written(a.nrows() * b.ncols(), |out| matmul(a, b, out))
+    }
+
+    #[test]
+    fn every_size_and_layout_multiplies_like_the_naive_loop() {
+        let sizes = [0, 1, 2, 3, 8, 9, 33, 130];
+        let mut cases = 0;
+        for (m, k, n) in sizes.iter().flat_map(|&m| sizes.iter().map(move |&k| (m, k, (m + 2 * k) % 37))) {
+            let (a, b) = (numbers(m, k, 1), numbers(k, n, 2));
+            let expected = naive(a.view(), b.view());
+            assert_eq!(product(a.view(), b.view()), expected, "{m} {k} {n}");
+            let (at, bt) = (a.t().as_standard_layout().into_owned(), b.t().as_standard_layout().into_owned());
+            assert_eq!(product(at.t(), b.view()), expected);
+            assert_eq!(product(a.view(), bt.t()), expected);
+            assert_eq!(product(at.t(), bt.t()), expected);
+            let single = |x: &Array2<f64>| x.mapv(|x| x as f32);
+            let expected: Vec<f32> = expected.iter().map(|&x| x as f32).collect();
+            assert_eq!(product(single(&a).view(), single(&b).view()), expected);
+            let bytes = |x: &Array2<f64>| x.mapv(|x| x as i8);
+            assert_eq!(
+                product(bytes(&a).view(), bytes(&b).view()),
+                naive(bytes(&a).view(), bytes(&b).view())
+            );
+            cases += 1;
+        }
+        assert_eq!(cases, 64);
+    }
+
+    #[test]
+    fn vectors_multiply_from_both_sides_whatever_the_layout() {
+        for (k, n) in [(1, 40), (40, 1), (300, 70), (70, 1300), (5000, 3)] {
+            let (x, b) = (numbers(1, k, 1), numbers(k, n, 2));
+            let expected = naive(x.view(), b.view());
+            let columns = b.t().as_standard_layout().into_owned();
+            let spread = numbers(2 * k, 2 * n, 3);
+            let spread = spread.slice(s![..;2, ..;2]);
+            for b in [b.view(), columns.t()] {
+                assert_eq!(product(x.view(), b), expected);
+                assert_eq!(product(b.t(), x.t()), expected);
+            }
+            assert_eq!(product(x.view(), spread), naive(x.view(), spread));
+            assert_eq!(dot(&vec![2i64; k], &vec![3; k]), 6 * k as i64);
+        }
+    }
+
+    #[test]
+    fn flipped_and_stepped_views_are_multiplied_as_they_are() {
+        let (a, b) = (numbers(80, 90, 3), numbers(45, 70, 4));
+        let a = a.slice(s![..;-2, ..;2]);
+        let b = b.slice(s![.., ..;-1]);
+        assert_eq!(product(a, b), naive(a, b));
+    }
+
+    #[test]
+    fn batches_may_repeat_a_matrix() {
+        let a = Array3::from_shape_fn((5, 20, 30), |(b, i, j)| ((b + i * 3 + j) % 7) as f64);
+        let b = numbers(30, 10, 5);
+        let repeated = b.broadcast((5, 30, 10)).unwrap();
+        let result = written(5 * 20 * 10, |out| batched_matmul(a.view(), repeated, out));
+        let expected: Vec<f64> = a.axis_iter(Axis(0)).flat_map(|a| naive(a, b.view())).collect();
+        assert_eq!(result, expected);
+    }
+
+    #[test]
+    fn infinities_and_nan_pass_through() {
+        let mut a = numbers(20, 20, 6);
+        a[[3, 4]] = f64::NAN;
+        a[[5, 6]] = f64::INFINITY;
+        let result = product(a.view(), numbers(20, 20, 7).mapv(f64::abs).view());
+        assert!(result[3 * 20].is_nan());
+        assert!(result[5 * 20 + 1].is_infinite());
+        assert!(result[7 * 20].is_finite());
+    }
+
+    #[test]
+    fn the_bits_are_the_same_at_any_number_of_threads() {
+        let a = numbers(700, 150, 8).mapv(|x| (x * 0.7).sin() as f32);
+        let b = numbers(150, 90, 9).mapv(|x| (x * 0.3).cos() as f32);
+        let batch = a.broadcast((3, 700, 150)).unwrap();
+        let other = b.broadcast((3, 150, 90)).unwrap();
+        let [one, two, four] = at_thread_counts(|| {
+            let mut results = product(a.view(), b.view());
+            results.extend(written(3 * 700 * 90, |out| batched_matmul(batch, other, out)));
+            results.iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+        });
+        assert!(one == two && one == four);
+    }
+}
