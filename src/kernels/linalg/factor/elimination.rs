@@ -364,6 +364,27 @@ mod tests {
     }
 
     #[test]
+    fn many_together_are_what_each_is_alone() {
+        for n in [1, 3, 16] {
+            let number = |item: usize, at: usize| ((item * 31 + at * at * 7 + at) as f64).sin();
+            let matrix =
+                |item: usize| Array2::from_shape_fn((n, n), |(row, column)| number(item, row * n + column));
+            let matrices: Vec<_> = (0..21).map(matrix).collect();
+            let mut found = vec![(vec![0.0; n * n], vec![0; n]); matrices.len()];
+            let items = matrices.iter().zip(&mut found).map(|(matrix, (triangles, pivots))| Eliminated {
+                matrix: matrix.view(),
+                triangles: &mut triangles[..],
+                pivots: &mut pivots[..],
+            });
+            eliminate_each(items, true, (matrices.len(), n, n));
+            assert!(
+                matrices.iter().zip(found).all(|(matrix, found)| factored(matrix.view()) == found),
+                "{n}"
+            );
+        }
+    }
+
+    #[test]
     fn both_ways_exchange_the_same_rows_and_leave_the_same_triangles() {
         for (rows, columns) in [(40, 40), (90, 30), (30, 90)] {
             // No two numbers of a column come near each other on the way: roundings choose no rows.
