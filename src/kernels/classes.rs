@@ -3,9 +3,9 @@
 
 use std::mem::MaybeUninit;
 
-use super::apply::GRAIN;
 use super::parallel::parallel_parts;
 use crate::dtype::Real;
+use crate::kernels::pointwise::apply::GRAIN;
 
 /// The classes of samples, and what these weigh. A sample of the class that is ignored counts nowhere.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use crate::dispatch::fused::fused;
 use crate::dispatch::operand::Value;
 use crate::dtype::Scalar;
 use crate::error::Result;
-use crate::kernels::math::Arithmetic;
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Function;
 use crate::tensor::Tensor;
 

@@ -7,7 +7,7 @@ use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::kernels::math::Arithmetic;
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
 use crate::ops::pointwise::select::where_;
 use crate::ops::pointwise::{clamp, compare};

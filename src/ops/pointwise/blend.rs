@@ -9,7 +9,7 @@ use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::kernels::math::Arithmetic;
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Function;
 use crate::ops;
 use crate::ops::pointwise::compare;

@@ -9,7 +9,7 @@ use crate::dispatch::{fixed, memory_order};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::kernels::math::Arithmetic;
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::ops::pointwise::{compare, select};
 use crate::ops::{abs, div, mul, sub};
 use crate::tensor::Tensor;

@@ -2,11 +2,12 @@
 //! asked for.
 
 use super::Normalise;
-use crate::dispatch::watch;
+use crate::dispatch::long_work;
 use crate::dtype::Element;
 use crate::error::Result;
 use crate::graph::{Gradients, mode};
-use crate::kernels::normalise::{self as kernels, Places, Rows, Runs};
+use crate::kernels::neural::normalise as kernels;
+use crate::kernels::neural::normalise::{Places, Rows, Runs};
 use crate::ops::creation::copy;
 use crate::tensor::{Array, Tensor};
 
@@ -196,8 +197,8 @@ pub(super) fn by_size(
     if mode::special() || is_followed || x.numel() == 0 || len < SHORTEST {
         return Ok(None);
     }
-    if watch::is_long(x.numel() as u64) {
-        return watch::at_length(false, || by_size(x, weight, normalized, eps));
+    if long_work::is_long(x.numel() as u64) {
+        return long_work::at_length(false, || by_size(x, weight, normalized, eps));
     }
     let (x, weight) = (x.array(), weight.map(Tensor::array));
     let Some([Some(x), weight]) = in_order([Some(&x), weight.as_ref()])? else { return Ok(None) };

@@ -1,0 +1,176 @@
+//! Folding along an axis that other axes follow in memory: whole rows are merged side by side,
+//! rows of a leaf one after the other, leaves along a pairwise tree.
+
+use super::{Fold, rows};
+use crate::kernels::parallel::parallel_parts;
+use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::simd::vectorised;
+
+/// Rows of one leaf.
+const LEAF: usize = 32;
+
+/// Columns folded together: their states stay in the first-level cache.
+const WIDTH: usize = 512;
+
+/// Rows of one segment at the least. Longer columns are cut so that threads can share them.
+const SEGMENT: usize = 128 * LEAF;
+
+/// Folds `elements` of shape (outer, `len`, `inner`) along the middle axis.
+pub(super) fn fold_columns<T, A, V, M, G>(
+    elements: &[T],
+    len: usize,
+    inner: usize,
+    out: &mut [V],
+    fold: Fold<A, M, G>,
+    put: impl Fn(&mut V, A) + Copy + Sync,
+) where
+    T: Copy + Sync,
+    A: Copy + Send + Sync,
+    V: Send,
+    M: Fn(T) -> A + Copy + Sync,
+    G: Fn(A, A) -> A + Copy + Sync,
+{
+    if inner == 1 {
+        return rows::fold_rows(elements, len, out, fold, put);
+    }
+    let segments = len.div_ceil(SEGMENT);
+    if segments == 1 {
+        return fold_segments(elements, len, inner, 1, out, fold, put);
+    }
+    let mut states = vec![fold.identity; out.len() * segments];
+    fold_segments(elements, len, inner, segments, &mut states, fold, |out, state| *out = state);
+    let Fold { identity, merge, .. } = fold;
+    let again = Fold { identity, map: std::convert::identity, merge };
+    fold_segments(&states, segments, inner, 1, out, again, put);
+}
+
+/// Folds each of the `segments` into which the middle axis is cut; `out` has shape (outer,
+/// `segments`, `inner`).
+fn fold_segments<T, A, V, M, G>(
+    elements: &[T],
+    len: usize,
+    inner: usize,
+    segments: usize,
+    out: &mut [V],
+    fold: Fold<A, M, G>,
+    put: impl Fn(&mut V, A) + Copy + Sync,
+) where
+    T: Copy + Sync,
+    A: Copy + Send + Sync,
+    V: Send,
+    M: Fn(T) -> A + Copy + Sync,
+    G: Fn(A, A) -> A + Copy + Sync,
+{
+    let grain = (GRAIN / len.min(SEGMENT)).max(WIDTH.min(inner));
+    parallel_parts(out, grain, |mut position, mut part| {
+        while !part.is_empty() {
+            let (row, column) = (position / inner, position % inner);
+            let width = part.len().min(inner - column).min(WIDTH);
+            let (outer, segment) = (row / segments, row % segments);
+            let count = if segments == 1 { len } else { SEGMENT.min(len - segment * SEGMENT) };
+            let first = (outer * len + segment * SEGMENT) * inner + column;
+            let states = fold_block(&elements[first..], count, inner, width, fold);
+            let (done, rest) = part.split_at_mut(width);
+            done.iter_mut().zip(states).for_each(|(out, state)| put(out, state));
+            (position, part) = (position + width, rest);
+        }
+    });
+}
+
+/// Folds the first `width` columns of `count` rows, which are `stride` elements apart.
+fn fold_block<T, A, M, G>(
+    elements: &[T],
+    count: usize,
+    stride: usize,
+    width: usize,
+    fold: Fold<A, M, G>,
+) -> Vec<A>
+where
+    T: Copy,
+    A: Copy,
+    M: Fn(T) -> A + Copy,
+    G: Fn(A, A) -> A + Copy,
+{
+    // Of short rows as many as a loop may take are one row.
+    let beside = if stride == width { WIDTH / width } else { 1 };
+    let wide = count / beside;
+    if beside == 1 || wide < 2 {
+        return fold_leaves(elements, count, stride, width, fold);
+    }
+    let groups = fold_leaves(elements, wide, width * beside, width * beside, fold);
+    let rest = &elements[wide * beside * width..];
+    let mut states = fold_leaves(rest, count % beside, width, width, fold);
+    for group in groups.chunks_exact(width) {
+        merge_into(&mut states, group, fold.merge);
+    }
+    states
+}
+
+fn merge_into<A: Copy>(states: &mut [A], others: &[A], merge: impl Fn(A, A) -> A) {
+    states.iter_mut().zip(others).for_each(|(state, &other)| *state = merge(*state, other));
+}
+
+/// Folds leaves, and those along a tree.
+fn fold_leaves<T, A, M, G>(
+    elements: &[T],
+    count: usize,
+    stride: usize,
+    width: usize,
+    fold: Fold<A, M, G>,
+) -> Vec<A>
+where
+    T: Copy,
+    A: Copy,
+    M: Fn(T) -> A + Copy,
+    G: Fn(A, A) -> A + Copy,
+{
+    // A binary counter: the entry for bit b holds 2^b leaves, the largest first.
+    let mut levels: Vec<Vec<A>> = Vec::new();
+    for (leaf, start) in (0..count).step_by(LEAF).enumerate() {
+        let rows = LEAF.min(count - start);
+        let mut states = vec![fold.identity; width];
+        vectorised(width * rows, || fold_leaf(&elements[start * stride..], rows, stride, &mut states, fold));
+        for _ in 0..leaf.trailing_ones() {
+            if let Some(mut earlier) = levels.pop() {
+                merge_into(&mut earlier, &states, fold.merge);
+                states = earlier;
+            }
+        }
+        levels.push(states);
+    }
+    let mut states = levels.pop().unwrap_or_else(|| vec![fold.identity; width]);
+    while let Some(mut earlier) = levels.pop() {
+        merge_into(&mut earlier, &states, fold.merge);
+        states = earlier;
+    }
+    states
+}
+
+/// Folds rows one after the other, several of them in one loop along their states.
+#[inline(always)]
+fn fold_leaf<T, A, M, G>(
+    elements: &[T],
+    rows: usize,
+    stride: usize,
+    states: &mut [A],
+    Fold { map, merge, .. }: Fold<A, M, G>,
+) where
+    T: Copy,
+    A: Copy,
+    M: Fn(T) -> A + Copy,
+    G: Fn(A, A) -> A + Copy,
+{
+    let width = states.len();
+    let row = |row: usize| &elements[row * stride..][..width];
+    let whole = rows - rows % 4;
+    for first in (0..whole).step_by(4) {
+        let (early, late) =
+            (row(first).iter().zip(row(first + 1)), row(first + 2).iter().zip(row(first + 3)));
+        for (state, ((&a, &b), (&c, &d))) in states.iter_mut().zip(early.zip(late)) {
+            *state = merge(merge(merge(merge(*state, map(a)), map(b)), map(c)), map(d));
+        }
+    }
+    for index in whole..rows {
+        states.iter_mut().zip(row(index)).for_each(|(state, &element)| *state = merge(*state, map(element)));
+    }
+}
