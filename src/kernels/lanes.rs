@@ -71,8 +71,8 @@ fn fold_pieces<A: Arithmetic, const N: usize, const K: usize, const L: usize>(
         let pieces = pieces(&chunks, chunk);
         for lane in 0..L {
             let mapped = (folding.map)(column(&pieces, lane));
-            for state in 0..K {
-                states[state][lane] = (folding.merge)(states[state][lane], mapped[state]);
+            for (state, lanes) in states.iter_mut().enumerate() {
+                lanes[lane] = (folding.merge)(lanes[lane], mapped[state]);
             }
         }
     }

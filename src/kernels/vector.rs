@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use super::parallel::{Body, each_part};
 use super::simd::{Calculation, calculated};
 use crate::dtype::{DType, Real};
+use crate::kernels::pointwise::apply;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::pointwise::math::Arithmetic;
 
@@ -19,7 +20,7 @@ const CHUNK: usize = 1024;
 const LANES: usize = 64;
 
 /// Numbers of several slices that are taken out of them together: where these end need not be asked for each.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 
 /// So few numbers that are left over are taken one by one.
 const FEW: usize = 4;
@@ -51,6 +52,9 @@ pub trait Function<const N: usize>: Copy + Send + Sync {
     /// The function, of numbers that are not far.
     fn at<A: Arithmetic>(&self, x: A, others: [A; N]) -> A;
 
+    /// Whether it is so little work that loops wait for memory: in plain arithmetic then, without a copy of anything.
+    const LITTLE: bool = false;
+
     /// Whether there are numbers that `at` is not for.
     const HAS_FAR: bool = false;
 
@@ -66,12 +70,27 @@ pub trait Function<const N: usize>: Copy + Send + Sync {
 }
 
 /// `out[i] = f(a[i], others[i])`
-pub fn map<T: Real, const N: usize>(
+pub fn map<T: Real, F: Function<N>, const N: usize>(
     a: &[T],
     others: [&[T]; N],
     out: &mut [MaybeUninit<T>],
-    f: impl Function<N>,
+    f: F,
 ) {
+    match (const { if F::LITTLE { N } else { 0 } }, others.as_slice()) {
+        (1, &[b]) => {
+            return apply::each_slice_2(out, a, b, move |out, a, b| {
+                out.write(f.at::<T>(a, [b; N]));
+            });
+        }
+        (2, &[b, c]) => {
+            return apply::each_slice_3(out, a, b, c, move |out, a, b, c| {
+                let mut others = [b; N];
+                others[N - 1] = c;
+                out.write(f.at::<T>(a, others));
+            });
+        }
+        _ => {}
+    }
     each(out, &|(start, part): (usize, &mut [MaybeUninit<T>])| {
         let a = a[start..].chunks(CHUNK);
         for (index, (out, a)) in part.chunks_mut(CHUNK).zip(a).enumerate() {

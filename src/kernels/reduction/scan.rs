@@ -10,11 +10,36 @@ use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 
-/// Goes along `axis` with a state: `step` takes in an element and its index, `emit` says what the
+/// A way along an axis: from the first element to the last, or back.
+#[derive(Clone, Copy, Debug)]
+pub struct Along {
+    /// The axis.
+    pub axis: usize,
+    /// Whether it is from the last to the first.
+    pub backward: bool,
+}
+
+impl Along {
+    /// From the first element to the last.
+    pub fn forward(axis: usize) -> Along {
+        Along { axis, backward: false }
+    }
+
+    /// The place that a step comes to.
+    #[inline(always)]
+    fn place(self, step: usize, len: usize) -> usize {
+        if self.backward { len - 1 - step } else { step }
+    }
+}
+
+/// So many rows are gone along together: a step of one need not wait for that of another.
+const TOGETHER: usize = 4;
+
+/// Goes along an axis with a state: `step` takes in an element and how many were before it, `emit` says what the
 /// result is at that place.
 pub fn scan<T, S, U>(
     view: ArrayViewD<'_, T>,
-    axis: usize,
+    along: Along,
     out: &mut [MaybeUninit<U>],
     initial: S,
     step: impl Fn(S, T, usize) -> S + Copy + Sync,
@@ -24,34 +49,35 @@ pub fn scan<T, S, U>(
     S: Copy + Send + Sync,
     U: Send,
 {
-    let Extent { len, inner, .. } = Extent::new(view.shape(), axis);
+    let Extent { len, inner, .. } = Extent::new(view.shape(), along.axis);
     let block = len * inner;
     if block == 0 {
         return;
     }
     let elements = dense(&view);
     parallel_parts(out, (GRAIN / block).max(1) * block, |start, part| {
-        let mut states = interrupt::filled(inner, initial);
         let mut steps = Steps::default();
+        if inner == 1 {
+            let elements = elements[start..].chunks(TOGETHER * len);
+            for (out, elements) in part.chunks_mut(TOGETHER * len).zip(elements) {
+                if out.len() == TOGETHER * len {
+                    scan_rows::<T, S, U, TOGETHER>(elements, along, out, initial, &mut steps, step, emit);
+                    continue;
+                }
+                for (out, elements) in out.chunks_exact_mut(len).zip(elements.chunks_exact(len)) {
+                    scan_rows::<T, S, U, 1>(elements, along, out, initial, &mut steps, step, emit);
+                }
+            }
+            return;
+        }
+        let mut states = interrupt::filled(inner, initial);
         let blocks = elements[start..].chunks_exact(block);
         for (out, elements) in part.chunks_exact_mut(block).zip(blocks) {
-            if inner == 1 {
-                // One state stays in a register.
-                let (mut state, mut index) = (initial, 0);
-                for (out, elements) in out.chunks_mut(GRAIN).zip(elements.chunks(GRAIN)) {
-                    steps.take(out.len());
-                    for (out, &element) in out.iter_mut().zip(elements) {
-                        state = step(state, element, index);
-                        index += 1;
-                        out.write(emit(state));
-                    }
-                }
-                continue;
-            }
             states.fill(initial);
-            let rows = out.chunks_exact_mut(inner).zip(elements.chunks_exact(inner));
-            for (index, (out, elements)) in rows.enumerate() {
+            for index in 0..len {
                 steps.take(inner);
+                let row = along.place(index, len) * inner;
+                let (out, elements) = (&mut out[row..][..inner], &elements[row..][..inner]);
                 for ((state, &element), out) in states.iter_mut().zip(elements).zip(out) {
                     *state = step(*state, element, index);
                     out.write(emit(*state));
@@ -61,22 +87,48 @@ pub fn scan<T, S, U>(
     });
 }
 
+/// Goes along `N` rows that follow one another, with states that stay in registers.
+#[inline]
+fn scan_rows<T: Copy, S: Copy, U, const N: usize>(
+    elements: &[T],
+    along: Along,
+    out: &mut [MaybeUninit<U>],
+    initial: S,
+    steps: &mut Steps,
+    step: impl Fn(S, T, usize) -> S + Copy,
+    emit: impl Fn(S) -> U + Copy,
+) {
+    let len = out.len() / N;
+    let mut states = [initial; N];
+    for first in (0..len).step_by(GRAIN) {
+        let end = len.min(first + GRAIN);
+        steps.take((end - first) * N);
+        for index in first..end {
+            let place = along.place(index, len);
+            for (row, state) in states.iter_mut().enumerate() {
+                *state = step(*state, elements[row * len + place], index);
+                out[row * len + place].write(emit(*state));
+            }
+        }
+    }
+}
+
 /// Cumulative sum; `S` accumulates (`f64` for floating-point elements, as torch does).
 pub fn cumsum<T: Element, S: Ring, U: Element>(
     view: ArrayViewD<'_, T>,
-    axis: usize,
+    along: Along,
     out: &mut [MaybeUninit<U>],
 ) {
-    scan(view, axis, out, S::ZERO, |sum: S, x, _| sum.add(x.convert()), S::convert);
+    scan(view, along, out, S::ZERO, |sum: S, x, _| sum.add(x.convert()), S::convert);
 }
 
 /// Cumulative product; `S` accumulates.
 pub fn cumprod<T: Element, S: Ring, U: Element>(
     view: ArrayViewD<'_, T>,
-    axis: usize,
+    along: Along,
     out: &mut [MaybeUninit<U>],
 ) {
-    scan(view, axis, out, S::ONE, |product: S, x, _| product.mul(x.convert()), S::convert);
+    scan(view, along, out, S::ONE, |product: S, x, _| product.mul(x.convert()), S::convert);
 }
 
 /// Cumulative maximum (or minimum) and where it was last attained. A NaN stays.
@@ -91,8 +143,8 @@ pub fn cumulative_extreme<T: Number>(
         let beats = if greatest { x >= best } else { x <= best };
         if x.is_nan() || (beats && !best.is_nan()) || index == 0 { (x, index as i64) } else { (best, place) }
     };
-    scan(view.view(), axis, values, (T::ZERO, 0), step, |(best, _)| best);
-    scan(view, axis, indices, (T::ZERO, 0), step, |(_, place)| place);
+    scan(view.view(), Along::forward(axis), values, (T::ZERO, 0), step, |(best, _)| best);
+    scan(view, Along::forward(axis), indices, (T::ZERO, 0), step, |(_, place)| place);
 }
 
 #[cfg(test)]
@@ -109,8 +161,17 @@ mod tests {
             for axis in 0..3 {
                 let mut expected = view.mapv(i64::from);
                 expected.accumulate_axis_inplace(ndarray::Axis(axis), |&earlier, now| *now += earlier);
-                let result: Vec<i64> = written(120, |out| cumsum::<i32, i64, i64>(view.view(), axis, out));
+                let along = Along::forward(axis);
+                let result: Vec<i64> = written(120, |out| cumsum::<i32, i64, i64>(view.view(), along, out));
                 assert_eq!(result, expected.iter().copied().collect::<Vec<_>>(), "axis {axis}");
+                let (axis, mut turned) = (ndarray::Axis(axis), view.view());
+                turned.invert_axis(axis);
+                let mut expected = turned.mapv(i64::from);
+                expected.accumulate_axis_inplace(axis, |&earlier, now| *now += earlier);
+                expected.invert_axis(axis);
+                let back = Along { backward: true, ..along };
+                let result: Vec<i64> = written(120, |out| cumsum::<i32, i64, i64>(view.view(), back, out));
+                assert_eq!(result, expected.iter().copied().collect::<Vec<_>>(), "axis {axis:?} backward");
             }
         }
     }
@@ -118,9 +179,9 @@ mod tests {
     #[test]
     fn empty_axes_and_single_numbers_are_scanned_too() {
         let empty = ArrayD::<f32>::zeros(IxDyn(&[2, 0, 3]));
-        assert!(written(0, |out| cumsum::<f32, f64, f32>(empty.view(), 1, out)).is_empty());
+        assert!(written(0, |out| cumsum::<f32, f64, f32>(empty.view(), Along::forward(1), out)).is_empty());
         let single = ArrayD::from_elem(IxDyn(&[]), 5.0f32);
-        assert_eq!(written(1, |out| cumprod::<f32, f64, f32>(single.view(), 0, out)), [5.0]);
+        assert_eq!(written(1, |out| cumprod::<f32, f64, f32>(single.view(), Along::forward(0), out)), [5.0]);
     }
 
     #[test]
@@ -141,7 +202,9 @@ mod tests {
             (index[0] as f32 * 0.3 + index[2] as f32).sin()
         });
         let [one, two, four] = at_thread_counts(|| {
-            [0, 1, 2].map(|axis| written(180_000, |out| cumsum::<f32, f64, f32>(a.view(), axis, out)))
+            [0, 1, 2].map(|axis| {
+                written(180_000, |out| cumsum::<f32, f64, f32>(a.view(), Along::forward(axis), out))
+            })
         });
         assert!(one == two && one == four);
     }

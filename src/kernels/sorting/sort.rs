@@ -120,7 +120,32 @@ pub(in crate::kernels) fn first<T: Ordered>(lane: &[T], descending: bool, out: &
     }
 }
 
+/// So few are found in one look at all.
+const FEW: usize = 16;
+
+/// The places of a few, least first: each is compared with the last of those found, and few are less.
+fn few_keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool, out: &mut [i64]) {
+    let turned = if descending { u64::MAX >> (64 - bits::<T>()) } else { 0 };
+    let mut found = [K::new(u64::MAX, usize::MAX); FEW];
+    let (count, last) = (out.len(), out.len() - 1);
+    for (place, &x) in lane.iter().enumerate() {
+        let item = K::new(key(x) ^ turned, place);
+        if place < count || item < found[last] {
+            let mut at = place.min(last);
+            while at > 0 && item < found[at - 1] {
+                found[at] = found[at - 1];
+                at -= 1;
+            }
+            found[at] = item;
+        }
+    }
+    out.iter_mut().zip(found).for_each(|(out, item)| *out = item.place());
+}
+
 fn first_keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool, out: &mut [i64]) {
+    if (1..=FEW).contains(&out.len()) && out.len() < lane.len() && lane.len() <= RUN {
+        return few_keyed::<T, K>(lane, descending, out);
+    }
     let (mut items, count) = (keyed::<T, K>(lane, descending), out.len());
     // Of each stretch there can be only so many among the first.
     while count <= RUN / 2 && items.len() > RUN {
@@ -159,8 +184,10 @@ fn keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool) -> Vec<K> {
 /// Where the element is that so many are before in order.
 fn ranked<T: Ordered>(lane: &[T], mut rank: usize) -> i64 {
     if lane.len() <= RUN {
-        let mut items = keyed::<T, u128>(lane, false);
-        return items.select_nth_unstable(rank).1.place();
+        return match bits::<T>() == 32 {
+            true => keyed::<T, u64>(lane, false).select_nth_unstable(rank).1.place(),
+            false => keyed::<T, u128>(lane, false).select_nth_unstable(rank).1.place(),
+        };
     }
     // Its key, digit by digit: how often each digit follows those that are known tells the next one.
     const DIGIT: u32 = 16;

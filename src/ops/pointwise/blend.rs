@@ -23,6 +23,8 @@ use crate::tensor::Tensor;
 struct Added<const QUOTIENT: bool>(f64);
 
 impl<const QUOTIENT: bool> Function<2> for Added<QUOTIENT> {
+    const LITTLE: bool = true;
+
     #[inline(always)] // A loop is vectorised in one piece only.
     fn at<A: Arithmetic>(&self, x: A, [a, b]: [A; 2]) -> A {
         let scaled = if QUOTIENT { a / b } else { a * b };
@@ -134,6 +136,8 @@ impl Pointwise for Addcdiv {
 struct Between(f64);
 
 impl Function<1> for Between {
+    const LITTLE: bool = true;
+
     #[inline(always)] // A loop is vectorised in one piece only.
     fn at<A: Arithmetic>(&self, a: A, [b]: [A; 1]) -> A {
         let between = b - a;

@@ -8,7 +8,7 @@ use std::f64::consts::LN_2;
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs, floating};
 use crate::dispatch::operand::{Kept, Operand, Value};
-use crate::dtype::{Complex, DType, Real};
+use crate::dtype::{Complex, DType, Real, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
@@ -172,9 +172,8 @@ impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
     fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
         let zero = A::from_f64(0.0);
         let product = a * if ONE_MORE { math::ln_1p(b) } else { math::ln(b) };
-        #[expect(clippy::eq_op, reason = "what is no number is not itself")]
-        let is_number = b == b;
-        if a == zero && is_number { zero } else { product }
+        let is_zero = a == zero && !Ring::is_nan(b.get());
+        if is_zero { zero } else { product }
     }
 
     const SLOPES: bool = true;

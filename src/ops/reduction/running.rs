@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
 use crate::kernels::pointwise::math;
 use crate::kernels::reduction;
+use crate::kernels::reduction::scan::Along;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{expand, part, rearrange, reshape};
 use crate::ops::indexing::along;
@@ -193,7 +194,8 @@ impl Op for Logcumsumexp {
             let nothing = Complex::new(f64::NEG_INFINITY, 0.0);
             let wide = copy::as_type(&x, DType::Complex128)?;
             let mut y = Array::uninit(&x.layout, DType::Complex128)?;
-            reduction::scan::scan(wide.view(), self.dim, y.fresh::<Complex<f64>>(), nothing, step, |sum| sum);
+            let along = Along::forward(self.dim);
+            reduction::scan::scan(wide.view(), along, y.fresh::<Complex<f64>>(), nothing, step, |sum| sum);
             return Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())]);
         }
         let mut y = Array::uninit(&x.layout, x.dtype)?;
@@ -204,10 +206,11 @@ impl Op for Logcumsumexp {
                 if most == least || least == f64::NEG_INFINITY && !most.is_nan() {
                     return if most.is_finite() && least.is_finite() { most + std::f64::consts::LN_2 } else { most };
                 }
-                most + (least - most).exp().ln_1p()
+                most + math::ln_1p_of_share(math::exp(least - most))
             };
             let emit = |sum: f64| T::from_f64(sum);
-            reduction::scan::scan(x.view::<T>(), self.dim, y.fresh::<T>(), f64::NEG_INFINITY, step, emit);
+            let along = Along::forward(self.dim);
+            reduction::scan::scan(x.view::<T>(), along, y.fresh::<T>(), f64::NEG_INFINITY, step, emit);
         }, else {
             return Err(Error::NotImplementedFor { operation: "logcumsumexp_out_cpu", dtype: x.dtype }.into())
         });

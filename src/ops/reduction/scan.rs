@@ -4,7 +4,7 @@
 use crate::ops;
 use std::mem::MaybeUninit;
 
-use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn};
+use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -14,8 +14,8 @@ use crate::dtype::{Complex, DType, Element, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::geometry::moves;
 use crate::kernels::reduction::scan as kernels;
+use crate::kernels::reduction::scan::Along;
 use crate::ops::conjugate::{by_parts, conj};
 use crate::ops::creation::copy;
 use crate::ops::geometry::rearrange;
@@ -48,33 +48,20 @@ impl Way {
         Way { dim: self.dim + 1, backward: self.backward }
     }
 
-    /// The elements in an order in which this way leads from the first to the last.
-    fn facing<'a, T>(self, mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> {
-        if self.backward && view.ndim() > 0 {
-            view.invert_axis(Axis(self.dim));
-        }
-        view
+    /// The way as kernels take it.
+    fn along(self) -> Along {
+        Along { axis: self.dim, backward: self.backward }
     }
 
     /// What `kernel` makes of the elements of `x` along this way.
     fn run<S: Element, T: Element>(
         self,
         x: &Array,
-        kernel: impl FnOnce(ArrayViewD<'_, S>, usize, &mut [MaybeUninit<T>]),
+        kernel: impl FnOnce(ArrayViewD<'_, S>, Along, &mut [MaybeUninit<T>]),
     ) -> Result<Array> {
         let mut y = Array::uninit(&x.layout, T::DTYPE)?;
-        kernel(self.facing(x.view::<S>()), self.dim, y.fresh());
-        self.settled::<T>(y)
-    }
-
-    /// A result that lies along this way, in its usual order.
-    fn settled<T: Element>(self, y: Array) -> Result<Array> {
-        if !self.backward {
-            return Ok(y);
-        }
-        let mut turned = Array::uninit(&y.layout, T::DTYPE)?;
-        moves::gather(self.facing(y.view::<T>()), turned.fresh::<T>());
-        Ok(turned)
+        kernel(x.view::<S>(), self.along(), y.fresh());
+        Ok(y)
     }
 }
 
@@ -279,8 +266,8 @@ impl Recurrence {
             .unwrap_or_else(|_| unreachable!("both operands have this shape"));
         let mut y = Array::uninit(&a.layout, T::DTYPE)?;
         let step = |y: T, (a, b): (T, T), _| b.add(a.mul(y));
-        kernels::scan(self.way.facing(pairs.view()), self.way.dim, y.fresh(), T::ZERO, step, |y| y);
-        self.way.settled::<T>(y)
+        kernels::scan(pairs.view(), self.way.along(), y.fresh(), T::ZERO, step, |y| y);
+        Ok(y)
     }
 }
 
@@ -349,10 +336,10 @@ struct Shift {
 
 impl Shift {
     fn run<T: Ring>(&self, x: &Array) -> Result<Array> {
-        self.way.run(x, |view: ArrayViewD<'_, T>, dim, out| {
+        self.way.run(x, |view: ArrayViewD<'_, T>, along, out| {
             // The state is what the element before left.
             let state = (T::from_f64(self.first), T::ZERO);
-            kernels::scan(view, dim, out, state, |(next, _), x, _| (x, next), |(_, y)| y);
+            kernels::scan(view, along, out, state, |(next, _), x, _| (x, next), |(_, y)| y);
         })
     }
 }

@@ -88,19 +88,19 @@ impl<'a, T: Real> Runs<'a, T> {
         if let Some(given) = self.given {
             return given.map(|numbers| A::new(numbers[set[0].number % self.channels]));
         }
-        let count = A::from_f64((set.len() * self.len) as f64);
-        let mut sum = A::from_f64(0.0);
-        for run in set {
-            let [part] = sums([self.run(run.number)], |[x]: [A; 1]| [x]);
-            sum = sum + part;
+        // Each run twice while it is near, then together with those before it.
+        let (mut mean, mut squares, len) = (A::from_f64(0.0), A::from_f64(0.0), A::from_f64(self.len as f64));
+        for (before, run) in set.iter().enumerate() {
+            let run = self.run(run.number);
+            let [sum] = sums([run], |[x]: [A; 1]| [x]);
+            let own = sum / len;
+            let [around] = sums([run], |[x]: [A; 1]| [(x - own) * (x - own)]);
+            let apart = own - mean;
+            let share = A::from_f64(1.0 / (before + 1) as f64);
+            mean = mean + apart * share;
+            squares = squares + around + apart * apart * (len * A::from_f64(before as f64) * share);
         }
-        let mean = sum / count;
-        let mut squares = A::from_f64(0.0);
-        for run in set {
-            let [part] = sums([self.run(run.number)], |[x]: [A; 1]| [(x - mean) * (x - mean)]);
-            squares = squares + part;
-        }
-        [mean, squares / count]
+        [mean, squares / A::from_f64((set.len() * self.len) as f64)]
     }
 
     /// One over the deviation.

@@ -6,7 +6,6 @@ use crate::dtype::{Number, Real};
 use crate::kernels::interrupt;
 use crate::kernels::lanes::{Folding, fold, sums, visit};
 use crate::kernels::pointwise::math::{Arithmetic, exp, ln};
-use crate::kernels::reduction::reduce::greater;
 
 /// Of rows that lie side by side, so many elements are added one after another, then such sums.
 const TOGETHER: usize = 64;
@@ -74,10 +73,10 @@ impl<T: Real, const N: usize> Tile<'_, T, N> {
     }
 }
 
-/// The greater number, or one that is NaN.
+/// The greater number. What is none is found in sums.
 #[inline(always)]
 fn greater_of<A: Arithmetic>(a: A, b: A) -> A {
-    A::new(greater(a.get(), b.get()))
+    if b > a { b } else { a }
 }
 
 /// Sums of columns: `add` adds what is at a place.
@@ -139,10 +138,9 @@ impl Formula<1> for Forward {
     ) {
         let identity = A::new(<A::Plain as Number>::LOWEST);
         let [shift] = fold([x], Folding { identity, map: |x: [A; 1]| x, merge: greater_of });
-        if self.safe && shift.get() == identity.get() {
-            out.fill(MaybeUninit::new(A::from_f64(0.0).get()));
-            return;
-        }
+        // What is infinitely small less nothing stays so, and all of it together is nothing.
+        let zero = A::from_f64(0.0);
+        let shift = if self.safe && shift == identity { zero } else { shift };
         if self.log {
             let [total] = sums([x], |[x]: [A; 1]| [exp(x - shift)]);
             let log = ln(total);
@@ -153,7 +151,8 @@ impl Formula<1> for Forward {
         }
         visit([x], room, |room: &mut A::Plain, [x]: [A; 1]| *room = exp(x - shift).get());
         let [total] = sums([&*room], |x: [A; 1]| x);
-        let inverse = A::from_f64(1.0) / total;
+        let is_nothing = self.safe && total == zero;
+        let inverse = if is_nothing { zero } else { A::from_f64(1.0) / total };
         visit([&*room], out, |out: &mut MaybeUninit<A::Plain>, [y]: [A; 1]| {
             out.write((y * inverse).get());
         });
@@ -164,7 +163,6 @@ impl Formula<1> for Forward {
         let (width, lowest) = (out[0].len(), <A::Plain as Number>::LOWEST);
         let mut shift = greatest::<A>(tile, width);
         if self.safe {
-            // What is infinitely small less nothing stays so, and all of it together is nothing.
             visit([], &mut shift, |shift: &mut A::Plain, []: [A; 0]| {
                 *shift = if *shift == lowest { A::from_f64(0.0).get() } else { *shift };
             });

@@ -1,6 +1,6 @@
 //! The error function and its complement.
 
-use super::exponential::{exp, parts_of_power, scaled};
+use super::exponential::{exp_of_near, parts_of_power, scaled};
 use super::logarithm::ln;
 use super::{Arithmetic, of, polynomial, series};
 
@@ -145,7 +145,7 @@ pub fn erf<A: Arithmetic>(x: A) -> A {
     // From here on the result is one.
     let greatest = of([4.0, 6.0]);
     let limited = if size > greatest { greatest } else { size };
-    let far = one - exp(-series(limited, FAR.0, FAR.1));
+    let far = one - exp_of_near(-series(limited, FAR.0, FAR.1));
     if size < one { near(x) } else { far.copysign(x) }
 }
 

@@ -63,7 +63,12 @@ pub(super) fn parts_of_power<A: Arithmetic>(x: A) -> (A, A, A) {
     // Beyond these the result is infinite or zero anyway. Comparisons leave NaN as it is.
     let (greatest, least) = (of([91.0, 711.0]), of([-105.0, -747.0]));
     let x = if x > greatest { greatest } else { x };
-    let x = if x < least { least } else { x };
+    parts_of_near_power(if x < least { least } else { x })
+}
+
+/// The same of numbers whose power is neither infinite nor zero.
+#[inline(always)]
+fn parts_of_near_power<A: Arithmetic>(x: A) -> (A, A, A) {
     // x = n ln 2 + r + rest with |r| <= ln 2 / 2
     let n = x.rounded_product(A::from_f64(std::f64::consts::LOG2_E));
     let high = (-n).times_plus(of(LN_2_HIGH), x);
@@ -85,6 +90,13 @@ pub(super) fn scaled<A: Arithmetic>(x: A, n: A) -> A {
 pub fn exp<A: Arithmetic>(x: A) -> A {
     let (r, tail, n) = parts_of_power(x);
     scaled(A::from_f64(1.0) + (r + tail), n)
+}
+
+/// eˣ of numbers whose power is a normal number
+#[inline(always)]
+pub(super) fn exp_of_near<A: Arithmetic>(x: A) -> A {
+    let (r, tail, n) = parts_of_near_power(x);
+    (A::from_f64(1.0) + (r + tail)) * n.power_of_two()
 }
 
 /// eˣ/2 and what rounding took from it, also where eˣ is infinite

@@ -14,7 +14,6 @@ mod rows;
 
 pub use extremes::{arg_extreme, extreme_with_index};
 pub use moments::{logsumexp, var_mean};
-pub(in crate::kernels) use named::greater;
 pub use named::{all, any, count_nonzero, max, mean, min, norm, prod, sum, total};
 pub use rows::fold_slice;
 

@@ -78,12 +78,14 @@ pub fn norm<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], p: f64, out: &mut 
 
 /// The greater of two, or the one that is NaN.
 #[inline]
-pub(in crate::kernels) fn greater<T: Number>(a: T, b: T) -> T {
-    if a.is_nan() || a > b { a } else { b }
+pub(super) fn greater<T: Number>(a: T, b: T) -> T {
+    let greater = if a > b { a } else { b };
+    if a.is_nan() { a } else { greater }
 }
 
 /// The lesser of two, or the one that is NaN.
 #[inline]
 pub(super) fn less<T: Number>(a: T, b: T) -> T {
-    if a.is_nan() || a < b { a } else { b }
+    let less = if a < b { a } else { b };
+    if a.is_nan() { a } else { less }
 }
