@@ -5,6 +5,7 @@ pub mod arena;
 pub mod boundary;
 pub mod census;
 pub mod cut;
+pub mod following;
 pub mod held;
 pub mod holding;
 pub mod hooks;

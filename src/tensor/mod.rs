@@ -19,7 +19,7 @@ use once_cell::race::OnceBox;
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::{Edge, FormRef, NodeRef, mode, replace_kept, saved, writes};
+use crate::graph::{Edge, FormRef, NodeRef, following, mode, replace_kept, saved, writes};
 use crate::shape::{Layout, SharedLayout};
 use crate::sharing::{self, RwLock, Shared, Spare, WeakShared};
 use crate::storage;
@@ -248,6 +248,7 @@ impl Tensor {
             }
             .into());
         }
+        following::leaves("item");
         let array = self.array().widened()?;
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
@@ -258,6 +259,7 @@ impl Tensor {
 
     /// The elements in row-major order, converted.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        following::leaves("the elements of a tensor");
         let array = self.array();
         if array.dtype.is_half() {
             let view = array.view::<i16>();

@@ -4,6 +4,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::dtype::DType;
+use rushlight::graph::following;
 use rushlight::ops::conjugate;
 use rushlight::ops::creation::cast;
 use rushlight::ops::geometry::permute;
@@ -107,6 +108,7 @@ impl TensorBase {
     /// The address of the first element.
     fn data_ptr(&self) -> PyResult<usize> {
         check_memory(self.tensor())?;
+        following::leaves("data_ptr()");
         Ok(if self.tensor().is_hollow() { 0 } else { self.tensor().data_ptr().addr() })
     }
 
