@@ -10,7 +10,8 @@ def state_of(*things):
         if isinstance(thing, torch.Tensor):
             found.append((thing.detach().clone().reshape(-1).tolist(), thing._version, thing.requires_grad))
             gradient = thing.grad if thing.is_leaf else None
-            found.append(None if gradient is None else (gradient.reshape(-1).tolist(), gradient._version))
+            # How often a gradient was written to while it came into being is not the same where that is watched.
+            found.append(None if gradient is None else gradient.reshape(-1).tolist())
         elif isinstance(thing, torch.nn.Module):
             found.extend(state_of(*thing.state_dict(keep_vars=True).values()))
         elif isinstance(thing, torch.optim.Optimizer):

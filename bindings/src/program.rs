@@ -132,10 +132,13 @@ impl Recording {
         let mut made: Vec<Tensor> = Vec::new();
         for tensor in tensors {
             let known = self.known.iter().position(|known| known.is(&tensor));
+            let is_gradient = |known: &Tensor| known.grad().is_some_and(|gradient| gradient.is(&tensor));
+            let gradient = self.known.iter().position(is_gradient);
             let before = made.iter().position(|made| made.is(&tensor));
-            sources.push(match (known, before) {
-                (Some(known), _) => Source::Known(known),
-                (_, Some(made)) => Source::Made(made),
+            sources.push(match (known, gradient, before) {
+                (Some(known), ..) => Source::Known(known),
+                (_, Some(known), _) => Source::Gradient(known),
+                (.., Some(made)) => Source::Made(made),
                 _ => {
                     made.push(tensor);
                     Source::Made(made.len() - 1)
@@ -146,7 +149,7 @@ impl Recording {
             Ok(program) => program,
             Err(refusal) => return tell(py, &refusal),
         };
-        if !call.checks.iter().all(|check| check.holds(py)) {
+        if Modes::now() != Some(call.modes) || !call.checks.iter().all(|check| check.holds(py)) {
             return Ok("it changes what it depends on".into_pyobject(py)?.into_any());
         }
         let compiled = Compiled { program, call, answer, sources, nanoseconds: AtomicU64::new(0) };
@@ -163,6 +166,7 @@ impl Recording {
 #[derive(Clone, Copy)]
 enum Source {
     Known(usize),
+    Gradient(usize),
     Made(usize),
 }
 
@@ -231,6 +235,10 @@ impl Compiled {
         let made = watch::to_the_end(work, || self.program.run(&known)).map_err(raise)?;
         let mut tensors = self.sources.iter().map(|source| match *source {
             Source::Known(index) => wrap(py, known[index].clone()),
+            Source::Gradient(index) => match known[index].grad() {
+                Some(gradient) => wrap(py, gradient),
+                None => Err(PyRuntimeError::new_err("the gradient that is returned has gone")),
+            },
             Source::Made(index) => wrap(py, made[index].clone()),
         });
         let answer = self.answer.build(py, &mut tensors)?;
@@ -257,6 +265,11 @@ impl Compiled {
         for (source, tensor) in self.sources.iter().zip(tensors) {
             match *source {
                 Source::Known(index) if !apart.known[index].is(&tensor) => return Ok(false),
+                Source::Gradient(index)
+                    if !apart.known[index].grad().is_some_and(|gradient| gradient.is(&tensor)) =>
+                {
+                    return Ok(false);
+                }
                 Source::Made(index) if index == made.len() => made.push(tensor),
                 Source::Made(index) if !made[index].is(&tensor) => return Ok(false),
                 _ => {}

@@ -234,6 +234,7 @@ impl Maker {
     fn finish(mut self, known: &[Tensor], before: &[Before], outputs: &[Tensor]) -> Result<Program, Refusal> {
         let mut written = Vec::new();
         let mut gradients = Vec::new();
+        let all = before;
         for (index, (tensor, before)) in known.iter().zip(before).enumerate() {
             let now = Seen::of(&tensor.memory());
             if now.place != before.seen.place
@@ -242,6 +243,10 @@ impl Maker {
                 || !tensor.is_leaf().unwrap_or(false)
             {
                 return Err(Refusal::Moved);
+            }
+            let is_other_count = now.place.block != all[self.firsts[index]].seen.place.block;
+            if is_other_count && tensor.version() != before.version {
+                return Err(Refusal::Written);
             }
             if self.firsts[index] == index {
                 let place = self.at[&now.place.memory];

@@ -1,4 +1,4 @@
-//! How a program is run.
+//! How a program is run: see Note [Programs].
 
 use std::sync::atomic::Ordering;
 

@@ -115,6 +115,7 @@ impl TensorBase {
     /// How often the memory was written to in place.
     #[getter]
     fn _version(&self) -> PyResult<u32> {
+        following::leaves("_version");
         match self.tensor().is_counted() {
             true => Ok(self.tensor().version()),
             false => Err(raise(Error::InferenceVersion {}.into())),

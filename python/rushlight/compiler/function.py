@@ -2,8 +2,8 @@
 
 The first calls run as they are written, one is recorded, the next ones verify: the program runs on copies of
 what it writes to, then the function itself, and all that both leave behind has to be the same bits. Only then
-is it the program that runs, as long as everything that the function sees is as it was; else the function runs,
-and another program is recorded.
+is it the program that runs, as long as everything that the function sees is as it was; else the function
+runs, and another program is recorded.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import weakref
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .._rushlight import _begin_recording, _Program, _Recording, is_grad_enabled
+from .._rushlight import Tensor, _begin_recording, _Program, _Recording, is_grad_enabled
+from .before import Before
 from .sight import Unclear, Watch, look
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _BEFORE = 2
 """Calls that run as they are written, before one is recorded."""
@@ -29,6 +30,17 @@ _MOST_FAILURES = 3
 _SAMPLED = 1000
 
 _busy = threading.local()
+
+
+def _tensors(argument: Any) -> Iterator[Tensor]:
+    """Yield the tensors of an argument."""
+    if isinstance(argument, Tensor):
+        yield argument
+    elif type(argument) in (tuple, list):
+        for item in argument:
+            yield from _tensors(item)
+    elif type(argument) is dict:
+        yield from _tensors(list(argument.values()))
 
 
 def _verifies() -> str:
@@ -144,6 +156,7 @@ class Function:
         """Run the function, and make a program of what it does if that can be done."""
         try:
             tensors, checks = look((self._function, args, kwargs), self._codes)
+            before = Before([*tensors, *_tensors([args, kwargs])])
             recording = _begin_recording(args, kwargs, tensors, checks)
         except (Unclear, RecursionError, ValueError) as unclear:
             return self._failed(mode, str(unclear), self._function(*args, **kwargs))
@@ -169,7 +182,11 @@ class Function:
         self.reason = None
         self._entries = [*self._entries, _Entry(program)]
         self._renew()
-        return result
+        # Operations that are shown may be rounded otherwise: what was recorded is undone.
+        if not before.is_known:
+            return result
+        before.restore()
+        return self._function(*args, **kwargs)
 
     def _failed(self, mode: bool, reason: Any, result: Any, hard: bool = True) -> Any:
         if isinstance(reason, tuple):

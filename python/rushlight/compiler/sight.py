@@ -28,8 +28,8 @@ _LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 _PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 
 _PURE_MODULES = """
-    math cmath operator _operator itertools _functools _collections _abc _weakref _bisect _heapq _typing _struct
-    _contextvars
+    math cmath operator _operator itertools _functools _collections _abc _weakref _bisect _heapq _typing
+    _struct _contextvars
 """.split()  # noqa: SIM905
 _IMPURE = "print input open exec eval compile __import__ breakpoint globals locals vars dir".split()  # noqa: SIM905
 _PURE_OWNERS: tuple[type, ...] = (
