@@ -93,9 +93,6 @@ impl Begun {
         events.into_iter().try_for_each(|event| maker.take(event))?;
         maker.finish(&known, &before, outputs)
     }
-
-    /// Gives it up.
-    pub fn abandon(self) {}
 }
 
 #[derive(Default)]
