@@ -241,6 +241,7 @@ def _as_one(
     parameters: dict[str, typing.Any],
     *inputs: Tensor,
 ) -> tuple[Tensor, ...]: ...
+
 class _Apart: ...
 
 class _Program:

@@ -13,10 +13,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rushlight::Tensor;
 use rushlight::dispatch::modes::recording;
-use rushlight::dispatch::{default_dtype, watch};
+use rushlight::dispatch::{default_dtype, long_work};
 use rushlight::dtype::DType;
-use rushlight::graph::anomaly;
 use rushlight::graph::mode::{self, Flags};
+use rushlight::graph::observe::anomaly;
 use rushlight::kernels::parallel;
 use rushlight::ops::composite::moments;
 use rushlight::program::{Apart, Begun, Program, Refusal};
@@ -232,7 +232,7 @@ impl Compiled {
         let py = args.py();
         let Some(known) = self.known(args, kwargs) else { return Ok(None) };
         let work = self.nanoseconds.load(Ordering::Relaxed);
-        let made = watch::to_the_end(work, || self.program.run(&known)).map_err(raise)?;
+        let made = long_work::to_the_end(work, || self.program.run(&known)).map_err(raise)?;
         let mut tensors = self.sources.iter().map(|source| match *source {
             Source::Known(index) => wrap(py, known[index].clone()),
             Source::Gradient(index) => match known[index].grad() {

@@ -48,7 +48,7 @@ macro_rules! functions {
     /// An operation of a recorded program that gave something of another form than when it was recorded.
     ProgramDiverged { node: String },
     /// An operation computed on a tensor without numbers, which its class did not answer.
-    HollowOperand {},
+    OperandWithoutData {},
     /// Something packed that is not there.
     PackedNothing {},
     /// A second derivative of what was said to have none.

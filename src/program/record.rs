@@ -64,7 +64,7 @@ impl Begun {
         let unusual = |x: &Tensor| {
             x.differs()
                 || x.is_followed()
-                || x.is_minded()
+                || x.is_subclassed()
                 || x.hooks_if_any().is_some_and(|hooks| !hooks.is_empty())
         };
         let is_leaf = |x: &Tensor| x.edge().is_ok_and(|edge| edge.is_none());

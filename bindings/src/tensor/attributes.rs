@@ -109,7 +109,7 @@ impl TensorBase {
     fn data_ptr(&self) -> PyResult<usize> {
         check_memory(self.tensor())?;
         following::leaves("data_ptr()");
-        Ok(if self.tensor().is_hollow() { 0 } else { self.tensor().data_ptr().addr() })
+        Ok(if self.tensor().has_no_data() { 0 } else { self.tensor().data_ptr().addr() })
     }
 
     /// How often the memory was written to in place.

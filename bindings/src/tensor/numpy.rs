@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use rushlight::Tensor;
 use rushlight::dtype::DType;
-use rushlight::graph::cut::Cut;
+use rushlight::graph::observe::detach_site::Cut;
 use rushlight::graph::{following, mode};
 use rushlight::ops::conjugate;
 use rushlight::shape::{Dims, Layout, SharedLayout};

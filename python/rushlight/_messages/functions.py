@@ -131,7 +131,7 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         "{node} gave a tensor of another form than when the program was recorded; call the function itself, "
         "which was compiled, or change it so that shapes do not depend on numbers",
     ),
-    "HollowOperand": (
+    "OperandWithoutData": (
         RuntimeError,
         "Cannot access data pointer of Tensor that doesn't have storage",
     ),

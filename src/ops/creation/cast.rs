@@ -324,7 +324,7 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
         return write.finish(|_| Fill { name });
     }
     let memory = x.memory();
-    match x.is_minded() || recording::is_on() {
+    match x.is_subclassed() || recording::is_on() {
         true => {
             let operands: SmallVec<[Operand<'_>; 2]> = match (name, inputs) {
                 ("ZeroBackward0", _) | (_, [_, _]) => inputs.iter().map(|&input| input.into()).collect(),

@@ -2,10 +2,10 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::{batch, watch};
+use crate::dispatch::{batch, long_work};
 use crate::error::{Error, Result};
 use crate::graph::following;
-use crate::kernels::gather;
+use crate::kernels::indexing::gather;
 use crate::ops::geometry::{part, reshape, split};
 use crate::shape::{Dims, Layout};
 use crate::storage;
@@ -52,7 +52,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     }
     following::leaves("nonzero");
     let (array, ndim) = (x.array().widened()?, x.ndim());
-    let (count, found) = watch::patiently(array.layout.numel() as u64, || {
+    let (count, found) = long_work::patiently(array.layout.numel() as u64, || {
         dispatch!(all array.dtype, T => {
             let found = gather::nonzero(array.view::<T>())?;
             let count = match found.len().checked_div(ndim) {

@@ -8,7 +8,7 @@ use crate::dispatch::{binary, memory_order};
 use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
 use crate::graph::following;
-use crate::kernels::gather;
+use crate::kernels::indexing::gather;
 use crate::ops::creation::copy;
 use crate::ops::geometry::part::from_end;
 use crate::ops::geometry::permute;

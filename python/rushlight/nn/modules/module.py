@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..._rushlight import Tensor
-from ..._typename import typename
+from ..._tensors.typename import typename
 from ..parameter import Buffer, Parameter
 from ._calling import Called
 from ._converting import Converted
@@ -376,7 +376,7 @@ class Module(Called, Converted, StateDict):
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile `forward`, as `compile` does with what it takes beside a function."""
-        from ..._compiled import compile
+        from ..._calls.compiled import compile
 
         written = getattr(self.forward, "_torchdynamo_orig_callable", self.forward)
         self.__dict__["forward"] = compile(written, *args, **kwargs)
