@@ -12,6 +12,7 @@ pub mod graph;
 pub mod kernels;
 pub mod ops;
 pub mod origin;
+pub mod program;
 pub mod shape;
 pub mod sharing;
 pub mod storage;

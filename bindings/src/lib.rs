@@ -43,6 +43,7 @@ mod origin;
 mod outputs;
 mod overrides;
 mod profile;
+mod program;
 mod received;
 mod returns;
 mod saved;
@@ -127,6 +128,8 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::profile::{Passage, profiler_enabled, start_profile, stop_profile};
+    #[pymodule_export]
+    use super::program::{Compiled, Recording, RunApart, advance, begin as begin_recording, is_recording};
     #[pymodule_export]
     use super::saved::{
         SavedTensor, increment_version, packers_refusal, pop_packer, push_packer, refuse_packers,

@@ -4,6 +4,7 @@ use crate::dispatch::modes::subclass;
 use crate::dispatch::view;
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
+use crate::graph::following::Known;
 use crate::graph::{FormRef, mode, tangents};
 use crate::kernels::pointwise::{map, zip};
 use crate::ops;
@@ -135,6 +136,7 @@ pub fn copy_like(gradient: &Tensor, like: &Layout) -> Result<Tensor> {
     if gradient.batch().is_some() || !mode::is_grad_enabled() && gradient.layout().shape() == like.shape() {
         let copy = cast::clone_as(gradient, like)?;
         // As where it is recorded, the copy counts as a write.
+        let _known = Known::new();
         copy.read().bump_version()?;
         return Ok(copy);
     }

@@ -320,14 +320,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     if op.reads_apart() {
         inputs[1..].iter().try_for_each(|input| target.check_apart(&input.array()))?;
     }
-    let apart: SmallVec<[Tensor; 3]> = inputs
-        .iter()
-        .enumerate()
-        .map(|(index, &input)| match index > 0 && target.overlaps(&input.array()) {
-            true => copy::dense(&input.array()).map(Tensor::from_array),
-            false => Ok(input.clone()),
-        })
-        .collect::<Result<_>>()?;
+    let apart = apart(&target, inputs)?;
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
     let rule = |needed| {
         let saved = op.save(&Keep::new(&apart, &[], needed));
@@ -337,10 +330,20 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
         write.pack(&rule(write.needed()))?;
     }
     match intercept::is_active() {
-        true => intercept::overwritten(&op, inputs, &apart)?,
+        true => intercept::overwritten(&op, inputs)?,
         false => half::overwrite(&op, &target, &apart)?,
     }
     write.finish(rule)
+}
+
+/// The inputs of a write to `target`, the first of them, in memory that the write leaves alone.
+pub(crate) fn apart(target: &Array, inputs: &[&Tensor]) -> Result<SmallVec<[Tensor; 3]>> {
+    let inputs = inputs.iter().enumerate();
+    let apart = inputs.map(|(index, &input)| match index > 0 && target.overlaps(&input.array()) {
+        true => copy::dense(&input.array()).map(Tensor::from_array),
+        false => Ok(input.clone()),
+    });
+    apart.collect()
 }
 
 /// The gradients of an operation with one input.

@@ -11,11 +11,12 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::forward_mode::propagate::Passing;
 use crate::dispatch::forward_mode::tangents;
-use crate::dispatch::modes::subclass;
+use crate::dispatch::modes::{recording, subclass};
 use crate::dispatch::record::{MakeRule, form, gradient_edges, needed, only_once, records};
 use crate::dispatch::{batch, repeated};
 use crate::error::{Error, Result};
 use crate::graph::observe::writes;
+use crate::graph::tangents::live;
 use crate::graph::{Edge, Forms, Node, Rule, SavedTensor, Source, check_kept, mode, saved_tensor_hooks};
 use crate::ops::creation::{cast, copy};
 use crate::shape::{self, Layout};
@@ -281,9 +282,12 @@ fn through_any(
     others.iter().try_for_each(|other| check_other(&target, &other.array()))?;
     // The operation keeps the values that it sees; those of `x` itself are about to go.
     let repeated = !x.layout().is_non_overlapping();
-    let before = match recording || mode::special() || repeated {
+    // What is written down only sees `x` as it is before the write.
+    let unusual = mode::special() && !(recording::is_on() && live().is_empty());
+    let before = match recording || unusual || repeated {
         true => {
-            Tensor::with_history(copy::dense(&x.array())?, if recording { x.gradient_edge()? } else { None })
+            let copy = if recording::is_on() { copied(x)? } else { copy::dense(&x.array())? };
+            Tensor::with_history(copy, if recording { x.gradient_edge()? } else { None })
         }
         false => x.clone(),
     };
@@ -294,6 +298,12 @@ fn through_any(
     check_result(x, &result)?;
     match repeated {
         true => repeated::write_changes(&target, &before.array(), &result.array())?,
+        false if recording::is_on() => {
+            let write = |targets: &[&Tensor], others: &[&Tensor]| {
+                copy::write(&targets[0].memory(), &others[0].array())
+            };
+            recording::overwriting("torch::autograd::CopyBackwards", &[x], &[&result], write)?;
+        }
         false => copy::write(&target, &result.array())?,
     }
     x.bump_version()?;
@@ -305,6 +315,12 @@ fn through_any(
         rebase(x, edge.node)?;
     }
     if mode::special() { tangents::take_tangents(x, &result) } else { Ok(()) }
+}
+
+/// The elements in row-major order, in memory of their own, by an operation.
+fn copied(x: &Tensor) -> Result<Array> {
+    let _off = mode::GradModeGuard::off();
+    cast::clone_contiguous(x).map(|copy| copy.array())
 }
 
 /// `through` of a tensor of a dispatch subclass: it is shown the operation and a copy.

@@ -172,6 +172,11 @@ pub fn patiently<T: Send>(work: u64, operation: impl Send + FnOnce() -> Result<T
     if is_long(work) { at_length(false, operation) } else { operation() }
 }
 
+/// Runs what writes to tensors, and takes so many nanoseconds by estimate: to the end, whatever the host says.
+pub fn to_the_end<T: Send>(work: u64, operation: impl Send + FnOnce() -> Result<T>) -> Result<T> {
+    if is_long(work) { at_length(true, operation) } else { operation() }
+}
+
 /// Runs an operation without the host's lock. It is given up if the host says so, unless it writes in
 /// place: half of that would stay.
 #[cold]

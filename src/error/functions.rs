@@ -45,6 +45,8 @@ macro_rules! functions {
     PackedAlready {},
     /// An operation whose interceptor answered another number of tensors than it gives.
     Intercepted { node: String, got: usize, expected: usize },
+    /// An operation of a recorded program that gave something of another form than when it was recorded.
+    ProgramDiverged { node: String },
     /// An operation computed on a tensor without numbers, which its class did not answer.
     OperandWithoutData {},
     /// Something packed that is not there.

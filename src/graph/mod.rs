@@ -1,6 +1,7 @@
 //! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
 
 pub mod arena;
+pub mod following;
 pub mod hooks;
 pub mod host;
 pub mod host_saved;

@@ -2,10 +2,12 @@
 //! What the bytes mean (type, shape) is the tensor's business.
 
 mod allocate;
+mod born;
 mod joined;
 mod resized;
 
 pub use allocate::{allocated, collected, filled, idle, push, room, trim};
+pub use born::{births, watch_births};
 
 use std::any::Any;
 use std::cell::Cell;
@@ -69,8 +71,8 @@ fn next_version(version: u32) -> u32 {
 
 thread_local!(static COUNTING: Cell<bool> = const { Cell::new(true) });
 
-/// How many threads allocate memory without a count of writes. While there are none, which is nearly
-/// always, nobody looks further.
+/// How many threads allocate memory without a count of writes, or are told of what they allocate. While there
+/// are none, which is nearly always, nobody looks further.
 static NOT_COUNTING: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether writes to memory that this thread allocates from now on are counted.
@@ -85,6 +87,18 @@ pub fn set_counting(counting: bool) {
 /// What the count of a new block starts with.
 fn first_version() -> u32 {
     if NOT_COUNTING.load(Ordering::Relaxed) == 0 { 0 } else { first_version_of_thread() }
+}
+
+/// `first_version` of a block that has just come into being.
+fn version_at_birth(block: NonNull<Header>) -> u32 {
+    if NOT_COUNTING.load(Ordering::Relaxed) == 0 { 0 } else { told_of_birth(block) }
+}
+
+#[cold]
+#[inline(never)]
+fn told_of_birth(block: NonNull<Header>) -> u32 {
+    born::tell(block.as_ptr().addr());
+    first_version_of_thread()
 }
 
 // Apart: the compiler takes finding a thread's own data for free, and does it before the question.
@@ -186,7 +200,7 @@ impl Storage {
     /// `block` has room for a header; the block is laid out as `drop` expects it.
     unsafe fn place(block: NonNull<u8>, lead: usize, bytes: usize) -> Storage {
         let block = block.cast::<Header>();
-        let (strong, version) = (Count::new(1), AtomicU32::new(first_version()));
+        let (strong, version) = (Count::new(1), AtomicU32::new(version_at_birth(block)));
         // SAFETY: the caller gives room, and allocations are aligned for pointers.
         unsafe { block.write(Header { strong, version, place: AtomicUsize::new(lead << LEAD | bytes) }) };
         Storage { block }

@@ -20,7 +20,7 @@ use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::observe::detach_site::{Cut, Reason, Standing};
 use crate::graph::observe::writes;
-use crate::graph::{Edge, FormRef, NodeRef, mode, replace_kept, saved};
+use crate::graph::{Edge, FormRef, NodeRef, following, mode, replace_kept, saved};
 use crate::shape::{Layout, SharedLayout};
 use crate::sharing::{self, RwLock, Shared, Spare, WeakShared};
 use crate::storage;
@@ -251,6 +251,7 @@ impl Tensor {
             }
             .into());
         }
+        following::leaves("item");
         let array = self.array().widened()?;
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
@@ -261,6 +262,7 @@ impl Tensor {
 
     /// The elements in row-major order, converted.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        following::leaves("the elements of a tensor");
         let array = self.array();
         if array.dtype.is_half() {
             let view = array.view::<i16>();

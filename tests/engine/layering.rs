@@ -17,6 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tensor", &["error", "dtype", "shape", "sharing", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "sharing", "storage", "tensor", "origin"]),
     ("dispatch", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "ops"]),
+    ("program", &["error", "dtype", "shape", "origin", "tensor", "graph", "dispatch", "ops"]),
     ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "dispatch"]),
     (
         "engine",

@@ -4,6 +4,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::dtype::DType;
+use rushlight::graph::following;
 use rushlight::ops::conjugate;
 use rushlight::ops::creation::cast;
 use rushlight::ops::geometry::permute;
@@ -107,12 +108,14 @@ impl TensorBase {
     /// The address of the first element.
     fn data_ptr(&self) -> PyResult<usize> {
         check_memory(self.tensor())?;
+        following::leaves("data_ptr()");
         Ok(if self.tensor().has_no_data() { 0 } else { self.tensor().data_ptr().addr() })
     }
 
     /// How often the memory was written to in place.
     #[getter]
     fn _version(&self) -> PyResult<u32> {
+        following::leaves("_version");
         match self.tensor().is_counted() {
             true => Ok(self.tensor().version()),
             false => Err(raise(Error::InferenceVersion {}.into())),

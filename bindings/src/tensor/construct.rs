@@ -8,6 +8,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rushlight::dispatch::default_dtype;
+use rushlight::dispatch::modes::recording;
 use rushlight::dtype::{Bool, Complex, DType, Element, Scalar};
 use rushlight::ops::creation::cast;
 use rushlight::ops::creation::create;
@@ -120,6 +121,7 @@ pub(super) fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
         Array::from_slice(&shape, &elements)
     });
     let tensor = Tensor::from_array(array.map_err(raise)?);
+    recording::fixed(&tensor).map_err(raise)?;
     cast::to_dtype(&tensor, dtype).map_err(raise)
 }
 

@@ -10,8 +10,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use rushlight::Tensor;
 use rushlight::dtype::DType;
-use rushlight::graph::mode;
 use rushlight::graph::observe::detach_site::Cut;
+use rushlight::graph::{following, mode};
 use rushlight::ops::conjugate;
 use rushlight::shape::{Dims, Layout, SharedLayout};
 use rushlight::storage::Storage;
@@ -243,6 +243,7 @@ fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>
     }
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     tensor.cut().export();
+    following::leaves("numpy()");
     tensor.memory().storage.fix_size();
     let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;
     as_array.call1((Memory { tensor: tensor.clone() },))

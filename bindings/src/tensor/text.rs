@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use rushlight::dispatch::forward_mode::tangents;
 use rushlight::dispatch::{default_dtype, long_work};
 use rushlight::dtype::Element;
-use rushlight::graph::mode;
+use rushlight::graph::{following, mode};
 use rushlight::shape::Dims;
 use rushlight::tensor::Batch;
 use rushlight::tensor::print::{Heading, PrintOptions, print_options, render, set_print_options};
@@ -116,6 +116,7 @@ fn plain(
         return Err(PyValueError::new_err("precision too big"));
     }
     let dtype = tensor.dtype();
+    following::leaves("a tensor's text");
     let array = tensor.array().widened().map_err(raise)?;
     let shape = array.layout.shape();
     let text = || {

@@ -7,7 +7,7 @@ use rushlight::dispatch;
 use rushlight::dispatch::long_work;
 use rushlight::dispatch::modes::intercept;
 use rushlight::dtype::{Category, DType, Element, Scalar};
-use rushlight::graph::mode;
+use rushlight::graph::{following, mode};
 use rushlight::kernels::interrupt::Steps;
 use rushlight::ops::creation::create;
 use rushlight::storage;
@@ -51,6 +51,7 @@ impl TensorBase {
             check_memory(tensor)?;
         }
         check_allocated(tensor, "tolist")?;
+        following::leaves("tolist()");
         let array = tensor.array().widened().map_err(raise)?;
         let elements = long_work::patiently(array.layout.numel() as u64, || {
             let mut steps = Steps::default();

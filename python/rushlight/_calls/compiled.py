@@ -1,8 +1,8 @@
-"""`compile`, which runs what it is given as it is written: everything that computes is compiled already."""
+"""`compile`: functions that are recorded once and run again without Python."""
 
 from __future__ import annotations
 
-from functools import partial, wraps
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -53,13 +53,10 @@ def compile(
     if isinstance(model, Module):
         from .._compat._dynamo import OptimizedModule
 
-        return OptimizedModule(model)
+        return OptimizedModule(model, fullgraph=fullgraph)
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
 
-    @wraps(model)
-    def compiled(*args: Any, **kwargs: Any) -> Any:
-        return model(*args, **kwargs)
+    from ..compiler.function import Function
 
-    compiled._torchdynamo_orig_callable = model  # type: ignore[attr-defined]
-    return compiled
+    return Function(model, fullgraph=fullgraph)

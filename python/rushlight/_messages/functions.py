@@ -126,6 +126,11 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "__torch_dispatch__ answered {got} tensors in the place of {expected} of {node}",
     ),
+    "ProgramDiverged": (
+        RuntimeError,
+        "{node} gave a tensor of another form than when the program was recorded; call the function itself, "
+        "which was compiled, or change it so that shapes do not depend on numbers",
+    ),
     "OperandWithoutData": (
         RuntimeError,
         "Cannot access data pointer of Tensor that doesn't have storage",

@@ -1,4 +1,4 @@
-"""What programs tell a compiler, and ask it. Functions run as they are written.
+"""What programs tell the compiler, and ask it: see `compile`.
 
 >>> import rushlight as torch
 >>> torch.compiler.is_compiling()
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._calls.compiled import compile
+from .._lazy import on_first_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,11 +21,15 @@ __all__ = [
     "compile",
     "cudagraph_mark_step_begin",
     "disable",
+    "explain",
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
     "reset",
 ]
+
+
+__getattr__, __dir__ = on_first_use(globals(), places={".explanation": "explain"})
 
 
 def is_compiling() -> bool:
@@ -53,7 +58,11 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
 
 
 def reset() -> None:
-    """Forget what was compiled: nothing."""
+    """Forget what was recorded of all functions."""
+    from .function import Function
+
+    for function in list(Function.all):
+        function.forget()
 
 
 def cudagraph_mark_step_begin() -> None:

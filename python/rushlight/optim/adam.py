@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .._rushlight import Tensor, maximum, zeros_like
+from .._rushlight import Tensor, _advance, _is_recording, maximum, zeros_like
 from .moments import Moments, advance
 from .parameterwise import decayed, number
 
@@ -83,6 +83,11 @@ class Adam(Moments):
         gradient = decayed(parameter, gradient, group)
         rate, (first, second) = number(group["lr"]), map(number, group["betas"])
         mean, square = self._means(gradient, (first, second), state)
+        if _is_recording() and not (group["amsgrad"] or isinstance(rate, Tensor)):
+            # Numbers of the program's would stay as they are when the step is taken again without it.
+            means = (mean, square, state["step"])
+            _advance(parameter, means, rate, (first, second), group["eps"])
+            return
         step = state["step"].item()
         if group["amsgrad"]:
             most = state["max_exp_avg_sq"]

@@ -164,8 +164,11 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     };
     match intercept::is_active() {
         true => {
-            let target = target.clone();
-            intercept::written(node(&op, a, b), &[a, b], move || overwrite(&op, &target, &apart, dtype))?;
+            intercept::written(node(&op, a, b), &[a, b], move |operands| {
+                let target = intercept::first(operands).array();
+                let apart = fitted(&target, &Operand::from(&operands[1]).numbers(), dtype)?;
+                overwrite(&op, &target, &apart, dtype)
+            })?;
         }
         false => overwrite(&op, &target, &apart, dtype)?,
     }

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 
 use crate::dispatch::apply::Outputs;
+use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -46,8 +47,8 @@ pub trait Interceptor: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// What computes an operation of operands. In place it has its own, whatever it is given.
-type Compute = Arc<dyn Fn(&[Value]) -> Result<Outputs> + Send + Sync>;
+/// What computes an operation of operands. In place it writes to the first of them.
+pub type Compute = Arc<dyn Fn(&[Value]) -> Result<Outputs> + Send + Sync>;
 
 /// What computes the only output of an elementwise operation.
 pub(crate) type Forward = Box<dyn Fn(&[Value]) -> Result<Array> + Send + Sync>;
@@ -68,7 +69,9 @@ pub struct Operation {
     pub attributes: Attributes,
     /// How many tensors it gives.
     pub outputs: usize,
-    compute: Compute,
+    pub(super) compute: Compute,
+    /// How many operands, the first ones, it overwrites.
+    pub(super) targets: usize,
     /// Of what other operands it could be computed.
     again: Again,
     /// What it has given so far, each time that it was computed.
@@ -116,12 +119,24 @@ impl Operation {
             held: 0,
             attributes,
             outputs,
+            targets: 0,
             compute,
             again,
             computed,
             grad,
             subclassed,
         }
+    }
+
+    /// A write to so many operands, the first ones.
+    pub(super) fn writing(
+        node: &'static str,
+        operands: SmallVec<[Value; 3]>,
+        targets: usize,
+        compute: Compute,
+    ) -> Operation {
+        let operation = Operation::new(node, operands, compute);
+        Operation { in_place: true, again: Again::Never, outputs: 0, targets, ..operation }
     }
 
     /// Hands it on to the next interceptor, or to dispatch subclasses, or computes it.
@@ -149,7 +164,7 @@ impl Operation {
             let shape = |operand: &Value| Operand::from(operand).tensor().map(profile::shape);
             self.operands.iter().map(shape).collect()
         });
-        let outputs = (self.compute)(&self.operands)?;
+        let outputs = recording::computed(self, || (self.compute)(&self.operands))?;
         let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
         computed.extend(outputs.iter().cloned());
         Ok(outputs)
@@ -183,7 +198,7 @@ impl Operation {
 
     /// Runs it as a write to its first operand.
     fn run_in_place(self) -> Result<()> {
-        let operation = Operation { in_place: true, again: Again::Never, outputs: 0, ..self };
+        let operation = Operation { in_place: true, again: Again::Never, outputs: 0, targets: 1, ..self };
         Arc::new(operation).proceed().map(drop)
     }
 

@@ -217,8 +217,8 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     }
     match intercept::is_active() {
         true => {
-            let target = target.clone();
-            intercept::written(E::NODE, &[x.into()], move || overwrite(&op, &target))?;
+            let write = move |operands: &[Value]| overwrite(&op, &intercept::first(operands).array());
+            intercept::written(E::NODE, &[x.into()], write)?;
         }
         false => overwrite(&op, &target)?,
     }

@@ -7,6 +7,7 @@
 use parking_lot::Mutex;
 
 use crate::error::Error;
+use crate::graph::following;
 use crate::graph::node::NodeRef;
 use crate::graph::observe::anomaly;
 use crate::origin::{self, Origin};
@@ -44,6 +45,7 @@ fn slot(storage: &Storage) -> &'static Mutex<Write> {
 
 /// Remembers a write that was just counted, unless nobody else holds the memory.
 pub(crate) fn note(storage: &Storage) {
+    following::wrote(storage);
     if storage.is_unique() {
         return;
     }

@@ -3,6 +3,7 @@
 pub mod contract;
 pub mod distances;
 pub mod einsum;
+pub mod moments;
 pub mod normal;
 pub mod places;
 pub mod series;

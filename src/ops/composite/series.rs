@@ -10,6 +10,7 @@ use crate::dispatch::operand::Operand;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
+use crate::graph::following;
 use crate::graph::shown::shown;
 use crate::ops::complex::real_product;
 use crate::ops::conjugate;
@@ -296,6 +297,7 @@ impl Composed for Cross {
 
 /// How often every number from zero on is there, or the sum of its weights.
 pub fn bincount(x: &Tensor, weights: Option<&Tensor>, least: i64) -> Result<Tensor> {
+    following::leaves("bincount");
     counts_of_each(x, weights, least, 0)
 }
 

@@ -10,16 +10,17 @@ use smallvec::{SmallVec, smallvec};
 use crate::dispatch::apply::{Keep, Op, Outputs, Recorded, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::in_place::Write;
-use crate::dispatch::modes::intercept;
-use crate::dispatch::operand::Operand;
+use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::record::trace;
 use crate::dispatch::{batch, binary, in_place};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::following::Known;
 use crate::graph::{At, Gradients, Rule, SavedTensor, mode};
 use crate::ops::creation::copy;
 use crate::shape::{self, Layout, SharedLayout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = x, in memory of its own with this layout
 ///
@@ -266,10 +267,18 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     let (target, values) = (x.memory(), source.array());
     target.check_read(&values)?;
     in_place::check_broadcast(x, source)?;
-    let overwrite = move || copy::write(&target, &binary::expanded(&values, target.layout.shape())?);
+    let overwrite = |target: &Array, values: &Array| {
+        copy::write(target, &binary::expanded(values, target.layout.shape())?)
+    };
     match intercept::is_active() {
-        true => intercept::written("torch::autograd::CopyBackwards", &[x.into(), source.into()], overwrite)?,
-        false => overwrite()?,
+        true => {
+            let operands = [x.into(), source.into()];
+            intercept::written("torch::autograd::CopyBackwards", &operands, move |operands| {
+                let [x, source] = &intercept::tensors(operands)[..] else { unreachable!("both are tensors") };
+                overwrite(&x.memory(), &source.array())
+            })?;
+        }
+        false => overwrite(&target, &values)?,
     }
     write.finish(|_| CopyInto)
 }
@@ -315,7 +324,7 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
         return write.finish(|_| Fill { name });
     }
     let memory = x.memory();
-    match x.is_subclassed() {
+    match x.is_subclassed() || recording::is_on() {
         true => {
             let operands: SmallVec<[Operand<'_>; 2]> = match (name, inputs) {
                 ("ZeroBackward0", _) | (_, [_, _]) => inputs.iter().map(|&input| input.into()).collect(),
@@ -326,7 +335,10 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
                 "FillBackward3" => "FillBackward1",
                 name => name,
             };
-            intercept::written(node, &operands, move || copy::fill(&memory, value))?;
+            intercept::written(node, &operands, move |operands| match &operands[..] {
+                [Value::Tensor(x), Value::Tensor(value)] => copy::fill(&x.memory(), value.item()?),
+                operands => copy::fill(&intercept::first(operands).memory(), value),
+            })?;
         }
         false => copy::fill(&memory, value)?,
     }
@@ -344,7 +356,13 @@ pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
             (0, Some(mapping)) => {
                 batch::write_traced(x, value, &mapping, "fill_", Fill { name: "FillBackward3" })
             }
-            (0, None) => overwrite(x, value.item()?, &[x, value], "FillBackward3"),
+            (0, None) => {
+                let number = {
+                    let _known = Known::new();
+                    value.item()?
+                };
+                overwrite(x, number, &[x, value], "FillBackward3")
+            }
             // What is one number for each sample or more of them is copied.
             (ndim, Some(_)) if batch::is_batched(value) && ndim <= x.ndim() => copy_(x, value),
             (ndim, _) => Err(Error::FillValue { ndim }.into()),

@@ -27,6 +27,17 @@ pub(crate) fn whole(array: &Array) -> Result<Array> {
     Ok(Array { layout: array.layout.clone(), ..copy })
 }
 
+/// Whether all memory that the elements lie in holds this number and nothing else.
+pub(crate) fn holds_only(array: &Array, value: Scalar) -> Result<bool> {
+    let count = array.storage.bytes() / array.dtype.size();
+    let (all, one) =
+        (array.with_layout(Layout::contiguous(&[count])?), Array::from_scalar(value, array.dtype)?);
+    Ok(dispatch!(bits array.dtype, T => match (all.slice::<T>(), one.slice::<T>()) {
+        (Some(all), Some([one])) => all.iter().all(|element| element == one),
+        _ => false,
+    }))
+}
+
 /// The array where its elements lie in row-major order, else a copy where they do.
 pub(crate) fn in_order(array: &Array) -> Result<Cow<'_, Array>> {
     if array.layout.is_contiguous() { Ok(Cow::Borrowed(array)) } else { dense(array).map(Cow::Owned) }

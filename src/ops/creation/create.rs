@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use crate::dispatch::batch;
-use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::{intercept, recording};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::observe::profile;
@@ -39,7 +39,11 @@ pub fn empty_in(shape: &[i64], order: Order, dtype: DType) -> Result<Tensor> {
         None => Layout::contiguous(&shape)?,
     };
     let layout = SharedLayout::new(layout);
-    Ok(Tensor::from_array(Array { layout: layout.clone(), ..Array::zeroed(&layout, dtype)? }))
+    let array = Array { layout: layout.clone(), ..Array::zeroed(&layout, dtype)? };
+    if recording::is_on() {
+        recording::filled(&array, Scalar::Int(0));
+    }
+    Ok(Tensor::from_array(array))
 }
 
 /// `empty` with strides of its own.
@@ -96,6 +100,9 @@ fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> 
     };
     let _profiled = profile::step("fill_");
     dispatch!(stored dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
+    if recording::is_on() {
+        recording::filled(&array, value);
+    }
     Ok(Tensor::from_array(array))
 }
 
@@ -165,6 +172,7 @@ pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
         Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0)?;
     let diagonal = matrix.array().with_layout(diagonal);
     dispatch!(stored dtype, T => moves::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
+    recording::fixed(&matrix)?;
     Ok(matrix)
 }
 

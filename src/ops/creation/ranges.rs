@@ -1,6 +1,7 @@
 //! Tensors that are counted: `arange`, `linspace`, `logspace`.
 
 use crate::dispatch::default_dtype;
+use crate::dispatch::modes::recording;
 use crate::dtype::{Category, Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::ops;
@@ -46,7 +47,9 @@ pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<
             }
         }, else { return Err(Error::NotImplementedFor { operation: "arange_cpu", dtype }.into()) })
     });
-    copy::rounded(array, dtype).map(Tensor::from_array)
+    let range = copy::rounded(array, dtype).map(Tensor::from_array)?;
+    recording::fixed(&range)?;
+    Ok(range)
 }
 
 /// How many numbers a range has.
@@ -120,7 +123,9 @@ fn spaced_complex(
     let shape = shape::checked_shape(&[steps])?;
     let elements = storage::collected(shape[0], (0..steps).map(|index| map(value(index))))?;
     let array = Array::from_slice(&shape, &elements)?;
-    Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
+    let range = Tensor::from_array(copy::as_type(&array, dtype)?.into_owned());
+    recording::fixed(&range)?;
+    Ok(range)
 }
 
 fn spaced(
@@ -152,7 +157,9 @@ fn spaced(
     let mut elements = space_out(shape[0], first, last, exact)?;
     elements.iter_mut().for_each(|x| *x = map(Complex::new(*x, 0.0)).re);
     let array = Array::from_slice(&shape, &elements)?;
-    Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
+    let range = Tensor::from_array(copy::as_type(&array, dtype)?.into_owned());
+    recording::fixed(&range)?;
+    Ok(range)
 }
 
 /// `linspace` between the elements of two arrays of floating-point numbers, a row for each pair.
@@ -166,7 +173,9 @@ pub fn linspaces(starts: &Tensor, ends: &Tensor, steps: i64) -> Result<Tensor> {
         elements.extend(space_out(shape[1], start, end, dtype)?);
     }
     let array = Array::from_slice(&shape, &elements)?;
-    Ok(Tensor::from_array(copy::as_type(&array, dtype)?.into_owned()))
+    let range = Tensor::from_array(copy::as_type(&array, dtype)?.into_owned());
+    recording::fixed(&range)?;
+    Ok(range)
 }
 
 /// Numbers at equal distances, counted from both ends to the middle. The distance is as exact as the type.

@@ -15,6 +15,7 @@ use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::{batch, binary, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
+use crate::graph::following;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::indexing::gather;
@@ -41,6 +42,7 @@ struct Numbers {
 impl Numbers {
     /// The elements that a mask, expanded to `shape`, names.
     fn of_mask(mask: &Tensor, shape: &[usize]) -> Result<Numbers> {
+        following::leaves("a mask");
         let places = gather::flat_nonzero(binary::expanded(&mask.array(), shape)?.view::<Bool>())?;
         Ok(Numbers { shape: smallvec![places.len()], places: places.into(), given: mask.clone() })
     }

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::{batch, long_work};
 use crate::error::{Error, Result};
+use crate::graph::following;
 use crate::kernels::indexing::gather;
 use crate::ops::geometry::{part, reshape, split};
 use crate::shape::{Dims, Layout};
@@ -49,6 +50,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     if batch::is_batched(x) {
         return Err(Error::MappedShape { operation: "nonzero" }.into());
     }
+    following::leaves("nonzero");
     let (array, ndim) = (x.array().widened()?, x.ndim());
     let (count, found) = long_work::patiently(array.layout.numel() as u64, || {
         dispatch!(all array.dtype, T => {

@@ -7,6 +7,7 @@ use std::iter::repeat_n;
 use crate::dispatch::{binary, memory_order};
 use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
+use crate::graph::following;
 use crate::kernels::indexing::gather;
 use crate::ops::creation::copy;
 use crate::ops::geometry::part::from_end;
@@ -49,6 +50,7 @@ fn by_dimension(shape: &[usize], dim: usize, index: &Tensor, to: &mut Vec<(usize
         let (mask, shape) = (mask.to_vec(), shape.to_vec());
         return Err(Error::MaskShape { mask, mask_dim: at, shape, dim: dim + at }.into());
     }
+    following::leaves("a mask");
     let found = dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>())?);
     let ndim = mask.len().max(1);
     for at in 0..mask.len() {

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::solve::inverse;
 use super::triangular::solve_triangular;
-use super::{Matrices, adjoint, check_square, failed, moved_sides, sides, unit};
+use super::{Matrices, adjoint, check_square, moved_sides, refuse_failed, sides, unit};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
@@ -125,10 +125,7 @@ pub fn cholesky_ex(a: &Tensor, upper: bool) -> Result<(Tensor, Tensor)> {
 
 /// Refuses matrices that turned out not to be positive.
 pub fn check_positive(info: &Tensor, operation: &'static str) -> Result<()> {
-    match failed(info)? {
-        Some((place, order)) => Err(Error::NotPositive { operation, place, order }.into()),
-        None => Ok(()),
-    }
+    refuse_failed(info, move |place, order| Error::NotPositive { operation, place, order })
 }
 
 /// Refuses a triangle and a right side that do not go together.

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::factors::{Factors, changes, lu_unpack};
 use super::solve::broadcast;
 use super::triangular::{check_equations, solve_triangular};
-use super::{Matrices, adjoint, check_matrix, failed, moved_sides, sides, turned};
+use super::{Matrices, adjoint, check_matrix, moved_sides, refuse_failed, sides, turned};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
@@ -122,10 +122,7 @@ pub fn first_zero(lu: &Tensor) -> Result<Tensor> {
 
 /// Refuses factors with a zero on the diagonal.
 pub fn check_solvable(info: &Tensor, operation: &'static str) -> Result<()> {
-    match failed(info)? {
-        Some((place, step)) => Err(Error::EliminationZero { operation, place, step }.into()),
-        None => Ok(()),
-    }
+    refuse_failed(info, move |place, step| Error::EliminationZero { operation, place, step })
 }
 
 /// With which rows others are exchanged, each of which there is.

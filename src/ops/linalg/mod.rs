@@ -33,6 +33,7 @@ pub mod triangular;
 
 use ndarray::ArrayView2;
 
+use crate::dispatch::modes::recording;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
 use crate::kernels::linalg::factor;
@@ -159,12 +160,23 @@ fn place(item: usize, count: usize) -> String {
 /// The first matrix for which a number is not zero, in messages, and that number: the step at which a factorisation
 /// came to an end.
 fn failed(info: &Tensor) -> Result<Option<(String, usize)>> {
-    if let Some(batch) = info.batch() {
-        return failed(&batch.value);
-    }
     let info = info.to_vec::<i64>()?;
     let item = info.iter().position(|&step| step != 0);
     Ok(item.map(|item| (place(item, info.len()), info[item] as usize)))
+}
+
+/// Refuses, with the error that is made of it, what `failed` finds.
+fn refuse_failed(
+    info: &Tensor,
+    error: impl Fn(String, usize) -> Error + Send + Sync + 'static,
+) -> Result<()> {
+    if let Some(batch) = info.batch() {
+        return refuse_failed(&batch.value, error);
+    }
+    recording::checked("torch::autograd::Checked", &[info], move |info| match failed(info[0])? {
+        Some((place, step)) => Err(error(place, step).into()),
+        None => Ok(()),
+    })
 }
 
 /// Zeros, with the last dimension of a tensor on the diagonal.

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::elimination::lu_solve;
-use super::{Matrices, adjoint, check_float, check_square, failed, moved_sides, turned};
+use super::{Matrices, adjoint, check_float, check_square, moved_sides, refuse_failed, turned};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::view;
@@ -182,10 +182,7 @@ pub fn solve(a: &Tensor, b: &Tensor, left: bool) -> Result<Tensor> {
 
 /// Refuses equations without a solution.
 pub fn check_solution(info: &Tensor, operation: &'static str) -> Result<()> {
-    match failed(info)? {
-        Some((place, _)) => Err(Error::SolveSingular { operation, place }.into()),
-        None => Ok(()),
-    }
+    refuse_failed(info, move |place, _| Error::SolveSingular { operation, place })
 }
 
 /// `solve`, and zero, or the step at which nothing was left to divide by: solutions are then infinite, or no numbers.
@@ -291,10 +288,7 @@ pub fn inverse(a: &Tensor) -> Result<Tensor> {
 
 /// Refuses matrices without inverses.
 pub fn check_inverse(info: &Tensor, operation: &'static str) -> Result<()> {
-    match failed(info)? {
-        Some((place, step)) => Err(Error::InverseSingular { operation, place, step }.into()),
-        None => Ok(()),
-    }
+    refuse_failed(info, move |place, step| Error::InverseSingular { operation, place, step })
 }
 
 /// `inverse`, and zero, or the step at which nothing was left to divide by: inverses are then infinite, or no numbers.

@@ -101,9 +101,9 @@ fn draw(noise: &Tensor, keep: f64, generator: Option<&Generator>) -> Result<()> 
     let probability = create::full(&[], keep.into(), DType::Float64)?;
     match intercept::is_active() {
         true => {
-            let (target, generator) = (noise.clone(), generator.cloned());
-            intercept::written_with("Bernoulli", &[noise.into()], shown! { p: keep }, move || {
-                random::bernoulli_(&target, &probability, generator.as_ref())
+            let generator = generator.cloned();
+            intercept::written_with("Bernoulli", &[noise.into()], shown! { p: keep }, move |operands| {
+                random::bernoulli_(intercept::first(operands), &probability, generator.as_ref())
             })
         }
         false => random::bernoulli_(noise, &probability, generator),
@@ -114,8 +114,8 @@ fn draw(noise: &Tensor, keep: f64, generator: Option<&Generator>) -> Result<()> 
 fn scale_up(noise: &Tensor, keep: f64) -> Result<()> {
     match intercept::is_intercepting() {
         true => {
-            let target = noise.clone();
-            intercept::written("DivScalar", &[noise.into(), keep.into()], move || div_(&target, keep))
+            let operands = [noise.into(), keep.into()];
+            intercept::written("DivScalar", &operands, move |operands| div_(intercept::first(operands), keep))
         }
         false => div_(noise, keep),
     }

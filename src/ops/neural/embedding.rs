@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::modes::recording;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -142,9 +143,12 @@ pub fn embedding(
         return Err(Error::EmbeddingDType { dtype: indices.dtype() }.into());
     }
     let rows = weight.layout().shape()[0] as i64;
-    if indices.to_vec::<i64>()?.iter().any(|&index| index < 0 || index >= rows) {
-        return Err(Error::IndexSelectRange {}.into());
-    }
+    recording::checked("EmbeddingBackward0", &[indices], move |indices| {
+        match indices[0].to_vec::<i64>()?.iter().any(|&index| index < 0 || index >= rows) {
+            true => Err(Error::IndexSelectRange {}.into()),
+            false => Ok(()),
+        }
+    })?;
     let op = Embedding { indices: indices.detach(), padding, by_frequency, rows };
     apply_one(op, &[weight])
 }

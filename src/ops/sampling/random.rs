@@ -9,10 +9,12 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::in_place::Write;
+use crate::dispatch::modes::recording;
 use crate::dispatch::record::trace;
 use crate::dispatch::{batch, binary, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
+use crate::graph::following;
 use crate::graph::observe::profile;
 use crate::graph::observe::profile::Label;
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
@@ -85,7 +87,7 @@ pub fn draw(
         let _profiled = profile::begin(Label::Operation(distribution.node(), true), || {
             smallvec![Some(profile::shape(&tensor))]
         });
-        fill(&tensor.array(), distribution, generator)?;
+        fill_fresh(&tensor, distribution, generator)?;
         Ok(tensor)
     })
 }
@@ -105,8 +107,21 @@ pub fn draw_like(
         return draw(&shape::signed(x.layout().shape()), dtype, distribution, generator);
     }
     let tensor = create::full_like(x, 0i64.into(), dtype)?;
-    fill(&tensor.array(), distribution, generator)?;
+    fill_fresh(&tensor, distribution, generator)?;
     Ok(tensor)
+}
+
+/// Draws the elements of a tensor that nobody else has seen.
+fn fill_fresh(x: &Tensor, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
+    match recording::is_on() {
+        true => {
+            let (distribution, generator) = (distribution.clone(), generator.cloned());
+            recording::overwriting(distribution.node(), &[x], &[], move |targets, _| {
+                fill(&targets[0].array(), &distribution, generator.as_ref())
+            })
+        }
+        false => fill(&x.array(), distribution, generator),
+    }
 }
 
 /// Overwrites every element with one drawn.
@@ -276,6 +291,7 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
         return Ok(y);
     }
     let y = create::zeros(&shape::signed(probabilities.layout().shape()), probabilities.dtype())?;
+    following::leaves("bernoulli");
     fill_each(&y.array(), &probabilities.array(), generator)?;
     apart(&[probabilities], y, "BernoulliBackward0")
 }

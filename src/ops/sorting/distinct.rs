@@ -8,6 +8,7 @@ use crate::dispatch::composites::fused::{Whole, whole_one};
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
+use crate::graph::following;
 use crate::kernels::interrupt::Steps;
 use crate::kernels::sorting::distinct;
 use crate::kernels::sorting::distinct::Groups;
@@ -49,6 +50,7 @@ fn check_slices(shape: &[usize], dim: usize) -> Result<()> {
 /// The different elements, or slices of a dimension, the group of each one and how many each group
 /// has: in ascending order, or only of neighbours.
 pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    following::leaves("unique");
     let (given, x) = (x, &batch::alike_in_all(x));
     let (node, operation) = match (dim, neighbours) {
         (_, true) => ("UniqueConsecutiveBackward0", "unique_consecutive"),

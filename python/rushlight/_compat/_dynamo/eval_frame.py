@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...compiler.function import Function
 from ...nn.modules.module import Module
 
 __all__ = ["OptimizedModule"]
@@ -19,15 +20,17 @@ class OptimizedModule(Module):
     """
 
     _orig_mod: Module
+    _compiled: Function
 
-    def __init__(self, mod: Module) -> None:
+    def __init__(self, mod: Module, fullgraph: bool = False) -> None:
         super().__init__()
+        self.__dict__["_compiled"] = Function(mod, fullgraph=fullgraph)
         self._orig_mod = mod
         self.training = mod.training
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the module."""
-        return self._orig_mod(*args, **kwargs)
+        return self._compiled(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_orig_mod" or "_modules" not in self.__dict__:

@@ -375,10 +375,11 @@ class Module(Called, Converted, StateDict):
                 gradient.requires_grad_(False).zero_()
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Take what `compile` takes. Calls run as they are written."""
+        """Compile `forward`, as `compile` does with what it takes beside a function."""
         from ..._calls.compiled import compile
 
-        compile(self._call_impl, *args, **kwargs)
+        written = getattr(self.forward, "_torchdynamo_orig_callable", self.forward)
+        self.__dict__["forward"] = compile(written, *args, **kwargs)
 
     # -- printing --------------------------------------------------------------------------------
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{Again, Forward, Operation, given, is_dispatching_to_subclasses};
-use crate::dispatch::apply::{Outputs, Overwrite};
+use crate::dispatch::apply::{Outputs, Overwrite, apart};
 use crate::dispatch::erased::AnyOp;
+use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::{half, view};
 use crate::error::Result;
@@ -22,8 +23,9 @@ fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
 pub(crate) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
     let (own, creation, count) = (op.owned(), op.shows(), inputs.len());
     let beside = op.held();
-    // What it holds beside is an operand like others for a dispatch subclass.
-    let subclassed = is_dispatching_to_subclasses() && beside.iter().any(Tensor::is_subclassed);
+    // What it holds beside is an operand like others for a dispatch subclass, or it is recorded.
+    let subclassed =
+        recording::is_on() || is_dispatching_to_subclasses() && beside.iter().any(Tensor::is_subclassed);
     let held: &[Tensor] = if subclassed { &beside } else { &[] };
     let all: SmallVec<[&Tensor; 4]> = inputs.iter().copied().chain(held).collect();
     let compute = Arc::new(move |operands: &[Value]| {
@@ -96,7 +98,7 @@ pub(crate) fn several(
 }
 
 /// What the dispatch subclass of an operand gives in the place of what is computed without a node of
-/// its own; `name` is torch's of the operator. `None` if there is no such class.
+/// its own, or what is recorded of it; `name` is torch's of the operator. `None` if there is no such class.
 #[cold]
 pub(crate) fn of_subclass(
     name: &'static str,
@@ -104,7 +106,7 @@ pub(crate) fn of_subclass(
     compute: impl Fn(&[Value]) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Option<Result<Tensor>> {
     let subclassed = |operand: &Operand<'_>| operand.tensor().is_some_and(Tensor::is_subclassed);
-    if !is_dispatching_to_subclasses() || !operands.iter().any(subclassed) {
+    if !recording::is_on() && !(is_dispatching_to_subclasses() && operands.iter().any(subclassed)) {
         return None;
     }
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![compute(operands)?]));
@@ -143,7 +145,7 @@ pub(crate) fn shown(
 pub(crate) fn written(
     node: &'static str,
     operands: &[Operand<'_>],
-    write: impl Fn() -> Result<()> + Send + Sync + 'static,
+    write: impl Fn(&[Value]) -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
     written_with(node, operands, Attributes::new(), write)
 }
@@ -154,23 +156,32 @@ pub(crate) fn written_with(
     node: &'static str,
     operands: &[Operand<'_>],
     attributes: Attributes,
-    write: impl Fn() -> Result<()> + Send + Sync + 'static,
+    write: impl Fn(&[Value]) -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
-    let compute = Arc::new(move |_: &[Value]| write().map(|()| Outputs::new()));
+    let compute = Arc::new(move |operands: &[Value]| write(operands).map(|()| Outputs::new()));
     let operation = Operation::new(node, values(operands), compute);
     Operation { attributes, ..operation }.run_in_place()
 }
 
-/// `written` for an operation that changes part of its first input; `apart` are the inputs in memory
-/// that the write leaves alone.
+/// `written` for an operation that changes part of its first input.
 #[cold]
-pub(crate) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor], apart: &[&Tensor]) -> Result<()> {
-    let (own, target, apart) = (op.clone(), inputs[0].array(), kept(apart));
-    let write = move |_: &[Value]| {
-        half::overwrite(&own, &target, &references(&apart))?;
+pub(crate) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor]) -> Result<()> {
+    let (own, count, beside) = (op.clone(), inputs.len(), op.held());
+    // What it holds beside is an operand like others where it is recorded.
+    let held: &[Tensor] = if recording::is_on() { &beside } else { &[] };
+    let all: SmallVec<[&Tensor; 4]> = inputs.iter().copied().chain(held).collect();
+    let write = move |operands: &[Value]| {
+        let tensors = tensors(operands);
+        let (inputs, held) = tensors.split_at(count);
+        let target = inputs[0].array();
+        let apart = apart(&target, inputs)?;
+        match held {
+            [] => half::overwrite(&own, &target, &references(&apart))?,
+            held => half::overwrite(&own.holding(&kept(held))?, &target, &references(&apart))?,
+        }
         Ok(Outputs::new())
     };
-    let operation = Operation::new(op.name(), owned(inputs), Arc::new(write));
+    let operation = Operation::new(op.name(), owned(&all), Arc::new(write));
     let attributes = AnyOp::told(op, inputs);
-    Operation { attributes, beside: op.held(), ..operation }.run_in_place()
+    Operation { attributes, held: held.len(), beside: beside.clone(), ..operation }.run_in_place()
 }

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, OnceLock};
 
 use super::Interceptor;
+use crate::dispatch::modes::recording;
 use crate::graph::mode::{self, GradModeGuard, SpecialGuard};
 use crate::graph::observe::profile;
 use crate::tensor::any_subclassed;
@@ -97,10 +98,10 @@ pub fn beneath<T>(body: impl FnOnce(&Arc<dyn Interceptor>) -> T) -> Option<T> {
     Some(body(&rest.innermost))
 }
 
-/// Whether operations of this thread are intercepted, or profiled.
+/// Whether operations of this thread are intercepted, profiled or recorded.
 #[inline]
 pub fn is_active() -> bool {
-    mode::special() && (is_intercepting() || any_subclassed() || profile::is_active())
+    mode::special() && (is_intercepting() || any_subclassed() || profile::is_active() || recording::is_on())
 }
 
 /// Whether there are interceptors on this thread.

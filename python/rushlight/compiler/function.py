@@ -1,0 +1,227 @@
+"""A function that is recorded and run again without Python.
+
+The first calls run as they are written, one is recorded, the next ones verify: the program runs on copies of
+what it writes to, then the function itself, and all that both leave behind has to be the same bits. Only then
+is it the program that runs, as long as everything that the function sees is as it was; else the function
+runs, and another program is recorded.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import weakref
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .._rushlight import Tensor, _begin_recording, _Program, _Recording, is_grad_enabled
+from .before import Before
+from .sight import Unclear, Watch, look
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_BEFORE = 2
+"""Calls that run as they are written, before one is recorded."""
+_VERIFICATIONS = 2
+_MOST_PROGRAMS = 8
+_MOST_FAILURES = 3
+_SAMPLED = 1000
+
+_busy = threading.local()
+
+
+def _tensors(argument: Any) -> Iterator[Tensor]:
+    """Yield the tensors of an argument."""
+    if isinstance(argument, Tensor):
+        yield argument
+    elif type(argument) in (tuple, list):
+        for item in argument:
+            yield from _tensors(item)
+    elif type(argument) is dict:
+        yield from _tensors(list(argument.values()))
+
+
+def _verifies() -> str:
+    return os.environ.get("RUSHLIGHT_COMPILE_VERIFY", "sampled")
+
+
+class _Entry:
+    """A program, and how often it has still to be verified."""
+
+    __slots__ = ("left", "program")
+
+    def __init__(self, program: _Program) -> None:
+        self.program = program
+        self.left = 0 if _verifies() == "never" else _VERIFICATIONS
+
+
+class Function:
+    """What `compile` makes of a function."""
+
+    _torchdynamo_inner = True
+    all: ClassVar[weakref.WeakSet[Function]] = weakref.WeakSet()
+
+    def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
+        update_wrapper(self, function, updated=())
+        self._torchdynamo_orig_callable = function
+        self._function = function
+        self._fullgraph = fullgraph
+        self._lock = threading.Lock()
+        self.forget()
+        Function.all.add(self)
+
+    def forget(self) -> None:
+        """Forget what was recorded."""
+        self._ready: tuple[Callable[..., Any], ...] = ()
+        self._entries: list[_Entry] = []
+        self._calls: dict[bool, int] = {}
+        self._failures: dict[bool, int] = {}
+        self._codes: dict[Any, Any] = {}
+        self._until_sample = _SAMPLED
+        self.reason: str | None = None
+
+    def __reduce__(self) -> Any:
+        return Function, (self._function, self._fullgraph)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Be a method, as functions are."""
+        if instance is None:
+            return self
+        from functools import partial
+
+        return partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program that was recorded for such a call, or the function."""
+        if self._until_sample > 0:
+            for run in self._ready:
+                answer = run(args, kwargs)
+                if answer is not None:
+                    self._until_sample -= 1
+                    return answer[0]
+        return self._as_written(args, kwargs)
+
+    def _as_written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        mode = is_grad_enabled()
+        given_up = self._failures.get(mode, 0) >= _MOST_FAILURES
+        if (
+            (given_up and self._until_sample > 0)
+            or getattr(_busy, "on", False)
+            or sys.getprofile() is not None
+        ):
+            return self._function(*args, **kwargs)
+        if not self._lock.acquire(blocking=False):
+            return self._function(*args, **kwargs)
+        _busy.on = True
+        try:
+            return self._step(mode, args, kwargs)
+        finally:
+            _busy.on = False
+            self._lock.release()
+
+    def _step(self, mode: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        sample, self._until_sample = self._until_sample <= 0, _SAMPLED
+        for entry in self._entries:
+            if entry.left > 0 or (sample and _verifies() != "never") or _verifies() == "always":
+                try:
+                    apart = entry.program.run_apart(args, kwargs)
+                except RuntimeError as error:
+                    self._drop(entry, str(error))
+                    continue
+                if apart is not None:
+                    return self._verify(entry, apart, args, kwargs)
+        if sample:
+            return self._as_before(args, kwargs)
+        self._calls[mode] = self._calls.get(mode, 0) + 1
+        full = len(self._entries) >= _MOST_PROGRAMS or self._failures.get(mode, 0) >= _MOST_FAILURES
+        if full or self._calls[mode] < _BEFORE:
+            return self._function(*args, **kwargs)
+        if self._calls[mode] == _BEFORE:
+            with Watch() as watch:
+                result = self._function(*args, **kwargs)
+            self._codes.update(watch.codes)
+            return result
+        return self._record(mode, args, kwargs)
+
+    def _as_before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        for run in self._ready:
+            answer = run(args, kwargs)
+            if answer is not None:
+                return answer[0]
+        return self._function(*args, **kwargs)
+
+    def _record(self, mode: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the function, and make a program of what it does if that can be done."""
+        try:
+            tensors, checks = look((self._function, args, kwargs), self._codes)
+            before = Before([*tensors, *_tensors([args, kwargs])])
+            recording = _begin_recording(args, kwargs, tensors, checks)
+        except (Unclear, RecursionError, ValueError) as unclear:
+            return self._failed(mode, str(unclear), self._function(*args, **kwargs))
+        if recording is None:
+            return self._function(*args, **kwargs)
+        if not isinstance(recording, _Recording):
+            return self._failed(mode, recording, self._function(*args, **kwargs))
+        watch = Watch()
+        try:
+            with watch:
+                result = self._function(*args, **kwargs)
+            program = recording.end(result)
+        finally:
+            recording.abandon()
+        is_new = not watch.codes.keys() <= self._codes.keys()
+        self._codes.update(watch.codes)
+        if watch.unclear is not None:
+            return self._failed(mode, watch.unclear, result)
+        if not isinstance(program, _Program):
+            return self._failed(mode, program, result)
+        if is_new:
+            return self._failed(mode, "it has run code that it had not run before", result, hard=False)
+        self.reason = None
+        self._entries = [*self._entries, _Entry(program)]
+        self._renew()
+        # Operations that are shown may be rounded otherwise: what was recorded is undone.
+        if not before.is_known:
+            return result
+        before.restore()
+        return self._function(*args, **kwargs)
+
+    def _failed(self, mode: bool, reason: Any, result: Any, hard: bool = True) -> Any:
+        if isinstance(reason, tuple):
+            text, place = reason
+            reason = text if place is None else f"{text} at {place:line}"
+        self.reason = str(reason)
+        self._failures[mode] = self._failures.get(mode, 0) + 1
+        if self._fullgraph and hard:
+            raise RuntimeError(f"{self!r} cannot be recorded as a whole: {self.reason}")
+        return result
+
+    def _verify(self, entry: _Entry, apart: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the function after the program has run on copies, and compare."""
+        result = self._function(*args, **kwargs)
+        if entry.program.is_same(apart, result):
+            entry.left = max(entry.left - 1, 0)
+        else:
+            self._drop(entry, "the program that was recorded did something else than the function")
+        self._renew()
+        return result
+
+    def _drop(self, entry: _Entry, reason: str) -> None:
+        self._entries = [other for other in self._entries if other is not entry]
+        self._failures[is_grad_enabled()] = _MOST_FAILURES
+        self.reason = reason
+        self._renew()
+
+    def _renew(self) -> None:
+        always = _verifies() == "always"
+        self._ready = tuple(entry.program.call for entry in self._entries if entry.left == 0 and not always)
+
+    @property
+    def programs(self) -> list[_Program]:
+        """The programs that are run."""
+        return [entry.program for entry in self._entries if entry.left == 0]
+
+    def __repr__(self) -> str:
+        return repr(self._function)

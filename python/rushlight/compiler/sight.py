@@ -1,0 +1,323 @@
+"""What a function sees: everything that it may do something else for, as checks that it is as it was.
+
+`Watch` finds out which code runs when a function is called, and whether any of it does what cannot be done
+again by computing alone. `look` goes through what that code names, and through what that holds.
+"""
+
+from __future__ import annotations
+
+import dis
+import enum
+import functools
+import os
+import sys
+import sysconfig
+import types
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from .._rushlight import Size, Tensor, device, dtype
+from ..nn.modules._every import EVERY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
+_PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+_PURE_MODULES = """
+    math cmath operator _operator itertools _functools _collections _abc _weakref _bisect _heapq _typing
+    _struct _contextvars
+""".split()  # noqa: SIM905
+_IMPURE = "print input open exec eval compile __import__ breakpoint globals locals vars dir".split()  # noqa: SIM905
+_PURE_OWNERS: tuple[type, ...] = (
+    str, bytes, int, float, complex, list, tuple, dict, set, frozenset, range, slice, deque, type(None),
+    types.MappingProxyType, types.GeneratorType, type({}.keys()), type({}.values()), type({}.items()),
+    weakref.ref,
+)  # fmt: skip
+_NUMBERS = (int, float, complex, str, bytes, type(None), type(...), range, slice, type(NotImplemented))
+_MOST_OBJECTS = 20_000
+
+
+class Unclear(Exception):
+    """Why it cannot be said whether a function would do the same again."""
+
+
+def is_own(code: types.CodeType) -> bool:
+    """Tell whether code is rushlight's."""
+    return code.co_filename.startswith(_OWN)
+
+
+def is_library(code: types.CodeType) -> bool:
+    """Tell whether code comes with Python."""
+    name = code.co_filename
+    return (name.startswith(_LIBRARY) and not any(part in name for part in _PACKAGES)) or name.startswith(
+        "<frozen"
+    )
+
+
+class Watch:
+    """Takes note of the code that runs on this thread, and of calls that do more than compute."""
+
+    def __init__(self) -> None:
+        self.codes: dict[types.CodeType, dict[str, Any]] = {}
+        self.unclear: str | None = None
+        self._imports = 0
+
+    def __enter__(self) -> Watch:
+        sys.setprofile(self._see)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+
+    def _see(self, frame: types.FrameType, event: str, arg: Any) -> None:
+        code = frame.f_code
+        if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen"):
+            # What is imported meanwhile is there the next time.
+            self._imports += {"call": 1, "return": -1}.get(event, 0)
+        elif self._imports:
+            pass
+        elif event == "call":
+            if not _is_trusted(frame):
+                self.codes[code] = frame.f_globals
+        elif event == "c_call" and self.unclear is None and not _is_pure(arg) and not _is_trusted(frame):
+            name = getattr(arg, "__qualname__", repr(arg))
+            self.unclear = f"{name}() is called at {os.path.basename(code.co_filename)}:{frame.f_lineno}"
+
+
+def _is_trusted(frame: types.FrameType | None) -> bool:
+    """Tell whether code is rushlight's, or Python's own that rushlight has called."""
+    while frame is not None and is_library(frame.f_code):
+        frame = frame.f_back
+    return frame is not None and is_own(frame.f_code)
+
+
+def _is_pure(function: Any) -> bool:
+    """Tell whether a compiled function does nothing but compute, or is seen by the engine."""
+    if function == sys.setprofile:
+        return True
+    owner = getattr(function, "__self__", None)
+    module = getattr(function, "__module__", None) or ""
+    if owner is None or isinstance(owner, types.ModuleType):
+        if module == "builtins":
+            return function.__name__ not in _IMPURE
+        return module in _PURE_MODULES or module.startswith("rushlight")
+    if isinstance(owner, type):
+        return owner in _PURE_OWNERS or owner.__module__.startswith("rushlight")
+    kind = type(owner)
+    return (
+        isinstance(owner, _PURE_OWNERS)
+        or kind.__module__.startswith("rushlight")
+        or hasattr(kind, "__next__")
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the globals that code names, with the code inside of it, and its attributes."""
+    found: tuple[set[str], set[str]] = (set(), set())
+    for instruction in dis.get_instructions(code):
+        name, operation = instruction.argval, instruction.opname
+        if operation in ("IMPORT_NAME", "IMPORT_FROM"):
+            raise Unclear(f"{code.co_name} imports {name}")
+        if operation in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"):
+            found[0].add(name)
+        elif (isinstance(name, str) and "ATTR" in operation) or operation == "LOAD_METHOD":
+            found[1].add(name)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            for own, inner in zip(found, _names(constant), strict=True):
+                own |= inner
+    return frozenset(found[0]), frozenset(found[1])
+
+
+class Sight:
+    """Goes through objects: collects checks, and the tensors that there are."""
+
+    def __init__(self, codes: dict[types.CodeType, dict[str, Any]]) -> None:
+        self.codes = codes
+        self.attributes: set[str] = set()
+        self.checks: list[tuple[Any, ...]] = []
+        self.tensors: list[Tensor] = []
+        self._seen: dict[int, Any] = {}
+        self._waiting: deque[tuple[Any, str]] = deque()
+
+    def look(self, roots: Iterator[tuple[Any, str]]) -> None:
+        """Go through what code names, then through the roots and all that they hold."""
+        for code, scope in self.codes.items():
+            if not is_library(code):
+                self._code(code, scope)
+        self._waiting.extend(roots)
+        self.checks.append(("dict", EVERY.__dict__))
+        self._each(EVERY.__dict__.values(), "a hook of every module")
+        while self._waiting:
+            value, path = self._waiting.popleft()
+            if id(value) in self._seen or isinstance(value, _NUMBERS):
+                continue
+            self._seen[id(value)] = value
+            if len(self._seen) > _MOST_OBJECTS:
+                raise Unclear("it sees too many objects")
+            self._visit(value, path)
+
+    def _each(self, values: Any, path: str) -> None:
+        self._waiting.extend((value, path) for value in values)
+
+    def _code(self, code: types.CodeType, scope: dict[str, Any]) -> None:
+        names, attributes = _names(code)
+        self.attributes |= attributes
+        for name in names:
+            if name in scope:
+                self.checks.append(("entry", scope, name, scope[name]))
+                self._waiting.append((scope[name], name))
+            else:
+                self.checks.append(("entry", scope, name))
+
+    def _visit(self, value: Any, path: str) -> None:
+        if isinstance(value, Tensor):
+            self._tensor(value)
+        elif hasattr(type(value), "_torchdynamo_inner"):
+            self._waiting.append((value._torchdynamo_orig_callable, path))
+        elif isinstance(value, types.FunctionType):
+            self._function(value, path)
+        elif isinstance(value, types.MethodType):
+            self._each((value.__self__, value.__func__), path)
+        elif isinstance(value, types.ModuleType):
+            self._module(value, path)
+        elif isinstance(value, type):
+            self._class(value, path)
+        elif isinstance(value, functools.partial):
+            self._each((value.func, value.args, value.keywords), path)
+        elif isinstance(value, dict):
+            self.checks.append(("dict", value))
+            self._each(value.keys(), path)
+            self._each(value.values(), path)
+            self._own(value, path)
+        elif isinstance(value, list):
+            self.checks.append(("list", value))
+            self._each(value, path)
+        elif isinstance(value, (tuple, frozenset)):
+            self._each(value, path)
+        elif isinstance(value, set):
+            self.checks.append(("equal", value, set(value)))
+            self._each(value, path)
+        elif not self._is_plain(value):
+            self._own(value, path, needed=True)
+
+    def _is_plain(self, value: Any) -> bool:
+        """Tell whether an object never changes."""
+        if isinstance(
+            value, (dtype, device, Size, enum.Enum, weakref.ref, property, staticmethod, classmethod)
+        ):
+            return True
+        if isinstance(
+            value, (types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodWrapperType)
+        ):
+            return True
+        kind = type(value)
+        plain = kind.__module__.startswith("rushlight") and kind.__name__ in (
+            "memory_format",
+            "layout",
+            "Function",
+        )
+        return plain or (callable(value) and kind.__module__.startswith("rushlight._rushlight"))
+
+    def _tensor(self, value: Tensor) -> None:
+        if value.is_leaf:
+            self.tensors.append(value)
+        extra = getattr(value, "__dict__", None)
+        if extra:
+            self.checks.append(("dict", extra))
+            self._each(extra.values(), "a tensor's attribute")
+
+    def _function(self, value: types.FunctionType, path: str) -> None:
+        code = value.__code__
+        self.checks.append(("attribute", value, "__code__", code))
+        for name in ("__defaults__", "__kwdefaults__"):
+            own = getattr(value, name)
+            self.checks.append(("attribute", value, name, own))
+            self._waiting.append((own, path))
+        for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
+            try:
+                content = cell.cell_contents
+            except ValueError:
+                self.checks.append(("attribute", cell, "cell_contents"))
+                continue
+            self.checks.append(("attribute", cell, "cell_contents", content))
+            self._waiting.append((content, name))
+        if not (is_own(code) or is_library(code)) and code not in self.codes:
+            self._code(code, value.__globals__)
+
+    def _module(self, value: types.ModuleType, path: str) -> None:
+        scope, name = vars(value), value.__name__
+        file = getattr(value, "__file__", None) or ""
+        if name.startswith("rushlight._rushlight") or not file:
+            return
+        foreign = file.startswith((_OWN, _LIBRARY)) or any(part in file for part in _PACKAGES)
+        for attribute in self.attributes & scope.keys():
+            found = scope[attribute]
+            self.checks.append(("entry", scope, attribute, found))
+            is_room = isinstance(found, types.ModuleType) and not file.startswith(_LIBRARY)
+            is_patch = isinstance(found, types.FunctionType) and not is_own(found.__code__)
+            if not foreign or is_room or is_patch:
+                self._waiting.append((found, f"{path}.{attribute}"))
+
+    def _class(self, value: type, path: str) -> None:
+        for kind in value.__mro__:
+            module = sys.modules.get(kind.__module__)
+            file = getattr(module, "__file__", None) or ""
+            if kind.__module__ == "builtins" or file.startswith((_OWN, _LIBRARY)):
+                continue
+            for name, found in vars(kind).items():
+                if isinstance(found, types.FunctionType):
+                    self.checks.append(("attribute", kind, name, getattr(kind, name)))
+                    if found.__code__ in self.codes:
+                        self._waiting.append((found, f"{path}.{name}"))
+                elif name in self.attributes and not isinstance(found, (classmethod, staticmethod, property)):
+                    self.checks.append(("attribute", kind, name, getattr(kind, name)))
+                    self._waiting.append((found, f"{path}.{name}"))
+
+    def _own(self, value: Any, path: str, needed: bool = False) -> None:
+        """Go through the attributes of an object."""
+        kind = type(value)
+        own = getattr(value, "__dict__", None)
+        if own is None:
+            if needed:
+                raise Unclear(
+                    f"it sees {path}, of which {kind.__module__}.{kind.__qualname__} tells too little"
+                )
+            return
+        if kind.__module__.startswith(("numpy", "pandas", "_io", "io", "threading", "random")):
+            raise Unclear(f"it sees {path}, of which {kind.__module__}.{kind.__qualname__} tells too little")
+        if any("__slots__" in vars(base) and vars(base)["__slots__"] for base in kind.__mro__):
+            raise Unclear(f"it sees {path}, whose class has slots")
+        self.checks.append(("attribute", value, "__class__", kind))
+        self.checks.append(("dict", own))
+        self._waiting.append((kind, path))
+        self._each(own.values(), path)
+
+
+def _values(argument: Any) -> Iterator[Any]:
+    """Yield what is no tensor of an argument; lists and the like are looked at by themselves."""
+    if type(argument) in (tuple, list):
+        for item in argument:
+            yield from _values(item)
+    elif type(argument) is dict:
+        for item in argument.values():
+            yield from _values(item)
+    elif not isinstance(argument, Tensor):
+        yield argument
+
+
+def look(
+    call: tuple[Any, tuple[Any, ...], dict[str, Any]], codes: dict[types.CodeType, dict[str, Any]]
+) -> tuple[list[Tensor], list[Any]]:
+    """Return the tensors that a call of a function sees, and checks that all that it sees is as it is now."""
+    function, args, kwargs = call
+    sight = Sight(codes)
+    given = [(value, "an argument") for value in _values([args, kwargs])]
+    sight.look(iter([(function, getattr(function, "__name__", "it")), *given]))
+    distinct = {id(tensor): tensor for tensor in sight.tensors}
+    return list(distinct.values()), sight.checks

@@ -1,0 +1,248 @@
+//! What a thread computes, written down one operation after the other, so that it can be computed again without
+//! whoever asked for it. Beneath interceptors; what is made of the record stands in `program`.
+//!
+//! Note [Recording]
+//! ----
+//! A record is complete, or it says that it is not. Operations are written down where they compute; memory
+//! that is made of nothing but numbers says so (`filled`, `fixed`). Whatever else happens leaves a trace:
+//! memory that came into being, writes that were counted, numbers that left (`graph::following`). What an
+//! operation reads was given to it by something that was written down, or was there before, or the record is
+//! of no use.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::intercept::{Compute, Operation};
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::operand::Value;
+use crate::dtype::{DType, Scalar};
+use crate::error::Result;
+use crate::graph::following::{self, Following, Known, Leak, Place};
+use crate::ops::creation::copy;
+use crate::shape::SharedLayout;
+use crate::tensor::{Array, Tensor};
+
+/// What an operation was given or gave, without its numbers.
+#[derive(Clone)]
+pub struct Seen {
+    /// Where.
+    pub place: Place,
+    /// In which order.
+    pub layout: SharedLayout,
+    /// Of which type.
+    pub dtype: DType,
+}
+
+impl Seen {
+    /// What is seen of these numbers.
+    pub fn of(array: &Array) -> Seen {
+        Seen { place: Place::of(&array.storage), layout: array.layout.clone(), dtype: array.dtype }
+    }
+}
+
+/// What an operation was given.
+#[derive(Clone)]
+pub enum Given {
+    /// A tensor.
+    Tensor(Seen),
+    /// A number.
+    Number(Scalar),
+}
+
+/// An operation that was computed.
+pub struct Computed {
+    /// torch's name of its node.
+    pub name: &'static str,
+    /// What computes it of other operands, or writes to the first of them.
+    pub compute: Compute,
+    /// How many of its operands, the first ones, it overwrites.
+    pub targets: usize,
+    /// What it was given.
+    pub operands: SmallVec<[Given; 3]>,
+    /// What it gave.
+    pub outputs: SmallVec<[Seen; 1]>,
+}
+
+/// Something that happened, in the order in which it did.
+pub enum Event {
+    /// Memory came into being.
+    Born(usize),
+    /// Memory is known to hold these numbers, whoever calls.
+    Fixed(Place, Array),
+    /// A write was counted.
+    Wrote(Place),
+    /// An operation was computed.
+    Computed(Computed),
+}
+
+/// Memory that was filled with a number when it came into being; whether it still is when it is first used has
+/// to be seen.
+struct Filled {
+    place: Place,
+    value: Scalar,
+    dtype: DType,
+}
+
+#[derive(Default)]
+struct Log {
+    events: Vec<Event>,
+    filled: Vec<Filled>,
+}
+
+thread_local!(static LOG: RefCell<Log> = const { RefCell::new(Log { events: Vec::new(), filled: Vec::new() }) });
+
+/// A record that is being made on this thread.
+#[must_use = "it ends when it is dropped"]
+pub struct Recording {
+    _following: Following,
+}
+
+impl Recording {
+    /// Begins one; what was written down before is gone.
+    #[allow(clippy::new_without_default)] // It does something.
+    pub fn new() -> Recording {
+        LOG.take();
+        Recording { _following: Following::new() }
+    }
+
+    /// Ends it: what happened, and the first number that left.
+    pub fn end(self) -> (Vec<Event>, Option<Leak>) {
+        let leak = following::leak();
+        LOG.with_borrow_mut(note);
+        (LOG.take().events, leak)
+    }
+}
+
+/// Whether what this thread does is written down.
+#[inline]
+pub fn is_on() -> bool {
+    following::is_on()
+}
+
+/// Writes down what was noted elsewhere since.
+fn note(log: &mut Log) {
+    let notes = following::notes();
+    for &born in &notes.births {
+        log.filled.retain(|filled| filled.place.block != born);
+    }
+    log.events.extend(notes.births.into_iter().map(Event::Born));
+    log.events.extend(notes.writes.into_iter().map(Event::Wrote));
+}
+
+/// Runs what computes an operation, and writes it down.
+pub(super) fn computed(operation: &Operation, compute: impl FnOnce() -> Result<Outputs>) -> Result<Outputs> {
+    if !is_on() {
+        return compute();
+    }
+    let tensors = || {
+        operation.operands.iter().filter_map(|operand| match operand {
+            Value::Tensor(tensor) => Some(tensor),
+            Value::Scalar(_) => None,
+        })
+    };
+    LOG.with_borrow_mut(note);
+    for tensor in tensors() {
+        settle(&tensor.memory())?;
+    }
+    let outputs = {
+        let _known = Known::new();
+        compute()?
+    };
+    let given = |operand: &Value| match operand {
+        Value::Tensor(tensor) => Given::Tensor(Seen::of(&tensor.memory())),
+        Value::Scalar(number) => Given::Number(*number),
+    };
+    let computed = Computed {
+        name: operation.node,
+        compute: operation.compute.clone(),
+        targets: operation.targets,
+        operands: operation.operands.iter().map(given).collect(),
+        outputs: outputs.iter().map(|output| Seen::of(&output.memory())).collect(),
+    };
+    LOG.with_borrow_mut(|log| {
+        note(log);
+        log.events.push(Event::Computed(computed));
+    });
+    Ok(outputs)
+}
+
+/// Memory that was filled and is now used for the first time: it is fixed, if it still holds what it was filled
+/// with. Else something wrote to it that nobody has seen, and where its numbers come from is not known.
+fn settle(array: &Array) -> Result<()> {
+    let place = Place::of(&array.storage);
+    let found = LOG.with_borrow_mut(|log| {
+        let at = log.filled.iter().position(|filled| filled.place.memory == place.memory)?;
+        Some(log.filled.swap_remove(at))
+    });
+    let Some(Filled { place, value, dtype }) = found else { return Ok(()) };
+    let _known = Known::new();
+    let held = copy::whole(&Array { dtype, ..array.clone() })?;
+    if copy::holds_only(&held, value)? {
+        LOG.with_borrow_mut(|log| log.events.push(Event::Fixed(place, held)));
+    }
+    Ok(())
+}
+
+/// Every element of `x`, which has just come into being, is this number, whoever calls.
+#[cold]
+pub(crate) fn filled(x: &Array, value: Scalar) {
+    LOG.with_borrow_mut(|log| {
+        note(log);
+        log.filled.push(Filled { place: Place::of(&x.storage), value, dtype: x.dtype });
+    });
+}
+
+/// The elements of `x`, which has just come into being, are these, whoever calls.
+#[cold]
+pub fn fixed(x: &Tensor) -> Result<()> {
+    if !is_on() {
+        return Ok(());
+    }
+    let array = x.memory();
+    let held = {
+        let _known = Known::new();
+        copy::whole(&array)?
+    };
+    LOG.with_borrow_mut(|log| {
+        note(log);
+        log.events.push(Event::Fixed(Place::of(&array.storage), held));
+    });
+    Ok(())
+}
+
+/// Has numbers looked at that may be refused: each time that what is written down is computed again.
+pub(crate) fn checked(
+    name: &'static str,
+    tensors: &[&Tensor],
+    check: impl Fn(&[&Tensor]) -> Result<()> + Send + Sync + 'static,
+) -> Result<()> {
+    if !is_on() {
+        return check(tensors);
+    }
+    let operands = tensors.iter().map(|&tensor| Value::Tensor(tensor.clone())).collect();
+    let compute = move |operands: &[Value]| {
+        check(&super::intercept::tensors(operands))?;
+        Ok(Outputs::new())
+    };
+    Operation::writing(name, operands, 0, Arc::new(compute)).compute().map(drop)
+}
+
+/// Runs what overwrites the targets, and may read the others, as an operation of this name if it is written down.
+pub(crate) fn overwriting(
+    name: &'static str,
+    targets: &[&Tensor],
+    others: &[&Tensor],
+    write: impl Fn(&[&Tensor], &[&Tensor]) -> Result<()> + Send + Sync + 'static,
+) -> Result<()> {
+    let operands = targets.iter().chain(others).map(|&tensor| Value::Tensor(tensor.clone())).collect();
+    let count = targets.len();
+    let compute = move |operands: &[Value]| {
+        let tensors = super::intercept::tensors(operands);
+        let (targets, others) = tensors.split_at(count);
+        write(targets, others)?;
+        Ok(Outputs::new())
+    };
+    Operation::writing(name, operands, count, Arc::new(compute)).compute().map(drop)
+}

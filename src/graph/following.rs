@@ -1,0 +1,123 @@
+//! What a recorder of this thread's operations has to hear of besides them: writes to memory, and numbers that
+//! leave for the program around, which may then do something else the next time.
+
+use std::cell::{Cell, RefCell};
+
+use super::mode::{self, SpecialGuard};
+use crate::origin::{self, Origin};
+use crate::storage::{self, Storage};
+
+/// A block of memory: the one that has the bytes, and the one with the count of writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The key of the memory, whatever counts writes to it.
+    pub memory: usize,
+    /// The key of the block.
+    pub block: usize,
+}
+
+impl Place {
+    /// Where this is.
+    pub fn of(storage: &Storage) -> Place {
+        Place { memory: storage.holding().0, block: storage.key() }
+    }
+}
+
+/// Why what happens cannot happen again in the same way.
+#[derive(Clone, Copy, Debug)]
+pub struct Leak {
+    /// What was asked for.
+    pub what: &'static str,
+    /// Where.
+    pub origin: Origin,
+}
+
+/// What happened since somebody last asked.
+#[derive(Debug, Default)]
+pub struct Notes {
+    /// Blocks that came into being.
+    pub births: Vec<usize>,
+    /// Writes that were counted.
+    pub writes: Vec<Place>,
+}
+
+thread_local! {
+    static ON: Cell<bool> = const { Cell::new(false) };
+    static WRITES: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
+    static LEAK: Cell<Option<Leak>> = const { Cell::new(None) };
+}
+
+/// This thread is followed until this is dropped.
+#[must_use = "it lasts as long as the guard"]
+pub struct Following {
+    _special: SpecialGuard,
+}
+
+impl Following {
+    /// From now on.
+    #[allow(clippy::new_without_default)] // It does something.
+    pub fn new() -> Following {
+        storage::watch_births(true);
+        ON.set(true);
+        WRITES.take();
+        LEAK.take();
+        Following { _special: SpecialGuard::new() }
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        ON.set(false);
+        storage::watch_births(false);
+    }
+}
+
+/// Whether this thread is followed, and not in the middle of what is known already.
+#[inline]
+pub fn is_on() -> bool {
+    mode::special() && ON.get()
+}
+
+/// What happens until this is dropped is part of what is known.
+#[must_use = "it lasts as long as the guard"]
+pub struct Known {
+    before: bool,
+}
+
+impl Known {
+    /// From now on.
+    #[allow(clippy::new_without_default)] // It does something.
+    pub fn new() -> Known {
+        Known { before: ON.replace(false) }
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        ON.set(self.before);
+    }
+}
+
+/// What happened since this was last asked.
+pub fn notes() -> Notes {
+    Notes { births: storage::births(), writes: WRITES.take() }
+}
+
+/// The first number that has left, if one has.
+pub fn leak() -> Option<Leak> {
+    LEAK.get()
+}
+
+/// Numbers leave by what is named.
+pub fn leaves(what: &'static str) {
+    if is_on() && LEAK.get().is_none() {
+        LEAK.set(Some(Leak { what, origin: origin::here() }));
+    }
+}
+
+/// A write that was just counted.
+pub(crate) fn wrote(storage: &Storage) {
+    if is_on() {
+        WRITES.with_borrow_mut(|writes| writes.push(Place::of(storage)));
+    }
+}

@@ -1,0 +1,197 @@
+//! What a thread once computed, as a list of operations that is computed again without whoever asked for it:
+//! no host, no graph, no layers. `record` makes it of what was written down (Note [Recording]), `run` computes
+//! it, `compare` holds it against what the host's own program does.
+//!
+//! Note [Programs]
+//! ----
+//! A program is about memory. Places of memory are the tensors that it is called with (*known*: arguments and
+//! what the host's program holds), their gradients, numbers that never change, and what operations make. A
+//! tensor is a *form* of a place: an order and a type of elements. So views are no operations, nor is whatever
+//! else gives memory another name. Each operation is what it was: the same code computes it of other operands,
+//! in the same order, so that the bits are the same.
+//!
+//! Whoever runs a program has made sure that all is as it was: forms and types, which memory is shared, and
+//! everything that the host's program looked at.
+
+mod compare;
+mod record;
+mod run;
+
+use std::sync::atomic::AtomicU32;
+
+use smallvec::SmallVec;
+
+use crate::dispatch::modes::intercept::Compute;
+use crate::dtype::{DType, Scalar};
+use crate::shape::SharedLayout;
+use crate::tensor::{Array, Tensor};
+
+pub use compare::Apart;
+pub use record::{Begun, Refusal};
+
+/// A place of memory.
+enum Place {
+    /// The memory of a known tensor.
+    Known(usize),
+    /// That of the gradient of a known tensor.
+    Gradient(usize),
+    /// Numbers that never change. Where they are written to, or handed out, each run has its own.
+    Fixed { numbers: Array, shared: bool },
+    /// What an operation makes.
+    Made,
+}
+
+/// A place as a tensor shows it.
+struct Form {
+    place: usize,
+    layout: SharedLayout,
+    dtype: DType,
+}
+
+/// What an operation is given.
+enum Operand {
+    Form(usize),
+    Number(Scalar),
+}
+
+/// One operation.
+struct Instruction {
+    name: &'static str,
+    compute: Compute,
+    operands: SmallVec<[Operand; 3]>,
+    /// The forms of what it gives; none of what nobody reads.
+    outputs: SmallVec<[Option<usize>; 1]>,
+    /// Forms that are made of others of the same place before it, and those others.
+    shown: SmallVec<[(usize, usize); 1]>,
+    /// Forms that nobody reads after it.
+    last: SmallVec<[usize; 2]>,
+}
+
+/// A tensor that a run leaves behind.
+struct Left {
+    form: usize,
+    /// How often its memory was written to. Where operations are shown there may be fewer writes: this is what
+    /// the host's program was seen to have done without being watched.
+    version: AtomicU32,
+    /// The name of the node that made it, of a graph that backward has been through.
+    spent: Option<String>,
+}
+
+/// What becomes of the gradient of a known tensor.
+enum Gradient {
+    /// There is none.
+    None,
+    /// It is this.
+    Is(Left),
+}
+
+/// A recorded program.
+pub struct Program {
+    places: Vec<Place>,
+    forms: Vec<Form>,
+    instructions: Vec<Instruction>,
+    /// What it gives.
+    outputs: Vec<Left>,
+    /// Known tensors whose gradients change places.
+    gradients: Vec<(usize, Gradient)>,
+    /// Places of known tensors and of gradients that are written to, and how many writes are counted there.
+    written: Vec<(usize, u32)>,
+    /// Forms that are there before the first operation.
+    given: Vec<usize>,
+    /// What a known tensor has to look like.
+    known: Vec<Known>,
+}
+
+/// A known tensor, as it was when the program was recorded.
+struct Known {
+    layout: SharedLayout,
+    dtype: DType,
+    requires_grad: bool,
+    /// Its gradient: its form, if there was one.
+    gradient: Option<(SharedLayout, DType)>,
+    /// The first known tensor that shows the same memory.
+    first: usize,
+}
+
+/// Whether two layouts are equal.
+fn is_same(a: &SharedLayout, b: &SharedLayout) -> bool {
+    a.is(b) || **a == **b
+}
+
+impl Program {
+    /// How many operations it has.
+    pub fn len(&self) -> usize {
+        self.instructions.len()
+    }
+
+    /// Whether it computes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.instructions.is_empty()
+    }
+
+    /// torch's names of its operations' nodes, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.instructions.iter().map(|instruction| instruction.name)
+    }
+
+    /// Bytes of memory that operations make, all together, and the most of them that are there at a time.
+    pub fn bytes(&self) -> (usize, usize) {
+        let (mut all, mut now, mut most) = (0, 0, 0);
+        let mut sizes = vec![0; self.places.len()];
+        let size = |form: usize| self.forms[form].layout.numel() * self.forms[form].dtype.size();
+        for instruction in &self.instructions {
+            for &form in instruction.outputs.iter().flatten() {
+                sizes[self.forms[form].place] = size(form);
+                all += size(form);
+                now += size(form);
+            }
+            most = most.max(now);
+            for &form in &instruction.last {
+                now -= std::mem::take(&mut sizes[self.forms[form].place]);
+            }
+        }
+        (all, most)
+    }
+
+    /// Whether a tensor is as the known tensor in this place was. Which memory it shares is not looked at.
+    pub fn fits(&self, index: usize, tensor: &Tensor) -> bool {
+        let known = &self.known[index];
+        let like = |tensor: &Tensor, layout: &SharedLayout, dtype: DType| {
+            let reading = tensor.read();
+            let array = reading.array();
+            array.dtype == dtype && is_same(&array.layout, layout)
+        };
+        let hooked = || tensor.hooks_if_any().is_some_and(|hooks| !hooks.is_empty());
+        let is_leaf = tensor.is_known_as_leaf();
+        if !like(tensor, &known.layout, known.dtype)
+            || !is_leaf
+            || tensor.requires_grad() != known.requires_grad
+            || known.requires_grad && hooked()
+        {
+            return false;
+        }
+        let gradient = tensor.grad();
+        match (&gradient, &known.gradient) {
+            (None, None) => true,
+            (Some(gradient), Some((layout, dtype))) => like(gradient, layout, *dtype),
+            _ => false,
+        }
+    }
+
+    /// Whether the known tensors share memory as they did, and no other.
+    pub fn shares_alike(&self, known: &[Tensor]) -> bool {
+        let keys: SmallVec<[usize; 16]> =
+            known.iter().map(|tensor| tensor.read().array().storage.holding().0).collect();
+        let mut firsts: SmallVec<[(usize, usize); 16]> = SmallVec::new();
+        for (index, &key) in keys.iter().enumerate() {
+            let first = self.known[index].first;
+            if first == index {
+                firsts.push((key, index));
+            } else if keys[first] != key {
+                return false;
+            }
+        }
+        firsts.sort_unstable();
+        firsts.windows(2).all(|pair| pair[0].0 != pair[1].0)
+    }
+}

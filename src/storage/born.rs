@@ -1,0 +1,29 @@
+//! Which blocks of memory come into being on a thread, for whoever has to know that he has seen where all that
+//! is calculated with came from.
+
+use std::cell::RefCell;
+use std::sync::atomic::Ordering;
+
+use super::NOT_COUNTING;
+
+thread_local!(static BORN: RefCell<Option<Vec<usize>>> = const { RefCell::new(None) });
+
+/// Has births on this thread remembered from now on, or forgotten.
+pub fn watch_births(watch: bool) {
+    let before = BORN.replace(watch.then(Vec::new));
+    match (before.is_some(), watch) {
+        (false, true) => NOT_COUNTING.fetch_add(1, Ordering::Relaxed),
+        (true, false) => NOT_COUNTING.fetch_sub(1, Ordering::Relaxed),
+        _ => 0,
+    };
+}
+
+/// The keys of the blocks that came into being on this thread since this was last asked. Some may be gone, and
+/// one may be there twice.
+pub fn births() -> Vec<usize> {
+    BORN.with_borrow_mut(|born| born.as_mut().map(std::mem::take).unwrap_or_default())
+}
+
+pub(super) fn tell(key: usize) {
+    BORN.with_borrow_mut(|born| born.iter_mut().for_each(|born| born.push(key)));
+}

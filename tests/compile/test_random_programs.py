@@ -1,0 +1,118 @@
+"""Programs that nobody wrote, with state, branches and writes: compiled ones and others never differ in a bit."""
+
+import random
+
+import pytest
+import rushlight as torch
+from compiling import state_of
+
+pytestmark = pytest.mark.own
+
+CALLS = 12
+PURE = [
+    "{a} + {b}", "{a} * {b}", "{a} - {n}", "{a} / ({b}.abs() + 1)", "torch.tanh({a})", "torch.relu({a})", "{a}.t().t()",
+    "{a} @ {b}", "{a}.sum(0, keepdim=True) + {b}", "torch.where({a} > {n}, {a}, {b})", "{a}.clone()", "{a}.detach()",
+    "torch.cat([{a}, {b}])[1:4]", "{a}.view(-1)[:3] + {b}", "torch.exp(-{a}.abs())", "{a}.mean() * {b}",
+    "torch.randn(3, 3) * {a}", "torch.zeros(3, 3) + {a}", "{a}.sort(1)[0]", "{a}.softmax(1)", "{a}.cumsum(0) * {n}",
+    "torch.nn.functional.dropout({a}, 0.5)", "torch.ones_like({a}) * scale", "{a}.max(1, keepdim=True)[0] - {b}",
+]  # fmt: skip
+WRITES = [
+    "state.add_({a}.detach())", "state[1].mul_({n})", "state.t()[0] = 2", "settings['scale'] = {n}",
+    "state.copy_(torch.tanh({a}.detach()))", "counts[0] += 1", "seen.append({n})", "state.zero_()", "w.data.mul_(0.5)",
+    "state.view(-1)[2:4] = {a}.detach().view(-1)[:2]", "state = {a}.detach()",
+]  # fmt: skip
+BRANCHES = [
+    "flag",
+    "settings['scale'] > 1",
+    "counts[0] % 2",
+    "x.shape[0] == 3",
+    "w.grad is None",
+    "{a}.sum() > 0",
+]
+BACKWARD = """
+    loss = ({a} * w).tanh().sum()
+    loss.backward()
+    with torch.no_grad():
+        w.sub_(w.grad, alpha=0.1)
+"""
+
+
+def source(draw):
+    """The text of a function of `x`."""
+    names, lines = ["x", "state"], []
+
+    def fill(text):
+        a, b = draw.choice(names), draw.choice(names)
+        return text.format(a=a, b=b, n=draw.choice(["0.5", "2.0", "-1.5", "scale"]))
+
+    backward = draw.random() < 0.5
+    if backward:
+        lines.append(f"    {draw.choice(['w.grad = None', 'optimizer.zero_grad()', 'pass'])}")
+    for number in range(draw.randint(1, 8)):
+        kind = draw.random()
+        if kind < 0.7:
+            lines.append(f"    v{number} = {fill(draw.choice(PURE))}")
+            names.append(f"v{number}")
+        elif kind < 0.85:
+            lines.append(f"    {fill(draw.choice(WRITES))}")
+        else:
+            lines.append(f"    if {fill(draw.choice(BRANCHES))}:")
+            lines.append(f"        {draw.choice(names[1:])} = {fill(draw.choice(PURE))}")
+    if backward:
+        lines.append(
+            draw.choice(
+                [BACKWARD.format(a=draw.choice(names)), f"    (w * {draw.choice(names)}).sum().backward()"]
+            )
+        )
+        if draw.random() < 0.5:
+            lines.append("    optimizer.step()")
+    result = draw.choice(names[1:])
+    return "\n".join(["def program(x):", "    global state", *lines, f"    return {result}"])
+
+
+def outcome(text, seed, compiling):
+    """What every call returned, and what it left behind."""
+    torch.manual_seed(seed)
+    draw = random.Random(seed)
+    w = torch.randn(3, 3, requires_grad=True)
+    optimizer = torch.optim.Adam([w], lr=0.05) if seed % 2 else torch.optim.SGD([w], lr=0.05, momentum=0.5)
+    scope = {
+        "torch": torch, "w": w, "optimizer": optimizer, "state": torch.randn(3, 3), "settings": {"scale": 2.0},
+        "scale": 1.5, "flag": True, "counts": [0], "seen": [],
+    }  # fmt: skip
+    exec(compile(text, f"<program {seed}>", "exec"), scope)
+    program = scope["program"]
+    if compiling:
+        program = torch.compile(program, backend="eager")
+    found = []
+    for _ in range(CALLS):
+        if draw.random() < 0.1:
+            scope["flag"] = not scope["flag"]
+        if draw.random() < 0.1:
+            scope["scale"] = draw.choice([0.5, 1.5])
+        if draw.random() < 0.05:
+            w.data = torch.randn(3, 3)
+        x = torch.randn(3, 3)
+        try:
+            result = program(x)
+        except RuntimeError as error:
+            result = torch.zeros(1)
+            found.append(str(error))
+        found.append(
+            state_of(
+                result, x, w, scope["state"], optimizer, scope["settings"], scope["counts"], scope["seen"]
+            )
+        )
+    return found, program
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_compiled_and_not_they_do_the_same(block):
+    recorded = 0
+    for seed in range(block * 30, block * 30 + 30):
+        text = source(random.Random(seed))
+        plain, _ = outcome(text, seed, False)
+        own, program = outcome(text, seed, True)
+        assert plain == own, text
+        recorded += bool(program.programs)
+    assert recorded >= 5
