@@ -67,9 +67,9 @@ for root in range(world):
 parts = [torch.zeros(3) for _ in range(world)]
 dist.all_gather(parts, of(rank))
 assert [part[0].item() for part in parts] == list(range(world))
-flat, rows = torch.zeros(3 * world), torch.zeros(world, 3)
-dist.all_gather_single(flat, of(rank)); dist.all_gather_single(rows, of(rank))
-assert flat.equal(rows.view(-1)) and rows[:, 0].tolist() == list(range(world))
+flat = torch.zeros(3 * world)
+dist.all_gather_single(flat, of(rank))
+assert flat.view(world, 3)[:, 0].tolist() == list(range(world))
 out = torch.zeros(world)
 dist.all_to_all_single(out, torch.arange(float(world)) + 10 * rank)
 assert out.tolist() == [10 * one + rank for one in range(world)]
@@ -165,7 +165,7 @@ for work in works[::-1]: work.wait()
 assert [one[0].item() for one in ones] == [world, 2]
 dist.destroy_process_group(mine)
 mesh = dist.device_mesh.init_device_mesh("cpu", (world // 2, 2), mesh_dim_names=("rows", "columns"))
-assert mesh.get_coordinate() == [rank // 2, rank % 2] and mesh.get_group("columns").size() == 2
+assert mesh.get_coordinate() == (rank // 2, rank % 2) and mesh.get_group("columns").size() == 2
 """
 
 
@@ -187,6 +187,16 @@ def test_all_have_the_same_bits():
     """
     shown = run_processes(4, source)
     assert len(shown[0].split()) == 3 and len(set(shown)) == 1
+
+
+@pytest.mark.own
+def test_tensors_can_come_along_a_new_dimension():
+    source = """
+    rows = torch.zeros(world, 3)
+    dist.all_gather_single(rows, torch.full((3,), float(rank)))
+    print(rows[:, 0].tolist())
+    """
+    assert run_processes(2, source) == ["[0.0, 1.0]\n"] * 2
 
 
 @pytest.mark.own

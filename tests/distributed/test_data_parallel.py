@@ -1,8 +1,16 @@
 """Models that processes train together: their gradients are those of one process with all inputs."""
 
+import warnings
+
 import pytest
 import rushlight as torch
 from support import raises, run_processes
+
+with warnings.catch_warnings():
+    # Torch's own import of it warns.
+    warnings.simplefilter("ignore")
+    from rushlight.distributed.algorithms.join import Join
+    from rushlight.distributed.optim import ZeroRedundancyOptimizer
 
 dist = torch.distributed
 Parallel = torch.nn.parallel.DistributedDataParallel
@@ -252,11 +260,8 @@ def test_a_model_says_what_it_is(alone):
     ],
 )
 def test_what_cannot_be_is_refused(alone, call, kind, text):
-    from rushlight.distributed.algorithms.join import Join
-    from rushlight.distributed.optim import ZeroRedundancyOptimizer as Zero
-
     with raises(kind, text):
-        eval(call, {"Parallel": Parallel, "Zero": Zero, "Join": Join, "torch": torch})
+        eval(call, {"Parallel": Parallel, "Zero": ZeroRedundancyOptimizer, "Join": Join, "torch": torch})
 
 
 def test_each_process_draws_its_share(alone):

@@ -107,9 +107,14 @@ class Together:
             mine = parts[(rank - behind) % size]
             arrived = empty_like(mine)
             self._swap((rank + 1) % size, made, (rank - 1) % size, arrived)
-            step(arrived, mine)
-            made = arrived
-        out.copy_(made)
+            if behind < size:
+                step(arrived, mine)
+                made = arrived
+        own = parts[rank]
+        if out.data_ptr() != own.data_ptr():
+            out.copy_(own)
+        if size > 1:
+            step(out, arrived)
         end(kind, out, size)
 
     def all_gather(self, parts: Sequence[Tensor], mine: Tensor) -> None:

@@ -20,7 +20,8 @@ _MOST_BYTES = 1 << 32
 def read_into(connection: socket.socket, view: memoryview) -> None:
     """Fill a view with what comes; `ConnectionError` if the other side has gone."""
     while view:
-        count = connection.recv_into(view)
+        # As much as there will be, in one call: each call waits for the interpreter afterwards.
+        count = connection.recv_into(view, 0, socket.MSG_WAITALL)
         if not count:
             raise ConnectionResetError("Connection closed by peer")
         view = view[count:]

@@ -29,7 +29,7 @@ class DeviceMesh:
         if self.mesh.unique().numel() != self.mesh.numel():
             raise RuntimeError(f"a process can be in a mesh once, but it has {self.mesh.tolist()}")
         where = (self.mesh == rank).nonzero()
-        self._coordinate: list[int] | None = where[0].tolist() if len(where) else None
+        self._coordinate = tuple(where[0].tolist()) if len(where) else None
         self._groups: list[Any] = [self._make_groups(dim, rank) for dim in range(self.ndim)]
 
     def _make_groups(self, dim: int, rank: int) -> Any:
@@ -86,7 +86,7 @@ class DeviceMesh:
         """Return the rank of this process along a dimension."""
         return get_group_rank(self.get_group(mesh_dim), self.get_rank())
 
-    def get_coordinate(self) -> list[int] | None:
+    def get_coordinate(self) -> tuple[int, ...] | None:
         """Return where this process is, or None if it is not there."""
         return self._coordinate
 

@@ -66,11 +66,16 @@ class _Bucket:
 
     def __init__(self, parameters: Sequence[Tensor], indices: Sequence[int]) -> None:
         self.parameters, self.indices = list(parameters), list(indices)
-        count = sum(parameter.numel() for parameter in parameters)
-        self.buffer = empty(count, dtype=parameters[0].dtype)
-        parts = self.buffer.split([parameter.numel() for parameter in parameters])
-        self.views = [part.view(one.shape) for part, one in zip(parts, parameters, strict=True)]
-        self.missing = len(self.parameters)
+        self.renew()
+
+    def renew(self) -> None:
+        """Take new memory."""
+        sizes = [parameter.numel() for parameter in self.parameters]
+        self.buffer = empty(sum(sizes), dtype=self.parameters[0].dtype)
+        parts = self.buffer.split(sizes)
+        self.views = [part.view(one.shape) for part, one in zip(parts, self.parameters, strict=True)]
+        self.missing = len(sizes)
+        self.is_given_away = False
 
 
 def in_buckets(parameters: Sequence[Tensor], first: int, most: int) -> list[_Bucket]:
@@ -116,6 +121,7 @@ class Reducer:
         self._expects = self._has_begun = self._is_queued = False
         self._arrived: set[int] = set()
         self._next = 0
+        self._had = [False] * len(self._parameters)
         self._works: list[Any] = []
         self._handles = [self._listen(index) for index in range(len(self._parameters))]
 
@@ -150,8 +156,12 @@ class Reducer:
         self._arrived.clear()
         self._works.clear()
         self._next = 0
+        # Gradients that are there stay where they are; others may be on the memory of a bucket.
+        self._had = [parameter.grad is not None for parameter in self._parameters]
         for bucket in self.buckets:
             bucket.missing = len(bucket.parameters)
+            if bucket.is_given_away:
+                bucket.renew()
         if self._finds_unused:
             # Perhaps no parameter gets a gradient, and the others wait all the same.
             for output in outputs:
@@ -233,17 +243,18 @@ class Reducer:
         with no_grad():
             for index, (bucket, place) in self._place_of.items():
                 if used is None or used[index]:
-                    self._give(self._parameters[index], bucket.views[place])
+                    self._give(index, bucket, bucket.views[place])
         self._expects = self._has_begun = False
 
-    def _give(self, parameter: Tensor, view: Tensor) -> None:
-        gradient = parameter.grad
+    def _give(self, index: int, bucket: _Bucket, view: Tensor) -> None:
+        parameter = self._parameters[index]
         if self._keeps_views:
             parameter.grad = view
-        elif gradient is None:
-            parameter.grad = view.clone()
+        elif self._had[index] and parameter.grad is not None:
+            parameter.grad.detach().copy_(view)
         else:
-            gradient.detach().copy_(view)
+            parameter.grad = view
+            bucket.is_given_away = True
 
     def _used_somewhere(self) -> list[bool]:
         used = zeros(len(self._parameters), dtype=int32)

@@ -151,19 +151,20 @@ class DistributedDataParallel(Module, Joinable):
     def _check_alike(self) -> None:
         """Refuse models that differ, on all processes alike."""
         mine = [list(one.shape) for one in self._module_parameters]
-        rank, everybody = self.process_group.rank(), [None] * self.process_group.size()
+        rank = self.process_group.rank()
+        everybody: list[Any] = [None] * self.process_group.size()
         all_gather_object(everybody, mine, self.process_group)
-        first: Any = everybody[0]
+        first = everybody[0]
         for other, shapes in enumerate(everybody):
-            if len(shapes) != len(first):  # type: ignore[arg-type]
+            if len(shapes) != len(first):
                 raise RuntimeError(
                     f"DDP expects same model across all ranks, but Rank {rank} has "
                     f"{len(mine)} params, while rank {other if rank == 0 else 0} "
                     f"has inconsistent {len(shapes if rank == 0 else first)} "
-                    "params."  # type: ignore[arg-type]
+                    "params."
                 )
         for other, shapes in enumerate(everybody):
-            for index, (here, there) in enumerate(zip(shapes, first, strict=True)):  # type: ignore[call-overload]
+            for index, (here, there) in enumerate(zip(shapes, first, strict=True)):
                 if here != there:
                     raise RuntimeError(
                         f"[{other}]: params[{index}] in this process with sizes {here} appears not to match "
@@ -303,7 +304,7 @@ class DistributedDataParallel(Module, Joinable):
     def _set_params_and_buffers_to_ignore_for_model(
         module: Module, params_and_buffers_to_ignore: Any
     ) -> None:
-        module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore  # type: ignore[assignment]
+        module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
 
 
 class _GoesAlong(JoinHook):
