@@ -402,7 +402,14 @@ def test_names_are_where_libraries_look_for_them():
     from rushlight.distributed.algorithms.join import Join  # noqa: F401
     from rushlight.distributed.constants import default_pg_timeout
     from rushlight.distributed.distributed_c10d import _get_default_group, all_reduce  # noqa: F401
-    from rushlight.distributed.tensor import DTensor, Shard
 
     assert all_reduce is dist.all_reduce and default_pg_timeout.total_seconds() == 1800
-    assert not isinstance(torch.ones(1), DTensor) and Shard(1) == Shard(1)
+
+
+@pytest.mark.own
+def test_what_is_not_there_has_its_names():
+    from rushlight.distributed.tensor import DTensor, Shard, distribute_tensor
+
+    assert not isinstance(torch.ones(1), DTensor) and Shard(1) == Shard(1) != Shard(0)
+    with raises(NotImplementedError, "tensors whose parts lie in several processes are not there"):
+        distribute_tensor(torch.ones(1))
