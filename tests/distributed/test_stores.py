@@ -1,6 +1,7 @@
 """Stores: keys and values that processes share."""
 
 import datetime
+import json
 import socket
 import threading
 
@@ -131,3 +132,27 @@ def test_what_is_no_key_and_no_value_is_refused():
     with raises(dist.DistStoreError, "ValueError: invalid literal"):
         store.add("text", 1)
     assert store.get("text") == b"no number"
+
+
+@pytest.mark.own
+def test_who_has_not_read_the_store_does_not_get_in():
+    from rushlight.distributed._sockets import Mesh, Sockets
+
+    store, made = dist.HashStore(), {}
+    first = threading.Thread(target=lambda: made.update({0: Mesh(store, 0, 2, 30)}))
+    first.start()
+    said = json.loads(store.get("mesh/0"))
+    with socket.create_connection((said["host"], said["port"])) as stranger:
+        stranger.sendall(b"x" * 16 + (1).to_bytes(4, "big"))
+        # It is hung up on.
+        assert stranger.recv(1) == b""
+    made[1] = Mesh(store, 1, 2, 30)
+    first.join()
+    ways = [Sockets(made[rank], "world", range(2)) for rank in range(2)]
+    view = memoryview(bytearray(3))
+    arriving = ways[0].begin_receive(1, 5, view)
+    ways[1].begin_send(0, 5, memoryview(b"abc"))
+    arriving.wait(30)
+    assert bytes(view) == b"abc" and arriving.source == 1
+    for way in ways:
+        way.close()
