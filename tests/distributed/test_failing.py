@@ -129,6 +129,27 @@ def test_without_mpi_it_says_what_is_missing(monkeypatch):
     assert not torch.distributed.is_initialized()
 
 
+def test_mpi_is_not_taken_for_processes_that_it_has_not_started(monkeypatch):
+    from rushlight.distributed import _mpi
+
+    monkeypatch.setattr(_mpi, "is_there", lambda: True)
+    for name in (*_mpi._LAUNCHED, "RANK"):
+        monkeypatch.delenv(name, raising=False)
+    assert torch.distributed.is_mpi_available()
+    monkeypatch.setenv("RANK", "0")
+    assert not torch.distributed.is_mpi_available()
+    monkeypatch.setenv(_mpi._LAUNCHED[0], "2")
+    assert torch.distributed.is_mpi_available()
+
+
+@pytest.mark.skipif(PARITY or not find_spec("mpi4py"), reason="mpi4py is not there")
+def test_a_world_of_several_is_not_taken_for_several_of_one(program):
+    done = start(
+        sys.executable, "-m", "rushlight.distributed.run", "--nproc-per-node", "2", program, "well", "mpi"
+    )
+    assert done.returncode and "WORLD_SIZE is 2, but MPI knows of one process" in done.stderr
+
+
 @pytest.mark.skipif(
     PARITY or not find_spec("mpi4py") or not mpiexec(), reason="mpi4py or mpiexec is not there"
 )

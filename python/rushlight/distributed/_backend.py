@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, ClassVar
 
 from . import _mpi
@@ -75,8 +76,11 @@ def is_gloo_available() -> bool:
 
 
 def is_mpi_available() -> bool:
-    """Tell whether processes can reach each other by MPI: if mpi4py is there."""
-    return _mpi.is_there()
+    """Tell whether processes can reach each other by MPI: if mpi4py is there, and nothing else started them.
+
+    Libraries take MPI if it is there, which would make a world of its own of each process that `run` starts.
+    """
+    return _mpi.is_there() and (_mpi.is_launched() or "RANK" not in os.environ)
 
 
 def is_nccl_available() -> bool:

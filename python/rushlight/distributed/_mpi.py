@@ -45,6 +45,11 @@ def world() -> Messages:
         raise RuntimeError(f"{_MISSING} ({failure})") from failure
     if MPI.Query_thread() < MPI.THREAD_SERIALIZED:
         raise RuntimeError("this MPI can only be used by one thread of a process, which is not enough")
+    said = os.environ.get("WORLD_SIZE", "1")
+    if MPI.COMM_WORLD.Get_size() == 1 and said != "1" and not is_launched():
+        raise RuntimeError(
+            f"WORLD_SIZE is {said}, but MPI knows of one process: start them with mpiexec, or say 'gloo'"
+        )
     return Messages(MPI, MPI.COMM_WORLD.Dup())
 
 
