@@ -6,7 +6,7 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import empty, int64, tensor, uint8, zeros
-from .._sharing import frombuffer
+from .._tensors.sharing import frombuffer
 from ._checks import check_other, in_group, warn_outside
 from ._collectives import all_gather, broadcast, check_destination, gather, scatter
 from ._messages_between import recv, send

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._absent import refusing
+from .._devices.absent import refusing
 from ..nn import Module
 
 __all__ = ["FSDPModule", "FullyShardedDataParallel", "fully_shard"]  # noqa: F822 (made below)

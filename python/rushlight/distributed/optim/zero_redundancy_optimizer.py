@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from ..._rushlight import Tensor, empty, zeros
-from ..._typename import typename
+from ..._tensors.typename import typename
 from ...autograd.grad_mode import no_grad
 from ...optim.optimizer import Optimizer
 from .._objects import broadcast_object_list
