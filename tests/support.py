@@ -4,6 +4,7 @@ import doctest
 import io
 import math
 import os
+import socket
 import subprocess
 import sys
 import textwrap
@@ -153,14 +154,18 @@ def check_gradient(function, *arrays, tolerance=1e-5):
         np.testing.assert_allclose(leaf.grad.numpy(), wanted, rtol=tolerance, atol=tolerance)
 
 
+def prelude():
+    """What a program begins with, so that `torch` is what is tested."""
+    text = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\n"
+    if PARITY:
+        text += "from support import alias_reference; alias_reference()\n"
+    return text + "import rushlight as torch\n"
+
+
 def run_script(source, timeout=120):
     """Run `source` in a fresh interpreter and return what it printed; a failure there is a failure here."""
-    prelude = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\n"
-    if PARITY:
-        prelude += "from support import alias_reference; alias_reference()\n"
-    prelude += "import rushlight as torch\n"
     done = subprocess.run(
-        [sys.executable, "-c", prelude + textwrap.dedent(source)],
+        [sys.executable, "-c", prelude() + textwrap.dedent(source)],
         capture_output=True,
         text=True,
         timeout=timeout,
@@ -168,6 +173,45 @@ def run_script(source, timeout=120):
     )
     assert done.returncode == 0, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def run_processes(count, source, timeout=100, join=True):
+    """Run `source` in as many processes, each with its `rank` among `world`; return what each printed.
+
+    They join each other first unless `join` is false. What one fails with is a failure here.
+    """
+    begun = begin_processes(count, source, join)
+    try:
+        ended = [process.communicate(timeout=timeout) for process in begun]
+    finally:
+        for process in begun:
+            process.kill()
+    for process, (shown, told) in zip(begun, ended, strict=True):
+        assert process.returncode == 0, f"exit {process.returncode}\n{shown}\n{told}"
+    return [shown for shown, _ in ended]
+
+
+def begin_processes(count, source, join=True):
+    """Start what `run_processes` waits for."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    begin = prelude() + (
+        "import os\ndist = torch.distributed\nrank, world = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])\n"
+    )
+    begin += "dist.init_process_group('gloo')\n" if join else ""
+    end = "\ndist.destroy_process_group()\n" if join else ""
+    told = {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    command = [sys.executable, "-W", "ignore", "-c", begin + textwrap.dedent(source) + end]
+    return [
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **told, "RANK": str(rank), "RUSHLIGHT_NUM_THREADS": "1"},
+        )
+        for rank in range(count)
+    ]
 
 
 def run_together(*works):

@@ -85,7 +85,9 @@ def test_the_version_is_the_one_of_cargo():
 
 
 def test_numpy_is_all_that_is_needed_at_run_time():
-    assert [re.match(r"[\w-]+", requirement).group() for requirement in requires("rushlight")] == ["numpy"]
+    assert [re.match(r"[\w-]+", one).group() for one in requires("rushlight") if "extra ==" not in one] == [
+        "numpy"
+    ]
 
 
 def test_the_wheel_holds_the_package_its_types_and_the_licences(wheel):

@@ -95,3 +95,14 @@ def test_a_name_that_nothing_has_is_an_error():
     with pytest.raises(AttributeError) as caught:
         torch.autograd.no_such_room  # noqa: B018
     assert str(caught.value).endswith(".autograd' has no attribute 'no_such_room'")
+
+
+@pytest.mark.own
+def test_programs_of_one_process_load_nothing_of_what_connects_several():
+    asked = (
+        "import rushlight as torch, rushlight.nn, rushlight.utils.data, rushlight.optim;"
+        "assert torch.distributed.is_available() and not torch.distributed.is_initialized()"
+    )
+    loaded = modules_after(asked)
+    assert not [name for name in loaded if name.startswith("rushlight.distributed._")]
+    assert not loaded & {"socket", "mpi4py", "rushlight.nn.parallel.distributed"}

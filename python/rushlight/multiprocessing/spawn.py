@@ -66,11 +66,15 @@ def _run(function: Callable[..., Any], place: int, args: tuple[Any, ...], failed
         function(place, *args)
     except KeyboardInterrupt:
         pass  # Whoever waits got it too, and ends the others.
-    except Exception:
+    except Exception as failure:
         import traceback
 
         with open(failed, "wb") as file:
             pickle.dump(traceback.format_exc(), file)
+        # Processes that it computes with may wait for it.
+        others = sys.modules.get("rushlight.distributed._failing")
+        if others is not None:
+            others.tell(failure)
         sys.exit(1)
 
 

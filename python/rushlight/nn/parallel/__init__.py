@@ -1,12 +1,17 @@
-"""Models on several devices: there is one, so that models run as they are."""
+"""Models on several devices: there is one, so that models run as they are. Processes that train together."""
 
+from typing import TYPE_CHECKING
+
+from ..._lazy import on_first_use
 from ..._places import open_places
 from .data_parallel import DataParallel, data_parallel
-from .distributed import DistributedDataParallel
 from .parallel_apply import parallel_apply
 from .replicate import replicate
 from .scatter_gather import gather, scatter
 from .scatter_gather import scatter_kwargs as scatter_kwargs
+
+if TYPE_CHECKING:
+    from .distributed import DistributedDataParallel as DistributedDataParallel
 
 __all__ = [
     "DataParallel",
@@ -24,4 +29,9 @@ open_places(
         "_functions": {"._transfers": "Broadcast Gather ReduceAddCoalesced Scatter"},
         "comm": {"._transfers": "broadcast gather reduce_add scatter"},
     },
+)
+
+# Programs of one process need nothing of what connects several.
+__getattr__, __dir__ = on_first_use(
+    globals(), rooms={"distributed"}, places={".distributed": "DistributedDataParallel"}
 )
