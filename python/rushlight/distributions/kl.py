@@ -15,8 +15,9 @@ from .choices import Categorical, OneHotCategorical
 from .counts import Poisson
 from .gammas import Beta, Dirichlet, Gamma
 from .halves import HalfNormal
+from .mapped import Gumbel
 from .multivariate import Independent, MultivariateNormal
-from .scaled import Cauchy, Gumbel, Laplace, Normal
+from .scaled import Cauchy, Laplace, Normal
 from .utils import sum_rightmost
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _geometrics(p: Geometric, q: Geometric) -> Tensor:
 
 @register_kl(HalfNormal, HalfNormal)
 def _half_normals(p: HalfNormal, q: HalfNormal) -> Tensor:
-    return kl_divergence(p._whole(), q._whole())
+    return kl_divergence(p.base_dist, q.base_dist)
 
 
 @register_kl(Categorical, Categorical)
