@@ -25,6 +25,8 @@ from ._showing import shown_to
 from ._typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
+del finfo, iinfo  # noqa: F821 - `_limits` has those that know absent types too
+
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from typing import Any
@@ -282,6 +284,11 @@ else:
             "onnx",
             "jit",
             "mps",
+            "optimize",
+            "export",
+            "quasirandom",
+            "nested",
+            "masked",
             "mtia",
             "xpu",
             "version",
@@ -303,6 +310,16 @@ else:
             "ctc_loss grid_sampler hinge_embedding_loss instance_norm kl_div margin_ranking_loss "
             "pairwise_distance poisson_nll_loss triplet_margin_loss",
             "._lowrank": "orgqr ormqr pca_lowrank svd_lowrank",
+            "._fake_quantised": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
+            ".ao.observers": "per_channel_affine per_channel_affine_float_qparams per_channel_symmetric "
+            "per_tensor_affine per_tensor_symmetric",
+            "._limits": "finfo iinfo",
+            "._symbols": "SymBool SymFloat SymInt",
+            "._storage_classes": "BFloat16Storage BoolStorage ByteStorage CharStorage ComplexDoubleStorage "
+            "ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage",
+            "._C": "DispatchKey DispatchKeySet FunctionSchema DisableTorchFunction "
+            "DisableTorchFunctionSubclass",
+            ".amp": "autocast GradScaler",
             "._machine": "compiled_with_cxx11_abi from_file get_device get_num_interop_threads has_lapack "
             "has_mkl has_openmp has_spectral is_distributed set_num_interop_threads",
             "._native_forms": "_convolution _shape_as_tensor convolution embedding_bag embedding_renorm_ "
@@ -318,7 +335,6 @@ else:
             "._spectra": "istft stft",
             "._streams": "AcceleratorError Event OutOfMemoryError Stream get_device_module",
             "._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
-            ".amp": "autocast",
             ".amp._former": "get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled "
             "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_gpu_dtype",
             ".amp._scaling": "_amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_",

@@ -9,7 +9,7 @@ from .. import _rushlight as native
 from .._rushlight import Size, Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
-from .distribution import Distribution, shape_of
+from .distribution import shape_of
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 

@@ -193,7 +193,9 @@ class _OfParts(Transform):
         if not -whole.dim() <= self.dim < whole.dim():
             raise AssertionError(f"dim {self.dim} out of range for tensor with {whole.dim()} dimensions")
         if whole.shape[self.dim] != length:
-            raise AssertionError(f"{name}.size({self.dim}) = {whole.shape[self.dim]} must equal {shown} {length}")
+            raise AssertionError(
+                f"{name}.size({self.dim}) = {whole.shape[self.dim]} must equal {shown} {length}"
+            )
 
     def _mapped(self, name: str, whole: Tensor, way: Callable[[Transform], Any]) -> Tensor:
         parts = zip(self.transforms, self._parts(name, whole), strict=True)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._lazy import on_first_use
 from ._pytree_nodes import _BUILT_IN, _DICTIONARIES, SUPPORTED_NODES, _is_leaf, _node_type
+from ._pytree_nodes import BUILTIN_TYPES as BUILTIN_TYPES
 from ._pytree_nodes import GetAttrKey as GetAttrKey
 from ._pytree_nodes import MappingKey as MappingKey
 from ._pytree_nodes import NodeDef as NodeDef

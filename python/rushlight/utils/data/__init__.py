@@ -47,7 +47,11 @@ open_places(globals(), {"_utils": {}})
 open_places(
     vars(_utils),  # type: ignore[name-defined]  # noqa: F821
     {
-        "collate": {".collate": "default_collate default_convert"},
+        "collate": {
+            ".collate": "collate collate_float_fn collate_int_fn collate_numpy_array_fn "
+            "collate_numpy_scalar_fn collate_str_fn collate_tensor_fn default_collate "
+            "default_collate_err_msg_format default_collate_fn_map default_convert np_str_obj_array_pattern"
+        },
         "worker": {".dataloader": "get_worker_info", "._seeds": "_generate_state"},
     },
 )
