@@ -1,4 +1,4 @@
-"""Numbers moved to those that few bits can say, as quantised models would have them, and gradients that pass."""
+"""Numbers moved to those that few bits can say, as quantised models have them; gradients pass."""
 
 from __future__ import annotations
 

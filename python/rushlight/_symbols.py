@@ -1,4 +1,4 @@
-"""Numbers that a compiler knows by their names alone: here every size is a number, and none of these is made."""
+"""Numbers that a compiler knows by name alone: here every size is a number, and none of these is made."""
 
 from __future__ import annotations
 

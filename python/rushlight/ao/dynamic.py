@@ -75,11 +75,8 @@ def quantize_dynamic(
 
     >>> import rushlight as torch
     >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
-    >>> torch.ao.quantization.quantize_dynamic(net, {torch.nn.Linear}, dtype=torch.qint8)
-    Sequential(
-      (0): DynamicQuantizedLinear(in_features=2, out_features=3, dtype=torch.qint8, qscheme=torch.per_tensor_affine)
-      (1): ReLU()
-    )
+    >>> torch.ao.quantization.quantize_dynamic(net, {torch.nn.Linear})[0].int_weight.dtype
+    torch.int8
     """
     if dtype is not qint8:
         raise NotImplementedError(

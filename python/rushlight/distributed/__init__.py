@@ -7,11 +7,7 @@ False
 
 from __future__ import annotations
 
-from .._lazy import on_first_use
-
 __all__ = ["is_available", "is_initialized"]
-
-__getattr__, __dir__ = on_first_use(globals(), rooms={"device_mesh", "fsdp", "rpc", "tensor"})
 
 
 def is_available() -> bool:

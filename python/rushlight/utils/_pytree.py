@@ -56,6 +56,8 @@ else:
     }
     __getattr__, __dir__ = on_first_use(globals(), places=_PLACES)
 
+_get_node_type = _node_type
+
 PyTree = Any
 
 tree_is_leaf = _is_leaf

@@ -1,0 +1,42 @@
+"""Runs one workload and prints what it returned: `python calling.py NAME`, in a Python that has torch or the alias."""
+
+import contextlib
+import importlib.util
+import json
+import pathlib
+import sys
+import time
+import warnings
+
+WORKLOADS = pathlib.Path(__file__).parent / "workloads"
+
+
+def plain(value):
+    """Tensors, arrays and numbers as lists and numbers that JSON has."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def main(name):
+    warnings.simplefilter("ignore")
+    spec = importlib.util.spec_from_file_location(name, WORKLOADS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    with contextlib.redirect_stdout(sys.stderr):
+        spec.loader.exec_module(module)
+        import torch
+
+        torch.set_num_threads(1)
+        start = time.perf_counter()
+        found = plain(module.work())
+    print(json.dumps({"found": found, "seconds": round(time.perf_counter() - start, 2)}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

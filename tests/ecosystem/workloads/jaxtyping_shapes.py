@@ -1,0 +1,21 @@
+"""Annotations of shapes and types that are checked."""
+
+import torch
+from jaxtyping import Float, Int, jaxtyped
+from typeguard import typechecked
+
+
+@jaxtyped(typechecker=typechecked)
+def multiply(x: Float[torch.Tensor, "a b"], y: Float[torch.Tensor, "b c"]) -> Float[torch.Tensor, "a c"]:
+    return x @ y
+
+
+def work():
+    found = multiply(torch.ones(2, 3), torch.ones(3, 4))
+    try:
+        multiply(torch.ones(2, 3), torch.ones(2, 4))
+        refused = False
+    except Exception:
+        refused = True
+    kinds = [isinstance(torch.zeros(2, dtype=d), Int[torch.Tensor, "n"]) for d in (torch.int64, torch.float32)]
+    return {"found": found, "refused": refused, "kinds": kinds}
