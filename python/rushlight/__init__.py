@@ -287,8 +287,6 @@ else:
             "optimize",
             "export",
             "quasirandom",
-            "nested",
-            "masked",
             "mtia",
             "xpu",
             "version",
@@ -322,8 +320,9 @@ else:
             ".amp": "autocast GradScaler",
             "._machine": "compiled_with_cxx11_abi from_file get_device get_num_interop_threads has_lapack "
             "has_mkl has_openmp has_spectral is_distributed set_num_interop_threads",
-            "._native_forms": "_convolution _shape_as_tensor convolution embedding_bag embedding_renorm_ "
-            "frobenius_norm gcd_ grid_sampler_2d grid_sampler_3d lcm_ ldexp_ native_batch_norm "
+            "._native_forms": "_convolution _shape_as_tensor _softmax_backward_data convolution "
+            "embedding_bag embedding_renorm_ frobenius_norm gcd_ grid_sampler_2d grid_sampler_3d lcm_ ldexp_ "
+            "native_batch_norm "
             "native_channel_shuffle native_dropout native_group_norm native_layer_norm nuclear_norm xlogy_",
             "._recurrences": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
             "._retired": "eig lstsq matrix_rank solve symeig",

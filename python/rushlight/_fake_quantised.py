@@ -20,12 +20,13 @@ def _moved(values: Tensor, scale: Any, zero_point: Any, low: int, high: int) -> 
         inverse = 1.0 / scale
         steps = (values * inverse).round() + zero_point
         inside = (steps >= low) & (steps <= high)
-        found = ((steps.clamp(low, high) - zero_point) * scale).to(values.dtype)
+        found: Tensor = ((steps.clamp(low, high) - zero_point) * scale).to(values.dtype)
     if not values.requires_grad or not native.is_grad_enabled():
         return found
     passed = native.where(inside, values, values.detach())
     # The value of the one, the derivative of the other.
-    return found + (passed - passed.detach())
+    moved: Tensor = found + (passed - passed.detach())
+    return moved
 
 
 @shown

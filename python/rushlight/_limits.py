@@ -19,8 +19,8 @@ class _Limits(type):
         # A class that is called `type` hides the built-in one, which is not needed here.
         if not isinstance(type, _Type):
             return cls.compiled() if type is None else cls.compiled(type)
-        made = object.__new__(cls)
-        made.__init__(type)  # type: ignore[misc]
+        made: Any = object.__new__(cls)  # type: ignore[arg-type]
+        made.__init__(type)
         return made
 
     def __instancecheck__(cls, instance: Any) -> bool:

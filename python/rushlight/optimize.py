@@ -140,15 +140,7 @@ class _Function:
         """Return the Hessian, a row at a time."""
         leaves, value = self.recorded(vector)
         slopes = native.cat([slope.double().reshape(-1) for slope in self.slopes(value, leaves, again=True)])
-        rows = []
-        for slope in slopes.unbind():
-            found = grad(slope, leaves, retain_graph=True, allow_unused=True) if slope.requires_grad else ()
-            found = found or [None] * len(leaves)
-            rows.append(
-                self.vector(
-                    [native.zeros_like(b) if a is None else a for a, b in zip(found, leaves, strict=True)]
-                )
-            )
+        rows = [self.vector(self.slopes(slope, leaves, again=True)) for slope in slopes.unbind()]
         return native.stack([native.from_numpy(row) for row in rows]).numpy()
 
     def constraint(self, given: Any) -> Any:
@@ -176,7 +168,7 @@ class _Function:
             return None
         if isinstance(given, tuple) and len(given) == 2:
             sides = [self._side(side, infinite) for side, infinite in zip(given, (-1, 1), strict=True)]
-            from scipy.optimize import Bounds
+            from scipy.optimize import Bounds  # type: ignore[import-untyped]
 
             return Bounds(*sides)
         return given
@@ -208,11 +200,11 @@ def minimize(
     """Find a minimum of a function of tensors near `x0`, by `scipy.optimize.minimize`.
 
     `x0` is a tensor, or a list, tuple or dictionary of tensors; `fun` is called with the same, and returns a
-    tensor of one number. Every method of SciPy gets what it can use: the gradient, products of the Hessian with
-    directions, or the Hessian itself. `bounds` is a pair of least and greatest values, each a number, None, or
-    tensors as `x0` has them. A constraint is a dictionary as SciPy has it, whose function is one of tensors: its
-    slopes come from autograd too. `callback` is called with `x` after every step, and ends the search by
-    returning True; `progress` writes a line about each step to standard error.
+    tensor of one number. Every method of SciPy gets what it can use: the gradient, products of the Hessian
+    with directions, or the Hessian itself. `bounds` is a pair of least and greatest values, each a number,
+    None, or tensors as `x0` has them. A constraint is a dictionary as SciPy has it, whose function is one of
+    tensors: its slopes come from autograd too. `callback` is called with `x` after every step, and ends the
+    search by returning True; `progress` writes a line about each step to standard error.
 
     >>> import rushlight as torch
     >>> found = torch.optimize.minimize(lambda x: ((x - 3) ** 2).sum(), torch.zeros(2))  # doctest: +SKIP

@@ -48,11 +48,12 @@ def _directions(dimension: int) -> NDArray[Any]:
         bits = whole[: count * width].reshape(count, width)[:left].astype(numpy.int64)
         rows.append(_of_degree(degree, bits))
         left, start = left - count, start + count * width
-    return numpy.concatenate(rows) << numpy.arange(_BITS - 1, -1, -1)
+    found: NDArray[Any] = numpy.concatenate(rows) << numpy.arange(_BITS - 1, -1, -1)
+    return found
 
 
 def _of_degree(degree: int, bits: NDArray[Any]) -> NDArray[Any]:
-    """Return the direction numbers of sequences whose polynomials have one degree: each follows from those before."""
+    """Return the direction numbers by polynomials of one degree: each number follows from those before."""
     found = numpy.ones((len(bits), _BITS), dtype=numpy.int64)
     place = degree - 1
     for number in range(1, degree):

@@ -1,4 +1,4 @@
-"""Runs one workload and prints what it returned: `python calling.py NAME`, in a Python that has torch or the alias."""
+"""Runs one workload and prints what it found: `python calling.py NAME`, in a Python in which `torch` is something."""
 
 import contextlib
 import importlib.util
@@ -12,7 +12,7 @@ WORKLOADS = pathlib.Path(__file__).parent / "workloads"
 
 
 def plain(value):
-    """Tensors, arrays and numbers as lists and numbers that JSON has."""
+    """Return tensors, arrays and numbers as what JSON has."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
     if hasattr(value, "tolist"):
@@ -28,6 +28,7 @@ def main(name):
     warnings.simplefilter("ignore")
     spec = importlib.util.spec_from_file_location(name, WORKLOADS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
+    # What libraries print is not what was found.
     with contextlib.redirect_stdout(sys.stderr):
         spec.loader.exec_module(module)
         import torch
@@ -35,7 +36,7 @@ def main(name):
         torch.set_num_threads(1)
         start = time.perf_counter()
         found = plain(module.work())
-    print(json.dumps({"found": found, "seconds": round(time.perf_counter() - start, 2)}))
+    print(json.dumps({"found": found, "seconds": time.perf_counter() - start}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Observers see which numbers pass, and tell by which steps few bits would say them; fakes move them there."""
+"""Observers see which numbers pass, and tell by which steps few bits say them; fakes move them there."""
 
 from __future__ import annotations
 

@@ -34,8 +34,9 @@ _OBSERVERS = (
     "FakeQuantize FakeQuantizeBase MinMaxObserver MovingAverageMinMaxObserver "
     "MovingAveragePerChannelMinMaxObserver NoopObserver ObserverBase PerChannelMinMaxObserver "
     "PlaceholderObserver UniformQuantizationObserverBase default_debug_observer "
-    "default_dynamic_quant_observer default_fake_quant default_observer default_per_channel_weight_fake_quant "
-    "default_per_channel_weight_observer default_placeholder_observer default_weight_fake_quant "
+    "default_dynamic_quant_observer default_fake_quant default_observer "
+    "default_per_channel_weight_fake_quant default_per_channel_weight_observer "
+    "default_placeholder_observer default_weight_fake_quant "
     "default_weight_observer"
 )
 __getattr__, __dir__ = on_first_use(

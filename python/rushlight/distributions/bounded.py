@@ -155,7 +155,7 @@ class Exponential(ExponentialFamily):
     def _natural_params(self) -> tuple[Tensor, ...]:
         return (-self.rate,)
 
-    def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
+    def _log_normalizer(self, x: Tensor) -> Tensor:
         return -(-x).log()
 
 
@@ -257,7 +257,7 @@ class ContinuousBernoulli(_Chance, ExponentialFamily):
     def _natural_params(self) -> tuple[Tensor]:
         return (self.logits,)
 
-    def _log_normalizer(self, x: Tensor) -> Tensor:  # type: ignore[override]
+    def _log_normalizer(self, x: Tensor) -> Tensor:
         far = (x <= self._lims[0] - 0.5) | (x > self._lims[1] - 0.5)
         cut = native.where(far, x, self._lims[0] - 0.5)
         near = 0.5 * x + x**2 / 24.0 - x**4 / 2880.0

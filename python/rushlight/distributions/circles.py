@@ -46,7 +46,7 @@ class VonMises(Distribution):
         return self.loc
 
     @lazy_property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def variance(self) -> Tensor:
         """The variance, on the circle: one less the length of the mean direction."""
         return 1 - special.i1e(self.concentration) / special.i0e(self.concentration)
 
@@ -61,7 +61,7 @@ class VonMises(Distribution):
     def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples: proposals of a wrapped Cauchy distribution, of which some are taken.
 
-        In double precision whatever the type: in single, nothing would ever be taken for small concentrations.
+        In double precision whatever the type: in single, none would be taken for small concentrations.
         """
         with no_grad():
             mean, kappa = self.loc.double(), self.concentration.double()

@@ -1,4 +1,4 @@
-"""Distributions of covariance matrices, and of vectors whose covariance is a diagonal and a few directions."""
+"""Distributions of covariance matrices, and of vectors of which one is a diagonal and a few directions."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class LowRankMultivariateNormal(Distribution):
         return self.loc
 
     @lazy_property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def variance(self) -> Tensor:
         """The variances of the elements."""
         return self.cov_factor.pow(2).sum(-1) + self.cov_diag
 
@@ -215,33 +215,34 @@ class Wishart(ExponentialFamily):
         setattr(self, name, matrix.expand(*batch, *event))
         if bool(self.df.lt(event[-1]).any()):
             warnings.warn(
-                "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.",
+                "Low df values detected. Singular samples are highly likely to occur for "
+                "ndim - 1 < df < ndim.",
                 stacklevel=2,
             )
         super().__init__(batch, event, validate_args=validate_args)
         if name == "scale_tril":
-            self._root = self.scale_tril
+            self._unbroadcasted_scale_tril = self.scale_tril
         elif name == "covariance_matrix":
-            self._root = linalg.cholesky(self.covariance_matrix)
+            self._unbroadcasted_scale_tril = linalg.cholesky(self.covariance_matrix)
         else:
-            self._root = _root_of_inverse(self.precision_matrix)
-        orders = native.arange(event[-1], dtype=self._root.dtype)
+            self._unbroadcasted_scale_tril = _root_of_inverse(self.precision_matrix)
+        orders = native.arange(event[-1], dtype=self._unbroadcasted_scale_tril.dtype)
         self._dist_chi2 = Chi2(self.df.unsqueeze(-1).expand(*batch, event[-1]) - orders)
 
     @lazy_property
     def scale_tril(self) -> Tensor:
         """The lower triangle that times its transpose is the covariance."""
-        return self._root
+        return self._unbroadcasted_scale_tril
 
     @lazy_property
     def covariance_matrix(self) -> Tensor:
         """The covariance of the vectors."""
-        return self._root @ self._root.mT
+        return self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
         """The inverse of that."""
-        return native.cholesky_inverse(self._root)
+        return native.cholesky_inverse(self._unbroadcasted_scale_tril)
 
     def _spread_df(self) -> Tensor:
         return self.df[..., None, None]
@@ -272,7 +273,7 @@ class Wishart(ExponentialFamily):
         rows, columns = _pieces.tril_indices(size, size, offset=-1)
         below = native.randn(*shape, *self._batch_shape, size * (size - 1) // 2, dtype=noise.dtype)
         noise[..., rows, columns] = below
-        root = self._root @ noise
+        root = self._unbroadcasted_scale_tril @ noise
         return root @ root.mT
 
     def rsample(self, sample_shape: Iterable[int] = (), max_try_correction: int | None = None) -> Tensor:
@@ -291,24 +292,29 @@ class Wishart(ExponentialFamily):
         if self._validate_args:
             self._validate_sample(value)
         df, size = self.df, self._event_shape[-1]
-        whole = df * (size * math.log(2) / 2 + _logarithms(self._root)) + native.mvlgamma(df / 2, size)
-        traces = native.cholesky_solve(value, self._root).diagonal(0, -2, -1).sum(-1)
-        return (df - size - 1) / 2 * linalg.slogdet(value).logabsdet - traces / 2 - whole
+        whole = df * (size * math.log(2) / 2 + _logarithms(self._unbroadcasted_scale_tril)) + native.mvlgamma(
+            df / 2, size
+        )
+        traces = native.cholesky_solve(value, self._unbroadcasted_scale_tril).diagonal(0, -2, -1).sum(-1)
+        found: Tensor = (df - size - 1) / 2 * linalg.slogdet(value).logabsdet - traces / 2 - whole
+        return found
 
     def entropy(self) -> Tensor:
         """Return the entropy."""
         df, size = self.df, self._event_shape[-1]
         halves = native.arange(size, dtype=df.dtype) / 2
         slopes = native.digamma((df / 2).unsqueeze(-1) - halves).sum(-1)
-        whole = (size + 1) * (size * math.log(2) / 2 + _logarithms(self._root))
-        return whole + native.mvlgamma(df / 2, size) - (df - size - 1) / 2 * slopes + df * size / 2
+        whole = (size + 1) * (size * math.log(2) / 2 + _logarithms(self._unbroadcasted_scale_tril))
+        found: Tensor = whole + native.mvlgamma(df / 2, size) - (df - size - 1) / 2 * slopes + df * size / 2
+        return found
 
     @property
     def _natural_params(self) -> tuple[Tensor, Tensor]:
         return -self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2
 
-    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
+    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:
         size = self._event_shape[-1]
         half = y + (size + 1) / 2
         spread = -linalg.slogdet(-2 * x).logabsdet + math.log(2) * size
-        return half * spread + native.mvlgamma(half, size)
+        found: Tensor = half * spread + native.mvlgamma(half, size)
+        return found

@@ -171,10 +171,10 @@ def _multivariate_normals(p: MultivariateNormal, q: MultivariateNormal) -> Tenso
             "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
         )
     spread = q._spread() - p._spread()
-    root, other = native.broadcast_tensors([q._root, p._root])
+    root, other = native.broadcast_tensors([q._unbroadcasted_scale_tril, p._unbroadcasted_scale_tril])
     shape = (linalg.solve_triangular(root, other, upper=False) ** 2).sum((-2, -1))
     apart = (q.loc - p.loc).unsqueeze(-1)
-    moved = (linalg.solve_triangular(q._root, apart, upper=False) ** 2).sum((-2, -1))
+    moved = (linalg.solve_triangular(q._unbroadcasted_scale_tril, apart, upper=False) ** 2).sum((-2, -1))
     return spread + 0.5 * (shape + moved - p.event_shape[0])
 
 

@@ -150,7 +150,7 @@ class CumulativeDistributionTransform(Transform):
         self.distribution = distribution
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """What samples may be."""
         return self.distribution.support
 
@@ -249,12 +249,12 @@ class CatTransform(_OfParts):
         return sum(self.lengths)
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """What parts may be."""
         return constraints.cat([one.domain for one in self.transforms], self.dim, self.lengths)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """What parts become."""
         return constraints.cat([one.codomain for one in self.transforms], self.dim, self.lengths)
 
@@ -289,12 +289,12 @@ class StackTransform(_OfParts):
         return self.transforms, self.dim
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """What slices may be."""
         return constraints.stack([one.domain for one in self.transforms], self.dim)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """What slices become."""
         return constraints.stack([one.codomain for one in self.transforms], self.dim)
 

@@ -86,8 +86,8 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     size = round(exact)
     if size - exact > native.finfo(vec.dtype).eps:
         raise ValueError(
-            f"The size of last dimension is {count} which cannot be expressed as the lower triangular part of "
-            "a square D x D matrix."
+            f"The size of last dimension is {count} which cannot be expressed as the lower triangular "
+            "part of a square D x D matrix."
         )
     made = vec.new_zeros((*vec.shape[:-1], size, size))
     rows, columns = _pieces.tril_indices(size, size, diag)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from ._pytree_classes import register_constant as register_constant
     from ._pytree_classes import register_dataclass as register_dataclass
-    from ._pytree_nodes import Context
     from ._pytree_text import treespec_dumps as treespec_dumps
     from ._pytree_text import treespec_loads as treespec_loads
 else:
@@ -57,6 +56,7 @@ else:
     __getattr__, __dir__ = on_first_use(globals(), places=_PLACES)
 
 _get_node_type = _node_type
+Context = Any
 
 PyTree = Any
 

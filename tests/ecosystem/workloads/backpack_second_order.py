@@ -13,4 +13,9 @@ def work():
     with backpack(BatchGrad(), Variance(), DiagHessian()):
         loss.backward()
     first = net[0].weight
-    return {"loss": loss, "each": first.grad_batch.sum(0), "variance": first.variance, "hessian": first.diag_h}
+    return {
+        "loss": loss,
+        "each": first.grad_batch.sum(0),
+        "variance": first.variance,
+        "hessian": first.diag_h,
+    }

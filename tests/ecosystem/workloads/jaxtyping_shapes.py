@@ -4,9 +4,11 @@ import torch
 from jaxtyping import Float, Int, jaxtyped
 from typeguard import typechecked
 
+Left, Right, Product = Float[torch.Tensor, "a b"], Float[torch.Tensor, "b c"], Float[torch.Tensor, "a c"]
+
 
 @jaxtyped(typechecker=typechecked)
-def multiply(x: Float[torch.Tensor, "a b"], y: Float[torch.Tensor, "b c"]) -> Float[torch.Tensor, "a c"]:
+def multiply(x: Left, y: Right) -> Product:
     return x @ y
 
 
@@ -17,5 +19,6 @@ def work():
         refused = False
     except Exception:
         refused = True
-    kinds = [isinstance(torch.zeros(2, dtype=d), Int[torch.Tensor, "n"]) for d in (torch.int64, torch.float32)]
+    numbers = Int[torch.Tensor, "..."]
+    kinds = [isinstance(torch.zeros(2, dtype=dtype), numbers) for dtype in (torch.int64, torch.float32)]
     return {"found": found, "refused": refused, "kinds": kinds}

@@ -35,4 +35,8 @@ def work():
         )  # fmt: skip
         trainer.fit(Net(), torch.utils.data.DataLoader(torch.randn(16, 2), batch_size=8))
         again = Net.load_from_checkpoint(kept.best_model_path)
-    return {"loss": trainer.callback_metrics["loss"], "width": again.hparams.width, "epoch": trainer.current_epoch}
+    return {
+        "loss": trainer.callback_metrics["loss"],
+        "width": again.hparams.width,
+        "epoch": trainer.current_epoch,
+    }

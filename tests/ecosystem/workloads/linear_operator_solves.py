@@ -2,7 +2,11 @@
 
 import torch
 from linear_operator import to_linear_operator
-from linear_operator.operators import DiagLinearOperator, KroneckerProductLinearOperator, ToeplitzLinearOperator
+from linear_operator.operators import (
+    DiagLinearOperator,
+    KroneckerProductLinearOperator,
+    ToeplitzLinearOperator,
+)
 
 
 def work():

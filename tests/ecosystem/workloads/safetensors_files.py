@@ -17,4 +17,9 @@ def work():
         back = load_file(f"{folder}/two")
         with safe_open(f"{folder}/two", framework="pt") as file:
             part = file.get_slice("half")[1:3]
-    return {"weight": other.weight, "half": back["half"].float(), "part": part.float(), "type": str(part.dtype)}
+    return {
+        "weight": other.weight,
+        "half": back["half"].float(),
+        "part": part.float(),
+        "type": str(part.dtype),
+    }

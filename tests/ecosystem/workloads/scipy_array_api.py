@@ -4,7 +4,7 @@ import os
 
 os.environ["SCIPY_ARRAY_API"] = "1"
 
-import torch  # noqa: E402
+import torch
 
 
 def work():

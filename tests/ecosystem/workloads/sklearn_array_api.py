@@ -4,12 +4,12 @@ import os
 
 os.environ["SCIPY_ARRAY_API"] = "1"
 
-import sklearn  # noqa: E402
-import torch  # noqa: E402
-from sklearn.decomposition import PCA  # noqa: E402
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis  # noqa: E402
-from sklearn.linear_model import Ridge  # noqa: E402
-from sklearn.preprocessing import MinMaxScaler  # noqa: E402
+import sklearn
+import torch
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import MinMaxScaler
 
 
 def work():

@@ -22,4 +22,9 @@ def work():
         tags = events.Tags()
         scalars = [event.value for event in events.Scalars("loss")]
         histogram = events.Histograms("weights")[0].histogram_value
-    return {"scalars": scalars, "histograms": tags["histograms"], "images": tags["images"], "sum": histogram.sum}
+    return {
+        "scalars": scalars,
+        "histograms": tags["histograms"],
+        "images": tags["images"],
+        "sum": histogram.sum,
+    }

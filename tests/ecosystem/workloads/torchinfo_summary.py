@@ -10,4 +10,8 @@ def work():
         torch.nn.Linear(8 * 36, 5),
     )  # fmt: skip
     found = torchinfo.summary(net, (2, 3, 8, 8), verbose=0)
-    return {"parameters": found.total_params, "operations": found.total_mult_adds, "lines": str(found).count("\n")}
+    return {
+        "parameters": found.total_params,
+        "operations": found.total_mult_adds,
+        "lines": str(found).count("\n"),
+    }

@@ -17,9 +17,9 @@ __all__ = [
     "FullStateDictConfig",
     "FullyShardedDataParallel",
     "MixedPrecision",
+    "OptimStateKeyType",
     "ShardingStrategy",
     "StateDictType",
-    "fully_shard",
 ]
 
 _REFUSED = (
@@ -64,6 +64,23 @@ class StateDictType(Enum):
     SHARDED_STATE_DICT = auto()
 
 
+class OptimStateKeyType(Enum):
+    """By what a state of an optimiser would name parameters."""
+
+    PARAM_NAME = auto()
+    PARAM_ID = auto()
+
+
+class ModuleWrapPolicy:
+    """Which modules would be spread: those of some classes."""
+
+    def __init__(self, module_classes: Any) -> None:
+        self._module_classes = set(module_classes)
+
+    def __call__(self, module: Module, recurse: bool, *args: Any, **kwargs: Any) -> bool:
+        return recurse or isinstance(module, tuple(self._module_classes))
+
+
 @dataclass
 class MixedPrecision:
     """In which types it would compute."""
@@ -100,15 +117,24 @@ class FullStateDictConfig:
 FullOptimStateDictConfig = ShardedOptimStateDictConfig = ShardedStateDictConfig = FullStateDictConfig
 StateDictConfig = OptimStateDictConfig = LocalStateDictConfig = FullStateDictConfig
 
-refusing(globals(), "fully_shard register_fsdp_forward_method", NotImplementedError, _REFUSED)
+_POLICIES = (
+    "_or_policy always_wrap_policy enable_wrap lambda_auto_wrap_policy size_based_auto_wrap_policy "
+    "transformer_auto_wrap_policy wrap"
+)
+refusing(globals(), f"fully_shard register_fsdp_forward_method {_POLICIES}", NotImplementedError, _REFUSED)
 
-_NAMES = " ".join([*__all__, "CPUOffloadPolicy MixedPrecisionPolicy OffloadPolicy StateDictConfig"])
+_NAMES = " ".join(
+    [*__all__, "fully_shard CPUOffloadPolicy MixedPrecisionPolicy OffloadPolicy StateDictConfig"]
+)
 open_places(
     globals(),
     {
         "api": {".": f"{_NAMES} FullOptimStateDictConfig ShardedOptimStateDictConfig ShardedStateDictConfig"},
-        "fully_sharded_data_parallel": {".": f"{_NAMES} FullOptimStateDictConfig ShardedStateDictConfig"},
+        "fully_sharded_data_parallel": {
+            ".": f"{_NAMES} FullOptimStateDictConfig ShardedOptimStateDictConfig ShardedStateDictConfig"
+        },
         "sharded_grad_scaler": {"...amp": "ShardedGradScaler=GradScaler"},
+        "wrap": {".": f"ModuleWrapPolicy {_POLICIES}"},
         "_fully_shard": {".": "FSDPModule fully_shard"},
     },
 )

@@ -14,8 +14,6 @@ __all__ = [
     "PrepareModuleOutput",
     "RowwiseParallel",
     "SequenceParallel",
-    "loss_parallel",
-    "parallelize_module",
 ]
 
 _REFUSED = (

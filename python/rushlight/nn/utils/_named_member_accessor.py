@@ -31,7 +31,7 @@ def _is_tensor(value: Any) -> bool:
 def _home(module: Module, name: str) -> dict[str, Any] | None:
     """Return where a module keeps a tensor of this name, if it is a parameter or a buffer."""
     homes = (module._parameters, module._buffers)
-    return next((home for home in homes if name in home), None)  # type: ignore[attr-defined]
+    return next((home for home in homes if name in home), None)
 
 
 def set_tensor(module: Module, name: str, tensor: Any) -> None:
@@ -172,7 +172,7 @@ class NamedMemberAccessor:
     def swap_tensors_dict(
         self, named_tensors: dict[str, Any], allow_missing: bool = False
     ) -> tuple[dict[str, Any], list[str]]:
-        """Put tensors in the place of others by name; return these, and the names of which there were none."""
+        """Put tensors in the place of others by name; return these, and the names that were missing."""
         before: dict[str, Any] = {}
         try:
             for name, tensor in named_tensors.items():

@@ -1,5 +1,6 @@
 """Data sets, the order in which they are read, and batches of them, in the process that asks."""
 
+from ..._lazy import on_first_use
 from ..._places import open_places
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader, get_worker_info
@@ -43,6 +44,11 @@ __all__ = [
     "random_split",
 ]
 
+__getattr__, __dir__ = on_first_use(
+    globals(),
+    rooms={"datapipes"},
+    places={".datapipes": "IterDataPipe MapDataPipe functional_datapipe"},
+)
 open_places(globals(), {"_utils": {}})
 open_places(
     vars(_utils),  # type: ignore[name-defined]  # noqa: F821

@@ -119,7 +119,7 @@ class SummaryWriter:
         self, tag: str, figure: Any, global_step: Any = None, close: bool = True, walltime: Any = None
     ) -> None:
         """Add a figure of matplotlib, or several, as pictures."""
-        import matplotlib.pyplot as pyplot
+        import matplotlib.pyplot as pyplot  # type: ignore[import-not-found]
         import numpy
 
         for one in figure if isinstance(figure, list) else [figure]:

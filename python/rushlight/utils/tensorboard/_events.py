@@ -1,4 +1,4 @@
-"""Event files as TensorBoard reads them: messages in the wire format of protocol buffers, framed and checked."""
+"""Event files as TensorBoard reads them: messages as protocol buffers have them, framed and checked."""
 
 from __future__ import annotations
 
