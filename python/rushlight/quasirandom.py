@@ -62,7 +62,7 @@ def _of_degree(degree: int, bits: NDArray[Any]) -> NDArray[Any]:
         place += number
     for number in range(degree, _BITS):
         last = found[:, number - degree]
-        value = last ^ (last << degree)
+        value: NDArray[Any] = last ^ (last << degree)
         for back in range(1, degree):
             value ^= bits[:, back - 1] * (found[:, number - back] << back)
         found[:, number] = value
@@ -72,7 +72,8 @@ def _of_degree(degree: int, bits: NDArray[Any]) -> NDArray[Any]:
 def _lowest_zero(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the place of the lowest bit that is zero: in which direction a sequence goes on."""
     lowest = ~numbers & (numbers + 1)
-    return numpy.log2(lowest.astype(numpy.float64)).astype(numpy.int64)
+    places: NDArray[Any] = numpy.log2(lowest.astype(numpy.float64)).astype(numpy.int64)
+    return places
 
 
 def _parity(numbers: NDArray[Any]) -> NDArray[Any]:
