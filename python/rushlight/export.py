@@ -7,12 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .fx import GraphModule, Tracer
 from .nn.modules.module import Module
 
 if TYPE_CHECKING:
-    from .fx import Graph, GraphModule
+    from .fx import Graph
 
 __all__ = ["Dim", "ExportedProgram", "export", "load", "save"]
+
+
+class _Whole(Tracer):
+    """Goes into every module."""
+
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
+        return False
 
 
 class Dim:
@@ -78,15 +86,7 @@ def export(
     """
     if not isinstance(mod, Module):
         raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
-    from .fx import GraphModule, Tracer
-
-    class Whole(Tracer):
-        """Goes into every module."""
-
-        def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            return False
-
-    graph = Whole().trace(mod)
+    graph = _Whole().trace(mod)
     return ExportedProgram(GraphModule(mod, graph), (args, kwargs or {}))
 
 
