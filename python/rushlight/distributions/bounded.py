@@ -164,7 +164,7 @@ class ContinuousBernoulli(_Chance, ExponentialFamily):
 
     >>> import rushlight as torch
     >>> torch.distributions.ContinuousBernoulli(0.25).log_prob(torch.tensor(1.0))
-    tensor(-0.5988)
+    tensor(-0.5991)
     """
 
     support = constraints.unit_interval
