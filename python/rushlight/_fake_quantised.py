@@ -6,7 +6,7 @@ from typing import Any
 
 from . import _rushlight as native
 from ._rushlight import Tensor
-from ._showing import shown
+from ._showing import shown_as_given
 from .autograd.grad_mode import no_grad
 
 __all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
@@ -29,7 +29,7 @@ def _moved(values: Tensor, scale: Any, zero_point: Any, low: int, high: int) -> 
     return moved
 
 
-@shown
+@shown_as_given
 def fake_quantize_per_tensor_affine(
     input: Tensor, scale: float | Tensor, zero_point: int | Tensor, quant_min: int, quant_max: int
 ) -> Tensor:
@@ -42,7 +42,7 @@ def fake_quantize_per_tensor_affine(
     return _moved(input, scale, zero_point, quant_min, quant_max)
 
 
-@shown
+@shown_as_given
 def fake_quantize_per_channel_affine(
     input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
 ) -> Tensor:
