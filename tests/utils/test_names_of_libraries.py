@@ -21,6 +21,7 @@ def test_limits_of_types_that_libraries_name():
         torch.finfo(torch.uint16)
 
 
+@pytest.mark.filterwarnings("ignore:torch.ao.quantization is deprecated")
 def test_numbers_of_eight_bits():
     net = torch.nn.Sequential(torch.nn.Linear(2, 1))
     with torch.no_grad():
@@ -76,6 +77,7 @@ def test_members_of_modules_by_path():
     assert not hasattr(net, "nothing")
 
 
+@pytest.mark.filterwarnings("ignore:Local function is not supported")
 def test_pipes_of_data():
     pipes = import_module("rushlight.utils.data.datapipes.iter")
     torch.manual_seed(0)
