@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _rushlight as native
-from ._absent_types import _Type
+from ._devices.absent_types import _Type
 
 __all__ = ["finfo", "iinfo"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .._absent import refusing
+from .._devices.absent import refusing
 from .._lazy import on_first_use
 from .._places import open_places
 from ..nn.modules.module import Module

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._absent import Unavailable, refusing
+from .._devices.absent import Unavailable, refusing
 
 __all__ = ["AsyncCollectiveTensor"]
 

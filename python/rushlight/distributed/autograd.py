@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._absent import Unavailable, refusing
+from .._devices.absent import Unavailable, refusing
 
 __all__ = ["DistAutogradContext", "context"]
 

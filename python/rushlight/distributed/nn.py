@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._absent import refusing
+from .._devices.absent import refusing
 from .._places import open_places
 
 __all__: list[str] = []

@@ -6,8 +6,10 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .. import _composites, _pieces, linalg
 from .. import _rushlight as native
+from .. import linalg
+from .._functions import composites as _composites
+from .._functions import pieces as _pieces
 from .._rushlight import Size
 from . import constraints
 from .distribution import Distribution

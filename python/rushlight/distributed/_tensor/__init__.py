@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._absent import refusing
+from ..._devices.absent import refusing
 from ..._lazy import on_first_use
 from ..._places import open_places
 

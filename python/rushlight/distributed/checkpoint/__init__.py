@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..._absent import Unavailable, refusing
+from ..._devices.absent import Unavailable, refusing
 from ..._places import open_places
 
 __all__ = ["FileSystemReader", "FileSystemWriter", "StateDictOptions"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from ..._absent import refusing
+from ..._devices.absent import refusing
 from ..._places import open_places
 from ...nn.modules.module import Module
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._absent import refusing
+from ..._devices.absent import refusing
 
 __all__ = [
     "ColwiseParallel",
