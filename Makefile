@@ -22,7 +22,7 @@ RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindin
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test build wheel fmt lint stubs bench ci parity licenses clean
+.PHONY: help demo test build wheel fmt lint stubs bench ci parity ecosystem licenses clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,12 @@ ci: lint test  ## What continuous integration runs: lint, then test
 parity:  ## Run the tests of behaviour against torch itself: PY=a python that has torch, pytest and pytest-timeout
 	@test -n "$(PY)" || { echo "make parity PY=/path/to/python-with-torch-and-pytest"; exit 2; }
 	RUSHLIGHT_PARITY=1 $(PY) -m pytest
+
+ecosystem: build  ## Install libraries that stand on torch, compare what they find, write docs/ecosystem.md
+	$(PYTHON) -m venv --clear $(VENV)-ecosystem
+	$(VENV)-ecosystem/bin/python -m pip install --quiet --no-deps . ./packages/torch-rushlight
+	$(VENV)-ecosystem/bin/python -m pip install --quiet --no-deps -r tests/ecosystem/requirements.txt
+	$(VENV)-ecosystem/bin/python tests/ecosystem/run.py
 
 licenses:  ## Write THIRD-PARTY-LICENSES anew, after a change of dependencies
 	$(PYTHON) tools/third_party_licenses.py

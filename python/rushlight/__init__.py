@@ -29,6 +29,8 @@ from ._rushlight import Tensor, float32, float64, int16, int32, int64
 from ._tensors.typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
+del finfo, iinfo  # noqa: F821 - `_limits` has those that know absent types too
+
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from typing import Any
@@ -286,6 +288,9 @@ else:
             "onnx",
             "jit",
             "mps",
+            "optimize",
+            "export",
+            "quasirandom",
             "mtia",
             "xpu",
             "version",
@@ -307,10 +312,20 @@ else:
             "cosine_similarity ctc_loss grid_sampler hinge_embedding_loss instance_norm kl_div "
             "margin_ranking_loss pairwise_distance poisson_nll_loss triplet_margin_loss",
             "._functions.lowrank": "orgqr ormqr pca_lowrank svd_lowrank",
+            "._fake_quantised": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
+            ".ao.observers": "per_channel_affine per_channel_affine_float_qparams per_channel_symmetric "
+            "per_tensor_affine per_tensor_symmetric",
+            "._limits": "finfo iinfo",
+            "._symbols": "SymBool SymFloat SymInt",
+            "._storage_classes": "BFloat16Storage BoolStorage ByteStorage CharStorage ComplexDoubleStorage "
+            "ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage",
+            "._compat._C": "DispatchKey DispatchKeySet FunctionSchema DisableTorchFunction "
+            "DisableTorchFunctionSubclass",
+            ".amp": "autocast GradScaler",
             "._machine": "compiled_with_cxx11_abi from_file get_device get_num_interop_threads has_lapack "
             "has_mkl has_openmp has_spectral is_distributed set_num_interop_threads",
-            "._functions.native_forms": "_convolution _shape_as_tensor convolution embedding_bag "
-            "embedding_renorm_ frobenius_norm gcd_ grid_sampler_2d grid_sampler_3d lcm_ ldexp_ "
+            "._functions.native_forms": "_convolution _shape_as_tensor _softmax_backward_data convolution "
+            "embedding_bag embedding_renorm_ frobenius_norm gcd_ grid_sampler_2d grid_sampler_3d lcm_ ldexp_ "
             "native_batch_norm native_channel_shuffle native_dropout native_group_norm native_layer_norm "
             "nuclear_norm xlogy_",
             "._functions.recurrences": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh "
@@ -324,7 +339,6 @@ else:
             "._functions.spectra": "istft stft",
             "._devices.streams": "AcceleratorError Event OutOfMemoryError Stream get_device_module",
             "._functions.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
-            ".amp": "autocast",
             ".amp._former": "get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled "
             "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_gpu_dtype",
             ".amp._scaling": "_amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_",

@@ -148,3 +148,21 @@ __getattr__, __dir__ = on_first_use(
         "_rebuild_tensor_v2",
     },
 )
+
+
+def _get_available_device_type() -> str | None:
+    """Return the kind of the devices beside the processor: there are none."""
+    return None
+
+
+def _get_device_module(device_type: str) -> Any:
+    """Return the module of a kind of devices."""
+    from importlib import import_module
+
+    try:
+        return import_module(f".{device_type}", __package__)
+    except ImportError:
+        raise RuntimeError(
+            f"Device '{device_type}' does not have a corresponding module registered as "
+            f"'torch.{device_type}'."
+        ) from None

@@ -4,4 +4,13 @@ from __future__ import annotations
 
 from .ao.quantization import DeQuantStub, QConfig, QuantStub, QuantWrapper
 
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if not TYPE_CHECKING:
+    from .ao import quantization as _home
+
+    def __getattr__(name):  # type: ignore[no-untyped-def]
+        """Find what is there."""
+        return getattr(_home, name)
+
+
 __all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]

@@ -4,6 +4,7 @@ import pickle
 
 import pytest
 import rushlight as torch
+from support import raises
 
 serialization = torch.serialization
 
@@ -70,3 +71,16 @@ def test_what_was_added_gets_its_attributes(tmp_path, kind, read):
     assert type(found) is kind and found.x == read
     with pytest.raises(pickle.UnpicklingError):
         torch.load(path, weights_only=True)
+
+
+@pytest.mark.own
+def test_pairs_that_are_none_are_refused_when_they_are_added():
+    with raises(
+        ValueError, "Expected tuple of length 2 (global, str of callable full path), but got tuple of"
+    ):
+        torch.serialization.add_safe_globals([(int,)])
+    with raises(
+        TypeError, "Expected second item in tuple to be str of callable full path, but got: <class 'i"
+    ):
+        torch.serialization.add_safe_globals([(int, 2)])
+    assert torch.serialization.get_safe_globals() == []

@@ -6,6 +6,7 @@ import sys
 import textwrap
 
 import pytest
+from support import run_script
 
 pytestmark = pytest.mark.own
 
@@ -225,3 +226,11 @@ def test_programs_that_a_program_starts_inherit_it(tmp_path):
         tmp_path, f"import subprocess, sys; subprocess.run([sys.executable, {other!r}], check=True)"
     )
     assert run("-m", "rushlight", path) == "True\n"
+
+
+def test_the_package_keeps_its_name_when_it_is_found_within_itself():
+    source = (
+        "import rushlight; rushlight.as_torch(); import torch; torch.torch; from torch import torch as same; "
+        "print(same is torch, torch.__name__, __import__('torch').__name__)"
+    )
+    assert run_script(source) == "True torch torch\n"

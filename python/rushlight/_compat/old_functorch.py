@@ -8,4 +8,9 @@ from ..torch_version import __version__
 _NAMES = "functionalize grad grad_and_value hessian jacfwd jacrev jvp vjp vmap"
 __all__ = ["__version__", *_NAMES.split()]
 
-__getattr__, __dir__ = on_first_use(globals(), places={"..func": _NAMES})
+_MODULES = "FunctionalModule FunctionalModuleWithBuffers combine_state_for_ensemble make_functional "
+_MODULES += "make_functional_with_buffers"
+
+__getattr__, __dir__ = on_first_use(
+    globals(), places={"..func": _NAMES, "._functorch.make_functional": _MODULES}
+)

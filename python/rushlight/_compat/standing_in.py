@@ -86,7 +86,9 @@ def _load_under_both_names(spec: ModuleSpec) -> None:
             sys.modules.pop(other, None)
             raise
         loaded = sys.modules[other] = sys.modules[spec.name]
-        _say_torch(spec.name, loaded)
+        # A module that another takes the place of (`torch.torch`: the package) does not name it.
+        if loaded is module:
+            _say_torch(spec.name, loaded)
 
     loader.exec_module = exec_module
 

@@ -25,7 +25,19 @@ if TYPE_CHECKING:
 
 def _key(item: Any) -> tuple[tuple[str, str], Any]:
     """Return by which module and name a file calls something."""
-    value, path = item if isinstance(item, tuple) else (item, f"{item.__module__}.{item.__qualname__}")
+    if not isinstance(item, tuple):
+        value, path = item, f"{item.__module__}.{item.__qualname__}"
+    elif len(item) != 2:
+        raise ValueError(
+            "Expected tuple of length 2 (global, str of callable full path), but got tuple of length: "
+            f"{len(item)}"
+        )
+    elif not isinstance(item[1], str):
+        raise TypeError(
+            f"Expected second item in tuple to be str of callable full path, but got: {type(item[1])}"
+        )
+    else:
+        value, path = item
     module, _, name = path.rpartition(".")
     return (module, name), value
 

@@ -19,6 +19,20 @@ _TRANSPOSED = (native.conv_transpose1d, native.conv_transpose2d, native.conv_tra
 
 
 @shown_as_given
+def _softmax_backward_data(
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: native.dtype
+) -> Tensor:
+    """Return the gradient of what was given to softmax, by what that gave.
+
+    >>> import rushlight as torch
+    >>> torch._softmax_backward_data(torch.tensor([1.0, 0.0]), torch.tensor([0.5, 0.5]), 0, torch.float32)
+    tensor([ 0.2500, -0.2500])
+    """
+    weighted = grad_output * output
+    return (weighted - output * weighted.sum(dim, keepdim=True)).to(input_dtype)
+
+
+@shown_as_given
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """Return a tensor some of whose elements are zero while training, and which are not.
 

@@ -1,4 +1,6 @@
-"""Quantisation: models may have the places where numbers would become integers; they stay what they are.
+"""Quantisation: numbers moved to the steps that few bits say, linear layers with weights of eight bits.
+
+Models may have the places where all numbers would become integers; they stay what they are.
 
 >>> import rushlight as torch
 >>> torch.ao.quantization.QuantStub()(torch.ones(1))
@@ -10,19 +12,45 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .._devices.absent import refusing
+from .._lazy import on_first_use
+from .._places import open_places
 from ..nn.modules.module import Module
 
 __all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]
 
 _REFUSED = (
     "convert fuse_modules fuse_modules_qat get_default_qat_qconfig get_default_qconfig prepare prepare_qat "
-    "quantize quantize_dynamic quantize_qat"
+    "quantize quantize_qat"
 )
 refusing(
     globals(),
     _REFUSED,
     NotImplementedError,
     "torch.ao.quantization: models are not quantised here; they compute with the numbers that they have",
+)
+
+
+_OBSERVERS = (
+    "FakeQuantize FakeQuantizeBase MinMaxObserver MovingAverageMinMaxObserver "
+    "MovingAveragePerChannelMinMaxObserver NoopObserver ObserverBase PerChannelMinMaxObserver "
+    "PlaceholderObserver UniformQuantizationObserverBase default_debug_observer "
+    "default_dynamic_quant_observer default_fake_quant default_observer "
+    "default_per_channel_weight_fake_quant default_per_channel_weight_observer "
+    "default_placeholder_observer default_weight_fake_quant "
+    "default_weight_observer"
+)
+__getattr__, __dir__ = on_first_use(
+    globals(), places={".observers": _OBSERVERS, ".dynamic": "quantize_dynamic"}
+)
+open_places(
+    globals(),
+    {
+        "fake_quantize": {".observers": _OBSERVERS},
+        "observer": {".observers": _OBSERVERS},
+        "qconfig": {".quantization": "QConfig"},
+        "stubs": {".quantization": "DeQuantStub QuantStub QuantWrapper"},
+        "quantize": {".dynamic": "quantize_dynamic"},
+    },
 )
 
 

@@ -6,6 +6,6 @@
 (False, False)
 """
 
-from . import cuda, cudnn, mkl, mkldnn, mps, openmp
+from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp
 
-__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]

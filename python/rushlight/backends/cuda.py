@@ -14,6 +14,21 @@ class _Products:
 matmul = _Products()
 
 
+class SDPAParams:
+    """What attention would be calculated of."""
+
+    def __init__(self, *operands: object) -> None:
+        self.operands = operands
+
+
+def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """Tell whether a kernel of that device can be used: never."""
+    return False
+
+
+can_use_cudnn_attention = can_use_efficient_attention = can_use_flash_attention
+
+
 def is_built() -> bool:
     """Tell whether the device could be used: never.
 

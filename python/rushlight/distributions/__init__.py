@@ -9,12 +9,14 @@ tensor([1., 1.])
 
 from .._places import open_places
 from . import constraint_registry, constraints, transforms, utils
-from .bounded import Exponential, Uniform
+from .bounded import ContinuousBernoulli, Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, Multinomial, OneHotCategorical
+from .circles import VonMises
 from .constraint_registry import biject_to, transform_to
 from .correlations import LKJCholesky
 from .counts import Poisson
+from .covariances import LowRankMultivariateNormal, Wishart
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .gammas import Beta, Chi2, Dirichlet, Gamma
@@ -27,16 +29,24 @@ from .joint_transforms import (
     StickBreakingTransform,
 )
 from .kl import kl_divergence, register_kl
+from .mapped import Gumbel, LogisticNormal, LogNormal
 from .mixtures import MixtureSameFamily, NegativeBinomial
 from .multivariate import Independent, MultivariateNormal
+from .parted_transforms import (
+    CatTransform,
+    CorrCholeskyTransform,
+    CumulativeDistributionTransform,
+    ReshapeTransform,
+    StackTransform,
+)
 from .powers import FisherSnedecor, InverseGamma, Kumaraswamy, Pareto, Weibull
 from .relaxed import (
     OneHotCategoricalStraightThrough,
     RelaxedBernoulli,
     RelaxedOneHotCategorical,
 )
-from .scaled import Cauchy, Gumbel, Laplace, LogNormal, Normal
-from .tails import StudentT
+from .scaled import Cauchy, Laplace, Normal
+from .tails import GeneralizedPareto, StudentT
 from .transformed import TransformedDistribution
 from .transforms import (
     AbsTransform,
@@ -57,10 +67,14 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Binomial",
+    "CatTransform",
     "Categorical",
     "Cauchy",
     "Chi2",
     "ComposeTransform",
+    "ContinuousBernoulli",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
@@ -68,6 +82,7 @@ __all__ = [
     "ExponentialFamily",
     "FisherSnedecor",
     "Gamma",
+    "GeneralizedPareto",
     "Geometric",
     "Gumbel",
     "HalfCauchy",
@@ -79,6 +94,8 @@ __all__ = [
     "LKJCholesky",
     "Laplace",
     "LogNormal",
+    "LogisticNormal",
+    "LowRankMultivariateNormal",
     "LowerCholeskyTransform",
     "MixtureSameFamily",
     "Multinomial",
@@ -93,16 +110,20 @@ __all__ = [
     "PowerTransform",
     "RelaxedBernoulli",
     "RelaxedOneHotCategorical",
+    "ReshapeTransform",
     "SigmoidTransform",
     "SoftmaxTransform",
     "SoftplusTransform",
+    "StackTransform",
     "StickBreakingTransform",
     "StudentT",
     "TanhTransform",
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "VonMises",
     "Weibull",
+    "Wishart",
     "biject_to",
     "constraint_registry",
     "constraints",
@@ -114,47 +135,62 @@ __all__ = [
     "utils",
 ]
 
-open_places(
-    globals(),
-    {
-        "bernoulli": {".chances": "Bernoulli"},
-        "beta": {".gammas": "Beta"},
-        "binomial": {".chances": "Binomial"},
-        "categorical": {".choices": "Categorical"},
-        "cauchy": {".scaled": "Cauchy"},
-        "chi2": {".gammas": "Chi2"},
-        "dirichlet": {".gammas": "Dirichlet"},
-        "fishersnedecor": {".powers": "FisherSnedecor"},
-        "inverse_gamma": {".powers": "InverseGamma"},
-        "lkj_cholesky": {".correlations": "LKJCholesky"},
-        "kumaraswamy": {".powers": "Kumaraswamy"},
-        "mixture_same_family": {".mixtures": "MixtureSameFamily"},
-        "negative_binomial": {".mixtures": "NegativeBinomial"},
-        "pareto": {".powers": "Pareto"},
-        "relaxed_bernoulli": {".relaxed": "LogitRelaxedBernoulli RelaxedBernoulli"},
-        "relaxed_categorical": {".relaxed": "ExpRelaxedCategorical RelaxedOneHotCategorical"},
-        "weibull": {".powers": "Weibull"},
-        "exponential": {".bounded": "Exponential"},
-        "gamma": {".gammas": "Gamma"},
-        "geometric": {".chances": "Geometric"},
-        "gumbel": {".scaled": "Gumbel"},
-        "half_normal": {".halves": "HalfNormal"},
-        "independent": {".multivariate": "Independent"},
-        "laplace": {".scaled": "Laplace"},
-        "log_normal": {".scaled": "LogNormal"},
-        "multinomial": {".choices": "Multinomial"},
-        "multivariate_normal": {
-            ".multivariate": "MultivariateNormal _precision_to_scale_tril=_root_of_inverse"
-        },
-        "normal": {".scaled": "Normal"},
-        "one_hot_categorical": {
-            ".choices": "OneHotCategorical",
-            ".relaxed": "OneHotCategoricalStraightThrough",
-        },
-        "half_cauchy": {".halves": "HalfCauchy"},
-        "poisson": {".counts": "Poisson"},
-        "studentT": {".tails": "StudentT"},
-        "transformed_distribution": {".transformed": "TransformedDistribution"},
-        "uniform": {".bounded": "Uniform"},
+_HOMES: dict[str, dict[str, str]] = {
+    "bernoulli": {".chances": "Bernoulli"},
+    "beta": {".gammas": "Beta"},
+    "binomial": {".chances": "Binomial"},
+    "categorical": {".choices": "Categorical"},
+    "cauchy": {".scaled": "Cauchy"},
+    "chi2": {".gammas": "Chi2"},
+    "dirichlet": {".gammas": "Dirichlet"},
+    "fishersnedecor": {".powers": "FisherSnedecor"},
+    "inverse_gamma": {".powers": "InverseGamma"},
+    "lkj_cholesky": {".correlations": "LKJCholesky"},
+    "kumaraswamy": {".powers": "Kumaraswamy"},
+    "mixture_same_family": {".mixtures": "MixtureSameFamily"},
+    "negative_binomial": {".mixtures": "NegativeBinomial"},
+    "pareto": {".powers": "Pareto"},
+    "relaxed_bernoulli": {
+        ".relaxed": "LogitRelaxedBernoulli RelaxedBernoulli",
     },
-)
+    "relaxed_categorical": {
+        ".relaxed": "ExpRelaxedCategorical RelaxedOneHotCategorical",
+    },
+    "continuous_bernoulli": {".bounded": "ContinuousBernoulli"},
+    "generalized_pareto": {".tails": "GeneralizedPareto"},
+    "logistic_normal": {".mapped": "LogisticNormal"},
+    "lowrank_multivariate_normal": {
+        ".covariances": "LowRankMultivariateNormal",
+    },
+    "von_mises": {".circles": "VonMises"},
+    "wishart": {".covariances": "Wishart"},
+    "weibull": {".powers": "Weibull"},
+    "exponential": {".bounded": "Exponential"},
+    "gamma": {".gammas": "Gamma"},
+    "geometric": {".chances": "Geometric"},
+    "gumbel": {".mapped": "Gumbel"},
+    "half_normal": {".halves": "HalfNormal"},
+    "independent": {".multivariate": "Independent"},
+    "laplace": {".scaled": "Laplace"},
+    "log_normal": {".mapped": "LogNormal"},
+    "multinomial": {".choices": "Multinomial"},
+    "multivariate_normal": {
+        ".multivariate": "MultivariateNormal _batch_mahalanobis _batch_mv "
+        "_precision_to_scale_tril=_root_of_inverse",
+        ".utils": "_standard_normal lazy_property",
+    },
+    "normal": {".scaled": "Normal"},
+    "one_hot_categorical": {
+        ".choices": "OneHotCategorical",
+        ".relaxed": "OneHotCategoricalStraightThrough",
+    },
+    "half_cauchy": {".halves": "HalfCauchy"},
+    "poisson": {".counts": "Poisson"},
+    "studentT": {".tails": "StudentT"},
+    "transformed_distribution": {
+        ".transformed": "TransformedDistribution",
+    },
+    "uniform": {".bounded": "Uniform"},
+}
+# Those who write distributions of their own find the base class beside each of them.
+open_places(globals(), {name: {".distribution": "Distribution", **home} for name, home in _HOMES.items()})

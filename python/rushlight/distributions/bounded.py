@@ -10,10 +10,12 @@ from .. import _rushlight as native
 from .._functions.samples import holds_for_all
 from .._rushlight import Tensor
 from . import constraints
+from .chances import _Chance
 from .distribution import Distribution, shape_of
-from .utils import broadcast_all
+from .exp_family import ExponentialFamily
+from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 
-__all__ = ["Exponential", "Uniform"]
+__all__ = ["ContinuousBernoulli", "Exponential", "Uniform"]
 
 
 class Uniform(Distribution):
@@ -88,7 +90,7 @@ class Uniform(Distribution):
         return (self.high - self.low).log()
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     """Waiting for what happens at a rate.
 
     >>> import rushlight as torch
@@ -146,3 +148,117 @@ class Exponential(Distribution):
     def entropy(self) -> Tensor:
         """Return the entropy."""
         return 1.0 - self.rate.log()
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (-self.rate,)
+
+    def _log_normalizer(self, x: Tensor) -> Tensor:
+        return -(-x).log()
+
+
+class ContinuousBernoulli(_Chance, ExponentialFamily):
+    """Numbers between zero and one whose density is that of a Bernoulli distribution, continued.
+
+    >>> import rushlight as torch
+    >>> torch.distributions.ContinuousBernoulli(0.25).log_prob(torch.tensor(1.0))
+    tensor(-0.5991)
+    """
+
+    support = constraints.unit_interval
+    has_rsample = True
+    _mean_carrier_measure = 0
+
+    def __init__(
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        lims: tuple[float, float] = (0.499, 0.501),
+        validate_args: bool | None = None,
+    ) -> None:
+        shape = self._given(probs, logits)
+        if probs is not None:
+            # Checked before they are moved off zero and one.
+            if validate_args is not None and not holds_for_all(constraints.unit_interval.check(self.probs)):
+                raise ValueError("The parameter probs has invalid values")
+            self.probs = clamp_probs(self.probs)
+        self._lims = lims
+        super().__init__(shape, validate_args=validate_args)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """The probabilities of the distribution that is continued."""
+        return clamp_probs(logits_to_probs(self.logits, is_binary=True))
+
+    def _far(self) -> Tensor:
+        """Tell where the formulas hold: around one half, both sides of a fraction come to nothing."""
+        return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
+
+    def _where_far(self) -> Tensor:
+        return native.where(self._far(), self.probs, self._lims[0])
+
+    def _log_norm(self) -> Tensor:
+        """Return the logarithm of what the density is multiplied by."""
+        cut, near = self._where_far(), (self.probs - 0.5) ** 2
+        odds = (-cut).log1p() - cut.log()
+        found = odds.abs().log() - (1 - 2 * cut).abs().log()
+        return native.where(self._far(), found, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * near) * near)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        cut, near = self._where_far(), self.probs - 0.5
+        found = cut / (2 * cut - 1) + 1 / ((-cut).log1p() - cut.log())
+        return native.where(self._far(), found, 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * near**2) * near)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        cut, near = self._where_far(), (self.probs - 0.5) ** 2
+        found = cut * (cut - 1) / (1 - 2 * cut) ** 2 + 1 / ((-cut).log1p() - cut.log()) ** 2
+        return native.where(self._far(), found, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * near) * near)
+
+    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
+        """Draw samples as functions of the parameters."""
+        return self.icdf(native.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density."""
+        if self._validate_args:
+            self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        entropy = native.binary_cross_entropy_with_logits(logits, value, None, None, 0)
+        return self._log_norm() - entropy
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of samples up to a value."""
+        if self._validate_args:
+            self._validate_sample(value)
+        cut = self._where_far()
+        found = (cut**value * (1 - cut) ** (1 - value) + cut - 1) / (2 * cut - 1)
+        found = native.where(self._far(), found, value)
+        return found.masked_fill(value <= 0, 0.0).masked_fill(value >= 1, 1.0)
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the value below which samples are with a probability."""
+        cut = self._where_far()
+        start = (-cut).log1p()
+        found = ((value * (2 * cut - 1) - cut).log1p() - start) / (cut.log() - start)
+        return native.where(self._far(), found, value)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy."""
+        none, one = (-self.probs).log1p(), self.probs.log()
+        return self.mean * (none - one) - self._log_norm() - none
+
+    @property
+    def _natural_params(self) -> tuple[Tensor]:
+        return (self.logits,)
+
+    def _log_normalizer(self, x: Tensor) -> Tensor:
+        far = (x <= self._lims[0] - 0.5) | (x > self._lims[1] - 0.5)
+        cut = native.where(far, x, self._lims[0] - 0.5)
+        near = 0.5 * x + x**2 / 24.0 - x**4 / 2880.0
+        return native.where(far, cut.expm1().abs().log() - cut.abs().log(), near)

@@ -10,6 +10,7 @@ from .._rushlight import Size, Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from .distribution import Distribution, shape_of
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 __all__ = ["Bernoulli", "Binomial", "Geometric"]
@@ -40,7 +41,7 @@ class _Chance(Distribution):
         return logits_to_probs(self.logits, is_binary=True)
 
 
-class Bernoulli(_Chance):
+class Bernoulli(_Chance, ExponentialFamily):
     """One with a probability, else zero.
 
     >>> import rushlight as torch
@@ -90,6 +91,15 @@ class Bernoulli(_Chance):
         """Return zero and one."""
         values = native.arange(2, dtype=self.probs.dtype).view(-1, *[1] * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.logits,)
+
+    def _log_normalizer(self, x: Tensor) -> Tensor:
+        return x.exp().log1p()
 
 
 class Geometric(_Chance):

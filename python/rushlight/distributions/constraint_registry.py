@@ -13,6 +13,7 @@ from .joint_transforms import (
     SoftmaxTransform,
     StickBreakingTransform,
 )
+from .parted_transforms import CatTransform, CorrCholeskyTransform, StackTransform
 from .transforms import (
     AffineTransform,
     ComposeTransform,
@@ -84,6 +85,16 @@ def _independent(registry: ConstraintRegistry) -> Callable[[Any], Transform]:
     )
 
 
+def _parted(registry: ConstraintRegistry, kind: Any, *names: str) -> Callable[[Any], Transform]:
+    def make(constraint: Any) -> Transform:
+        made: Transform = kind(
+            [registry(one) for one in constraint.cseq], *[getattr(constraint, name) for name in names]
+        )
+        return made
+
+    return make
+
+
 for _registry in (biject_to, transform_to):
     _registry.register(constraints.real, lambda constraint: identity_transform)
     _registry.register(constraints.independent, _independent(_registry))
@@ -92,8 +103,12 @@ for _registry in (biject_to, transform_to):
     _registry.register(constraints.less_than, _below)
     _registry.register(constraints.interval, _between)
     _registry.register(constraints.half_open_interval, _between)
+    _registry.register(constraints.cat, _parted(_registry, CatTransform, "dim", "lengths"))
+    _registry.register(constraints.stack, _parted(_registry, StackTransform, "dim"))
 
 biject_to.register(constraints.simplex, lambda constraint: StickBreakingTransform())
 transform_to.register(constraints.simplex, lambda constraint: SoftmaxTransform())
 transform_to.register(constraints.lower_cholesky, lambda constraint: LowerCholeskyTransform())
 transform_to.register(constraints.positive_definite, lambda constraint: PositiveDefiniteTransform())
+biject_to.register(constraints.corr_cholesky, lambda constraint: CorrCholeskyTransform())
+transform_to.register(constraints.corr_cholesky, lambda constraint: CorrCholeskyTransform())

@@ -9,13 +9,14 @@ from .. import _rushlight as native
 from .._rushlight import Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
-from .distribution import Distribution, shape_of
+from .distribution import shape_of
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 __all__ = ["Poisson"]
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     """How often something happens that does so at a rate.
 
     >>> import rushlight as torch
@@ -56,3 +57,10 @@ class Poisson(Distribution):
             self._validate_sample(value)
         rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.rate.log(),)
+
+    def _log_normalizer(self, x: Tensor) -> Tensor:
+        return x.exp()

@@ -9,7 +9,8 @@ from .. import _rushlight as native
 from .._rushlight import Size, Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
-from .distribution import Distribution, shape_of
+from .distribution import shape_of
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 __all__ = ["Beta", "Chi2", "Dirichlet", "Gamma"]
@@ -59,7 +60,7 @@ def _standard_gamma(concentration: Tensor) -> Tensor:
     return result
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """Waiting for several of what happens at a rate.
 
     >>> import rushlight as torch
@@ -109,6 +110,15 @@ class Gamma(Distribution):
         a = self.concentration
         return a - self.rate.log() + native.lgamma(a) + (1.0 - a) * native.digamma(a)
 
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return self.concentration - 1, -self.rate
+
+    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:
+        return native.lgamma(x + 1) + (x + 1) * (-y.reciprocal()).log()
+
 
 class Chi2(Gamma):
     """The sum of the squares of so many normal numbers.
@@ -129,7 +139,7 @@ class Chi2(Gamma):
         return "Chi2()"
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """Shares of a whole.
 
     >>> import rushlight as torch
@@ -178,8 +188,17 @@ class Dirichlet(Distribution):
         outer = (a.shape[-1] - total) * native.digamma(total)
         return inner - outer - ((a - 1.0) * native.digamma(a)).sum(-1)
 
+    _mean_carrier_measure = 0
 
-class Beta(Distribution):
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.concentration,)
+
+    def _log_normalizer(self, x: Tensor) -> Tensor:
+        return x.lgamma().sum(-1) - native.lgamma(x.sum(-1))
+
+
+class Beta(ExponentialFamily):
     """The share of one of two parts of a whole.
 
     >>> import rushlight as torch
@@ -245,3 +264,12 @@ class Beta(Distribution):
     def entropy(self) -> Tensor:
         """Return the entropy."""
         return self._dirichlet.entropy()
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return self.concentration1, self.concentration0
+
+    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:
+        return native.lgamma(x) + native.lgamma(y) - native.lgamma(x + y)

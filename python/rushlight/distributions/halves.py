@@ -3,64 +3,59 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
 from . import constraints
-from .distribution import Distribution, shape_of
 from .scaled import Cauchy, Normal
-from .utils import broadcast_all
+from .transformed import TransformedDistribution
+from .transforms import AbsTransform
 
 __all__ = ["HalfCauchy", "HalfNormal"]
 
 
-class _Half(Distribution):
+class _Half(TransformedDistribution):
     arg_constraints: ClassVar = {"scale": constraints.positive}
-    support = constraints.nonnegative
+    support: Any = constraints.nonnegative
     has_rsample = True
 
     sides: ClassVar[type[Normal | Cauchy]]
+    base_dist: Normal | Cauchy
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        (self.scale,) = broadcast_all(scale)
-        super().__init__(shape_of(self.scale, scale), validate_args=validate_args)
+        base = self.sides(0, scale, validate_args=False)
+        super().__init__(base, AbsTransform(), validate_args=validate_args)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
-    def _whole(self) -> Normal | Cauchy:
-        return self.sides(native.zeros_like(self.scale), self.scale, validate_args=False)
+    @property
+    def scale(self) -> Tensor:
+        """The scale of both sides."""
+        return self.base_dist.scale
 
     @property
     def mode(self) -> Tensor:
         """The most likely value."""
         return native.zeros_like(self.scale)
 
-    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
-        """Draw samples as functions of the parameters."""
-        return self._whole().expand(self._batch_shape).rsample(sample_shape).abs()
-
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
-        return native.where(value >= 0, self._whole().log_prob(value) + math.log(2), -math.inf)
+        return native.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of samples up to a value."""
         if self._validate_args:
             self._validate_sample(value)
-        return 2 * self._whole().cdf(value) - 1
+        return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, value: Tensor) -> Tensor:
         """Return the value below which samples are with a probability."""
-        return self._whole().icdf((value + 1) / 2)
+        return self.base_dist.icdf((value + 1) / 2)
 
     def entropy(self) -> Tensor:
         """Return the entropy."""
-        return self._whole().entropy() - math.log(2)
+        return self.base_dist.entropy() - math.log(2)
 
 
 class HalfNormal(_Half):
@@ -102,7 +97,7 @@ class HalfCauchy(_Half):
     @property
     def variance(self) -> Tensor:
         """Infinite."""
-        return self._whole().variance
+        return self.base_dist.variance
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density, of the type that the scale has."""

@@ -38,9 +38,13 @@ class IndependentTransform(Transform):
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         self.bijective = base_transform.bijective
-        self.sign = getattr(base_transform, "sign", None)
         self.domain = constraints.independent(base_transform.domain, reinterpreted_batch_ndims)
         self.codomain = constraints.independent(base_transform.codomain, reinterpreted_batch_ndims)
+
+    @property
+    def sign(self) -> Any:
+        """Whether order is kept (1) or turned round (-1)."""
+        return self.base_transform.sign
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.base_transform, self.reinterpreted_batch_ndims

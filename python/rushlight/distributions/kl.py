@@ -15,8 +15,9 @@ from .choices import Categorical, OneHotCategorical
 from .counts import Poisson
 from .gammas import Beta, Dirichlet, Gamma
 from .halves import HalfNormal
+from .mapped import Gumbel
 from .multivariate import Independent, MultivariateNormal
-from .scaled import Cauchy, Gumbel, Laplace, Normal
+from .scaled import Cauchy, Laplace, Normal
 from .utils import sum_rightmost
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _geometrics(p: Geometric, q: Geometric) -> Tensor:
 
 @register_kl(HalfNormal, HalfNormal)
 def _half_normals(p: HalfNormal, q: HalfNormal) -> Tensor:
-    return kl_divergence(p._whole(), q._whole())
+    return kl_divergence(p.base_dist, q.base_dist)
 
 
 @register_kl(Categorical, Categorical)
@@ -170,10 +171,10 @@ def _multivariate_normals(p: MultivariateNormal, q: MultivariateNormal) -> Tenso
             "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
         )
     spread = q._spread() - p._spread()
-    root, other = native.broadcast_tensors([q._root, p._root])
+    root, other = native.broadcast_tensors([q._unbroadcasted_scale_tril, p._unbroadcasted_scale_tril])
     shape = (linalg.solve_triangular(root, other, upper=False) ** 2).sum((-2, -1))
     apart = (q.loc - p.loc).unsqueeze(-1)
-    moved = (linalg.solve_triangular(q._root, apart, upper=False) ** 2).sum((-2, -1))
+    moved = (linalg.solve_triangular(q._unbroadcasted_scale_tril, apart, upper=False) ** 2).sum((-2, -1))
     return spread + 0.5 * (shape + moved - p.event_shape[0])
 
 

@@ -65,26 +65,26 @@ class MultivariateNormal(Distribution):
         setattr(self, name, matrix.expand(*batch, *matrix.shape[-2:]))
         super().__init__(batch, loc.shape[-1:], validate_args=validate_args)
         if name == "scale_tril":
-            self._root = self.scale_tril
+            self._unbroadcasted_scale_tril = self.scale_tril
         elif name == "covariance_matrix":
-            self._root = linalg.cholesky(self.covariance_matrix)
+            self._unbroadcasted_scale_tril = linalg.cholesky(self.covariance_matrix)
         else:
-            self._root = _root_of_inverse(self.precision_matrix)
+            self._unbroadcasted_scale_tril = _root_of_inverse(self.precision_matrix)
 
     @lazy_property
     def scale_tril(self) -> Tensor:
         """The lower triangle that times its transpose is the covariance."""
-        return self._root
+        return self._unbroadcasted_scale_tril
 
     @lazy_property
     def covariance_matrix(self) -> Tensor:
         """The covariance."""
-        return self._root @ self._root.mT
+        return self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance."""
-        return native.cholesky_inverse(self._root)
+        return native.cholesky_inverse(self._unbroadcasted_scale_tril)
 
     @property
     def mean(self) -> Tensor:
@@ -99,24 +99,26 @@ class MultivariateNormal(Distribution):
     @property
     def variance(self) -> Tensor:
         """The variances of the elements."""
-        return (self._root**2).sum(-1)
+        return (self._unbroadcasted_scale_tril**2).sum(-1)
 
     def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples as functions of the parameters."""
         noise = standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
-        return self.loc + (self._root @ noise.unsqueeze(-1)).squeeze(-1)
+        return self.loc + (self._unbroadcasted_scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
         apart = (value - self.loc).unsqueeze(-1)
-        squares = (linalg.solve_triangular(self._root, apart, upper=False) ** 2).sum((-2, -1))
+        squares = (linalg.solve_triangular(self._unbroadcasted_scale_tril, apart, upper=False) ** 2).sum(
+            (-2, -1)
+        )
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + squares) - self._spread()
 
     def _spread(self) -> Tensor:
         """Return the logarithm of the determinant of the triangle."""
-        return self._root.diagonal(0, -2, -1).log().sum(-1)
+        return self._unbroadcasted_scale_tril.diagonal(0, -2, -1).log().sum(-1)
 
     def entropy(self) -> Tensor:
         """Return the entropy."""
@@ -129,6 +131,18 @@ def _root_of_inverse(precision: Tensor) -> Tensor:
     turned = native.flip(flipped, (-2, -1)).mT
     unit = native.eye(precision.shape[-1], dtype=precision.dtype)
     return linalg.solve_triangular(turned, unit.expand(precision.shape), upper=False)
+
+
+def _batch_mv(matrix: Tensor, vector: Tensor) -> Tensor:
+    """Return matrices times vectors."""
+    return (matrix @ vector.unsqueeze(-1)).squeeze(-1)
+
+
+def _batch_mahalanobis(root: Tensor, apart: Tensor) -> Tensor:
+    """Return squared distances by the triangular root of a covariance."""
+    shape = native.broadcast_tensors([root[..., 0], apart])[1].shape
+    solved = linalg.solve_triangular(root, apart.expand(shape).unsqueeze(-1), upper=False)
+    return solved.pow(2).sum((-2, -1))
 
 
 class Independent(Distribution):

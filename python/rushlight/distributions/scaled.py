@@ -1,4 +1,4 @@
-"""Distributions of real numbers that are moved and scaled, and what is made of the normal one."""
+"""Distributions of real numbers that are moved and scaled."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from .._rushlight import Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from .distribution import Distribution, shape_of
+from .exp_family import ExponentialFamily
 from .utils import broadcast_all, standard_normal
 
-__all__ = ["Cauchy", "Gumbel", "Laplace", "LogNormal", "Normal"]
+__all__ = ["Cauchy", "Laplace", "Normal"]
 
 
 class _Scaled(Distribution):
@@ -33,7 +34,7 @@ class _Scaled(Distribution):
         return self.loc
 
 
-class Normal(_Scaled):
+class Normal(_Scaled, ExponentialFamily):
     """The normal distribution of a mean and a deviation.
 
     >>> import rushlight as torch
@@ -90,6 +91,15 @@ class Normal(_Scaled):
     def entropy(self) -> Tensor:
         """Return the entropy."""
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
+
+    _mean_carrier_measure = 0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return self.loc / self.scale.pow(2), -0.5 * self.scale.pow(2).reciprocal()
+
+    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:
+        return -0.25 * x.pow(2) / y + 0.5 * (-math.pi / y).log()
 
 
 class Laplace(_Scaled):
@@ -182,115 +192,3 @@ class Cauchy(_Scaled):
     def entropy(self) -> Tensor:
         """Return the entropy."""
         return math.log(4 * math.pi) + self.scale.log()
-
-
-class Gumbel(_Scaled):
-    """The distribution of the greatest of many samples.
-
-    >>> import rushlight as torch
-    >>> torch.distributions.Gumbel(0.0, 1.0).log_prob(torch.tensor(1.0))
-    tensor(-1.3679)
-    """
-
-    _EULER = 0.57721566490153286060
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.loc + self.scale * self._EULER
-
-    @property
-    def variance(self) -> Tensor:
-        """The variance."""
-        return self.stddev**2
-
-    @property
-    def stddev(self) -> Tensor:
-        """The standard deviation."""
-        return math.pi / math.sqrt(6) * self.scale
-
-    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
-        """Draw samples as functions of the parameters."""
-        info = native.finfo(self.loc.dtype)
-        u = native.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype)
-        return self.loc + -self.scale * (-u.clamp(info.tiny, 1 - info.eps).log()).log()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
-        y = (self.loc - value) / self.scale
-        return y - y.exp() - self.scale.log()
-
-    def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of samples up to a value."""
-        return (-((self.loc - value) / self.scale).exp()).exp()
-
-    def icdf(self, value: Tensor) -> Tensor:
-        """Return the value below which samples are with a probability."""
-        return self.loc - self.scale * (-value.log()).log()
-
-    def entropy(self) -> Tensor:
-        """Return the entropy."""
-        return self.scale.log() + (1 + self._EULER)
-
-
-class LogNormal(Normal):
-    """The exponential of a normal distribution.
-
-    >>> import rushlight as torch
-    >>> torch.distributions.LogNormal(0.0, 1.0).log_prob(torch.tensor(1.0))
-    tensor(-0.9189)
-    """
-
-    support = constraints.positive
-
-    def __repr__(self) -> str:
-        return "LogNormal()"
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return (self.loc + self.scale**2 / 2).exp()
-
-    @property
-    def mode(self) -> Tensor:
-        """The most likely value."""
-        return (self.loc - self.scale**2).exp()
-
-    @property
-    def variance(self) -> Tensor:
-        """The variance."""
-        return (self.scale**2).expm1() * (2 * self.loc + self.scale**2).exp()
-
-    @property
-    def stddev(self) -> Tensor:
-        """The standard deviation."""
-        return self.variance.sqrt()
-
-    def sample(self, sample_shape: Iterable[int] = ()) -> Tensor:
-        """Draw samples, through which no gradient passes."""
-        return super().sample(sample_shape).exp()
-
-    def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
-        """Draw samples as functions of the parameters."""
-        return super().rsample(sample_shape).exp()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the density."""
-        if self._validate_args:
-            self._validate_sample(value)
-        logarithm = value.log()
-        return Normal(self.loc, self.scale, validate_args=False).log_prob(logarithm) - logarithm
-
-    def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of samples up to a value."""
-        return Normal(self.loc, self.scale, validate_args=False).cdf(value.log())
-
-    def icdf(self, value: Tensor) -> Tensor:
-        """Return the value below which samples are with a probability."""
-        return super().icdf(value).exp()
-
-    def entropy(self) -> Tensor:
-        """Return the entropy."""
-        return super().entropy() + self.loc

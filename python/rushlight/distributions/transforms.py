@@ -25,12 +25,19 @@ if TYPE_CHECKING:
     from .joint_transforms import PositiveDefiniteTransform as PositiveDefiniteTransform
     from .joint_transforms import SoftmaxTransform as SoftmaxTransform
     from .joint_transforms import StickBreakingTransform as StickBreakingTransform
+    from .parted_transforms import CatTransform as CatTransform
+    from .parted_transforms import CorrCholeskyTransform as CorrCholeskyTransform
+    from .parted_transforms import CumulativeDistributionTransform as CumulativeDistributionTransform
+    from .parted_transforms import ReshapeTransform as ReshapeTransform
+    from .parted_transforms import StackTransform as StackTransform
 else:
     __getattr__, __dir__ = on_first_use(
         globals(),
         places={
             ".joint_transforms": "IndependentTransform LowerCholeskyTransform PositiveDefiniteTransform "
-            "SoftmaxTransform StickBreakingTransform"
+            "SoftmaxTransform StickBreakingTransform",
+            ".parted_transforms": "CatTransform CorrCholeskyTransform CumulativeDistributionTransform "
+            "ReshapeTransform StackTransform",
         },
     )
 
@@ -57,7 +64,11 @@ class Transform:
     bijective = False
     domain: Any
     codomain: Any
-    sign: Any
+
+    @property
+    def sign(self) -> Any:
+        """Whether order is kept (1) or turned round (-1), if the map is of single numbers."""
+        raise NotImplementedError
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _rushlight as native
+from .._functions import pieces as _pieces
 from .._rushlight import Tensor
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits"]
@@ -61,6 +62,37 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     """Return the logits of probabilities."""
     clamped = clamp_probs(probs)
     return clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
+
+
+def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
+    """Return what is on and below a diagonal of matrices, row by row.
+
+    >>> import rushlight as torch
+    >>> from rushlight.distributions.utils import tril_matrix_to_vec
+    >>> tril_matrix_to_vec(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([1., 3., 4.])
+    """
+    size = mat.shape[-1]
+    if not -size <= diag < size:
+        raise ValueError(f"diag ({diag}) provided is outside [{-size}, {size - 1}].")
+    rows, columns = _pieces.tril_indices(size, size, diag)
+    return mat[..., rows, columns]
+
+
+def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
+    """Return matrices with these numbers on and below a diagonal, row by row, and zeros above."""
+    count, more = vec.shape[-1], 1 + 2 * diag
+    exact = (-more + (more**2 + 8 * count + 4 * abs(diag) * (diag + 1)) ** 0.5) / 2
+    size = round(exact)
+    if size - exact > native.finfo(vec.dtype).eps:
+        raise ValueError(
+            f"The size of last dimension is {count} which cannot be expressed as the lower triangular "
+            "part of a square D x D matrix."
+        )
+    made = vec.new_zeros((*vec.shape[:-1], size, size))
+    rows, columns = _pieces.tril_indices(size, size, diag)
+    made[..., rows, columns] = vec
+    return made
 
 
 class lazy_property:

@@ -111,6 +111,9 @@ from ._traces import (
     _flatten as _flatten,
 )
 from ._traces import (
+    _get_trace_graph as _get_trace_graph,
+)
+from ._traces import (
     _unique_state_dict as _unique_state_dict,
 )
 from ._traces import (
@@ -158,8 +161,8 @@ open_places(
             "ScriptFunction ScriptModule ScriptWarning interface script script_method"
         },
         "_trace": {
-            "._traces": "ONNXTracedModule TopLevelTracedModule TracedModule TracerWarning TracingCheckError "
-            "_flatten _unique_state_dict trace trace_module",
+            "._traces": "_get_trace_graph ONNXTracedModule TopLevelTracedModule TracedModule TracerWarning "
+            "TracingCheckError _flatten _unique_state_dict trace trace_module",
             ".._compat._jit_internal": "is_tracing",
         },
         "_freeze": {"._scripts": "freeze optimize_for_inference run_frozen_optimizations"},

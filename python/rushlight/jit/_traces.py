@@ -42,6 +42,12 @@ class ONNXTracedModule(TracedModule):
     """What becomes of a module that is traced to be exported."""
 
 
+def _get_trace_graph(f: Any, args: Any = (), kwargs: Any = None, **options: Any) -> Any:
+    raise NotImplementedError(
+        "torch.jit._get_trace_graph: functions are not recorded in that form; fx records modules"
+    )
+
+
 def trace(func: Any, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
     """Return a function or module as it is: what it decides by values stays decided by values.
 

@@ -348,6 +348,14 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     return inputs * prod(field), outputs * prod(field)
 
 
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
+    """Return how many numbers come to an output, or go from an input."""
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    return _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
+
+
 def _xavier_deviation(tensor: Tensor, gain: float) -> float:
     return gain * sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor))))
 

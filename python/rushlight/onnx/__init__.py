@@ -31,6 +31,8 @@ __getattr__, __dir__ = on_first_use(globals(), rooms={"operators", "symbolic_hel
 
 # Where the ways are to write operators in a version of the format: there are none in any.
 open_places(globals(), {f"symbolic_opset{version}": {} for version in range(7, 21)})
+open_places(globals(), {"_internal": {}})
+open_places(vars(_internal), {"exporter": {".": "ONNXProgram"}})  # type: ignore[name-defined]  # noqa: F821
 
 _symbolics: dict[tuple[str, int], Callable[..., Any]] = {}
 
@@ -50,6 +52,10 @@ class OperatorExportTypes(IntEnum):
     ONNX_ATEN = 1
     ONNX_ATEN_FALLBACK = 2
     ONNX_FALLTHROUGH = 3
+
+
+class ONNXProgram:
+    """A model in the format. None is ever made."""
 
 
 class OnnxExporterError(RuntimeError):

@@ -41,7 +41,7 @@ __all__ = [
     "lr_scheduler",
 ]
 
-open_places(globals(), {"adamw": {".adam": "AdamW"}})
+open_places(globals(), {"adamw": {".adam": "AdamW"}, "_adafactor": {".adafactor": "Adafactor"}})
 
 # Rarer ones; and what needs modules, which optimisers do not.
 __getattr__, __dir__ = on_first_use(

@@ -11,10 +11,22 @@ from types import MappingProxyType
 from typing import Any
 
 from .._hooks import RemovableHandle, register
+from .._lazy import on_first_use
 from .._rushlight import Tensor, _Passage, _profiler_enabled
 from .._tensors.typename import typename
 
 __all__ = ["Optimizer"]
+
+__getattr__, __dir__ = on_first_use(
+    globals(),
+    places={
+        "._shared_names": "ParamsT _default_to_fused_or_foreach _dispatch_sqrt "
+        "_get_capturable_supported_devices _get_value _params_t _stack_if_compiling "
+        "_use_grad_for_differentiable _view_as_real params_t",
+        "..utils._foreach_utils": "_get_foreach_kernels_supported_devices "
+        "_get_fused_kernels_supported_devices",
+    },
+)
 
 _NAMES = "all optimizer param groups should be with/without names. cannot add param group"
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._lazy import on_first_use
 from ._pytree_nodes import _BUILT_IN, _DICTIONARIES, SUPPORTED_NODES, _is_leaf, _node_type
+from ._pytree_nodes import BUILTIN_TYPES as BUILTIN_TYPES
 from ._pytree_nodes import GetAttrKey as GetAttrKey
 from ._pytree_nodes import MappingKey as MappingKey
 from ._pytree_nodes import NodeDef as NodeDef
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from ._pytree_classes import register_constant as register_constant
     from ._pytree_classes import register_dataclass as register_dataclass
-    from ._pytree_nodes import Context
     from ._pytree_text import treespec_dumps as treespec_dumps
     from ._pytree_text import treespec_loads as treespec_loads
 else:
@@ -54,6 +54,9 @@ else:
         "str_to_pytree treespec_dumps treespec_loads",
     }
     __getattr__, __dir__ = on_first_use(globals(), places=_PLACES)
+
+_get_node_type = _node_type
+Context = Any
 
 PyTree = Any
 

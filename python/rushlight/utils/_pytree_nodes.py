@@ -182,6 +182,7 @@ register_pytree_node(
 
 _DICTIONARIES = (dict, OrderedDict, defaultdict)
 _BUILT_IN = (*_DICTIONARIES, tuple, list, namedtuple, deque)
+BUILTIN_TYPES: frozenset[Any] = frozenset(_BUILT_IN)
 _NAMED_RESULTS = frozenset(
     cls for cls in vars(return_types).values() if isinstance(cls, type) and issubclass(cls, tuple)
 )

@@ -10,6 +10,11 @@ from ...nn.modules.module import Module
 __all__ = ["OptimizedModule"]
 
 
+def is_dynamo_supported() -> bool:
+    """Tell whether frames of the interpreter are compiled: they are not."""
+    return False
+
+
 class OptimizedModule(Module):
     """Calls the module that it was made of, and has what that has.
 

@@ -45,8 +45,10 @@ open_places(
         },
         "vmap": {
             "._mapping": "get_chunk_sizes vmap_impl wrap_batched in_dims_t out_dims_t _as_tuple "
-            "_check_randomness_arg _create_batched_inputs _num_outputs _process_batched_inputs "
+            "_check_randomness_arg _create_batched_inputs _maybe_remove_batch_dim _num_outputs "
+            "_process_batched_inputs "
             "_unwrap_batched _validate_and_get_batch_size",
+            "..._rushlight": "Tensor",
             "...func.vmap": "restore_vmap unwrap_batched vmap_increment_nesting=level _get_name=_name",
             "...utils._pytree": _TREES,
             ".._C._functorch": "_add_batch_dim _remove_batch_dim _vmap_decrement_nesting "

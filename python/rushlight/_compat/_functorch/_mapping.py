@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..._rushlight import Tensor
 from ...func.vmap import _check_randomness, _entered, _entering, _Mapped, _name, level, vmap
 from ...utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure, tree_unflatten
+from .._C import _functorch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,3 +163,21 @@ def _left(mapping: _Mapped, output: Any, dim: int | None, number: int, place: in
             f"{place}."
         )
     return mapping._one_left(output, dim, number)
+
+
+def _maybe_remove_batch_dim(
+    name: str, batched_output: Any, vmap_level: int, batch_size: int, out_dim: Any
+) -> Any:
+    """Return what a mapped function returned, with the samples along a dimension, if it is a tensor."""
+    if out_dim is None:
+        if isinstance(batched_output, Tensor) and _functorch.is_batchedtensor(batched_output):
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
+            )
+        return batched_output
+    if not isinstance(batched_output, Tensor):
+        raise ValueError(
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(batched_output)}. "
+            "Did you mean to set out_dims= to None for output?"
+        )
+    return _functorch._remove_batch_dim(batched_output, vmap_level, batch_size, out_dim)

@@ -23,6 +23,7 @@ __getattr__, __dir__ = on_first_use(globals(), places={"...nn.attention.flex_att
 open_places(
     globals(),
     {
+        "associative_scan": {".": "associative_scan"},
         "cond": {".": "cond"},
         "while_loop": {".": "while_loop"},
         "wrap": {".": "wrap"},

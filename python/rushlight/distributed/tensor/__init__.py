@@ -61,6 +61,14 @@ class Shard(Placement):
         return f"Shard(dim={self.dim})"
 
 
+class _StridedShard(Shard):
+    """Such a part of parts that were made along the same dimension before."""
+
+    def __init__(self, dim: int, *, split_factor: int) -> None:
+        super().__init__(dim)
+        self.split_factor = split_factor
+
+
 class Replicate(Placement):
     """Each process would have all."""
 
@@ -107,7 +115,7 @@ refusing(
 open_places(
     globals(),
     {
-        "placement_types": {".": "Partial Placement Replicate Shard"},
+        "placement_types": {".": "Partial Placement Replicate Shard _StridedShard"},
         "device_mesh": {"..device_mesh": "DeviceMesh init_device_mesh"},
     },
 )

@@ -26,6 +26,11 @@ __all__ = [
 ]
 
 
+# How many queries and keys stand in a block of a mask, and in one that is all of it.
+_DEFAULT_SPARSE_BLOCK_SIZE = 128
+_LARGE_SPARSE_BLOCK_SIZE = 1 << 30
+
+
 class AuxRequest(NamedTuple):
     """What is asked for beside the result."""
 

@@ -129,6 +129,10 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 _AT_REGISTRATION: dict[str, OrderedDict[int, Callable[..., Any]]] = {
     role: OrderedDict() for role in ("parameter", "buffer", "module")
 }
+# As libraries that make modules their own way know them.
+_global_parameter_registration_hooks = _AT_REGISTRATION["parameter"]
+_global_buffer_registration_hooks = _AT_REGISTRATION["buffer"]
+_global_module_registration_hooks = _AT_REGISTRATION["module"]
 
 
 def at_registration(role: str, module: Any, name: str, value: Any) -> Any:

@@ -13,6 +13,9 @@ from ..parameter import Buffer, Parameter
 from ._calling import Called
 from ._converting import Converted
 from ._every import Hooks, at_registration, no_hooks
+from ._every import _global_buffer_registration_hooks as _global_buffer_registration_hooks
+from ._every import _global_module_registration_hooks as _global_module_registration_hooks
+from ._every import _global_parameter_registration_hooks as _global_parameter_registration_hooks
 from ._every import register_module_backward_hook as register_module_backward_hook
 from ._every import (
     register_module_buffer_registration_hook as register_module_buffer_registration_hook,

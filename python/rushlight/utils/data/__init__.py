@@ -1,5 +1,6 @@
 """Data sets, the order in which they are read, and batches of them, in the process that asks."""
 
+from ..._lazy import on_first_use
 from ..._places import open_places
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader, get_worker_info
@@ -43,11 +44,20 @@ __all__ = [
     "random_split",
 ]
 
+__getattr__, __dir__ = on_first_use(
+    globals(),
+    rooms={"datapipes"},
+    places={".datapipes": "IterDataPipe MapDataPipe functional_datapipe"},
+)
 open_places(globals(), {"_utils": {}})
 open_places(
     vars(_utils),  # type: ignore[name-defined]  # noqa: F821
     {
-        "collate": {".collate": "default_collate default_convert"},
+        "collate": {
+            ".collate": "collate collate_float_fn collate_int_fn collate_numpy_array_fn "
+            "collate_numpy_scalar_fn collate_str_fn collate_tensor_fn default_collate "
+            "default_collate_err_msg_format default_collate_fn_map default_convert np_str_obj_array_pattern"
+        },
         "worker": {".dataloader": "get_worker_info", "._seeds": "_generate_state"},
     },
 )

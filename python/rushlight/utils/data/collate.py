@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
+
+import numpy
 
 from ..._rushlight import Tensor, as_tensor, float64, stack, tensor
 
 __all__ = ["default_collate", "default_convert"]
 
-_TEXT = re.compile("[SaUO]")
+np_str_obj_array_pattern = re.compile("[SaUO]")
+default_collate_err_msg_format = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+)
 
 
 def default_convert(data: Any) -> Any:
@@ -20,7 +25,7 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, Tensor):
         return data
     if kind.__module__ == "numpy":
-        if kind.__name__ == "ndarray" and _TEXT.search(data.dtype.str):
+        if kind.__name__ == "ndarray" and np_str_obj_array_pattern.search(data.dtype.str):
             return data
         return as_tensor(data)
     if isinstance(data, Mapping):
@@ -34,6 +39,39 @@ def default_convert(data: Any) -> Any:
     return data
 
 
+def collate(batch: Any, *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> Any:
+    """Join samples into a batch by the functions that a table has for their classes; containers by place.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.data._utils.collate import collate
+    >>> collate([(1, 2), (3, 4)], collate_fn_map={int: lambda batch, collate_fn_map: sum(batch)})
+    [4, 6]
+    """
+    first = batch[0]
+    kind = type(first)
+    if collate_fn_map is not None:
+        join = collate_fn_map.get(kind)
+        if join is None:
+            join = next((made for asked, made in collate_fn_map.items() if isinstance(first, asked)), None)
+        if join is not None:
+            return join(batch, collate_fn_map=collate_fn_map)
+    if isinstance(first, Mapping):
+        joined = {
+            key: collate([sample[key] for sample in batch], collate_fn_map=collate_fn_map) for key in first
+        }
+        return _mapping(first, joined)
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        parts = zip(*batch, strict=True)
+        return kind(*(collate(values, collate_fn_map=collate_fn_map) for values in parts))
+    if isinstance(first, Sequence):
+        if any(len(sample) != len(first) for sample in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        parts = zip(*batch, strict=True)
+        made = [collate(values, collate_fn_map=collate_fn_map) for values in parts]
+        return made if isinstance(first, tuple) else _sequence(first, made)
+    raise _unknown(kind)
+
+
 def default_collate(batch: Any) -> Any:
     """Join samples into a batch: tensors are stacked, containers joined by place.
 
@@ -41,39 +79,54 @@ def default_collate(batch: Any) -> Any:
     >>> torch.utils.data.default_collate([(1, "a"), (2, "b")])
     [tensor([1, 2]), ('a', 'b')]
     """
-    first = batch[0]
-    kind = type(first)
-    if isinstance(first, Tensor):
-        return stack(batch, 0)
-    if kind.__module__ == "numpy" and kind.__name__ not in ("str_", "string_"):
-        if kind.__name__ == "ndarray":
-            if _TEXT.search(first.dtype.str):
-                raise _unknown(first.dtype)
-            return default_collate([as_tensor(sample) for sample in batch])
-        if first.shape == ():
-            return as_tensor(batch)
-    if isinstance(first, float):
-        return tensor(batch, dtype=float64)
-    if isinstance(first, int):
-        return tensor(batch)
-    if isinstance(first, (str, bytes)):
-        return batch
-    if isinstance(first, Mapping):
-        return _mapping(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
-    if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return kind(*(default_collate(values) for values in zip(*batch, strict=True)))
-    if isinstance(first, Sequence):
-        if any(len(sample) != len(first) for sample in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
-        joined = [default_collate(values) for values in zip(*batch, strict=True)]
-        return joined if isinstance(first, tuple) else _sequence(first, joined)
-    raise _unknown(kind)
+    return collate(batch, collate_fn_map=default_collate_fn_map)
+
+
+def collate_tensor_fn(batch: Any, *, collate_fn_map: Any = None) -> Tensor:
+    """Stack tensors."""
+    return stack(batch, 0)
+
+
+def collate_float_fn(batch: Any, *, collate_fn_map: Any = None) -> Tensor:
+    """Make a tensor of numbers, in double precision."""
+    return tensor(batch, dtype=float64)
+
+
+def collate_int_fn(batch: Any, *, collate_fn_map: Any = None) -> Tensor:
+    """Make a tensor of integers."""
+    return tensor(batch)
+
+
+def collate_str_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Leave texts as they are."""
+    return batch
+
+
+def collate_numpy_array_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Stack arrays as tensors; those of texts and objects cannot be."""
+    if np_str_obj_array_pattern.search(batch[0].dtype.str):
+        raise _unknown(batch[0].dtype)
+    return collate([as_tensor(sample) for sample in batch], collate_fn_map=collate_fn_map)
+
+
+def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: Any = None) -> Tensor:
+    """Make a tensor of numpy's numbers."""
+    return as_tensor(batch)
+
+
+default_collate_fn_map: dict[Any, Callable[..., Any]] = {
+    Tensor: collate_tensor_fn,
+    numpy.ndarray: collate_numpy_array_fn,
+    (numpy.bool_, numpy.number, numpy.object_): collate_numpy_scalar_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
+}
 
 
 def _unknown(kind: Any) -> TypeError:
-    return TypeError(
-        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {kind}"
-    )
+    return TypeError(default_collate_err_msg_format.format(kind))
 
 
 def _mapping(like: Any, values: dict[Any, Any]) -> Any:

@@ -27,6 +27,12 @@ class _Endless(Sampler[None]):
             yield None
 
 
+class _DatasetKind:
+    """How a data set is read."""
+
+    Map, Iterable = 0, 1
+
+
 class _BaseDataLoaderIter:
     """Goes once through the batches of a loader."""
 

@@ -1,0 +1,53 @@
+"""Storages of one type of elements each, as programs named them once: `FloatStorage` and its like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _rushlight as native
+from .storage import TypedStorage
+
+__all__ = [
+    "BFloat16Storage",
+    "BoolStorage",
+    "ByteStorage",
+    "CharStorage",
+    "ComplexDoubleStorage",
+    "ComplexFloatStorage",
+    "DoubleStorage",
+    "FloatStorage",
+    "HalfStorage",
+    "IntStorage",
+    "LongStorage",
+    "ShortStorage",
+]
+
+
+class _OfOneType(type):
+    """What they make are typed storages, and those of their type are their instances."""
+
+    dtype: native.dtype
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> TypedStorage:
+        return TypedStorage(*args, dtype=cls.dtype, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
+
+
+def _made(name: str, dtype: native.dtype) -> _OfOneType:
+    return _OfOneType(name, (), {"dtype": dtype, "__module__": "torch", "__doc__": f"Elements of {dtype}."})
+
+
+BFloat16Storage = _made("BFloat16Storage", native.bfloat16)
+BoolStorage = _made("BoolStorage", native.bool)
+ByteStorage = _made("ByteStorage", native.uint8)
+CharStorage = _made("CharStorage", native.int8)
+ComplexDoubleStorage = _made("ComplexDoubleStorage", native.complex128)
+ComplexFloatStorage = _made("ComplexFloatStorage", native.complex64)
+DoubleStorage = _made("DoubleStorage", native.float64)
+FloatStorage = _made("FloatStorage", native.float32)
+HalfStorage = _made("HalfStorage", native.float16)
+IntStorage = _made("IntStorage", native.int32)
+LongStorage = _made("LongStorage", native.int64)
+ShortStorage = _made("ShortStorage", native.int16)

@@ -1,0 +1,1 @@
+"""Modules whose forward is computed again for backward, as programs with several processes name them."""

@@ -1,0 +1,131 @@
+"""Names that libraries import, and what they do with them at once."""
+
+import tempfile
+from importlib import import_module
+
+import pytest
+import rushlight as torch
+from support import raises
+
+
+def test_limits_of_types_that_libraries_name():
+    info = torch.finfo(torch.float8_e4m3fn)
+    assert (info.bits, info.max, info.min, info.eps) == (8, 448.0, -448.0, 0.125)
+    assert torch.finfo(torch.float8_e8m0fnu).min == torch.finfo(torch.float8_e8m0fnu).tiny
+    assert torch.finfo(torch.complex32).dtype == "float16"
+    assert torch.iinfo(torch.uint16).max == 65535
+    assert isinstance(torch.finfo(torch.float32), torch.finfo)
+    assert isinstance(torch.iinfo(torch.int8), torch.iinfo)
+    assert repr(torch.iinfo(torch.uint16)) == "iinfo(min=0, max=65535, dtype=uint16)"
+    with raises(TypeError, "torch.finfo() requires a floating point input type."):
+        torch.finfo(torch.uint16)
+
+
+@pytest.mark.filterwarnings("ignore")  # torch has deprecated it, and what it stands on
+def test_numbers_of_eight_bits():
+    net = torch.nn.Sequential(torch.nn.Linear(2, 1))
+    with torch.no_grad():
+        net[0].weight.copy_(torch.tensor([[0.5, -1.0]]))
+        net[0].bias.zero_()
+    made = torch.ao.quantization.quantize_dynamic(net, {torch.nn.Linear}, dtype=torch.qint8)
+    assert type(net[0]) is torch.nn.Linear
+    assert "DynamicQuantizedLinear(in_features=2, out_features=1, dtype=torch.qint8" in repr(made)
+    x = torch.tensor([[1.0, 0.25]])
+    assert made(x).item() == pytest.approx(net(x).item(), abs=0.02)
+
+
+def test_fake_steps_and_the_gradient_that_passes():
+    x = torch.tensor([0.26, 9.0, -9.0], requires_grad=True)
+    out = torch.fake_quantize_per_tensor_affine(x, 0.5, 0, -4, 3)
+    assert out.tolist() == [0.5, 1.5, -2.0]
+    out.sum().backward()
+    assert x.grad.tolist() == [1.0, 0.0, 0.0]
+
+
+def test_an_observer_tells_the_steps():
+    observer = torch.ao.quantization.MinMaxObserver()
+    observer(torch.tensor([-1.0, 1.55]))
+    scale, zero = observer.calculate_qparams()
+    assert scale.item() == pytest.approx(0.01)
+    assert zero.item() == 100
+
+
+def test_samples_are_joined_by_a_table_of_ones_own():
+    collate = import_module("rushlight.utils.data._utils.collate")
+
+    class Own:
+        pass
+
+    table = {Own: lambda batch, *, collate_fn_map: len(batch), **collate.default_collate_fn_map}
+    assert collate.collate([(Own(), 1.0), (Own(), 2.0)], collate_fn_map=table)[0] == 2
+    with pytest.raises(TypeError):
+        collate.default_collate([Own()])
+
+
+def test_members_of_modules_by_path():
+    accessor = import_module("rushlight.nn.utils._named_member_accessor").NamedMemberAccessor
+    net = torch.nn.Sequential(torch.nn.Linear(1, 1))
+    within = accessor(net)
+    bias = net[0].bias
+    assert within.swap_tensor("0.bias", torch.ones(1)) is bias
+    assert net[0].bias.tolist() == [1.0]
+    before, missing = within.swap_tensors_dict({"0.bias": bias})
+    assert before["0.bias"].tolist() == [1.0]
+    assert missing == []
+    with raises(RuntimeError, "Missing key(s): 'nothing'."):
+        within.swap_tensors_dict({"nothing": torch.ones(1)})
+    assert not hasattr(net, "nothing")
+
+
+@pytest.mark.filterwarnings("ignore:Local function is not supported")
+def test_pipes_of_data():
+    pipes = import_module("rushlight.utils.data.datapipes.iter")
+    torch.manual_seed(0)
+    pipe = pipes.IterableWrapper([1, 2, 3, 4, 5]).filter(lambda x: x != 2).batch(2)
+    assert list(pipe) == [[1, 3], [4, 5]]
+    assert sorted(pipes.IterableWrapper([1, 2, 3]).shuffle()) == [1, 2, 3]
+
+
+@pytest.mark.own
+def test_a_module_is_exported_as_a_graph():
+    net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
+    program = torch.export.export(net, (torch.ones(1, 2),))
+    x = torch.randn(4, 2)
+    assert torch.equal(program.module()(x), net(x))
+    assert set(program.state_dict) == {"0.weight", "0.bias"}
+    with tempfile.TemporaryDirectory() as folder:
+        torch.export.save(program, f"{folder}/program.pt2")
+        assert torch.equal(torch.export.load(f"{folder}/program.pt2").module()(x), net(x))
+
+
+@pytest.mark.own
+def test_an_event_file_is_framed_and_checked(tmp_path):
+    from rushlight.utils.tensorboard import SummaryWriter
+    from rushlight.utils.tensorboard._events import _checksum
+
+    # The checksum of nine digits is known, and turned as the files have it.
+    assert int.from_bytes(_checksum(b"123456789"), "little") == (
+        ((0xE3069283 >> 15 | 0xE3069283 << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    )
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_scalar("loss", torch.tensor(0.5), 3)
+        writer.add_histogram("weights", torch.randn(9), 0)
+        writer.add_image("image", torch.rand(3, 2, 2), 0)
+        writer.add_images("images", torch.rand(3, 1, 2, 2), 0)
+        writer.add_text("note", "hello", 0)
+        writer.add_audio("sound", torch.rand(8), 0)
+        writer.add_hparams({"rate": 0.1, "kind": "a", "flag": True}, {"score": 1.0}, run_name="run")
+    (file,) = (path for path in tmp_path.iterdir() if path.is_file())
+    data, records = file.read_bytes(), []
+    while data:
+        length = int.from_bytes(data[:8], "little")
+        assert data[8:12] == _checksum(data[:8])
+        record, data = data[12 : 12 + length], data[12 + length :]
+        assert data[:4] == _checksum(record)
+        records.append(record)
+        data = data[4:]
+    assert b"brain.Event:2" in records[0]
+    assert b"loss" in records[1]
+    assert len(records) == 7
+    with SummaryWriter(tmp_path / "other") as writer, raises(ValueError, "The input has no element."):
+        writer.add_histogram("nothing", torch.empty(0))
