@@ -11,6 +11,7 @@ mod apply;
 pub mod bessel;
 mod blocks;
 mod dense;
+pub mod descent;
 pub mod distinct;
 pub mod factor;
 pub mod fourier;
