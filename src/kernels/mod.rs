@@ -8,6 +8,7 @@
 
 mod along;
 mod apply;
+pub mod attention;
 pub mod bessel;
 mod blocks;
 mod dense;
@@ -15,6 +16,7 @@ pub mod descent;
 pub mod distinct;
 pub mod factor;
 pub mod fourier;
+pub mod gates;
 pub mod gather;
 pub mod gemm;
 pub mod incomplete;
