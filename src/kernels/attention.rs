@@ -3,9 +3,9 @@
 
 use ndarray::ArrayView2;
 
-use super::math::{Arithmetic, exp};
 use super::simd::{Calculation, calculated};
 use crate::dtype::Real;
+use crate::kernels::pointwise::math::{Arithmetic, exp};
 
 /// The scores of some queries, a row for each.
 pub struct Scores<'a, T> {

@@ -8,10 +8,10 @@ use crate::dispatch::apply::{Keep, Op, Outputs, apply, single, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
+use crate::dispatch::long_work;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::Value;
 use crate::dispatch::record::records;
-use crate::dispatch::watch;
 use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::graph::mode::{self, GradModeGuard};
@@ -339,7 +339,8 @@ pub fn attention([q, k, v]: [&Tensor; 3], mask: Option<&Tensor>, answering: Answ
     // What only a graph keeps is not computed for nobody.
     if is_mapped || !mode::special() && !records(&inputs) {
         if !is_mapped
-            && let Some([y, _]) = watch::patiently(operation.effort(&inputs), || operation.at_once(&inputs))?
+            && let Some([y, _]) =
+                long_work::patiently(operation.effort(&inputs), || operation.at_once(&inputs))?
         {
             return laid_as(Tensor::from_array(y), q);
         }

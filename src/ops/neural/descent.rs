@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use smallvec::SmallVec;
 
-use crate::dispatch::watch;
+use crate::dispatch::long_work;
 use crate::dtype::{DType, Real};
 use crate::error::Result;
 use crate::graph::mode;
@@ -102,8 +102,8 @@ impl Step<'_> {
             Ok(())
         };
         // Some three operations a nanosecond, as many as there are slices.
-        match watch::is_long(elements) {
-            true => watch::at_length(true, compute)?,
+        match long_work::is_long(elements) {
+            true => long_work::at_length(true, compute)?,
             false => compute()?,
         }
         // Handles of ours would have the writes be taken for those to memory that others see.

@@ -6,9 +6,9 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::stretch::Stretch;
+use crate::dispatch::composites::recomputed::Stretch;
+use crate::dispatch::long_work;
 use crate::dispatch::record::records;
-use crate::dispatch::watch;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::mode::{self, Flags, FlagsGuard};
@@ -187,7 +187,7 @@ pub fn lstm(inputs: [&Tensor; 7], reverse: bool) -> Result<Option<[Tensor; 3]>> 
         (true, DType::Float32) => apply(layer, &inputs)?.into_vec(),
         (true, _) => return Ok(None),
         (false, _) => {
-            let found = watch::patiently(effort(&inputs), || layer.numbers(&inputs))?;
+            let found = long_work::patiently(effort(&inputs), || layer.numbers(&inputs))?;
             found.into_iter().map(Tensor::from_array).collect()
         }
     };
