@@ -21,6 +21,7 @@ mod collector;
 mod convert;
 mod creation;
 mod declining;
+mod descent;
 mod device;
 mod dtype;
 mod error;
@@ -75,6 +76,8 @@ mod _rushlight {
     use super::callbacks::queue;
     #[pymodule_export]
     use super::creation::{creation_of, set_creation};
+    #[pymodule_export]
+    use super::descent::{descend, drop_gradients};
     #[pymodule_export]
     use super::dtype::{can_cast, get_default_dtype, promote_types, set_default_dtype};
     #[pymodule_export]

@@ -71,6 +71,12 @@ fn handler<'py>(class: &Bound<'py, PyType>) -> PyResult<Option<Bound<'py, PyAny>
     DECLINING.unless_declined(class, intern!(class.py(), "__torch_function__"))
 }
 
+/// Whether calls with this object are to be shown to its class, or to a mode.
+pub(crate) fn is_watched(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(in_mode()
+        || ever() && object.get_type_ptr() != tensor_type() && handler(&object.get_type())?.is_some())
+}
+
 /// The arguments of a call whose classes want to see it: one of each class, derived ones first.
 type Interested<'py> = SmallVec<[Bound<'py, PyAny>; 2]>;
 

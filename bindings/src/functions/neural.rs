@@ -3,6 +3,7 @@ use super::entries::{function, in_place, inner, shared};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
+use crate::overrides::in_mode;
 use crate::returns::ToPython;
 use crate::warnings::Once;
 use pyo3::exceptions::PyRuntimeError;
@@ -12,6 +13,7 @@ use rushlight::ops::neural::convolution::{Options, convolution_nd, convolution_s
 use rushlight::ops::neural::dropout::Dropout;
 use rushlight::ops::neural::embedding::embedding;
 use rushlight::ops::neural::normalise::{Affine, Running, batch_norm, group_norm, layer_norm, rms_norm};
+use rushlight::ops::neural::recurrent::lstm;
 
 /// The overloads of a convolution over that many dimensions.
 macro_rules! convolved {
@@ -57,6 +59,9 @@ macro_rules! transposed {
 const ATTENTION: &[&str] =
     &["(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float? scale)"];
 const SCORES: &[&str] = &["(Tensor query, Tensor key, Tensor? attn_mask, bool is_causal, float? scale)"];
+const LSTM: &[&str] = &[
+    "(Tensor input, Tensor weight_ih, Tensor weight_hh, Tensor bias_ih, Tensor bias_hh, Tensor hx, Tensor cx, bool reverse)",
+];
 const DROPPED: &[&str] = &["(Tensor input, float p, bool train)"];
 
 /// The entries.
@@ -68,6 +73,15 @@ pub(super) const TABLE: &[Function] = &[
     inner("attention_scores", SCORES, "How well every key answers every query.", |a| {
         let answering = Answering { is_causal: a.boolean(3), scale: a.optional_float(4)? };
         answering.scores(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).answer(a.py())
+    }),
+    inner("lstm", LSTM, "A layer of an LSTM along a sequence, if that is one operation.", |a| {
+        if in_mode() {
+            return ().answer(a.py());
+        }
+        let inputs = [0, 1, 2, 3, 4, 5, 6].map(|index| a.tensor(index));
+        let [x, to_gates, own, bias, own_bias, shown, memory] = inputs;
+        let found = lstm([x?, to_gates?, own?, bias?, own_bias?, shown?, memory?], a.boolean(7));
+        found.map(|found| found.map(|[all, shown, memory]| (all, shown, memory))).answer(a.py())
     }),
     function("conv1d", convolved!("1"), "A convolution over one dimension.", |a| convolved(a, 1)),
     function("conv2d", convolved!("2"), "A convolution over two dimensions.", |a| convolved(a, 2)),

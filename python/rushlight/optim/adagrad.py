@@ -59,6 +59,9 @@ class Adagrad(Adaptive):
     def share_memory(self) -> None:
         """Do nothing: the state is in memory that threads share already."""
 
+    def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        return "adagrad", (number(group["lr"]), group["lr_decay"], group["eps"])
+
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         state["sum"] = filled(parameter, group["initial_accumulator_value"])
 

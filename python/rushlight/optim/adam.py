@@ -72,6 +72,11 @@ class Adam(Moments):
                     f"betas[{index}] as a Tensor is not supported for capturable=False and foreach=True"
                 )
 
+    def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        decay = group["weight_decay"] if group["decoupled_weight_decay"] else 0.0
+        rate, *betas = map(number, (group["lr"], *group["betas"]))
+        return "adam", (rate, *betas, group["eps"], number(decay), group["amsgrad"])
+
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         super()._begin(parameter, group, state)
         if group["amsgrad"]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._hooks import RemovableHandle, register
 from .._lazy import on_first_use
-from .._rushlight import Tensor, _Passage, _profiler_enabled
+from .._rushlight import Tensor, _drop_gradients, _Passage, _profiler_enabled
 from .._tensors.typename import typename
 
 __all__ = ["Optimizer"]
@@ -110,7 +110,8 @@ class Optimizer:
 
     def _zero_grad(self, set_to_none: bool) -> None:
         for group in self.param_groups:
-            for parameter in group["params"]:
+            done = _drop_gradients(group["params"], 0) if set_to_none else 0
+            for parameter in group["params"][done:]:
                 if set_to_none:
                     parameter.grad = None
                 elif parameter.grad is not None:

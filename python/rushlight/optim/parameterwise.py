@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._rushlight import Tensor, view_as_real
+from .._rushlight import Tensor, _descend, view_as_real
 from ..autograd.grad_mode import enable_grad, set_grad_enabled
 from .optimizer import Optimizer
 
@@ -51,11 +51,30 @@ class Parameterwise(Optimizer):
                 with enable_grad():
                     loss = closure()
             for group in self.param_groups:
-                for parameter in group["params"]:
-                    gradient = parameter.grad
-                    if gradient is not None:
-                        self._update(parameter, -gradient if group.get("maximize") else gradient, group)
+                self._step(group)
         return loss
+
+    def _step(self, group: dict[str, Any]) -> None:
+        """Change the parameters of a group: those that the engine has a step for by that."""
+        parameters, done = group["params"], 0
+        descent = None if group.get("differentiable") else self._descent(group)
+        toward = 0.0 if group.get("decoupled_weight_decay") else number(group.get("weight_decay", 0))
+        at_once = descent is not None and all(isinstance(one, (int, float)) for one in (toward, *descent[1]))
+        way = (bool(group.get("maximize")), toward)
+        while True:
+            if at_once and descent is not None:
+                done = _descend(*descent, way, parameters, done, self.state)
+            if done >= len(parameters):
+                return
+            parameter = parameters[done]
+            gradient = parameter.grad
+            if gradient is not None:
+                self._update(parameter, -gradient if group.get("maximize") else gradient, group)
+            done += 1
+
+    def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]] | None:
+        """Return what the engine calls the step of this group, and its numbers, if it has it."""
+        return None
 
     def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
         """Change `parameter` along its gradient, which was turned round where the aim is a maximum."""

@@ -53,6 +53,10 @@ class RMSprop(Adaptive):
         }
         super().__init__(params, defaults)
 
+    def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        names = ("alpha", "eps", "momentum", "centered")
+        return "rmsprop", (number(group["lr"]), *(group[name] for name in names))
+
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         state["square_avg"] = zeros_like(parameter)
         if group["momentum"] > 0:

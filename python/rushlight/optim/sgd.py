@@ -63,6 +63,10 @@ class SGD(Parameterwise):
         }
         super().__init__(params, defaults)
 
+    def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        names = ("momentum", "dampening", "nesterov")
+        return "sgd", (number(group["lr"]), *(group[name] for name in names))
+
     def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
         gradient = decayed(parameter, gradient, group)
         if group["momentum"] != 0:

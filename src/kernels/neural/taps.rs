@@ -2,12 +2,15 @@
 //! interpolation, padding with what is there.
 
 use std::iter::repeat_n;
+use std::mem::MaybeUninit;
 
 use crate::dtype::Number;
 use crate::error::Result;
+use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::simd::vectorised;
 use crate::storage;
 
 /// The inputs of every output, and what each counts: those of one output behind those of the one before.
@@ -42,6 +45,24 @@ impl Taps {
         Taps::new(self.count(), of)
     }
 
+    /// The outputs of each of so many inputs, and what it counts in each.
+    fn transposed(&self, length: usize) -> Result<Taps> {
+        let mut ends = storage::filled(length, 0)?;
+        self.inputs.iter().for_each(|&(input, _)| ends[input] += 1);
+        let mut total = 0;
+        for end in &mut ends {
+            (*end, total) = (total, total + *end);
+        }
+        let mut inputs = storage::filled(total, (0, 0.0))?;
+        for (output, taps) in self.each().enumerate() {
+            for &(input, weight) in taps {
+                inputs[ends[input]] = (output, weight);
+                ends[input] += 1;
+            }
+        }
+        Ok(Taps { ends, inputs })
+    }
+
     /// The inputs of each output in turn.
     fn each(&self) -> impl Iterator<Item = &[(usize, f64)]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
@@ -49,51 +70,164 @@ impl Taps {
     }
 }
 
+/// A map along one axis of planes, with its weights as numbers of the planes.
+pub struct Along<T> {
+    ends: Vec<usize>,
+    inputs: Vec<(usize, T)>,
+    /// How many inputs every output has, if all have as many.
+    each: Option<usize>,
+    /// The size of the axis.
+    length: usize,
+    /// Elements of its rows.
+    inner: usize,
+}
+
+impl<T: Number> Along<T> {
+    /// The map along an axis of `length` rows of `inner` elements. `transposed` says that of its transpose `length` is
+    /// the number of outputs.
+    pub fn new(taps: &Taps, transposed: bool, length: usize, inner: usize) -> Result<Along<T>> {
+        let turned = if transposed { Some(taps.transposed(length)?) } else { None };
+        let length = if transposed { taps.count() } else { length };
+        let taps = turned.as_ref().unwrap_or(taps);
+        let mut ends = storage::room(taps.count())?;
+        ends.extend_from_slice(&taps.ends);
+        let weighed = taps.inputs.iter().map(|&(input, weight)| (input, T::from_f64(weight)));
+        let inputs = storage::collected(taps.inputs.len(), weighed)?;
+        let first = taps.each().next().map_or(0, <[_]>::len);
+        let each = (first > 0 && taps.each().all(|inputs| inputs.len() == first)).then_some(first);
+        Ok(Along { ends, inputs, each, length, inner })
+    }
+
+    /// How many elements there are behind the map of so many.
+    fn grown(&self, elements: usize) -> usize {
+        elements / self.length.max(1) * self.ends.len()
+    }
+
+    /// y = the weighted sums of the inputs of each output.
+    fn apply<V: Place<T>>(&self, x: &[T], y: &mut [V]) {
+        let (from, to) = (self.length * self.inner, self.ends.len() * self.inner);
+        parallel_parts(y, (GRAIN / to.max(1)).max(1) * to, |start, part| {
+            let mut steps = Steps::default();
+            for (out, x) in part.chunks_mut(to).zip(x[start / to * from..].chunks(from)) {
+                steps.take(to);
+                match (self.inner, self.each) {
+                    (1, Some(1)) => self.line::<V, 1>(x, out),
+                    (1, Some(2)) => self.line::<V, 2>(x, out),
+                    (1, Some(3)) => self.line::<V, 3>(x, out),
+                    (1, Some(4)) => self.line::<V, 4>(x, out),
+                    (1, _) => self.uneven_line(x, out),
+                    _ => self.rows(x, out),
+                }
+            }
+        });
+    }
+
+    /// Outputs of as many inputs each, in rows of one element.
+    fn line<V: Place<T>, const EACH: usize>(&self, x: &[T], out: &mut [V]) {
+        let (taps, _) = self.inputs.as_chunks::<EACH>();
+        for (out, taps) in out.iter_mut().zip(taps) {
+            out.put(weighed(x, taps));
+        }
+    }
+
+    fn uneven_line<V: Place<T>>(&self, x: &[T], out: &mut [V]) {
+        let mut start = 0;
+        for (out, &end) in out.iter_mut().zip(&self.ends) {
+            out.put(weighed(x, &self.inputs[start..end]));
+            start = end;
+        }
+    }
+
+    fn rows<V: Place<T>>(&self, x: &[T], out: &mut [V]) {
+        let row = |input: usize| &x[input * self.inner..][..self.inner];
+        let mut start = 0;
+        for (out, &end) in out.chunks_mut(self.inner).zip(&self.ends) {
+            match self.inputs[start..end] {
+                [] => out.iter_mut().for_each(|out| out.put(T::ZERO)),
+                [(input, weight)] => {
+                    let out = V::copied(out, row(input));
+                    if weight != T::ONE {
+                        out.iter_mut().for_each(|out| *out = out.mul(weight));
+                    }
+                }
+                [(first, share), (second, weight), ref rest @ ..] => {
+                    let (out, second) = (V::copied(out, row(first)), row(second));
+                    vectorised(out.len(), || {
+                        let both = |(out, &x): (&mut T, &T)| *out = out.mul(share).add(x.mul(weight));
+                        out.iter_mut().zip(second).for_each(both);
+                        for &(input, weight) in rest {
+                            let add = |(out, &x): (&mut T, &T)| *out = out.add(x.mul(weight));
+                            out.iter_mut().zip(row(input)).for_each(add);
+                        }
+                    });
+                }
+            }
+            start = end;
+        }
+    }
+}
+
+/// The weighted sum of a few elements.
+#[inline(always)]
+fn weighed<T: Number>(x: &[T], taps: &[(usize, T)]) -> T {
+    let Some((&(first, weight), rest)) = taps.split_first() else { return T::ZERO };
+    rest.iter().fold(x[first].mul(weight), |sum, &(input, weight)| sum.add(x[input].mul(weight)))
+}
+
+/// What is written to: elements, or memory of such.
+trait Place<T>: Send + Sized {
+    /// Writes one.
+    fn put(&mut self, value: T);
+    /// Writes all.
+    fn copied<'a>(places: &'a mut [Self], from: &[T]) -> &'a mut [T];
+}
+
+impl<T: Number> Place<T> for T {
+    fn put(&mut self, value: T) {
+        *self = value;
+    }
+
+    fn copied<'a>(places: &'a mut [T], from: &[T]) -> &'a mut [T] {
+        places.copy_from_slice(from);
+        places
+    }
+}
+
+impl<T: Number> Place<T> for MaybeUninit<T> {
+    fn put(&mut self, value: T) {
+        self.write(value);
+    }
+
+    fn copied<'a>(places: &'a mut [MaybeUninit<T>], from: &[T]) -> &'a mut [T] {
+        places.write_copy_of_slice(from)
+    }
+}
+
+/// Maps along one axis after the other of planes of so many elements, each plane by itself: what is in between stays
+/// at hand.
+pub fn resample<T: Number>(x: &[T], y: &mut [MaybeUninit<T>], plane: usize, maps: &[Along<T>]) {
+    let to = maps.iter().fold(plane, |elements, map| map.grown(elements));
+    let (Some((last, others)), true) = (maps.split_last(), plane > 0 && to > 0) else {
+        return y.iter_mut().for_each(|y| y.put(T::ZERO));
+    };
+    parallel_parts(y, (GRAIN / to).max(1) * to, |start, part| {
+        let between = |count: usize| others[..count].iter().fold(plane, |elements, map| map.grown(elements));
+        let mut held: Vec<Vec<T>> =
+            (1..=others.len()).map(|count| interrupt::filled(between(count), T::ZERO)).collect();
+        for (y, x) in part.chunks_mut(to).zip(x[start / to * plane..].chunks(plane)) {
+            let mut source = x;
+            for (map, target) in others.iter().zip(&mut held) {
+                map.apply(source, target.as_mut_slice());
+                source = target;
+            }
+            last.apply(source, y);
+        }
+    });
+}
+
 /// A row of `inner` elements.
 fn row<T>(elements: &[T], inner: usize, row: usize) -> &[T] {
     &elements[row * inner..][..inner]
-}
-
-/// y += the weighted sums of the inputs of each output. `x` is `outer` blocks of `length` rows of
-/// `inner` elements; `y` has as many rows in a block as there are `taps`.
-pub fn gather<T: Number>(x: &[T], y: &mut [T], taps: &Taps, length: usize, inner: usize) {
-    let (from, to) = (length * inner, taps.count() * inner);
-    parallel_parts(y, (GRAIN / to.max(1)).max(1) * to, |start, part| {
-        let mut steps = Steps::default();
-        for (out, x) in part.chunks_mut(to).zip(x[start / to * from..].chunks(from)) {
-            for (out, inputs) in out.chunks_mut(inner).zip(taps.each()) {
-                steps.take(inner);
-                match inputs {
-                    // What stands alone is as it was, down to the sign of zero.
-                    &[(input, 1.0)] => out.copy_from_slice(row(x, inner, input)),
-                    _ => {
-                        let add =
-                            |&(input, weight)| add_scaled(row(x, inner, input), out, T::from_f64(weight));
-                        inputs.iter().for_each(add);
-                    }
-                }
-            }
-        }
-    });
-}
-
-/// The transpose: x += for each input, the weighted sum of the outputs that it counts in.
-pub fn scatter<T: Number>(y: &[T], x: &mut [T], taps: &Taps, length: usize, inner: usize) {
-    let (to, from) = (length * inner, taps.count() * inner);
-    if from == 0 {
-        return;
-    }
-    parallel_parts(x, (GRAIN / to.max(1)).max(1) * to, |start, part| {
-        let mut steps = Steps::default();
-        for (x, y) in part.chunks_mut(to).zip(y[start / to * from..].chunks(from)) {
-            for (y, inputs) in y.chunks(inner).zip(taps.each()) {
-                steps.take(inner);
-                for &(input, weight) in inputs {
-                    add_scaled(y, &mut x[input * inner..][..inner], T::from_f64(weight));
-                }
-            }
-        }
-    });
 }
 
 /// `gather` of bytes, with weights that are whole numbers of as many bits as sixteen leave for the greatest, and sums
@@ -138,15 +272,10 @@ fn merged(inputs: &[(usize, f64)]) -> Vec<(usize, f64)> {
     merged
 }
 
-fn add_scaled<T: Number>(from: &[T], to: &mut [T], weight: T) {
-    for (to, &from) in to.iter_mut().zip(from) {
-        *to = to.add(from.mul(weight));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::testing::{at_thread_counts, written};
 
     #[test]
     fn bytes_are_rounded_and_do_not_overflow() {
@@ -165,12 +294,46 @@ mod tests {
     fn the_transpose_undoes_which_goes_where() {
         let inputs: [&[_]; 2] = [&[(0, 1.0), (1, 1.0)], &[(1, 2.0)]];
         let taps = Taps::new(2, |output| inputs[output].iter().copied()).unwrap();
-        let mut y = [0; 4];
-        gather(&[1, 2, 3, 4, 5, 6], &mut y, &taps, 3, 1);
-        assert_eq!(y, [3, 4, 9, 10]);
-        let mut x = [0; 6];
-        scatter(&[1, 10, 2, 20], &mut x, &taps, 3, 1);
-        assert_eq!(x, [1, 21, 0, 2, 42, 0]);
+        let along = |x: &[i32], transposed: bool, inner: usize| {
+            let map = Along::new(&taps, transposed, 3, inner).unwrap();
+            let len = map.grown(x.len());
+            written(len, |y| resample(x, y, x.len() / 2, &[map]))
+        };
+        assert_eq!(along(&[1, 2, 3, 4, 5, 6], false, 1), [3, 4, 9, 10]);
+        assert_eq!(along(&[1, 10, 2, 20], true, 1), [1, 21, 0, 2, 42, 0]);
+        let rows = along(&[1, 7, 2, 7, 3, 7, 4, 7, 5, 7, 6, 7], false, 2);
+        assert_eq!(rows, [3, 14, 4, 14, 9, 14, 10, 14]);
+        let rows = along(&[1, 1, 10, 1, 2, 1, 20, 1], true, 2);
+        assert_eq!(rows, [1, 1, 21, 3, 0, 0, 2, 1, 42, 3, 0, 0]);
+    }
+
+    #[test]
+    fn planes_are_mapped_along_both_axes_however_many_inputs_there_are() {
+        let (rows, columns) = (7, 9);
+        let near = |each: usize, length: usize| {
+            Taps::new(length * 2, move |output| {
+                (0..each).map(move |step| ((output / 2 + step) % length, 0.5 + (output % 3 + step) as f64))
+            })
+            .unwrap()
+        };
+        let x: Vec<f64> = (0..5 * rows * columns).map(|index| ((index * 37) % 101) as f64).collect();
+        for each in 1..6 {
+            let (down, across) = (near(each, rows), near(each, columns));
+            let maps = [(&across, columns, 1), (&down, rows, 2 * columns)]
+                .map(|(taps, length, inner)| Along::new(taps, false, length, inner).unwrap());
+            let all = at_thread_counts(|| written(x.len() * 4, |y| resample(&x, y, rows * columns, &maps)));
+            assert!(all.iter().all(|y| *y == all[0]));
+            for (place, y) in all[0].iter().enumerate() {
+                let (plane, row, column) =
+                    (place / (4 * rows * columns), place / (2 * columns) % (2 * rows), place % (2 * columns));
+                let sum = |taps: &Taps, at: usize, of: &dyn Fn(usize) -> f64| -> f64 {
+                    taps.each().nth(at).into_iter().flatten().map(|&(input, weight)| of(input) * weight).sum()
+                };
+                let element = |row: usize, column: usize| x[(plane * rows + row) * columns + column];
+                let expected = sum(&down, row, &|row| sum(&across, column, &|column| element(row, column)));
+                assert!((y - expected).abs() < 1e-9 * expected.abs().max(1.0));
+            }
+        }
     }
 
     #[test]

@@ -1,19 +1,23 @@
 //! Attention: values, weighed by how well their keys answer each query.
 
+mod numbers;
+
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, single, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::binary;
+use crate::dispatch::long_work;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::Value;
 use crate::dispatch::record::records;
-use crate::dtype::DType;
+use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::graph::mode::{self, GradModeGuard};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
-use crate::ops::creation::{cast, create};
+use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::permute::{mT, transpose};
 use crate::ops::geometry::reshape::reshape_to;
 use crate::ops::geometry::{expand, squeeze, triangle};
@@ -24,7 +28,9 @@ use crate::ops::reduction::extremes_over::amax;
 use crate::ops::reduction::reduce;
 use crate::ops::{add, log, mul, sub};
 use crate::shape::signed;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
+
+use numbers::Heads;
 
 /// How keys answer queries.
 #[derive(Clone, Copy)]
@@ -176,6 +182,50 @@ impl Attention {
         Ok(found.into_iter().map(Some).collect())
     }
 
+    /// The result and ln Σ eˢ, both in order, if the arrays are numbers that are calculated with; `None` has the
+    /// operations do it that this consists of.
+    fn at_once(&self, inputs: &[&Tensor]) -> Result<Option<[Array; 2]>> {
+        let (arrays, scale) = (self.arrays(inputs)?, self.answering.scale(inputs[0]));
+        dispatch!(float arrays[0].dtype, T => {
+            let heads = Heads::<T>::of(&arrays, scale, self.answering.is_causal);
+            heads.map(|heads| heads.weighed()).transpose()
+        }, else { Ok(None) })
+    }
+
+    /// The gradients that are wanted, from ln Σ eˢ.
+    fn gradients_at_once(
+        &self,
+        inputs: &[&Tensor],
+        g: &Tensor,
+        logs: &Tensor,
+        wanted: [bool; 3],
+    ) -> Result<Option<Gradients>> {
+        let (arrays, scale) = (self.arrays(inputs)?, self.answering.scale(inputs[0]));
+        let (g, logs) = (g.array(), copy::in_order(&logs.array())?.into_owned());
+        let found = dispatch!(float arrays[0].dtype, T => {
+            let heads = Heads::<T>::of(&arrays, scale, self.answering.is_causal);
+            match (heads, logs.slice::<T>()) {
+                (Some(heads), Some(logs)) if g.dtype == T::DTYPE => {
+                    Some(heads.gradients(&g, logs, wanted)?)
+                }
+                _ => None,
+            }
+        }, else { None });
+        let kept = |(found, wanted): (Array, bool)| wanted.then(|| Tensor::from_array(found));
+        Ok(found.map(|found| found.into_iter().zip(wanted).map(kept).collect()))
+    }
+
+    /// The inputs as numbers, a mask in the shape of the scores.
+    fn arrays(&self, inputs: &[&Tensor]) -> Result<SmallVec<[Array; 4]>> {
+        let mut arrays: SmallVec<[Array; 4]> = inputs[..3].iter().map(|input| input.array()).collect();
+        if let Some(mask) = inputs.get(3) {
+            let [q, k] = [0, 1].map(|index| arrays[index].layout.clone());
+            let shape = [&q.shape()[..q.ndim() - 1], &k.shape()[k.ndim() - 2..k.ndim() - 1]].concat();
+            arrays.push(binary::expanded(&mask.array(), &shape)?);
+        }
+        Ok(arrays)
+    }
+
     /// The inputs as they were when they were kept.
     fn load(saved: &Saved, at: &At<'_>) -> Result<SmallVec<[Tensor; 4]>> {
         saved[..4].iter().flatten().map(|input| at.load(input)).collect()
@@ -226,6 +276,10 @@ impl Op for Attention {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = GradModeGuard::off();
+        if let Some([y, logs]) = self.at_once(inputs)? {
+            let y = laid_as(Tensor::from_array(y), inputs[0])?.array();
+            return Ok(smallvec![Tensor::from_array(y), Tensor::from_array(logs)]);
+        }
         let plain: SmallVec<[Tensor; 4]> = inputs.iter().map(|input| input.detach()).collect();
         let [y, scores, weights] = self.parts(&plain.iter().collect::<SmallVec<[&Tensor; 4]>>())?;
         let y = laid_as(y, inputs[0])?.array();
@@ -245,7 +299,14 @@ impl Op for Attention {
         if intercept::is_active() && !at.tracking && !is_mapped {
             return self.shown_gradients(saved, at, &inputs, g);
         }
-        self.gradients(&inputs, g, [0, 1, 2].map(|index| at.needs(index)))
+        let wanted = [0, 1, 2].map(|index| at.needs(index));
+        if mode::is_plain()
+            && let Some(logs) = &saved[5]
+            && let Some(found) = self.gradients_at_once(&inputs, g, &at.load(logs)?, wanted)?
+        {
+            return Ok(found);
+        }
+        self.gradients(&inputs, g, wanted)
     }
 
     fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -277,6 +338,12 @@ pub fn attention([q, k, v]: [&Tensor; 3], mask: Option<&Tensor>, answering: Answ
     let is_mapped = batch::highest(inputs.iter().copied()).is_some();
     // What only a graph keeps is not computed for nobody.
     if is_mapped || !mode::special() && !records(&inputs) {
+        if !is_mapped
+            && let Some([y, _]) =
+                long_work::patiently(operation.effort(&inputs), || operation.at_once(&inputs))?
+        {
+            return laid_as(Tensor::from_array(y), q);
+        }
         let [y, ..] = operation.parts(&inputs)?;
         return if is_mapped { Ok(y) } else { laid_as(y, q) };
     }

@@ -1,11 +1,12 @@
 //! What layers of neural networks compute beside products of matrices: attention, convolutions, pooling,
-//! normalisation, padding, resampling, embeddings, dropout.
+//! normalisation, padding, resampling, embeddings, dropout, and the steps of optimisers.
 
 pub mod activation;
 pub mod attention;
 pub mod convolution;
 mod convolution_gradients;
 mod correlation;
+pub mod descent;
 pub mod dropout;
 pub mod embedding;
 pub mod fold;
@@ -17,7 +18,9 @@ pub mod normalise;
 pub mod pad;
 pub mod prelu;
 pub mod rectifiers;
+pub mod recurrent;
 mod resample;
+mod scratch;
 pub mod shuffle;
 pub mod smooth_units;
 pub mod softmax;

@@ -1,10 +1,9 @@
 //! Linear maps along spatial dimensions, one after the other: each output element is a weighted sum
 //! of a few input elements. Averages, interpolation and padding with what is there are such maps.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::dispatch::attribute_override::apply_one_given;
@@ -14,7 +13,7 @@ use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::neural::taps;
-use crate::kernels::neural::taps::Taps;
+use crate::kernels::neural::taps::{Along, Taps};
 use crate::ops::conjugate::by_parts;
 use crate::ops::creation::{copy, create};
 use crate::shape::{Layout, SharedLayout, checked_shape, signed};
@@ -68,23 +67,29 @@ impl Resample {
 
     /// The elements of `x` along one axis after the other, with so many dimensions of parts behind.
     fn run<T: Number>(&self, x: &Array, parts: usize) -> Result<Array> {
-        let mut y = copy::in_order(x)?;
-        for axis in self.axes.iter() {
-            let mut shape = y.layout.shape().to_vec();
-            let dim = shape.len() - 1 - axis.behind - parts;
-            let inner: usize = shape[dim + 1..].iter().product();
-            shape[dim] = if self.transposed { axis.size } else { axis.taps.count() };
-            let next = Array::zeroed(&SharedLayout::new(Layout::contiguous(&shape)?), T::DTYPE)?;
-            let (Some(values), Some(result)) = (y.slice::<T>(), next.writable_slice::<T>()) else {
-                unreachable!("both were laid out in order")
-            };
-            match self.transposed {
-                false => taps::gather(values, result, &axis.taps, axis.size, inner),
-                true => taps::scatter(values, result, &axis.taps, axis.size, inner),
-            }
-            y = Cow::Owned(next);
+        let x = copy::in_order(x)?;
+        let mut shape = x.layout.shape().to_vec();
+        let dim = |axis: &Axis| shape.len() - 1 - axis.behind - parts;
+        let lead = self.axes.iter().map(dim).min().unwrap_or_default();
+        let plane = shape[lead..].iter().product();
+        let size = |axis: &Axis| if self.transposed { axis.size } else { axis.taps.count() };
+        // Rows are added up faster than what lies beside each other, so that they go first where they become fewer.
+        let grows = self.axes.iter().map(size).product::<usize>() > shape[lead..].iter().product::<usize>();
+        let mut order: SmallVec<[&Axis; 3]> = self.axes.iter().collect();
+        if grows {
+            order.reverse();
         }
-        Ok(y.into_owned())
+        let mut maps: SmallVec<[Along<T>; 3]> = SmallVec::new();
+        for axis in order {
+            let dim = shape.len() - 1 - axis.behind - parts;
+            let inner = shape[dim + 1..].iter().product();
+            maps.push(Along::new(&axis.taps, self.transposed, axis.size, inner)?);
+            shape[dim] = size(axis);
+        }
+        let mut y = Array::uninit_shape(&shape, T::DTYPE)?;
+        let Some(elements) = x.slice::<T>() else { unreachable!("the operand was laid out in order") };
+        taps::resample(elements, y.fresh(), plane, &maps);
+        Ok(y)
     }
 
     /// `run` of images of bytes, the last axis first, as rounding in between makes a difference.

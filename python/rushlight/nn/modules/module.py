@@ -152,7 +152,11 @@ class Module(Called, Converted, StateDict):
 
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
-        for registry in ("_parameters", "_buffers", "_modules"):
+        try:  # Parameters are what every call asks for.
+            return own["_parameters"][name]
+        except KeyError:
+            pass
+        for registry in ("_buffers", "_modules"):
             if registry in own and name in own[registry]:
                 return own[registry][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

@@ -13,6 +13,7 @@ use crate::kernels::interrupt;
 use crate::kernels::linalg::gemm;
 use crate::kernels::neural::windows::Windows;
 use crate::kernels::parallel::parallel_items;
+use crate::ops::neural::scratch::{elements, room, writable};
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::Array;
 
@@ -84,6 +85,25 @@ impl<'a> Work<'a> {
         self.windows.stretches(self.rows).map(move |lines| (lines.clone(), windows(&lines)))
     }
 
+    /// The windows of some lines as columns of a matrix: the input itself where they are single elements.
+    fn unfolded<'t, T: Number>(
+        &self,
+        input: &'t [T],
+        lines: Range<usize>,
+        places: Range<usize>,
+        columns: &'t mut [T],
+    ) -> ArrayView2<'t, T> {
+        let Windows { size, padding, count, .. } = *self.windows;
+        if self.windows.elements() == 1 && padding == [0; 3] && count == size {
+            let mut matrix = matrix(input, self.rows, self.places);
+            matrix.slice_axis_inplace(Axis(1), places.into());
+            return matrix;
+        }
+        let columns = &mut columns[..self.rows * places.len()];
+        self.windows.unfold_lines(lines, input, columns);
+        matrix(columns, self.rows, places.len())
+    }
+
     /// Columns of the matrix of an item of the output.
     fn columns<'t, T: Number>(&self, output: &'t [T], columns: Range<usize>) -> ArrayView2<'t, T> {
         let mut matrix = matrix(output, self.channels, self.places);
@@ -102,9 +122,8 @@ impl<'a> Work<'a> {
                 let weights = matrix(part(weight, self.weight, item % self.groups), self.channels, self.rows);
                 for (lines, places) in self.stretches() {
                     interrupt::unwind_if_due();
-                    let columns = &mut columns[..self.rows * places.len()];
-                    self.windows.unfold_lines(lines, part(input, self.input, item), columns);
-                    let columns = matrix(columns, self.rows, places.len());
+                    let columns =
+                        self.unfolded(part(input, self.input, item), lines, places.clone(), columns);
                     if places.len() == self.places {
                         gemm::matmul(weights, columns, out);
                         continue;
@@ -148,9 +167,7 @@ impl<'a> Work<'a> {
             let total = &mut total[range(self.weight, item % self.groups)];
             for (lines, places) in self.stretches() {
                 interrupt::unwind_if_due();
-                let columns = &mut columns[..self.rows * places.len()];
-                self.windows.unfold_lines(lines, part(input, self.input, item), columns);
-                let columns = matrix(columns, self.rows, places.len());
+                let columns = self.unfolded(part(input, self.input, item), lines, places.clone(), columns);
                 let share = product(self.columns(part(output, self.output, item), places), columns.t())?;
                 for (total, &share) in total.iter_mut().zip(elements::<T>(&share)) {
                     *total = total.add(share);
@@ -174,21 +191,6 @@ fn part<T>(all: &[T], size: usize, index: usize) -> &[T] {
 fn matrix<T: Number>(elements: &[T], rows: usize, columns: usize) -> ArrayView2<'_, T> {
     ArrayView2::from_shape((rows, columns), elements)
         .unwrap_or_else(|_| unreachable!("the matrix has as many elements"))
-}
-
-fn elements<T: Number>(array: &Array) -> &[T] {
-    array.slice().unwrap_or_else(|| unreachable!("the operands were laid out in order"))
-}
-
-/// The elements of a fresh array.
-fn writable<T: Number>(array: &Array) -> &mut [T] {
-    array.writable_slice().unwrap_or_else(|| unreachable!("a fresh array lies in order"))
-}
-
-/// Memory of zeros for so many elements. Work for which there is none is given up.
-fn room<T: Number>(len: usize) -> Array {
-    let zeroed = Layout::contiguous(&[len]).and_then(|layout| Array::zeroed(&layout.into(), T::DTYPE));
-    zeroed.unwrap_or_else(|_| interrupt::exhausted(len.saturating_mul(size_of::<T>())))
 }
 
 /// The product of two matrices.

@@ -1,0 +1,370 @@
+//! Steps of optimisers: a parameter, and what is remembered of its gradients, moved along a gradient in one pass.
+//!
+//! Every formula is rounded operation by operation, in the order in which a program would write it with operations on
+//! tensors: steps of the one kind and of the other can follow each other, and nobody sees which was which.
+//!
+//! What is called in a loop is compiled into it, whatever it consists of: a loop is vectorised in one piece only.
+
+use super::parallel::parallel_items;
+use super::simd::vectorised;
+use crate::dtype::{Real, Ring};
+use crate::kernels::pointwise::apply::GRAIN;
+
+/// Numbers that are taken out of all slices together: where these end need not be asked for each.
+const BLOCK: usize = 32;
+
+/// The elements of several slices at one place.
+type Row<T, const N: usize> = [T; N];
+
+/// `(written[0][i], …) = f((written[0][i], …), gradient[i])`
+fn sweep<T: Real, const N: usize>(
+    written: [&mut [T]; N],
+    gradient: &[T],
+    f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy + Sync,
+) {
+    if gradient.len() <= GRAIN {
+        return sweep_part(written, gradient, f);
+    }
+    let mut parts = written.map(|slice| slice.chunks_mut(GRAIN));
+    let rows = gradient.chunks(GRAIN).map(|gradient| {
+        let written = parts.each_mut().map(|part| part.next().unwrap_or_default());
+        (written, gradient)
+    });
+    parallel_items(rows.collect(), 1, |(written, gradient)| sweep_part(written, gradient, f));
+}
+
+#[inline(never)] // Once for what is short and what is a part of more.
+fn sweep_part<T: Real, const N: usize>(
+    mut written: [&mut [T]; N],
+    gradient: &[T],
+    f: impl Fn(Row<T, N>, T) -> Row<T, N>,
+) {
+    vectorised(
+        gradient.len(),
+        #[inline(always)]
+        || {
+            let (blocks, rest) = gradient.as_chunks::<BLOCK>();
+            for (index, block) in blocks.iter().enumerate() {
+                let mut near = [[T::ZERO; BLOCK]; N];
+                for (near, slice) in near.iter_mut().zip(&written) {
+                    if let Some(numbers) = slice[index * BLOCK..].first_chunk() {
+                        *near = *numbers;
+                    }
+                }
+                for (lane, &along) in block.iter().enumerate() {
+                    let mut row = [T::ZERO; N];
+                    for (number, near) in row.iter_mut().zip(&near) {
+                        *number = near[lane];
+                    }
+                    let row = f(row, along);
+                    for (near, number) in near.iter_mut().zip(row) {
+                        near[lane] = number;
+                    }
+                }
+                for (slice, near) in written.iter_mut().zip(near) {
+                    if let Some(numbers) = slice[index * BLOCK..].first_chunk_mut() {
+                        *numbers = near;
+                    }
+                }
+            }
+            let done = gradient.len() - rest.len();
+            for (index, &along) in rest.iter().enumerate() {
+                let mut row = [T::ZERO; N];
+                for (number, slice) in row.iter_mut().zip(&written) {
+                    *number = slice[done + index];
+                }
+                for (slice, number) in written.iter_mut().zip(f(row, along)) {
+                    slice[done + index] = number;
+                }
+            }
+        },
+    );
+}
+
+/// Which way a step goes: what becomes of a gradient before anything else.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// Whether the aim is a maximum.
+    pub is_upward: bool,
+    /// How much of the parameter is added to its gradient.
+    pub decay: f64,
+}
+
+impl Way {
+    /// The gradient at a parameter.
+    fn of<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Sync {
+        let (is_upward, decays, decay) = (self.is_upward, self.decay != 0.0, T::from_f64(self.decay));
+        #[inline(always)]
+        move |p, g| {
+            let g = if is_upward { -g } else { g };
+            if decays { g + p * decay } else { g }
+        }
+    }
+}
+
+/// A step of stochastic gradient descent.
+#[derive(Clone, Copy, Debug)]
+pub struct Sgd {
+    /// How far it goes.
+    pub rate: f64,
+    /// What stays of earlier gradients.
+    pub momentum: f64,
+    /// What is left away of the present one beside them.
+    pub dampening: f64,
+    /// Whether the momentum is looked ahead along.
+    pub nesterov: bool,
+}
+
+impl Sgd {
+    /// p -= r g
+    pub fn plain<T: Real>(self, way: Way, p: &mut [T], g: &[T]) {
+        let (gradient, back) = (way.of::<T>(), T::from_f64(-self.rate));
+        sweep(
+            [p],
+            g,
+            #[inline(always)]
+            move |[p], g| [p + gradient(p, g) * back],
+        );
+    }
+
+    /// b = m b + (1 - d) g, p -= r b, or r (g + m b)
+    pub fn with_momentum<T: Real>(self, way: Way, [p, buffer]: [&mut [T]; 2], g: &[T]) {
+        let gradient = way.of::<T>();
+        let [back, momentum, fresh] = [-self.rate, self.momentum, 1.0 - self.dampening].map(T::from_f64);
+        let looks_ahead = self.nesterov;
+        sweep(
+            [p, buffer],
+            g,
+            #[inline(always)]
+            move |[p, buffer], g| {
+                let g = gradient(p, g);
+                let buffer = buffer * momentum + g * fresh;
+                let along = if looks_ahead { g + buffer * momentum } else { buffer };
+                [p + along * back, buffer]
+            },
+        );
+    }
+}
+
+/// The way from one number to another, as much of it as a weight says.
+fn toward<T: Real>(weight: f64) -> impl Fn(T, T) -> T + Copy + Sync {
+    let (is_near, share, left) = (weight.abs() < 0.5, T::from_f64(weight), T::from_f64(1.0 - weight));
+    #[inline(always)]
+    move |a, b| {
+        let between = b - a;
+        if is_near { a + between * share } else { b - between * left }
+    }
+}
+
+/// A step of Adam, of one parameter's own count of steps.
+#[derive(Clone, Copy, Debug)]
+pub struct Adam {
+    /// How far it goes, with what makes up for means that have just begun.
+    pub length: f64,
+    /// What the root of the mean of squares is divided by, for the same reason.
+    pub spread: f64,
+    /// What stays of the mean, and of that of squares.
+    pub betas: [f64; 2],
+    /// Added to the root.
+    pub eps: f64,
+    /// What the parameter is multiplied by before, if by anything.
+    pub shrink: Option<f64>,
+}
+
+impl Adam {
+    /// m = m + (1 - β) (g - m), v = β v + (1 - β) g², p -= l m / (√v / s + ε)
+    pub fn plain<T: Real>(self, way: Way, [p, mean, square]: [&mut [T]; 3], g: &[T]) {
+        let (step, advance) = (self.means::<T>(way), self.advance::<T>());
+        sweep(
+            [p, mean, square],
+            g,
+            #[inline(always)]
+            move |[p, mean, square], g| {
+                let [p, mean, square] = step([p, mean, square], g);
+                [advance(p, mean, square), mean, square]
+            },
+        );
+    }
+
+    /// The same over the root of the greatest v so far.
+    pub fn with_greatest<T: Real>(self, way: Way, [p, mean, square, most]: [&mut [T]; 4], g: &[T]) {
+        let (step, advance) = (self.means::<T>(way), self.advance::<T>());
+        sweep(
+            [p, mean, square, most],
+            g,
+            #[inline(always)]
+            move |[p, mean, square, most], g| {
+                let [p, mean, square] = step([p, mean, square], g);
+                let most = if most > square || Ring::is_nan(most) { most } else { square };
+                [advance(p, mean, most), mean, square, most]
+            },
+        );
+    }
+
+    fn means<T: Real>(self, way: Way) -> impl Fn(Row<T, 3>, T) -> Row<T, 3> + Copy + Sync {
+        let (gradient, nearer) = (way.of::<T>(), toward::<T>(1.0 - self.betas[0]));
+        let [kept, fresh] = [self.betas[1], 1.0 - self.betas[1]].map(T::from_f64);
+        let (shrinks, shrink) = (self.shrink.is_some(), T::from_f64(self.shrink.unwrap_or(1.0)));
+        #[inline(always)]
+        move |[p, mean, square], g| {
+            let g = gradient(p, g);
+            let p = if shrinks { p * shrink } else { p };
+            [p, nearer(mean, g), square * kept + g * g * fresh]
+        }
+    }
+
+    fn advance<T: Real>(self) -> impl Fn(T, T, T) -> T + Copy + Sync {
+        let [spread, eps, back] = [self.spread, self.eps, -self.length].map(T::from_f64);
+        #[inline(always)]
+        move |p, mean, square| p + mean / (square.sqrt() / spread + eps) * back
+    }
+}
+
+/// A step of RMSprop.
+#[derive(Clone, Copy, Debug)]
+pub struct RmsProp {
+    /// How far it goes.
+    pub rate: f64,
+    /// What stays of the mean of squares.
+    pub alpha: f64,
+    /// Added to its root.
+    pub eps: f64,
+    /// What stays of earlier steps.
+    pub momentum: f64,
+}
+
+impl RmsProp {
+    /// v = α v + (1 - α) g², p -= r g / (√v + ε)
+    pub fn plain<T: Real>(self, way: Way, written: [&mut [T]; 2], g: &[T]) {
+        let (gradient, moved) = (way.of::<T>(), self.moved::<T>());
+        let back = T::from_f64(-self.rate);
+        sweep(
+            written,
+            g,
+            #[inline(always)]
+            move |[p, square], g| {
+                let g = gradient(p, g);
+                let square = moved(square, g);
+                [p + self.over(g, square) * back, square]
+            },
+        );
+    }
+
+    /// The same with the square of the mean taken from the mean of squares.
+    pub fn centred<T: Real>(self, way: Way, written: [&mut [T]; 3], g: &[T]) {
+        let (gradient, moved, nearer) = (way.of::<T>(), self.moved::<T>(), toward::<T>(1.0 - self.alpha));
+        let back = T::from_f64(-self.rate);
+        sweep(
+            written,
+            g,
+            #[inline(always)]
+            move |[p, square, mean], g| {
+                let g = gradient(p, g);
+                let (square, mean) = (moved(square, g), nearer(mean, g));
+                [p + self.over(g, square - mean * mean) * back, square, mean]
+            },
+        );
+    }
+
+    /// `plain` along a running sum of steps: b = m b + g / (√v + ε), p -= r b
+    pub fn with_momentum<T: Real>(self, way: Way, written: [&mut [T]; 3], g: &[T]) {
+        let (gradient, moved) = (way.of::<T>(), self.moved::<T>());
+        let [back, momentum] = [-self.rate, self.momentum].map(T::from_f64);
+        sweep(
+            written,
+            g,
+            #[inline(always)]
+            move |[p, square, buffer], g| {
+                let g = gradient(p, g);
+                let square = moved(square, g);
+                let buffer = buffer * momentum + self.over(g, square);
+                [p + buffer * back, square, buffer]
+            },
+        );
+    }
+
+    /// `centred` along a running sum of steps.
+    pub fn centred_with_momentum<T: Real>(self, way: Way, written: [&mut [T]; 4], g: &[T]) {
+        let (gradient, moved, nearer) = (way.of::<T>(), self.moved::<T>(), toward::<T>(1.0 - self.alpha));
+        let [back, momentum] = [-self.rate, self.momentum].map(T::from_f64);
+        sweep(
+            written,
+            g,
+            #[inline(always)]
+            move |[p, square, mean, buffer], g| {
+                let g = gradient(p, g);
+                let (square, mean) = (moved(square, g), nearer(mean, g));
+                let buffer = buffer * momentum + self.over(g, square - mean * mean);
+                [p + buffer * back, square, mean, buffer]
+            },
+        );
+    }
+
+    fn moved<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Sync {
+        let [kept, fresh] = [self.alpha, 1.0 - self.alpha].map(T::from_f64);
+        #[inline(always)]
+        move |square, g| square * kept + g * g * fresh
+    }
+
+    #[inline(always)]
+    fn over<T: Real>(self, g: T, square: T) -> T {
+        g / (square.sqrt() + T::from_f64(self.eps))
+    }
+}
+
+/// A step of Adagrad.
+#[derive(Clone, Copy, Debug)]
+pub struct Adagrad {
+    /// How far it goes, of one parameter's own count of steps.
+    pub rate: f64,
+    /// Added to the root of the sum of squares.
+    pub eps: f64,
+}
+
+impl Adagrad {
+    /// s += g², p -= r g / (√s + ε)
+    pub fn plain<T: Real>(self, way: Way, written: [&mut [T]; 2], g: &[T]) {
+        let gradient = way.of::<T>();
+        let [back, eps] = [-self.rate, self.eps].map(T::from_f64);
+        sweep(
+            written,
+            g,
+            #[inline(always)]
+            move |[p, sum], g| {
+                let g = gradient(p, g);
+                let sum = sum + g * g;
+                [p + g / (sum.sqrt() + eps) * back, sum]
+            },
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::testing::at_thread_counts;
+
+    #[test]
+    fn a_number_does_not_depend_on_its_neighbours_or_on_threads() {
+        let adam = Adam { length: 0.01, spread: 0.3, betas: [0.9, 0.99], eps: 1e-8, shrink: Some(0.99) };
+        let way = Way { is_upward: true, decay: 0.1 };
+        let numbers = |len: usize, seed: usize| -> Vec<f32> {
+            (0..len).map(|index| ((index * 31 + seed) % 977) as f32 * 0.01 + 0.5).collect()
+        };
+        for len in [1, 7, 32, 33, 200, 150_001] {
+            let given = [1, 2, 3, 4].map(|seed| numbers(len, seed));
+            let g = numbers(len, 5);
+            let all = at_thread_counts(|| {
+                let mut written = given.clone();
+                adam.with_greatest(way, written.each_mut().map(Vec::as_mut_slice), &g);
+                written
+            });
+            assert!(all.iter().all(|written| *written == all[0]));
+            for index in [0, len / 2, len - 1] {
+                let mut alone = given.each_ref().map(|numbers| vec![numbers[index]]);
+                adam.with_greatest(way, alone.each_mut().map(Vec::as_mut_slice), &g[index..=index]);
+                assert_eq!(alone, all[0].each_ref().map(|numbers| vec![numbers[index]]));
+            }
+        }
+    }
+}

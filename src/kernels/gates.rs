@@ -1,0 +1,137 @@
+//! One step of an LSTM for some samples, all gates in one pass, and the way back. Products of matrices are made
+//! elsewhere.
+//!
+//! The gates of a sample are four rows of `size` numbers: enter, forget, new, leave.
+
+use super::simd::{Calculation, calculated};
+use crate::dtype::Real;
+use crate::kernels::pointwise::math::{Arithmetic, sigmoid, tanh};
+
+/// A step of each sample: sums of inputs become open gates, and of the memory before and these come another and what
+/// is shown.
+pub struct Step<'a, T> {
+    /// How many numbers a sample remembers.
+    pub size: usize,
+    /// What inputs say to each gate; then how far it is open.
+    pub gates: &'a mut [T],
+    /// What is shown so far says to each gate.
+    pub own: &'a [T],
+    /// Said to each gate for every sample.
+    pub bias: &'a [T],
+    /// The memory before.
+    pub before: &'a [T],
+    /// The memory.
+    pub memory: &'a mut [T],
+    /// What is shown.
+    pub shown: &'a mut [T],
+}
+
+impl<T: Real> Step<'_, T> {
+    /// c' = σ(f) c + σ(i) tanh(n), h' = σ(o) tanh(c')
+    pub fn take(self) {
+        calculated(self);
+    }
+}
+
+impl<T: Real> Calculation<T> for Step<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic<Plain = T>>(self) {
+        let Step { size, gates, own, bias, before, memory, shown } = self;
+        let states =
+            before.chunks_exact(size).zip(memory.chunks_exact_mut(size).zip(shown.chunks_exact_mut(size)));
+        for ((gates, own), (before, (memory, shown))) in
+            gates.chunks_exact_mut(4 * size).zip(own.chunks_exact(4 * size)).zip(states)
+        {
+            for ((gate, &own), &bias) in gates.iter_mut().zip(own).zip(bias) {
+                *gate = (A::new(*gate) + A::new(bias) + A::new(own)).get();
+            }
+            let (ways, rest) = gates.split_at_mut(2 * size);
+            let (new, leave) = rest.split_at_mut(size);
+            for gate in ways.iter_mut() {
+                *gate = sigmoid(A::new(*gate)).get();
+            }
+            for gate in new.iter_mut() {
+                *gate = tanh(A::new(*gate)).get();
+            }
+            for gate in leave.iter_mut() {
+                *gate = sigmoid(A::new(*gate)).get();
+            }
+            let (enter, forget) = ways.split_at(size);
+            let kept = before.iter().zip(forget).zip(enter.iter().zip(&*new));
+            for (memory, ((&before, &forget), (&enter, &new))) in memory.iter_mut().zip(kept) {
+                *memory = (A::new(forget) * A::new(before) + A::new(enter) * A::new(new)).get();
+            }
+            for ((shown, &memory), &leave) in shown.iter_mut().zip(&*memory).zip(&*leave) {
+                *shown = (A::new(leave) * tanh(A::new(memory))).get();
+            }
+        }
+    }
+}
+
+/// The way back through a step of each sample.
+pub struct Back<'a, T> {
+    /// How many numbers a sample remembers.
+    pub size: usize,
+    /// How far the gates were open.
+    pub gates: &'a [T],
+    /// The memory before.
+    pub before: &'a [T],
+    /// The memory.
+    pub memory: &'a [T],
+    /// The gradient of what is shown.
+    pub shown: &'a [T],
+    /// The gradient of the memory; then of that before.
+    pub remembered: &'a mut [T],
+    /// The gradients of what is said to the gates.
+    pub said: &'a mut [T],
+}
+
+impl<T: Real> Back<'_, T> {
+    /// ō = h̄' tanh(c') σ'(o), c̄' += h̄' σ(o) (1 - tanh²(c')), ī = c̄' tanh(n) σ'(i), f̄ = c̄' c σ'(f),
+    /// n̄ = c̄' σ(i) (1 - tanh²(n)), c̄ = c̄' σ(f)
+    pub fn take(self) {
+        calculated(self);
+    }
+}
+
+impl<T: Real> Calculation<T> for Back<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic<Plain = T>>(self) {
+        let Back { size, gates, before, memory, shown, remembered, said } = self;
+        let one = A::from_f64(1.0);
+        let states = before.chunks_exact(size).zip(memory.chunks_exact(size)).zip(shown.chunks_exact(size));
+        let opened = gates.chunks_exact(4 * size).zip(said.chunks_exact_mut(4 * size));
+        for (((before, memory), shown), (remembered, (gates, said))) in
+            states.zip(remembered.chunks_exact_mut(size).zip(opened))
+        {
+            let (enter, rest) = gates.split_at(size);
+            let (forget, rest) = rest.split_at(size);
+            let (new, leave) = rest.split_at(size);
+            let (to_enter, rest) = said.split_at_mut(size);
+            let (to_forget, rest) = rest.split_at_mut(size);
+            let (to_new, to_leave) = rest.split_at_mut(size);
+            let leaving = leave.iter().zip(to_leave).zip(memory.iter().zip(shown));
+            for (remembered, ((&leave, to_leave), (&memory, &shown))) in remembered.iter_mut().zip(leaving) {
+                let (leave, bent, shown) = (A::new(leave), tanh(A::new(memory)), A::new(shown));
+                *to_leave = (shown * bent * (leave * (one - leave))).get();
+                *remembered = (A::new(*remembered) + shown * leave * (one - bent * bent)).get();
+            }
+            let entering = enter.iter().zip(new).zip(to_enter.iter_mut().zip(to_new));
+            for (&remembered, ((&enter, &new), (to_enter, to_new))) in remembered.iter().zip(entering) {
+                let (g, enter, new) = (A::new(remembered), A::new(enter), A::new(new));
+                *to_enter = (g * new * (enter * (one - enter))).get();
+                *to_new = (g * enter * (one - new * new)).get();
+            }
+            let forgetting = forget.iter().zip(before).zip(to_forget);
+            for (remembered, ((&forget, &before), to_forget)) in remembered.iter_mut().zip(forgetting) {
+                let (g, forget) = (A::new(*remembered), A::new(forget));
+                *to_forget = (g * A::new(before) * (forget * (one - forget))).get();
+                *remembered = (g * forget).get();
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Steps of optimisers as one operation on a parameter, its gradient and what is remembered of earlier ones. Nothing
+//! is recorded here: who wants a derivative of a step writes it in operations.
+
+use std::hint::black_box;
+
+use smallvec::SmallVec;
+
+use crate::dispatch::long_work;
+use crate::dtype::{DType, Real};
+use crate::error::Result;
+use crate::graph::mode;
+use crate::kernels::descent::{Adagrad, Adam, RmsProp, Sgd, Way};
+use crate::tensor::{Array, Tensor};
+
+/// What optimisers do with a parameter. What it is multiplied by, and with what, is in 64 bits until it meets numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum Descent {
+    /// Stochastic gradient descent.
+    Sgd(Sgd),
+    /// Adam.
+    Adam {
+        /// How far a step goes.
+        rate: f64,
+        /// What stays of the mean, and of that of squares.
+        betas: [f64; 2],
+        /// Added to the root of the latter.
+        eps: f64,
+        /// How fast parameters fall by themselves.
+        decay: f64,
+        /// Whether steps are over the root of the greatest mean of squares so far.
+        amsgrad: bool,
+    },
+    /// RMSprop, with the square of the mean taken from the mean of squares or without.
+    RmsProp(RmsProp, bool),
+    /// Adagrad.
+    Adagrad {
+        /// How far the first step goes.
+        rate: f64,
+        /// How much faster later ones become shorter.
+        decay: f64,
+        /// Added to the root of the sum of squares.
+        eps: f64,
+    },
+}
+
+impl Descent {
+    /// What is remembered of a parameter, in the order of `Step::states`.
+    pub fn states(&self) -> &'static [&'static str] {
+        match self {
+            Descent::Sgd(Sgd { momentum: 0.0, .. }) => &[],
+            Descent::Sgd(_) => &["momentum_buffer"],
+            Descent::Adam { amsgrad: false, .. } => &["exp_avg", "exp_avg_sq"],
+            Descent::Adam { amsgrad: true, .. } => &["exp_avg", "exp_avg_sq", "max_exp_avg_sq"],
+            Descent::RmsProp(RmsProp { momentum, .. }, is_centred) => match (*momentum > 0.0, is_centred) {
+                (false, false) => &["square_avg"],
+                (false, true) => &["square_avg", "grad_avg"],
+                (true, false) => &["square_avg", "momentum_buffer"],
+                (true, true) => &["square_avg", "grad_avg", "momentum_buffer"],
+            },
+            Descent::Adagrad { .. } => &["sum"],
+        }
+    }
+
+    /// Whether the steps of each parameter are counted.
+    pub fn counts(&self) -> bool {
+        !matches!(self, Descent::Sgd(_))
+    }
+}
+
+/// A parameter and all that its step reads and writes.
+pub struct Step<'a> {
+    /// The parameter.
+    pub parameter: &'a Tensor,
+    /// Its gradient.
+    pub gradient: &'a Tensor,
+    /// How many steps there were, if they are counted.
+    pub count: Option<&'a Tensor>,
+    /// What is remembered, as `Descent::states` names it.
+    pub states: &'a [Tensor],
+}
+
+impl Step<'_> {
+    /// Takes the step, if these are numbers of one type and shape that lie apart and in order, and nobody is to be
+    /// shown what is done with them. Answers whether they are; nothing is written otherwise.
+    pub fn take(&self, descent: &Descent, way: Way) -> Result<bool> {
+        if !mode::is_plain() {
+            return Ok(false);
+        }
+        let written = || std::iter::once(self.parameter).chain(self.states);
+        let mut arrays: SmallVec<[Array; 5]> = written().map(Tensor::memory).collect();
+        arrays.push(self.gradient.memory());
+        let count = self.count.map(Tensor::memory);
+        if !is_plain(&arrays, count.as_ref()) {
+            return Ok(false);
+        }
+        let counted = count.as_ref().map(counted).transpose()?;
+        let elements = arrays[0].layout.numel() as u64;
+        let compute = || {
+            dispatch!(float arrays[0].dtype, T => move_along::<T>(descent, way, counted, &arrays), else {
+                unreachable!("the type was asked for")
+            });
+            Ok(())
+        };
+        // Some three operations a nanosecond, as many as there are slices.
+        match long_work::is_long(elements) {
+            true => long_work::at_length(true, compute)?,
+            false => compute()?,
+        }
+        // Handles of ours would have the writes be taken for those to memory that others see.
+        drop((arrays, count));
+        self.count.into_iter().chain(written()).try_for_each(Tensor::bump_version)?;
+        Ok(true)
+    }
+}
+
+/// Whether steps are calculated in this type.
+fn is_calculated(dtype: DType) -> bool {
+    matches!(dtype, DType::Float32 | DType::Float64)
+}
+
+/// Whether arrays, of which all but the last are written, are of one floating-point type and shape, in order and apart.
+fn is_plain(arrays: &[Array], count: Option<&Array>) -> bool {
+    let first = &arrays[0];
+    let is_alike = |array: &Array| {
+        array.dtype == first.dtype
+            && array.layout.is_contiguous()
+            && (array.layout.is(&first.layout) || array.layout.shape() == first.layout.shape())
+    };
+    let is_apart = |index: usize| arrays[index + 1..].iter().all(|other| !arrays[index].overlaps(other));
+    let counts = |count: &Array| {
+        is_calculated(count.dtype)
+            && count.layout.ndim() == 0
+            && count.storage.is_counted()
+            && arrays.iter().all(|array| !array.overlaps(count))
+    };
+    is_calculated(first.dtype)
+        && arrays.iter().all(is_alike)
+        && arrays[..arrays.len() - 1].iter().all(|array| array.storage.is_counted())
+        && (0..arrays.len()).all(is_apart)
+        && count.is_none_or(counts)
+}
+
+/// Counts one more step; answers how many there are.
+fn counted(count: &Array) -> Result<f64> {
+    fn one_more<T: Real>(count: &Array) -> f64 {
+        let Some([number]) = count.writable_slice::<T>() else { return 0.0 };
+        *number = *number + T::ONE;
+        number.to_f64()
+    }
+    Ok(dispatch!(float count.dtype, T => one_more::<T>(count), else { 0.0 }))
+}
+
+/// As languages have it: a root is not taken for a power of one half, which may round in another way.
+fn power(base: f64, exponent: f64) -> f64 {
+    base.powf(black_box(exponent))
+}
+
+/// One pass over the numbers of a parameter, its states and its gradient.
+fn move_along<T: Real>(descent: &Descent, way: Way, counted: Option<f64>, arrays: &[Array]) {
+    let steps = counted.unwrap_or_default();
+    let [rest @ .., last] = arrays else { return };
+    let Some(g) = last.slice::<T>() else { return };
+    let mut written: SmallVec<[&mut [T]; 4]> = rest.iter().filter_map(Array::writable_slice::<T>).collect();
+    match (*descent, &mut *written) {
+        (Descent::Sgd(step), [p]) => step.plain(way, p, g),
+        (Descent::Sgd(step), [p, buffer]) => step.with_momentum(way, [p, buffer], g),
+        (Descent::Adam { rate, betas, eps, decay, .. }, written) => {
+            let [first, second] = betas.map(|beta| 1.0 - power(beta, steps));
+            let shrink = (decay != 0.0).then(|| 1.0 - rate * decay);
+            let step = Adam { length: rate / first, spread: power(second, 0.5), betas, eps, shrink };
+            match written {
+                [p, mean, square] => step.plain(way, [p, mean, square], g),
+                [p, mean, square, most] => step.with_greatest(way, [p, mean, square, most], g),
+                _ => {}
+            }
+        }
+        (Descent::RmsProp(step, _), [p, square]) => step.plain(way, [p, square], g),
+        (Descent::RmsProp(step, true), [p, square, mean]) => step.centred(way, [p, square, mean], g),
+        (Descent::RmsProp(step, false), [p, square, buffer]) => {
+            step.with_momentum(way, [p, square, buffer], g);
+        }
+        (Descent::RmsProp(step, _), [p, square, mean, buffer]) => {
+            step.centred_with_momentum(way, [p, square, mean, buffer], g);
+        }
+        (Descent::Adagrad { rate, decay, eps }, [p, sum]) => {
+            let step = Adagrad { rate: rate / (1.0 + (steps - 1.0) * decay), eps };
+            step.plain(way, [p, sum], g);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,195 @@
+//! A layer of an LSTM along a sequence, as one operation.
+
+mod numbers;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::dispatch::apply::{Keep, Op, Outputs, apply};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::recomputed::Stretch;
+use crate::dispatch::long_work;
+use crate::dispatch::record::records;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::mode::{self, Flags, FlagsGuard};
+use crate::graph::shown::shown;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::ops::creation::copy;
+use crate::ops::geometry::{join, part};
+use crate::ops::linalg::linear::linear;
+use crate::ops::{add, mul, sigmoid, tanh};
+use crate::tensor::{Array, Tensor};
+
+use numbers::Layer;
+
+/// h' and c' of every step, with the sums i, f, n and o of W x + b and V h + a:
+/// c' = σ(f) c + σ(i) tanh(n), h' = σ(o) tanh(c')
+///
+/// Gradients are those of what a step consists of, calculated from the gates that were open and the memories.
+#[derive(Clone)]
+struct Lstm {
+    reverse: bool,
+}
+
+/// The input, W, V, b, a, h and c; h' of all steps, and the gates and memories of all.
+type Saved = [Option<SavedTensor>; 10];
+
+/// The step at each place, in the order in which they are taken.
+fn places(steps: usize, reverse: bool) -> impl Iterator<Item = usize> {
+    (0..steps).map(move |step| if reverse { steps - 1 - step } else { step })
+}
+
+impl Lstm {
+    /// What is shown at every step, and the last of that and of the memories, by other operations.
+    fn parts(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let &[x, to_gates, own, bias, own_bias, shown, memory] = inputs else {
+            unreachable!("there are seven inputs")
+        };
+        let steps = x.layout().shape()[0];
+        let gates = linear(x, to_gates, Some(bias))?;
+        let (mut shown, mut memory) = (shown.clone(), memory.clone());
+        let mut all: Vec<Option<Tensor>> = vec![None; steps];
+        for place in places(steps, self.reverse) {
+            let said = part::select(&gates, 0, place as i64)?;
+            let sums = add(&linear(&shown, own, Some(own_bias))?, &said)?;
+            let size = (sums.layout().shape()[1] / 4) as i64;
+            let gate = |index: i64| part::narrow(&sums, 1, index * size, size);
+            let kept = mul(&sigmoid(&gate(1)?)?, &memory)?;
+            memory = add(&kept, &mul(&sigmoid(&gate(0)?)?, &tanh(&gate(2)?)?)?)?;
+            shown = mul(&sigmoid(&gate(3)?)?, &tanh(&memory)?)?;
+            all[place] = Some(shown.clone());
+        }
+        let all: Vec<&Tensor> = all.iter().flatten().collect();
+        Ok(smallvec![join::stack(&all, 0)?, shown, memory])
+    }
+
+    /// The numbers: what `parts` gives, and the gates and memories of all steps.
+    fn numbers(&self, inputs: &[&Tensor]) -> Result<[Array; 5]> {
+        let arrays = in_order(inputs)?;
+        dispatch!(float arrays[0].dtype, T => Layer::<T>::new(&arrays, self.reverse).forth(), else {
+            unreachable!("the type was asked for")
+        })
+    }
+
+    /// The parts, recorded as far as they lead to the inputs that are `wanted`.
+    fn again(&self, saved: &Saved, at: &At<'_>, wanted: &dyn Fn(usize) -> bool) -> Result<Stretch> {
+        let _counting = FlagsGuard::new(Flags { inference: false, ..mode::flags() });
+        let inputs: Vec<Tensor> =
+            saved[..7].iter().flatten().map(|input| at.load(input)).collect::<Result<_>>()?;
+        Stretch::record(&|inputs| self.parts(inputs), &inputs, wanted, at.tracking)
+    }
+}
+
+fn in_order(tensors: &[&Tensor]) -> Result<SmallVec<[Array; 7]>> {
+    tensors.iter().map(|tensor| Ok(copy::in_order(&tensor.array())?.into_owned())).collect()
+}
+
+impl Op for Lstm {
+    type Saved = Saved;
+    const SAVED: &'static [&'static str] =
+        &["input", "weight0", "weight1", "weight2", "weight3", "hx_", "cx_", "result0", "result3", ""];
+
+    fn name(&self) -> &'static str {
+        "MkldnnRnnLayerBackward0"
+    }
+
+    fn shown(&self, _saved: &Saved) -> Attributes {
+        shown! { reverse: self.reverse }
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        5
+    }
+
+    fn is_together(&self) -> bool {
+        true
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        effort(inputs)
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        Ok(self.numbers(inputs)?.into_iter().map(Tensor::from_array).collect())
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Saved {
+        let constants = [3, 4].map(|index| Some(keep.constant(index)));
+        let [gates, memories] = constants;
+        let input = |index| Some(keep.input(index));
+        let [x, to_gates, own, bias, own_bias, shown, memory] = [0, 1, 2, 3, 4, 5, 6].map(input);
+        [x, to_gates, own, bias, own_bias, shown, memory, Some(keep.output(0)), gates, memories]
+    }
+
+    fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let gradients: Gradients = gradients[..3].iter().cloned().collect();
+        let wanted = |index| at.needs(index);
+        if at.tracking || !mode::is_plain() {
+            return self.again(saved, at, &wanted)?.back(&gradients);
+        }
+        let kept: Vec<Tensor> = saved.iter().flatten().map(|kept| at.load(kept)).collect::<Result<_>>()?;
+        let kept = in_order(&kept.iter().collect::<Vec<_>>())?;
+        let (inputs, found) = kept.split_at(7);
+        let given = gradients.iter().map(|gradient| {
+            gradient.as_ref().map(|gradient| Ok(copy::in_order(&gradient.array())?.into_owned())).transpose()
+        });
+        let given: SmallVec<[Option<Array>; 3]> = given.collect::<Result<_>>()?;
+        let back = dispatch!(float inputs[0].dtype, T => {
+            Layer::<T>::new(inputs, self.reverse).back(found, &given)?
+        }, else { unreachable!("the type was asked for") });
+        let kept = |(index, found)| wanted(index).then(|| Tensor::from_array(found));
+        Ok(back.into_iter().enumerate().map(kept).collect())
+    }
+
+    fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let wanted = |index| tangents.get(index).is_some_and(Option::is_some);
+        let mut found = self.again(saved, at, &wanted)?.forth(tangents)?;
+        found.resize(5, None);
+        Ok(found)
+    }
+
+    fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
+        unreachable!("batched tensors go along step by step")
+    }
+}
+
+/// Estimated nanoseconds of a layer: some ten steps of a product in one.
+fn effort(inputs: &[&Tensor]) -> u64 {
+    let (x, rows) = (inputs[0].layout(), inputs[1].layout());
+    let width = rows.shape()[1] + rows.shape()[0] / 4;
+    (x.shape()[0] * x.shape()[1] * rows.shape()[0] * width) as u64 / 10
+}
+
+/// Whether these are a sequence, weights and states of one type that go together.
+fn fits(inputs: &[&Tensor; 7]) -> bool {
+    let [x, to_gates, own, bias, own_bias, shown, memory] = inputs.map(Tensor::layout);
+    let (&[steps, samples, width], &[rows, columns]) = (x.shape(), to_gates.shape()) else { return false };
+    let size = rows / 4;
+    let dtype = inputs[0].dtype();
+    matches!(dtype, DType::Float32 | DType::Float64)
+        && inputs.iter().all(|input| input.dtype() == dtype)
+        && steps * samples * width * size > 0
+        && rows == 4 * size
+        && columns == width
+        && *own.shape() == [rows, size]
+        && [bias, own_bias].iter().all(|bias| *bias.shape() == [rows])
+        && [shown, memory].iter().all(|state| *state.shape() == [samples, size])
+}
+
+/// What a layer shows at every step of a sequence, and the last of that and of its memories; `None` where torch
+/// records every step, and where somebody wants to see them. The inputs are those of `Lstm`.
+pub fn lstm(inputs: [&Tensor; 7], reverse: bool) -> Result<Option<[Tensor; 3]>> {
+    if mode::special() || !fits(&inputs) {
+        return Ok(None);
+    }
+    let layer = Lstm { reverse };
+    let found: Vec<Tensor> = match (records(&inputs), inputs[0].dtype()) {
+        (true, DType::Float32) => apply(layer, &inputs)?.into_vec(),
+        (true, _) => return Ok(None),
+        (false, _) => {
+            let found = long_work::patiently(effort(&inputs), || layer.numbers(&inputs))?;
+            found.into_iter().map(Tensor::from_array).collect()
+        }
+    };
+    Ok(<[Tensor; 5]>::try_from(found).ok().map(|[all, shown, memory, _, _]| [all, shown, memory]))
+}

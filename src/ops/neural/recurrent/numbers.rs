@@ -1,0 +1,164 @@
+//! The numbers of a layer of an LSTM: one product for the inputs of all steps, then one product and one pass a step.
+
+use ndarray::ArrayView2;
+
+use super::places;
+use crate::dtype::Real;
+use crate::error::Result;
+use crate::kernels::gates::{Back, Step};
+use crate::kernels::interrupt;
+use crate::kernels::linalg::gemm;
+use crate::ops::neural::scratch::{elements, room, writable};
+use crate::shape::Layout;
+use crate::tensor::Array;
+
+/// A layer with its input and its states, all in order.
+pub(super) struct Layer<'a, T> {
+    x: &'a [T],
+    to_gates: &'a [T],
+    own: &'a [T],
+    biases: [&'a [T]; 2],
+    shown: &'a [T],
+    memory: &'a [T],
+    steps: usize,
+    samples: usize,
+    width: usize,
+    size: usize,
+    reverse: bool,
+}
+
+impl<'a, T: Real> Layer<'a, T> {
+    /// The layer of these arrays, which go together.
+    pub(super) fn new(arrays: &'a [Array], reverse: bool) -> Layer<'a, T> {
+        let [x, to_gates, own, bias, own_bias, shown, memory] = arrays else {
+            unreachable!("there are seven inputs")
+        };
+        let &[steps, samples, width] = x.layout.shape() else { unreachable!("the input is a sequence") };
+        Layer {
+            x: elements(x),
+            to_gates: elements(to_gates),
+            own: elements(own),
+            biases: [elements(bias), elements(own_bias)],
+            shown: elements(shown),
+            memory: elements(memory),
+            steps,
+            samples,
+            width,
+            size: shown.layout.shape()[1],
+            reverse,
+        }
+    }
+
+    fn array(&self, shape: &[usize]) -> Result<Array> {
+        Array::zeroed(&Layout::contiguous(shape)?.into(), T::DTYPE)
+    }
+
+    /// What is shown at every step, the last of that and of the memories, and the gates and memories of all steps.
+    pub(super) fn forth(&self) -> Result<[Array; 5]> {
+        let (state, sums) = (self.samples * self.size, self.samples * 4 * self.size);
+        let mut gates = Array::uninit_shape(&[self.steps, self.samples, 4 * self.size], T::DTYPE)?;
+        let rows = matrix(self.x, self.width);
+        gemm::matmul(rows, matrix(self.to_gates, self.width).reversed_axes(), gates.fresh());
+        let [all, memories] = [(); 2].map(|()| self.array(&[self.steps, self.samples, self.size]));
+        let (all, memories) = (all?, memories?);
+        let bias: Vec<T> = self.biases[0].iter().zip(self.biases[1]).map(|(&a, &b)| a + b).collect();
+        // As rows of what is shown, which every step reads in order.
+        let turned = matrix(self.own, self.size).reversed_axes().as_standard_layout().into_owned();
+        let mut said = room::<T>(sums);
+        let mut before: Option<usize> = None;
+        for place in places(self.steps, self.reverse) {
+            interrupt::unwind_if_due();
+            let (shown, memory) = match before {
+                None => (self.shown, self.memory),
+                Some(before) => (at(&all, before, state), at(&memories, before, state)),
+            };
+            gemm::matmul(matrix(shown, self.size), turned.view(), said.fresh());
+            let step = Step {
+                size: self.size,
+                gates: &mut writable(&gates)[place * sums..][..sums],
+                own: elements(&said),
+                bias: &bias,
+                before: memory,
+                memory: &mut writable(&memories)[place * state..][..state],
+                shown: &mut writable(&all)[place * state..][..state],
+            };
+            step.take();
+            before = Some(place);
+        }
+        let last = |of: &Array| {
+            Array::from_slice(&[self.samples, self.size], at::<T>(of, before.unwrap_or(0), state))
+        };
+        let (shown, memory) = (last(&all)?, last(&memories)?);
+        Ok([all, shown, memory, gates, memories])
+    }
+
+    /// The gradients of all inputs from those of what is shown at every step, of the last of that, and of the last
+    /// memory; `found` is all that is shown, and the gates and memories.
+    pub(super) fn back(&self, found: &[Array], given: &[Option<Array>]) -> Result<[Array; 7]> {
+        let [all, gates, memories] = found else { unreachable!("three outputs were kept") };
+        let (state, sums) = (self.samples * self.size, self.samples * 4 * self.size);
+        let given = |index: usize| given[index].as_ref().map(elements::<T>);
+        let said = self.array(&[self.steps, self.samples, 4 * self.size])?;
+        let [to_shown, to_memory] = [given(1), given(2)].map(|given| {
+            let array = self.array(&[self.samples, self.size]);
+            if let (Ok(array), Some(given)) = (&array, given) {
+                writable::<T>(array).copy_from_slice(given);
+            }
+            array
+        });
+        let (mut to_shown, to_memory) = (to_shown?, to_memory?);
+        let order: Vec<usize> = places(self.steps, self.reverse).collect();
+        for (step, &place) in order.iter().enumerate().rev() {
+            interrupt::unwind_if_due();
+            if let Some(given) = given(0) {
+                let here = writable::<T>(&to_shown).iter_mut().zip(&given[place * state..][..state]);
+                here.for_each(|(sum, &given)| *sum = *sum + given);
+            }
+            let before = step.checked_sub(1).map(|before| at::<T>(memories, order[before], state));
+            let back = Back {
+                size: self.size,
+                gates: at(gates, place, sums),
+                before: before.unwrap_or(self.memory),
+                memory: at(memories, place, state),
+                shown: elements(&to_shown),
+                remembered: writable(&to_memory),
+                said: &mut writable(&said)[place * sums..][..sums],
+            };
+            back.take();
+            let said = matrix(at::<T>(&said, place, sums), 4 * self.size);
+            gemm::matmul(said, matrix(self.own, self.size), to_shown.fresh());
+        }
+        let said_all = matrix(elements::<T>(&said), 4 * self.size);
+        let mut to_x = Array::uninit_shape(&[self.steps, self.samples, self.width], T::DTYPE)?;
+        gemm::matmul(said_all, matrix(self.to_gates, self.width), to_x.fresh());
+        let mut to_gates = Array::uninit_shape(&[4 * self.size, self.width], T::DTYPE)?;
+        gemm::matmul(said_all.t(), matrix(self.x, self.width), to_gates.fresh());
+        let mut shown_before = Array::uninit_shape(&[self.steps, self.samples, self.size], T::DTYPE)?;
+        let parts = shown_before.fresh::<T>().chunks_exact_mut(state).enumerate();
+        for (place, part) in parts {
+            let before = if self.reverse { place + 1 } else { place.wrapping_sub(1) };
+            let shown = if before < self.steps { at(all, before, state) } else { self.shown };
+            part.write_copy_of_slice(shown);
+        }
+        let mut to_own = Array::uninit_shape(&[4 * self.size, self.size], T::DTYPE)?;
+        gemm::matmul(said_all.t(), matrix(elements::<T>(&shown_before), self.size), to_own.fresh());
+        let mut bias = vec![T::ZERO; 4 * self.size];
+        for row in elements::<T>(&said).chunks_exact(4 * self.size) {
+            bias.iter_mut().zip(row).for_each(|(sum, &x)| *sum = *sum + x);
+        }
+        let [bias, own_bias] = [(); 2].map(|()| Array::from_slice(&[4 * self.size], &bias));
+        Ok([to_x, to_gates, to_own, bias?, own_bias?, to_shown, to_memory])
+    }
+}
+
+/// What an array has for the step at this place, which are so many elements.
+fn at<T: Real>(array: &Array, place: usize, elements_of_step: usize) -> &[T] {
+    &elements::<T>(array)[place * elements_of_step..][..elements_of_step]
+}
+
+/// A matrix of rows of that many elements, which lie one after the other.
+fn matrix<T: Real>(elements: &[T], columns: usize) -> ArrayView2<'_, T> {
+    let rows = elements.len() / columns.max(1);
+    ArrayView2::from_shape((rows, columns), &elements[..rows * columns])
+        .unwrap_or_else(|_| unreachable!("the matrix has as many elements"))
+}
