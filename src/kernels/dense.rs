@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use super::moves;
 
 /// The elements in row-major order: borrowed where they lie so, copied otherwise.
-pub(super) fn dense<'a, T: Copy + Send + Sync>(view: &ArrayViewD<'a, T>) -> Cow<'a, [T]> {
+pub(super) fn dense<'a, T: Copy + Send + Sync + 'static>(view: &ArrayViewD<'a, T>) -> Cow<'a, [T]> {
     match view.to_slice() {
         Some(slice) => Cow::Borrowed(slice),
         None => Cow::Owned(moves::gathered(view)),
@@ -15,7 +15,7 @@ pub(super) fn dense<'a, T: Copy + Send + Sync>(view: &ArrayViewD<'a, T>) -> Cow<
 }
 
 /// Lets `change` work on the elements in row-major order, wherever they lie.
-pub(super) fn with_dense<T: Copy + Send + Sync>(
+pub(super) fn with_dense<T: Copy + Send + Sync + 'static>(
     mut view: ArrayViewMutD<'_, T>,
     change: impl FnOnce(&mut [T]),
 ) {

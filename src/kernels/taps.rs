@@ -35,6 +35,14 @@ impl Taps {
         self.ends.len()
     }
 
+    /// The input of each output, if every output is one input as it is.
+    pub fn chosen(&self) -> Result<Option<Vec<usize>>> {
+        let is_choice =
+            self.inputs.len() == self.count() && self.each().all(|inputs| matches!(inputs, [(_, 1.0)]));
+        let inputs = || storage::collected(self.count(), self.inputs.iter().map(|&(input, _)| input));
+        is_choice.then(inputs).transpose()
+    }
+
     /// The same with each input of an output once.
     fn merged(&self) -> Result<Taps> {
         let start = |output: usize| output.checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -9,10 +9,12 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::kept;
 use crate::dispatch::kept::{Kept, Saved};
 use crate::dispatch::memory_order;
+use crate::dtype::Real;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, mode};
+use crate::kernels::zip;
 use crate::shape::{Layout, SharedLayout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// An elementwise operation of several tensors.
 pub trait Pointwise: Clone + Send + Sync + 'static {
@@ -40,6 +42,33 @@ pub trait Pointwise: Clone + Send + Sync + 'static {
 
     /// `t · ∂y/∂xᵢ`; of the inputs only those that it needs are there.
     fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor>;
+}
+
+/// A function of three numbers, for what several operations say: those that lie alike are gone through once.
+pub(crate) trait Triple: Copy {
+    /// The function as loops take it.
+    fn loops<T: Real>(self) -> impl Fn(T, T, T) -> T + Copy + Sync;
+}
+
+/// The function of every three elements, if they are of one floating-point type and shape and lie in order.
+pub(crate) fn at_once(function: impl Triple, inputs: [&Tensor; 3]) -> Option<Result<Tensor>> {
+    if !mode::is_plain() {
+        return None;
+    }
+    let [x, a, b] = inputs.map(Tensor::array);
+    let alike = |other: &Array| {
+        other.dtype == x.dtype && other.layout.is_contiguous() && other.layout.shape() == x.layout.shape()
+    };
+    if ![&x, &a, &b].into_iter().all(alike) {
+        return None;
+    }
+    dispatch!(float x.dtype, T => {
+        let (Some(p), Some(q), Some(r)) = (x.slice::<T>(), a.slice::<T>(), b.slice::<T>()) else { return None };
+        Some(Array::uninit(&x.layout, x.dtype).map(|mut y| {
+            zip::zip3_slice(p, q, r, y.fresh(), function.loops());
+            Tensor::from_array(y)
+        }))
+    }, else { None })
 }
 
 #[derive(Clone)]

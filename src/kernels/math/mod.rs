@@ -27,7 +27,7 @@ pub use hyperbolic::{cosh, sinh, tanh};
 pub use inverse::{acos, asin, atan, atan2};
 pub use logarithm::{ln, ln_1p, log_2, log_10, log_add_exp};
 pub use power::{hypot, pow};
-pub use quotient::{fmod, is_large_quotient, remainder};
+pub use quotient::{floored, fmod, is_large_quotient, remainder};
 
 /// One of two numbers that stand for single and double precision.
 #[inline(always)]

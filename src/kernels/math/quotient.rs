@@ -30,3 +30,16 @@ pub fn remainder<A: Arithmetic>(a: A, b: A) -> A {
     let left = fmod(a, b);
     if left != zero && (b < zero) != (left < zero) { left + b } else { left }
 }
+
+/// The quotient rounded down, unless `is_large_quotient`: exact also where the quotient rounds up to the next integer
+#[inline(always)]
+pub fn floored<A: Arithmetic>(a: A, b: A) -> A {
+    let (zero, one) = (A::from_f64(0.0), A::from_f64(1.0));
+    let left = fmod(a, b);
+    let quotient = (a - left) / b;
+    let quotient = if left != zero && (b < zero) != (left < zero) { quotient - one } else { quotient };
+    let whole = quotient.trunc();
+    let below = if whole > quotient { whole - one } else { whole };
+    let near = if quotient - below > A::from_f64(0.5) { below + one } else { below };
+    if quotient == zero { zero.copysign(a / b) } else { near }
+}

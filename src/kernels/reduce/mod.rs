@@ -52,7 +52,7 @@ pub fn reduce<T, A, U, M, G>(
     fold: Fold<A, M, G>,
     finish: impl Fn(A) -> U + Copy + Sync,
 ) where
-    T: Copy + Default + Send + Sync,
+    T: Copy + Default + Send + Sync + 'static,
     A: Copy + Send + Sync,
     U: Send,
     M: Fn(T) -> A + Copy + Sync,
@@ -71,7 +71,7 @@ pub(super) fn reduce_with<T, A, V, M, G>(
     fold: Fold<A, M, G>,
     put: impl Fn(&mut V, A) + Copy + Sync,
 ) where
-    T: Copy + Default + Send + Sync,
+    T: Copy + Default + Send + Sync + 'static,
     A: Copy + Send + Sync,
     V: Send,
     M: Fn(T) -> A + Copy + Sync,

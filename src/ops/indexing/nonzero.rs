@@ -50,21 +50,11 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
         return Err(Error::MappedShape { operation: "nonzero" }.into());
     }
     let (array, ndim) = (x.array().widened()?, x.ndim());
-    let (count, found) = watch::patiently(array.layout.numel() as u64, || {
-        dispatch!(all array.dtype, T => {
-            let found = gather::nonzero(array.view::<T>())?;
-            let count = match found.len().checked_div(ndim) {
-                Some(count) => count,
-                None => gather::flat_nonzero(array.view::<T>())?.len(),
-            };
-            Ok((count, found))
-        })
-    })?;
     // Column by column in memory, since columns are what is used of it.
-    let mut columns: Vec<i64> = storage::room(found.len())?;
-    for dim in 0..ndim {
-        columns.extend(found.iter().skip(dim).step_by(ndim));
-    }
+    let (count, columns) = watch::patiently(
+        array.layout.numel() as u64,
+        || dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>())),
+    )?;
     let array = Array::from_slice(&[columns.len()], &columns)?;
     let strides = if ndim == 0 { [1, count.max(1)] } else { [1, count] };
     let layout = Layout::strided(smallvec![count, ndim], strides.as_slice().into(), 0)?;

@@ -71,6 +71,11 @@ impl Elementwise for Threshold {
         if x <= self.threshold.to() { self.value.to() } else { x }
     }
 
+    fn loops<T: Real>(self) -> impl Fn(T) -> T + Copy + Send + Sync {
+        let (threshold, value): (T, T) = (self.threshold.to(), self.value.to());
+        move |x| if x <= threshold { value } else { x }
+    }
+
     fn integer<T: Number>(&self, x: T) -> T {
         if x <= self.threshold.to() { self.value.to() } else { x }
     }
@@ -103,6 +108,11 @@ impl Elementwise for Hardtanh {
 
     fn real<T: Real>(&self, x: T) -> T {
         bounded(x, self.min.to::<T>(), self.max.to::<T>())
+    }
+
+    fn loops<T: Real>(self) -> impl Fn(T) -> T + Copy + Send + Sync {
+        let (min, max): (T, T) = (self.min.to(), self.max.to());
+        move |x| bounded(x, min, max)
     }
 
     fn integer<T: Number>(&self, x: T) -> T {

@@ -13,6 +13,7 @@ use crate::dispatch::memory_order;
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::kernels::choice::{self, Choice};
 use crate::kernels::taps::{self, Taps};
 use crate::ops::conjugate::by_parts;
 use crate::ops::creation::{copy, create};
@@ -65,9 +66,41 @@ impl Resample {
         }
     }
 
+    /// What is chosen along all axes at once, if they are the last ones and nothing is added up, and the shape of what
+    /// comes of that.
+    fn chosen(&self, shape: &[usize], parts: usize) -> Result<Option<(Choice, Vec<usize>)>> {
+        let (mut shape, mut axes) = (shape.to_vec(), Vec::new());
+        for behind in (0..self.axes.len()).rev() {
+            let Some(axis) = self.axes.iter().find(|axis| axis.behind == behind) else { return Ok(None) };
+            let Some(chosen) = axis.taps.chosen()? else { return Ok(None) };
+            let dim = shape.len() - 1 - axis.behind - parts;
+            shape[dim] = if self.transposed { axis.size } else { axis.taps.count() };
+            axes.push((chosen, axis.size));
+        }
+        if parts > 0 {
+            let size = shape[shape.len() - 1];
+            axes.push(((0..size).collect(), size));
+        }
+        Ok(Some((Choice::new(&axes)?, shape)))
+    }
+
     /// The elements of `x` along one axis after the other, with so many dimensions of parts behind.
     fn run<T: Number>(&self, x: &Array, parts: usize) -> Result<Array> {
         let mut y = copy::in_order(x)?;
+        if let Some((choice, shape)) = self.chosen(y.layout.shape(), parts)? {
+            let Some(values) = y.slice::<T>() else { unreachable!("it was laid out in order") };
+            let layout = SharedLayout::new(Layout::contiguous(&shape)?);
+            if !self.transposed {
+                let mut result = Array::uninit(&layout, T::DTYPE)?;
+                choice::choose(values, result.fresh::<T>(), &choice);
+                return Ok(result);
+            }
+            let result = Array::zeroed(&layout, T::DTYPE)?;
+            if let Some(elements) = result.writable_slice::<T>() {
+                choice::give_back(values, elements, &choice);
+            }
+            return Ok(result);
+        }
         for axis in self.axes.iter() {
             let mut shape = y.layout.shape().to_vec();
             let dim = shape.len() - 1 - axis.behind - parts;

@@ -1,10 +1,10 @@
 //! Products, quotients and differences of two tensors, weighed and added to a third.
 
-use crate::dispatch::composites::pointwise::{Pointwise, apply};
+use crate::dispatch::composites::pointwise::{Pointwise, Triple, apply, at_once};
 use crate::dispatch::in_place;
 use crate::dispatch::kept::Kept;
 use crate::dispatch::operand::{Operand, result_type};
-use crate::dtype::{DType, Scalar};
+use crate::dtype::{DType, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -35,6 +35,11 @@ impl Pointwise for Addcmul {
     }
 
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        if let Some(y) =
+            at_once(Added { value: self.value, divides: false }, [&inputs[0], &inputs[1], &inputs[2]])
+        {
+            return y;
+        }
         let scaled = mul(&mul(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
         add(&inputs[0], &scaled)
     }
@@ -52,6 +57,20 @@ impl Pointwise for Addcmul {
             0 => Ok(t.clone()),
             _ => mul(t, &mul(kept.input(3 - index), self.value)?),
         }
+    }
+}
+
+/// x + v a b, or x + v a/b, of numbers that are all of one type.
+#[derive(Clone, Copy)]
+struct Added {
+    value: Scalar,
+    divides: bool,
+}
+
+impl Triple for Added {
+    fn loops<T: Real>(self) -> impl Fn(T, T, T) -> T + Copy + Sync {
+        let (value, divides): (T, bool) = (self.value.to(), self.divides);
+        move |x, a, b| x + if divides { a / b } else { a * b } * value
     }
 }
 
@@ -75,6 +94,11 @@ impl Pointwise for Addcdiv {
     }
 
     fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+        if let Some(y) =
+            at_once(Added { value: self.value, divides: true }, [&inputs[0], &inputs[1], &inputs[2]])
+        {
+            return y;
+        }
         let scaled = mul(&div(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
         add(&inputs[0], &scaled)
     }
@@ -96,6 +120,20 @@ impl Pointwise for Addcdiv {
                 mul(&neg(t)?, &div(&mul(a, self.value)?, &mul(b, b)?)?)
             }
         }
+    }
+}
+
+/// a + w (b - a), of numbers that are all of one type.
+#[derive(Clone, Copy)]
+struct Between {
+    weight: f64,
+}
+
+impl Triple for Between {
+    fn loops<T: Real>(self) -> impl Fn(T, T, T) -> T + Copy + Sync {
+        let (is_near, near) = (self.weight.abs() < 0.5, T::from_f64(self.weight));
+        let far = T::from_f64(1.0 - self.weight);
+        move |a, b, _| if is_near { a + (b - a) * near } else { b - (b - a) * far }
     }
 }
 
@@ -122,6 +160,9 @@ impl Pointwise for LerpNumber {
         let (a, b, w) = (&inputs[0], &inputs[1], self.weight.to_f64());
         if let Scalar::Complex(w) = self.weight {
             return add(a, &mul(&sub(b, a)?, Scalar::Complex(w))?);
+        }
+        if let Some(y) = at_once(Between { weight: w }, [a, b, b]) {
+            return y;
         }
         let between = sub(b, a)?;
         // The end that is nearer is where rounding matters.

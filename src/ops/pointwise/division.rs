@@ -137,6 +137,20 @@ impl Elementwise2 for Floored {
         check_divisor(a, b, common, Self::NAME)
     }
 
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
+        math::floored(a, b)
+    }
+
+    const HAS_FAR: bool = true;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, a: T, b: T) -> bool {
+        math::is_large_quotient(a, b)
+    }
+
     fn real<T: Real>(&self, a: T, b: T) -> T {
         floored(a, b)
     }
