@@ -12,7 +12,7 @@ use crate::dispatch::memory_order;
 use crate::dtype::Real;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, mode};
-use crate::kernels::zip;
+use crate::kernels::pointwise::zip;
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 

@@ -7,9 +7,11 @@ use crate::dispatch::batch;
 use crate::dispatch::modes::intercept;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::observe::profile;
 use crate::graph::shown::shown;
-use crate::graph::{Attributes, mode, profile};
-use crate::kernels::{map, moves};
+use crate::graph::{Attributes, mode};
+use crate::kernels::geometry::moves;
+use crate::kernels::pointwise::map;
 use crate::ops::creation::cast::Order;
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -118,7 +120,7 @@ pub(crate) fn implicit(root: &Tensor) -> Result<Tensor> {
     if !mode::special() {
         return plainly_like(root, Scalar::Int(1), root.dtype());
     }
-    match root.batch().is_none() && (root.is_minded() || intercept::is_intercepting()) {
+    match root.batch().is_none() && (root.is_subclassed() || intercept::is_intercepting()) {
         true => intercept::beside("torch::autograd::Implicit", Attributes::new(), root, |x| {
             plainly_like(x, Scalar::Int(1), x.dtype())
         }),
@@ -130,7 +132,7 @@ fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, |x| like(x, value, dtype)) {
         return y;
     }
-    if x.is_minded() && x.dtype() == dtype {
+    if x.is_subclassed() && x.dtype() == dtype {
         let (node, attributes) = match value {
             Scalar::Int(0) => ("ZerosLike", Attributes::new()),
             Scalar::Int(1) => ("OnesLike", Attributes::new()),

@@ -2,9 +2,9 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::{batch, watch};
+use crate::dispatch::{batch, long_work};
 use crate::error::{Error, Result};
-use crate::kernels::gather;
+use crate::kernels::indexing::gather;
 use crate::ops::geometry::{part, reshape, split};
 use crate::shape::{Dims, Layout};
 use crate::storage;
@@ -51,7 +51,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     }
     let (array, ndim) = (x.array().widened()?, x.ndim());
     // Column by column in memory, since columns are what is used of it.
-    let (count, columns) = watch::patiently(
+    let (count, columns) = long_work::patiently(
         array.layout.numel() as u64,
         || dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>())),
     )?;

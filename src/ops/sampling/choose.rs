@@ -4,7 +4,7 @@ use crate::dispatch::batch;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernels::random::{fill_choices, fill_exponential};
-use crate::kernels::sort;
+use crate::kernels::sorting::sort;
 use crate::ops::geometry::reshape;
 use crate::ops::sampling::distribution::elements;
 use crate::ops::sampling::generator::given;

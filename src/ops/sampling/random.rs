@@ -10,10 +10,11 @@ use smallvec::{SmallVec, smallvec};
 use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::in_place::Write;
 use crate::dispatch::record::trace;
-use crate::dispatch::{batch, binary, watch};
+use crate::dispatch::{batch, binary, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
-use crate::graph::profile::{self, Label};
+use crate::graph::observe::profile;
+use crate::graph::observe::profile::Label;
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
 use crate::kernels::interrupt;
 use crate::kernels::random::{fill_bernoulli, fill_bernoulli_each, permute};
@@ -202,7 +203,7 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
         }
         _ => {}
     }
-    watch::patiently(n as u64, || {
+    long_work::patiently(n as u64, || {
         dispatch!(ordered dtype.wide(), T => permuted(given(generator), elements::<T>(&array)), else {
             return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into())
         });

@@ -1,0 +1,338 @@
+//! Reading and writing elements by index. The caller has checked every index with `first_bad`;
+//! an index below zero counts from the end where the caller allows it. Writes go in the order of
+//! the index on one thread, so that repeated indices give the same bits every time.
+
+use ndarray::{ArrayViewD, ArrayViewMutD, Axis};
+use std::mem::MaybeUninit;
+
+use crate::dtype::Element;
+use crate::error::Result;
+use crate::kernels::geometry::dense::{Extent, dense, with_dense};
+use crate::kernels::geometry::moves::move_slice;
+use crate::kernels::interrupt;
+use crate::kernels::interrupt::Steps;
+use crate::kernels::parallel::parallel_parts;
+use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::simd::vectorised;
+use crate::storage;
+
+/// Elements that are looked for, moved or combined before anybody asks whether to go on.
+const RUN: usize = 1024;
+
+/// The first index that is not in `0..size`, or not in `-size..size` if `negative` ones are allowed.
+pub fn first_bad(index: ArrayViewD<'_, i64>, size: usize, negative: bool) -> Option<i64> {
+    let size = size as i64;
+    let least = if negative { -size } else { 0 };
+    let (index, is_bad) = (once(index), |index: &i64| !(least..size).contains(index));
+    if let Some(index) = index.as_slice() {
+        // All are looked at, which takes less time than to ask of each whether to go on.
+        let any = vectorised(index.len(), || index.iter().fold(false, |any, index| any | is_bad(index)));
+        return index.iter().copied().find(|index| any && is_bad(index));
+    }
+    index.iter().copied().find(is_bad)
+}
+
+/// A view that shows what is repeated along an axis only once. What comes first in row-major order stays first.
+fn once<T>(mut view: ArrayViewD<'_, T>) -> ArrayViewD<'_, T> {
+    for axis in 0..view.ndim() {
+        if view.strides()[axis] == 0 && view.len_of(Axis(axis)) > 1 {
+            view.collapse_axis(Axis(axis), 0);
+        }
+    }
+    view
+}
+
+/// `out[i][j][k] = source[i][index[i][j][k]][k]` for `axis` 1; `out` has the shape of `index`, which
+/// may be smaller than the source along the other axes.
+pub fn gather<T: Element>(
+    source: ArrayViewD<'_, T>,
+    axis: usize,
+    index: ArrayViewD<'_, i64>,
+    out: &mut [MaybeUninit<T>],
+) {
+    let places = Places::new(source.shape(), index.shape(), axis);
+    let (source, index) = (dense(&source), dense(&index));
+    let grain = if places.row < GRAIN { GRAIN / places.row * places.row } else { GRAIN };
+    parallel_parts(out, grain, |start, part| {
+        let mut steps = Steps::default();
+        let (mut row, mut column) = (start / places.row, start % places.row);
+        let (mut out, mut index) = (part, &index[start..]);
+        while !out.is_empty() {
+            let count = (places.row - column).min(out.len()).min(RUN);
+            let (now, rest) = out.split_at_mut(count);
+            let (places_of, later) = index.split_at(count);
+            steps.take(count);
+            let source = &source[places.base(row) + column * places.column_stride..];
+            let at = now.iter_mut().zip(places_of).enumerate();
+            match (places.column_stride, places.axis_stride) {
+                (0, 1) => at.for_each(|(_, (out, &index))| {
+                    out.write(source[index as usize]);
+                }),
+                _ => at.for_each(|(column, (out, &index))| {
+                    out.write(source[places.at(column, index)]);
+                }),
+            }
+            (out, index, column) = (rest, later, column + count);
+            if column == places.row {
+                (row, column) = (row + 1, 0);
+            }
+        }
+    });
+}
+
+/// Combines each value into the element that `gather` with the same index would read: `|_, value|
+/// value` scatters, addition accumulates. `values` has the shape of `index`.
+pub fn scatter<T: Element>(
+    target: ArrayViewMutD<'_, T>,
+    axis: usize,
+    index: ArrayViewD<'_, i64>,
+    values: ArrayViewD<'_, T>,
+    combine: impl Fn(T, T) -> T,
+) {
+    let places = Places::new(target.shape(), index.shape(), axis);
+    let (index, values) = (dense(&index), dense(&values));
+    with_dense(target, |target| {
+        let mut steps = Steps::default();
+        for (row, (index, values)) in index.chunks(places.row).zip(values.chunks(places.row)).enumerate() {
+            let target = &mut target[places.base(row)..];
+            for (column, (index, values)) in index.chunks(RUN).zip(values.chunks(RUN)).enumerate() {
+                steps.take(index.len());
+                let target = &mut target[column * RUN * places.column_stride..];
+                let at = index.iter().zip(values).enumerate();
+                match (places.column_stride, places.axis_stride) {
+                    (0, 1) => at.for_each(|(_, (&index, &value))| {
+                        let slot = &mut target[index as usize];
+                        *slot = combine(*slot, value);
+                    }),
+                    _ => at.for_each(|(column, (&index, &value))| {
+                        let slot = &mut target[places.at(column, index)];
+                        *slot = combine(*slot, value);
+                    }),
+                }
+            }
+        }
+    });
+}
+
+/// Where in the memory of a row-major array the elements lie that an index along one axis names.
+struct Places {
+    /// Elements of a row of the index, at least 1.
+    row: usize,
+    /// Axes of the index before the last: length, and stride in the array (0 for the axis indexed).
+    outer: Vec<(usize, usize)>,
+    column_stride: usize,
+    axis_stride: usize,
+}
+
+impl Places {
+    fn new(array: &[usize], index: &[usize], axis: usize) -> Places {
+        let strides = (0..array.len()).map(|axis| array[axis + 1..].iter().product::<usize>());
+        let mut strides: Vec<usize> = strides.collect();
+        let axis_stride = strides.get(axis).copied().unwrap_or(1);
+        if let Some(stride) = strides.get_mut(axis) {
+            *stride = 0;
+        }
+        let row = index.last().copied().unwrap_or(1).max(1);
+        let column_stride = strides.pop().unwrap_or(0);
+        let outer = index.iter().copied().zip(strides).collect();
+        Places { row, outer, column_stride, axis_stride }
+    }
+
+    /// The place of index 0 in the first column of a row.
+    fn base(&self, mut row: usize) -> usize {
+        let Some((&(_, first), behind)) = self.outer.split_first() else { return 0 };
+        let mut base = 0;
+        for &(len, stride) in behind.iter().rev() {
+            base += row % len * stride;
+            row /= len;
+        }
+        base + row * first
+    }
+
+    /// How far behind the first column of a row, and index 0, an index names an element.
+    #[inline(always)]
+    fn at(&self, column: usize, index: i64) -> usize {
+        column * self.column_stride + index as usize * self.axis_stride
+    }
+}
+
+/// Whole slices of `axis` in the order of `index`.
+pub fn index_select<T: Element>(
+    source: ArrayViewD<'_, T>,
+    axis: usize,
+    index: &[i64],
+    out: &mut [MaybeUninit<T>],
+) {
+    select(&dense(&source), Extent::new(source.shape(), axis), index, out);
+}
+
+/// Combines the slices of `values` into the slices of `axis` that `index` names, in that order.
+/// `values` has the shape of `target` but for `axis`, which is as long as `index`.
+pub fn index_combine<T: Element>(
+    target: ArrayViewMutD<'_, T>,
+    axis: usize,
+    index: &[i64],
+    values: ArrayViewD<'_, T>,
+    combine: impl Fn(T, T) -> T + Copy,
+) {
+    let extent = Extent::new(target.shape(), axis);
+    let values = dense(&values);
+    with_dense(target, |target| merge(target, extent, index, &values, combine));
+}
+
+/// `out[p] = source[indices[0][p], indices[1][p], ...]`: the leading axes of `source` are indexed,
+/// those that follow are taken whole. All indices have the same shape and may be negative.
+pub fn take<T: Element>(
+    source: ArrayViewD<'_, T>,
+    indices: &[ArrayViewD<'_, i64>],
+    out: &mut [MaybeUninit<T>],
+) {
+    let (positions, extent) = positions(source.shape(), indices);
+    select(&dense(&source), extent, &positions, out);
+}
+
+/// Combines `values` into the elements that `take` with the same indices would read, in that order.
+pub fn put<T: Element>(
+    target: ArrayViewMutD<'_, T>,
+    indices: &[ArrayViewD<'_, i64>],
+    values: ArrayViewD<'_, T>,
+    combine: impl Fn(T, T) -> T + Copy,
+) {
+    let (positions, extent) = positions(target.shape(), indices);
+    let values = dense(&values);
+    with_dense(target, |target| merge(target, extent, &positions, &values, combine));
+}
+
+/// The leading axes as one, and where along it the indices point.
+fn positions(shape: &[usize], indices: &[ArrayViewD<'_, i64>]) -> (Vec<i64>, Extent) {
+    let (leading, rest) = shape.split_at(indices.len());
+    let count = indices.first().map_or(1, |index| index.len());
+    let mut positions = interrupt::filled(count, 0);
+    for (&size, index) in leading.iter().zip(indices) {
+        let size = size as i64;
+        for (position, &index) in positions.iter_mut().zip(index) {
+            *position = *position * size + if index < 0 { index + size } else { index };
+        }
+    }
+    (positions, Extent { outer: 1, len: leading.iter().product(), inner: rest.iter().product() })
+}
+
+fn select<T: Element>(source: &[T], extent: Extent, index: &[i64], out: &mut [MaybeUninit<T>]) {
+    let Extent { len, inner, .. } = extent;
+    if out.is_empty() {
+        return;
+    }
+    parallel_parts(out, (GRAIN / inner).max(1) * inner, |start, part| {
+        let row = start / inner;
+        let (mut block, mut first, mut out) = (row / index.len(), row % index.len(), part);
+        while !out.is_empty() {
+            let count = (index.len() - first).min(out.len() / inner);
+            let (now, rest) = out.split_at_mut(count * inner);
+            pick(&source[block * len * inner..], &index[first..first + count], inner, now);
+            (block, first, out) = (block + 1, 0, rest);
+        }
+    });
+}
+
+/// Rows of so many elements in the order of an index.
+fn pick<T: Element>(source: &[T], index: &[i64], inner: usize, out: &mut [MaybeUninit<T>]) {
+    if inner == 1 {
+        return out.iter_mut().zip(index).for_each(|(out, &index)| {
+            out.write(source[index as usize]);
+        });
+    }
+    for (out, &index) in out.chunks_exact_mut(inner).zip(index) {
+        move_slice(out, &source[index as usize * inner..][..inner], |out, element| {
+            out.write(element);
+        });
+    }
+}
+
+fn merge<T: Element>(
+    target: &mut [T],
+    Extent { outer, len, inner }: Extent,
+    index: &[i64],
+    values: &[T],
+    combine: impl Fn(T, T) -> T + Copy,
+) {
+    if inner == 0 || index.is_empty() {
+        return;
+    }
+    let places = (0..outer).flat_map(|block| index.iter().map(move |&index| block * len + index as usize));
+    let mut steps = Steps::default();
+    for (place, values) in places.zip(values.chunks_exact(inner)) {
+        steps.take(inner);
+        let slots = &mut target[place * inner..][..inner];
+        slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = combine(*slot, value));
+    }
+}
+
+/// How many elements are not zero.
+fn count_true<T: Element>(view: &ArrayViewD<'_, T>) -> usize {
+    let distinct = once(view.view());
+    let count = match distinct.as_slice() {
+        Some(elements) => elements.iter().map(|element| usize::from(element.is_true())).sum(),
+        None => distinct.iter().filter(|element| element.is_true()).count(),
+    };
+    count.saturating_mul(view.len().checked_div(distinct.len()).unwrap_or(0))
+}
+
+/// Calls `found` with where the elements are that are not zero, so many at a time: the row that they are in, and how
+/// far from its start they stand.
+fn each_true<T: Element>(view: &ArrayViewD<'_, T>, mut found: impl FnMut(usize, &[i64])) {
+    let (elements, mut steps) = (dense(view), Steps::default());
+    let len = view.shape().last().copied().unwrap_or(1).max(1);
+    let mut places = [0; RUN];
+    for (row, elements) in elements.chunks(len).enumerate() {
+        for (part, elements) in elements.chunks(RUN).enumerate() {
+            steps.take(elements.len());
+            // Every place is written down; the next one takes its place if it is not wanted.
+            let mut count = 0;
+            for (place, element) in (part * RUN..).zip(elements) {
+                places[count % RUN] = place as i64;
+                count += usize::from(element.is_true());
+            }
+            found(row, &places[..count]);
+        }
+    }
+}
+
+/// Row-major positions of the elements that are not zero.
+pub fn flat_nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<Vec<i64>> {
+    // Counted first: there may be more of them than there is memory for.
+    let mut positions = storage::room(count_true(&view))?;
+    if positions.capacity() > 0 {
+        let len = view.shape().last().copied().unwrap_or(1);
+        each_true(&view, |row, places| {
+            positions.extend(places.iter().map(|place| (row * len) as i64 + place))
+        });
+    }
+    Ok(positions)
+}
+
+/// Coordinates of the elements that are not zero: how many there are, and those along one axis behind those along the
+/// axis before it.
+pub fn nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<(usize, Vec<i64>)> {
+    let (shape, count) = (view.shape().to_vec(), count_true(&view));
+    let mut coordinates = storage::filled(count.saturating_mul(shape.len()), 0)?;
+    if coordinates.is_empty() {
+        return Ok((count, coordinates));
+    }
+    let mut start = 0;
+    each_true(&view, |mut row, places| {
+        let end = start + places.len();
+        let mut columns = coordinates.chunks_exact_mut(count).zip(&shape).rev();
+        if let Some((column, _)) = columns.next() {
+            column[start..end].copy_from_slice(places);
+        }
+        for (column, &len) in columns {
+            column[start..end].fill((row % len) as i64);
+            row /= len;
+        }
+        start = end;
+    });
+    Ok((count, coordinates))
+}
+
+#[cfg(test)]
+mod tests;

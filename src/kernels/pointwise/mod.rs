@@ -1,0 +1,13 @@
+//! Functions of elements: loops over slices, and the functions that are more than one instruction.
+
+pub(crate) mod apply;
+pub mod bessel;
+pub mod choice;
+pub mod half;
+pub mod incomplete;
+pub mod jets;
+pub mod map;
+pub mod math;
+pub mod polynomials;
+pub mod special;
+pub mod zip;
