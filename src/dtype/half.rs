@@ -19,6 +19,11 @@ impl Half {
         Half(bits)
     }
 
+    /// Its bits.
+    pub const fn to_bits(self) -> u16 {
+        self.0
+    }
+
     /// The same number.
     #[inline]
     pub fn to_f32(self) -> f32 {
@@ -62,6 +67,11 @@ impl BFloat16 {
     /// The number with these bits.
     pub const fn from_bits(bits: u16) -> Self {
         BFloat16(bits)
+    }
+
+    /// Its bits.
+    pub const fn to_bits(self) -> u16 {
+        self.0
     }
 
     /// The same number.

@@ -10,7 +10,6 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::interrupt::Steps;
 use super::parallel::{Body, each_item};
 use super::simd::vectorised;
 use crate::kernels::geometry::dense::dense;
@@ -24,26 +23,36 @@ const BLOCK: usize = 1 << 12;
 /// How often the elements of an operand have to be repeated for all of them to be gathered beforehand.
 const OFTEN: usize = 8;
 
-/// Visits every element of a destination together with those of a view of its shape.
-pub(super) fn each_1<V: Send, A: Copy + Send + Sync>(
+/// Calls `visit` with all parts of a destination and the elements of a view of its shape that belong there: with all
+/// at once, if these lie in order.
+pub(super) fn each_block<V: Send, A: Copy + Send + Sync + 'static>(
     out: &mut [V],
     a: ArrayViewD<'_, A>,
-    visit: impl Fn(&mut V, A) + Copy + Sync,
+    visit: &(dyn Fn(&mut [V], &[A]) + Sync),
 ) {
     if let Some(a) = a.as_slice() {
-        return each_slice_1(out, a, visit);
+        return visit(out, a);
     }
     let a = squeezed(a);
     let plan = Plan::new(a.shape(), &[a.strides()], size_of::<A>());
     let a = Operand::new(a, &plan);
     plan.each(out, &|blocks: Blocks<'_, V>| {
         let mut a = a.reader(&plan);
-        blocks.for_each(|(out, start)| each_slice_1(out, a.block(start, out.len()), visit));
+        blocks.for_each(|(out, start)| visit(out, a.block(start, out.len())));
     });
 }
 
+/// Visits every element of a destination together with those of a view of its shape.
+pub(super) fn each_1<V: Send, A: Copy + Send + Sync + 'static>(
+    out: &mut [V],
+    a: ArrayViewD<'_, A>,
+    visit: impl Fn(&mut V, A) + Copy + Sync,
+) {
+    each_block(out, a, &|out, a| each_slice_1(out, a, visit));
+}
+
 /// Visits every element of a destination together with those of two views of its shape.
-pub(super) fn each_2<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync>(
+pub(super) fn each_2<V: Send, A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'static>(
     out: &mut [V],
     a: ArrayViewD<'_, A>,
     b: ArrayViewD<'_, B>,
@@ -65,13 +74,17 @@ pub(super) fn each_2<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync>(
 }
 
 /// Visits every element of a destination together with those of three views of its shape.
-pub(super) fn each_3<V: Send, A: Copy + Send + Sync, B: Copy + Send + Sync, C: Copy + Send + Sync>(
+pub(super) fn each_3<V: Send, A, B, C>(
     out: &mut [V],
     a: ArrayViewD<'_, A>,
     b: ArrayViewD<'_, B>,
     c: ArrayViewD<'_, C>,
     visit: impl Fn(&mut V, A, B, C) + Copy + Sync,
-) {
+) where
+    A: Copy + Send + Sync + 'static,
+    B: Copy + Send + Sync + 'static,
+    C: Copy + Send + Sync + 'static,
+{
     if let (Some(a), Some(b), Some(c)) = (a.as_slice(), b.as_slice(), c.as_slice()) {
         return each_slice_3(out, a, b, c, visit);
     }
@@ -102,6 +115,12 @@ fn squeezed<'a, T>(mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> {
 fn without<T>(mut view: ArrayViewD<'_, T>, axes: Range<usize>) -> ArrayViewD<'_, T> {
     axes.rev().for_each(|axis| view.index_axis_inplace(Axis(axis), 0));
     view
+}
+
+/// Whether a large view goes through columns where rows are wanted.
+fn is_crosswise<T>(view: &ArrayViewD<'_, T>) -> bool {
+    let Some((last, before)) = view.strides().split_last() else { return false };
+    view.len() > BLOCK && last.abs() > 1 && before.contains(&1)
 }
 
 /// Where operands of one shape are cut: into ranges along one axis, with all that is behind it. Depends on
@@ -208,7 +227,7 @@ enum Operand<'a, T: Clone> {
     View(ArrayViewD<'a, T>),
 }
 
-impl<'a, T: Copy + Send + Sync> Operand<'a, T> {
+impl<'a, T: Copy + Send + Sync + 'static> Operand<'a, T> {
     /// A squeezed operand.
     fn new(mut view: ArrayViewD<'a, T>, plan: &Plan) -> Operand<'a, T> {
         if let Some(elements) = view.to_slice() {
@@ -237,6 +256,8 @@ impl<'a, T: Copy + Send + Sync> Operand<'a, T> {
             _ if times(behind.clone()) >= OFTEN => {
                 Operand::Runs(Cow::Owned(moves::gathered(&runs)), times(behind))
             }
+            // Block by block, a column would be gone through for each of its elements.
+            _ if is_crosswise(&view) => Operand::Periods(Cow::Owned(moves::gathered(&view)), usize::MAX),
             _ => Operand::View(view),
         }
     }
@@ -255,7 +276,7 @@ struct Reader<'o, 'a, T: Clone> {
     filled: Option<usize>,
 }
 
-impl<T: Copy + Send + Sync> Reader<'_, '_, T> {
+impl<T: Copy + Send + Sync + 'static> Reader<'_, '_, T> {
     /// The elements of a block: where they lie, if they lie in order.
     fn block(&mut self, start: usize, len: usize) -> &[T] {
         match self.operand {
@@ -266,8 +287,9 @@ impl<T: Copy + Send + Sync> Reader<'_, '_, T> {
                 if let Some(elements) = part.to_slice() {
                     return elements;
                 }
-                self.gathered.clear();
-                moves::gather_behind(&mut self.gathered, &part, &mut Steps::default());
+                let Some(&first) = part.first() else { return &[] };
+                self.gathered.resize(len, first);
+                moves::move_here(moves::ordered(part.shape(), &mut self.gathered), part);
                 &self.gathered
             }
         }

@@ -4,7 +4,7 @@ use super::Array;
 use crate::dtype::{BFloat16, Complex, DType, Half};
 use crate::error::Result;
 use crate::kernels::geometry::moves;
-use crate::kernels::pointwise::map;
+use crate::kernels::pointwise::{half, map};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
 
@@ -55,11 +55,8 @@ pub(super) fn widen(array: &Array) -> Result<Array> {
     };
     let flat = packed.with_layout(packed.layout.line());
     let mut numbers = Array::uninit(&flat.layout, DType::Float32)?;
-    match array.dtype {
-        DType::Float16 => map::map(flat.view(), numbers.fresh(), Half::to_f32),
-        DType::BFloat16 => map::map(flat.view(), numbers.fresh(), BFloat16::to_f32),
-        dtype => unreachable!("{dtype:?} is calculated in as it is"),
-    }
+    let bits = flat.slice::<i16>().unwrap_or_else(|| unreachable!("the elements lie in a line"));
+    half::widen(array.dtype, bits, numbers.fresh());
     Ok(Array { layout, ..numbers })
 }
 

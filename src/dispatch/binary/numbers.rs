@@ -9,7 +9,7 @@ use crate::dispatch::{repeated, unary};
 use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::math::Arithmetic;
-use crate::kernels::pointwise::{map, zip};
+use crate::kernels::pointwise::{half, map, zip};
 use crate::kernels::vector::{self, Function};
 use crate::ops::creation::copy;
 use crate::shape::{self, Layout};
@@ -52,6 +52,9 @@ fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) ->
         false => combine::<T, T>(a, b, op.loops()),
     }, else {
         if dtype.is_half() {
+            if let Some(y) = calculate_in_order(&op.in_half(dtype), a, b, dtype)? {
+                return Ok(y);
+            }
             let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);
             let y = calculate(&op.in_half(dtype), &a, &b, dtype.wide())?;
             return copy::converted_in_order(&y, dtype);
@@ -83,6 +86,46 @@ fn widened(operand: &Numbers, dtype: DType, exact: bool) -> Result<Numbers> {
         Numbers::Scalar(number) if exact => Numbers::Scalar(*number),
         Numbers::Scalar(number) => Numbers::Scalar(dtype.rounded(number.to_f64()).into()),
     })
+}
+
+/// A fresh array of the function of numbers of a half type that lie in order, and as many others or a number: they are
+/// calculated with in single precision, a few at a time.
+fn calculate_in_order<E: Elementwise2>(
+    op: &E,
+    a: &Numbers,
+    b: &Numbers,
+    dtype: DType,
+) -> Result<Option<Array>> {
+    let in_order = |x: &Numbers| match x {
+        Numbers::Array(x) if x.dtype == dtype && x.layout.is_contiguous() => Some(x.clone()),
+        _ => None,
+    };
+    let Some(left) = in_order(a) else { return Ok(None) };
+    let (right, number) = match (in_order(b), b) {
+        (Some(right), _) if right.layout.shape() == left.layout.shape() => (Some(right), None),
+        (None, Numbers::Scalar(_)) => (None, Some(widened(b, dtype, E::EXACT_NUMBERS)?)),
+        _ => return Ok(None),
+    };
+    let number = match number {
+        Some(Numbers::Scalar(number)) => Some(number.to::<f32>()),
+        _ => None,
+    };
+    let (op, mut y) = (*op, Array::uninit(&left.layout, dtype)?);
+    let Some(elements) = left.slice::<i16>() else { return Ok(None) };
+    let others = right.as_ref().and_then(|right| right.slice::<i16>());
+    half::through(dtype, elements, others, y.fresh::<i16>(), &|numbers, others| match (
+        const { E::VECTOR.has::<f32>() },
+        number,
+    ) {
+        (true, None) => vector::map_in_place(numbers, [others], Vector(op)),
+        (true, Some(b)) => vector::map_in_place(numbers, [], Beside::<E, false>(op, b.to_f64())),
+        (false, None) => zip::zip_slice_in_place(numbers, others, op.loops()),
+        (false, Some(b)) => {
+            let f = op.loops();
+            map::map_slice_in_place(numbers, move |a| f(a, b));
+        }
+    });
+    Ok(Some(y))
 }
 
 /// A fresh array of a function of pairs of complex numbers: one loop for all, as in `unary`.

@@ -9,8 +9,8 @@ use crate::dispatch::memory_order::MemoryOrder;
 use crate::dispatch::{default_dtype, repeated};
 use crate::dtype::{Bool, Complex, DType, Element, Real};
 use crate::error::Result;
-use crate::kernels::pointwise::map;
 use crate::kernels::pointwise::math::Arithmetic;
+use crate::kernels::pointwise::{half, map};
 use crate::kernels::vector::{self, Function};
 use crate::ops::complex;
 use crate::ops::creation::copy;
@@ -21,10 +21,7 @@ pub(super) fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
     let op = *op;
     let in_place = dispatch!(float target.dtype, T => match target.writable_slice::<T>() {
         Some(elements) => {
-            match const { E::VECTOR.has::<T>() } {
-                true => vector::map_in_place(elements, [], Vector(op)),
-                false => map::map_slice_in_place(elements, move |x| op.real(x)),
-            }
+            replace(op, elements);
             true
         }
         None => false,
@@ -33,6 +30,14 @@ pub(super) fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
         return Ok(());
     }
     repeated::in_turn(target, &[], &mut |target, _| copy::write(target, &forward(&op, target)?))
+}
+
+/// The function of every element in its place.
+fn replace<T: Real, E: Elementwise>(op: E, elements: &mut [T]) {
+    match const { E::VECTOR.has::<T>() } {
+        true => vector::map_in_place(elements, [], Vector(op)),
+        false => map::map_slice_in_place(elements, op.loops()),
+    }
 }
 
 /// The type in which the operation calculates, from that of the operand.
@@ -71,9 +76,14 @@ fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     }
     dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
         true => compute_function::<T>(&x, Vector(op)),
-        false => compute::<T, T>(&x, dtype, move |x| op.real(x)),
+        false => compute::<T, T>(&x, dtype, op.loops()),
     }, else {
         if dtype.is_half() {
+            if let Some(elements) = x.slice::<i16>() {
+                let mut y = Array::uninit(&x.layout, dtype)?;
+                half::through(dtype, elements, None, y.fresh::<i16>(), &|numbers, _| replace(op, numbers));
+                return Ok(y);
+            }
             let y = calculate(&op, &x.widened()?)?;
             return copy::converted_in_order(&y, dtype);
         }
@@ -101,8 +111,10 @@ pub(crate) fn compute<S: Element, T: Element>(
     f: impl Fn(S) -> T + Copy + Sync,
 ) -> Result<Array> {
     let (x, mut y, order) = prepared(x, dtype)?;
-    let elements = x.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
-    map::map_slice(elements, y.fresh(), f);
+    match x.slice::<S>() {
+        Some(elements) => map::map_slice(elements, y.fresh(), f),
+        None => map::each_block(x.view::<S>(), y.fresh(), &|elements, out| map::map_slice(elements, out, f)),
+    }
     Ok(match order {
         Some(order) => order.restored(y),
         None => y,
@@ -134,15 +146,17 @@ impl<E: Elementwise> Function<0> for Vector<E> {
 /// `compute` of a function that is written for vectors.
 pub(crate) fn compute_function<T: Real>(x: &Array, f: impl Function<0>) -> Result<Array> {
     let (x, mut y, order) = prepared(x, T::DTYPE)?;
-    let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
-    vector::map(elements, [], y.fresh(), f);
+    match x.slice::<T>() {
+        Some(elements) => vector::map(elements, [], y.fresh(), f),
+        None => map::each_block(x.view::<T>(), y.fresh(), &|elements, out| vector::map(elements, [], out, f)),
+    }
     Ok(match order {
         Some(order) => order.restored(y),
         None => y,
     })
 }
 
-/// The operand with its elements one after another, room for the result, and the order in which the
+/// The operand with its dimensions in the order of its memory, room for the result, and the order in which the
 /// result's dimensions then are, if it is not that of the operand.
 fn prepared(x: &Array, dtype: DType) -> Result<(Cow<'_, Array>, Array, Option<MemoryOrder>)> {
     let order =
@@ -151,7 +165,6 @@ fn prepared(x: &Array, dtype: DType) -> Result<(Cow<'_, Array>, Array, Option<Me
         Some(order) => Cow::Owned(order.sorted(x)),
         None => Cow::Borrowed(x),
     };
-    let x = if x.layout.is_contiguous() { x } else { Cow::Owned(copy::dense(&x)?) };
     let y = Array::uninit(&x.layout, dtype)?;
     Ok((x, y, order))
 }

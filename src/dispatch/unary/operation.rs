@@ -99,6 +99,11 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         unreachable!("an operation without this function refuses floating-point numbers")
     }
 
+    /// The function as loops take it. What it holds is made an element here, not for each element again.
+    fn loops<T: Real>(self) -> impl Fn(T) -> T + Copy + Send + Sync {
+        move |x| self.real(x)
+    }
+
     /// For which numbers `vector` is the function, and `real` what it is of those that are far.
     const VECTOR: Vectors = Vectors::No;
 

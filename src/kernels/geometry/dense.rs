@@ -7,7 +7,9 @@ use std::borrow::Cow;
 use crate::kernels::geometry::moves;
 
 /// The elements in row-major order: borrowed where they lie so, copied otherwise.
-pub(in crate::kernels) fn dense<'a, T: Copy + Send + Sync>(view: &ArrayViewD<'a, T>) -> Cow<'a, [T]> {
+pub(in crate::kernels) fn dense<'a, T: Copy + Send + Sync + 'static>(
+    view: &ArrayViewD<'a, T>,
+) -> Cow<'a, [T]> {
     match view.to_slice() {
         Some(slice) => Cow::Borrowed(slice),
         None => Cow::Owned(moves::gathered(view)),
@@ -15,7 +17,7 @@ pub(in crate::kernels) fn dense<'a, T: Copy + Send + Sync>(view: &ArrayViewD<'a,
 }
 
 /// Lets `change` work on the elements in row-major order, wherever they lie.
-pub(in crate::kernels) fn with_dense<T: Copy + Send + Sync>(
+pub(in crate::kernels) fn with_dense<T: Copy + Send + Sync + 'static>(
     mut view: ArrayViewMutD<'_, T>,
     change: impl FnOnce(&mut [T]),
 ) {

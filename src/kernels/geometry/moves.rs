@@ -1,22 +1,25 @@
 //! Moving elements between views of one shape, whatever their strides. Nothing is done with the elements
 //! on the way; where something is, `blocks` moves them into order first.
 
-use ndarray::{ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Ix2, Zip, arr0};
+mod crosswise;
+
+use ndarray::{ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, Ix2, Zip, arr0, s};
 use std::mem::MaybeUninit;
 
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
-use crate::kernels::parallel::parallel_items;
+use crate::kernels::parallel::{Body, each_item, parallel_parts};
 use crate::kernels::pointwise::apply::{GRAIN, each_slice, each_slice_1};
+use crate::kernels::simd::vectorised;
 
-/// Columns that a transposing loop goes through together, so that cache lines are used whole.
-const TILE: usize = 32;
+/// So few elements are moved one by one.
+const FEW: usize = 16;
 
-/// A shorter innermost axis is left to the elements' own loop.
-const SHORTEST_LANE: usize = 8;
+/// A shorter axis costs more to begin with than to go along.
+const SHORT: usize = 16;
 
 /// The elements of a view in row-major order.
-pub fn gather<T: Copy + Send + Sync>(a: ArrayViewD<'_, T>, out: &mut [MaybeUninit<T>]) {
+pub fn gather<T: Copy + Send + Sync + 'static>(a: ArrayViewD<'_, T>, out: &mut [MaybeUninit<T>]) {
     in_pieces(ordered(a.shape(), out), a, |out, a| {
         out.write(a);
     });
@@ -31,75 +34,29 @@ pub(in crate::kernels) fn ordered<'a, V>(shape: &[usize], out: &'a mut [V]) -> A
 }
 
 /// The elements of a view in row-major order, in memory of their own.
-pub(in crate::kernels) fn gathered<T: Copy + Send + Sync>(a: &ArrayViewD<'_, T>) -> Vec<T> {
-    let mut elements = interrupt::room(a.len());
-    gather_behind(&mut elements, a, &mut Steps::default());
+pub(in crate::kernels) fn gathered<T: Copy + Send + Sync + 'static>(a: &ArrayViewD<'_, T>) -> Vec<T> {
+    let Some(&first) = a.first() else { return Vec::new() };
+    let mut elements = interrupt::filled(a.len(), first);
+    move_into(ordered(a.shape(), &mut elements), a.view());
     elements
 }
 
-/// Adds the elements of a view in row-major order to others.
-pub(in crate::kernels) fn gather_behind<T: Copy>(
-    elements: &mut Vec<T>,
-    a: &ArrayViewD<'_, T>,
-    steps: &mut Steps,
+/// `move_into` on this thread, and in one go.
+pub(in crate::kernels) fn move_here<T: Copy + Send + Sync + 'static>(
+    out: ArrayViewMutD<'_, T>,
+    a: ArrayViewD<'_, T>,
 ) {
-    if a.is_empty() {
-        return;
-    }
-    if a.ndim() < 2 {
-        return a.lanes(Axis(0)).into_iter().for_each(|lane| gather_lane(elements, lane, steps));
-    }
-    if a.strides()[0] != 0 {
-        return match a.view().into_dimensionality::<Ix2>() {
-            Ok(rows) => rows.rows().into_iter().for_each(|row| gather_lane(elements, row, steps)),
-            Err(_) => a.outer_iter().for_each(|part| gather_behind(elements, &part, steps)),
-        };
-    }
-    // What is repeated is gathered once, then copied in ever longer pieces.
-    let start = elements.len();
-    gather_behind(elements, &a.index_axis(Axis(0), 0), steps);
-    let end = start + a.len();
-    while elements.len() < end {
-        steps.take(elements.len() - start);
-        let again = (elements.len() - start).min(end - elements.len());
-        elements.extend_from_within(start..start + again);
-    }
-}
-
-fn gather_lane<T: Copy>(elements: &mut Vec<T>, lane: ArrayView1<'_, T>, steps: &mut Steps) {
-    steps.take(lane.len());
-    match Lane::of(lane) {
-        Lane::InOrder(lane) => elements.extend_from_slice(lane),
-        Lane::Repeated(element, len) => elements.resize(elements.len() + len, element),
-        Lane::Strided(lane) => elements.extend(lane),
-    }
-}
-
-/// How the elements lie that are read along one axis.
-enum Lane<'a, T> {
-    InOrder(&'a [T]),
-    /// One element, so many times.
-    Repeated(T, usize),
-    Strided(ArrayView1<'a, T>),
-}
-
-impl<'a, T: Copy> Lane<'a, T> {
-    fn of(lane: ArrayView1<'a, T>) -> Lane<'a, T> {
-        match (lane.to_slice(), lane.first()) {
-            (Some(elements), _) => Lane::InOrder(elements),
-            (_, Some(&element)) if lane.strides() == [0] => Lane::Repeated(element, lane.len()),
-            _ => Lane::Strided(lane),
-        }
-    }
+    let (out, a) = simplified(out, a);
+    move_piece(out, a, |out, a| *out = a);
 }
 
 /// Writes the elements of one view to those of another.
-pub fn move_into<T: Copy + Send + Sync>(out: ArrayViewMutD<'_, T>, a: ArrayViewD<'_, T>) {
+pub fn move_into<T: Copy + Send + Sync + 'static>(out: ArrayViewMutD<'_, T>, a: ArrayViewD<'_, T>) {
     in_pieces(out, a, |out, a| *out = a);
 }
 
 /// `out[i] = value`
-pub fn fill<T: Copy + Send + Sync>(mut out: ArrayViewMutD<'_, T>, value: T) {
+pub fn fill<T: Copy + Send + Sync + 'static>(mut out: ArrayViewMutD<'_, T>, value: T) {
     // The order of the elements in memory is as good as any.
     if let Some(slice) = out.as_slice_memory_order_mut() {
         return each_slice(slice, move |out| *out = value);
@@ -111,12 +68,8 @@ pub fn fill<T: Copy + Send + Sync>(mut out: ArrayViewMutD<'_, T>, value: T) {
     }
 }
 
-/// Cuts both views along one axis and moves piece by piece.
-///
-/// Large views are cut along the longest axis but the last to share them between threads. Where the source
-/// runs along another axis than the destination (a transposed view), the last axis is cut into narrow
-/// tiles instead. Both depend on shapes and strides only.
-fn in_pieces<V: Send, T: Copy + Sync>(
+/// Moves piece by piece.
+fn in_pieces<V: Send, T: Copy + Send + Sync + 'static>(
     mut out: ArrayViewMutD<'_, V>,
     a: ArrayViewD<'_, T>,
     write: impl Fn(&mut V, T) + Copy + Sync,
@@ -124,59 +77,241 @@ fn in_pieces<V: Send, T: Copy + Sync>(
     if let (Some(out), Some(a)) = (out.as_slice_mut(), a.as_slice()) {
         return each_slice_1(out, a, write);
     }
-    let Some((axis, size)) = cut(&a) else { return move_piece(out, a, write) };
+    let (mut out, a) = simplified(out, a);
+    let body: &dyn for<'a> Body<(ArrayViewMutD<'a, V>, ArrayViewD<'a, T>)> =
+        &|(out, a): (ArrayViewMutD<'_, V>, ArrayViewD<'_, T>)| move_piece(out, a, write);
+    let Some((axis, size)) = cut(a.shape()) else { return body.run((out, a)) };
     let pieces = out.axis_chunks_iter_mut(axis, size).zip(a.axis_chunks_iter(axis, size)).collect();
-    parallel_items(pieces, 1, |(out, a)| move_piece(out, a, write));
+    each_item(pieces, 1, body);
 }
 
-/// The axis to cut along, and the length of a piece; nothing where one piece is enough.
-fn cut<T>(a: &ArrayViewD<'_, T>) -> Option<(Axis, usize)> {
-    let len = a.len();
-    let (&last, outer) = a.shape().split_last()?;
-    if len <= GRAIN / 16 {
+/// Two views of the same elements with as few axes as possible: the destination's in the order of its memory, axes
+/// of length one left out, and those as one along which both go on as along the next one.
+fn simplified<'o, 'a, V, T>(
+    mut out: ArrayViewMutD<'o, V>,
+    mut a: ArrayViewD<'a, T>,
+) -> (ArrayViewMutD<'o, V>, ArrayViewD<'a, T>) {
+    if out.len() <= FEW || out.ndim() < 2 {
+        return (out, a);
+    }
+    if out.strides().windows(2).any(|pair| pair[0].abs() < pair[1].abs()) {
+        let mut order: Vec<usize> = (0..out.ndim()).collect();
+        order.sort_by_key(|&axis| std::cmp::Reverse(out.strides()[axis].abs()));
+        (out, a) = (out.permuted_axes(order.as_slice()), a.permuted_axes(order));
+    }
+    for axis in (0..out.ndim()).rev() {
+        if out.shape()[axis] == 1 {
+            out.index_axis_inplace(Axis(axis), 0);
+            a.index_axis_inplace(Axis(axis), 0);
+        }
+    }
+    for axis in (1..out.ndim()).rev() {
+        let len = out.shape()[axis] as isize;
+        let goes_on = |strides: &[isize]| strides[axis - 1] == strides[axis] * len;
+        if goes_on(out.strides()) && goes_on(a.strides()) {
+            out.merge_axes(Axis(axis - 1), Axis(axis));
+            out.index_axis_inplace(Axis(axis - 1), 0);
+            a.merge_axes(Axis(axis - 1), Axis(axis));
+            a.index_axis_inplace(Axis(axis - 1), 0);
+        }
+    }
+    (out, a)
+}
+
+/// The axis along which large views are cut to share them between threads, the longest but the last, and the length
+/// of a piece; nothing where one piece is enough. Depends on shapes only.
+fn cut(shape: &[usize]) -> Option<(Axis, usize)> {
+    let len: usize = shape.iter().product();
+    let (_, outer) = shape.split_last()?;
+    if len <= GRAIN {
         return None;
     }
-    let (step, rest) = a.strides().split_last()?;
-    let is_crosswise = step.abs() > 1 && rest.iter().any(|other| other.abs() == 1);
     let longest = (0..outer.len()).max_by_key(|&axis| (outer[axis], std::cmp::Reverse(axis)));
     Some(match longest {
-        Some(_) if is_crosswise && last > TILE => (Axis(outer.len()), TILE),
         Some(axis) if outer[axis] > 1 => (Axis(axis), (GRAIN / (len / outer[axis])).max(1)),
         _ => (Axis(outer.len()), GRAIN),
     })
 }
 
-fn move_piece<V: Send, T: Copy + Sync>(
+/// Moves matrix by matrix: of the last axis and the one along which the source lies in order, or else the one before
+/// it, or the longest if that is short.
+fn move_piece<V: Send, T: Copy + Sync + 'static>(
     mut out: ArrayViewMutD<'_, V>,
-    a: ArrayViewD<'_, T>,
+    mut a: ArrayViewD<'_, T>,
     write: impl Fn(&mut V, T) + Copy + Sync,
 ) {
+    if a.len() <= FEW {
+        return Zip::from(out).and(a).for_each(|out, &a| write(out, a));
+    }
     let mut steps = Steps::default();
-    match a.shape() {
-        [.., last] if *last >= SHORTEST_LANE => {
-            let axis = Axis(a.ndim() - 1);
-            Zip::from(out.lanes_mut(axis)).and(a.lanes(axis)).for_each(|out, a| {
-                steps.take(a.len());
-                move_lane(out, a, write);
-            });
+    while out.ndim() < 2 {
+        (out, a) = (out.insert_axis(Axis(0)), a.insert_axis(Axis(0)));
+    }
+    let last = out.ndim() - 1;
+    let is_apart = a.strides()[last].abs() > 1;
+    let in_order = (0..last).rev().find(|&axis| is_apart && a.strides()[axis] == 1 && a.shape()[axis] > 1);
+    let is_short = a.shape()[last - 1] < SHORT;
+    let row = in_order.or_else(|| (0..last).filter(|_| is_short).max_by_key(|&axis| a.shape()[axis]));
+    if let Some(row) = row {
+        out.swap_axes(row, last - 1);
+        a.swap_axes(row, last - 1);
+    }
+    each_matrix(out, a, &mut |out, a| {
+        if in_order.is_some() && out.strides()[1] == 1 {
+            crosswise::turn(out, a, write, &mut steps);
+        } else {
+            move_rows(out, a, write, &mut steps);
         }
-        _ => Zip::from(out).and(a).for_each(|out, &a| {
-            steps.take(1);
-            write(out, a);
-        }),
+    });
+}
+
+/// Calls `visit` with the matrices of the last two axes.
+fn each_matrix<V, T>(
+    mut out: ArrayViewMutD<'_, V>,
+    a: ArrayViewD<'_, T>,
+    visit: &mut dyn FnMut(ArrayViewMut2<'_, V>, ArrayView2<'_, T>),
+) {
+    if out.ndim() > 2 {
+        let parts = out.outer_iter_mut().zip(a.outer_iter());
+        return parts.for_each(|(out, a)| each_matrix(out, a, visit));
+    }
+    if let (Ok(out), Ok(a)) = (out.into_dimensionality::<Ix2>(), a.into_dimensionality::<Ix2>()) {
+        visit(out, a);
     }
 }
 
-fn move_lane<V: Send, T: Copy + Sync>(
-    mut out: ArrayViewMut1<'_, V>,
-    a: ArrayView1<'_, T>,
+/// Moves row by row. How the elements of a row lie is the same for all of them, so it is looked at once.
+fn move_rows<V: Send, T: Copy + Sync>(
+    out: ArrayViewMut2<'_, V>,
+    a: ArrayView2<'_, T>,
+    write: impl Fn(&mut V, T) + Copy + Sync,
+    steps: &mut Steps,
+) {
+    let (len, is_ordered) = (a.ncols(), out.strides()[1] == 1);
+    let backwards = a.slice(s![.., ..;-1]);
+    match a.strides()[1] {
+        1 if is_ordered => each_row(out, a, steps, |out, a| move_slice(out, a, write)),
+        -1 if is_ordered && (4..=32).contains(&len) => {
+            each_row(out, backwards, steps, |out, a| move_slice_backwards(out, a, write));
+        }
+        -1 if is_ordered => each_row(out, backwards, steps, |out, a| {
+            out.iter_mut().zip(a.iter().rev()).for_each(|(out, &a)| write(out, a));
+        }),
+        0 if is_ordered => each_row(out, a.slice_move(s![.., ..1]), steps, |out, a| {
+            out.iter_mut().for_each(|out| write(out, a[0]));
+        }),
+        _ => vectorised(
+            a.len(),
+            #[inline(always)]
+            || {
+                let mut out = out;
+                for (out, a) in out.outer_iter_mut().zip(a.outer_iter()) {
+                    steps.take(len);
+                    out.into_iter().zip(a).for_each(|(out, &a)| write(out, a));
+                }
+            },
+        ),
+    }
+}
+
+/// Calls `visit` with all rows, which lie in order.
+#[inline(always)]
+fn each_row<V, T>(
+    mut out: ArrayViewMut2<'_, V>,
+    a: ArrayView2<'_, T>,
+    steps: &mut Steps,
+    visit: impl Fn(&mut [V], &[T]),
+) {
+    vectorised(
+        out.len(),
+        #[inline(always)]
+        || {
+            for (out, a) in out.outer_iter_mut().zip(a.outer_iter()) {
+                steps.take(out.len());
+                match (out.into_slice_memory_order(), a.to_slice()) {
+                    (Some(out), Some(a)) => visit(out, a),
+                    _ => unreachable!("rows lie in order"),
+                }
+            }
+        },
+    );
+}
+
+/// Moves elements that lie in order. Of so few that a call takes longer, the first and the last are moved, which are
+/// all.
+#[inline(always)]
+pub(in crate::kernels) fn move_slice<V: Send, T: Copy + Sync>(
+    out: &mut [V],
+    a: &[T],
     write: impl Fn(&mut V, T) + Copy + Sync,
 ) {
-    match (out.as_slice_mut(), Lane::of(a)) {
-        (Some(out), Lane::InOrder(a)) => each_slice_1(out, a, write),
-        (Some(out), Lane::Repeated(a, _)) => each_slice(out, move |out| write(out, a)),
+    match a.len() {
+        4..=7 => move_ends::<4, V, T>(out, a, write),
+        8..=15 => move_ends::<8, V, T>(out, a, write),
+        16..=32 => move_ends::<16, V, T>(out, a, write),
         _ => out.iter_mut().zip(a).for_each(|(out, &a)| write(out, a)),
     }
+}
+
+#[inline(always)]
+fn move_ends<const N: usize, V, T: Copy>(out: &mut [V], a: &[T], write: impl Fn(&mut V, T) + Copy) {
+    if let (Some(out), Some(a)) = (out.first_chunk_mut::<N>(), a.first_chunk::<N>()) {
+        out.iter_mut().zip(a).for_each(|(out, &a)| write(out, a));
+    }
+    if let (Some(out), Some(a)) = (out.last_chunk_mut::<N>(), a.last_chunk::<N>()) {
+        out.iter_mut().zip(a).for_each(|(out, &a)| write(out, a));
+    }
+}
+
+/// `move_slice` of a few elements from the last to the first.
+#[inline(always)]
+fn move_slice_backwards<V, T: Copy>(out: &mut [V], a: &[T], write: impl Fn(&mut V, T) + Copy) {
+    match a.len() {
+        ..8 => move_ends_backwards::<4, V, T>(out, a, write),
+        8..16 => move_ends_backwards::<8, V, T>(out, a, write),
+        _ => move_ends_backwards::<16, V, T>(out, a, write),
+    }
+}
+
+#[inline(always)]
+fn move_ends_backwards<const N: usize, V, T: Copy>(out: &mut [V], a: &[T], write: impl Fn(&mut V, T) + Copy) {
+    if let (Some(out), Some(a)) = (out.first_chunk_mut::<N>(), a.last_chunk::<N>()) {
+        out.iter_mut().zip(a.iter().rev()).for_each(|(out, &a)| write(out, a));
+    }
+    if let (Some(out), Some(a)) = (out.last_chunk_mut::<N>(), a.first_chunk::<N>()) {
+        out.iter_mut().zip(a.iter().rev()).for_each(|(out, &a)| write(out, a));
+    }
+}
+
+/// Matrices, given row by row, with zeros where the column comes behind the row and so many more, or before these if
+/// it is the upper triangle that stays.
+pub fn triangle<T: Copy + Default + Send + Sync>(
+    a: &[T],
+    out: &mut [MaybeUninit<T>],
+    [rows, columns]: [usize; 2],
+    diagonal: i64,
+    upper: bool,
+) {
+    if out.is_empty() {
+        return;
+    }
+    let zero = T::default();
+    parallel_parts(out, (GRAIN / columns).max(1) * columns, |start, part| {
+        vectorised(part.len(), || {
+            let a = a[start..].chunks_exact(columns);
+            for (row, (out, a)) in (start / columns..).zip(part.chunks_exact_mut(columns).zip(a)) {
+                let first = ((row % rows) as i64 + i64::from(!upper)).saturating_add(diagonal);
+                let (left, right) = out.split_at_mut(first.clamp(0, columns as i64) as usize);
+                let (a_left, a_right) = a.split_at(left.len());
+                let (kept, from, cleared) =
+                    if upper { (right, a_right, left) } else { (left, a_left, right) };
+                kept.write_copy_of_slice(from);
+                cleared.iter_mut().for_each(|out| {
+                    out.write(zero);
+                });
+            }
+        });
+    });
 }
 
 #[cfg(test)]

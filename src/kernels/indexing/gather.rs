@@ -8,17 +8,28 @@ use std::mem::MaybeUninit;
 use crate::dtype::Element;
 use crate::error::Result;
 use crate::kernels::geometry::dense::{Extent, dense, with_dense};
+use crate::kernels::geometry::moves::move_slice;
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::simd::vectorised;
 use crate::storage;
+
+/// Elements that are looked for, moved or combined before anybody asks whether to go on.
+const RUN: usize = 1024;
 
 /// The first index that is not in `0..size`, or not in `-size..size` if `negative` ones are allowed.
 pub fn first_bad(index: ArrayViewD<'_, i64>, size: usize, negative: bool) -> Option<i64> {
     let size = size as i64;
     let least = if negative { -size } else { 0 };
-    once(index).iter().copied().find(|index| !(least..size).contains(index))
+    let (index, is_bad) = (once(index), |index: &i64| !(least..size).contains(index));
+    if let Some(index) = index.as_slice() {
+        // All are looked at, which takes less time than to ask of each whether to go on.
+        let any = vectorised(index.len(), || index.iter().fold(false, |any, index| any | is_bad(index)));
+        return index.iter().copied().find(|index| any && is_bad(index));
+    }
+    index.iter().copied().find(is_bad)
 }
 
 /// A view that shows what is repeated along an axis only once. What comes first in row-major order stays first.
@@ -41,14 +52,29 @@ pub fn gather<T: Element>(
 ) {
     let places = Places::new(source.shape(), index.shape(), axis);
     let (source, index) = (dense(&source), dense(&index));
-    let rows = (GRAIN / places.row).max(1);
-    parallel_parts(out, rows * places.row, |start, part| {
-        let (index, mut steps) = (index[start..].chunks(places.row), Steps::default());
-        for (row, (out, index)) in part.chunks_mut(places.row).zip(index).enumerate() {
-            let base = places.base(start / places.row + row);
-            for (column, (out, &index)) in out.iter_mut().zip(index).enumerate() {
-                steps.take(1);
-                out.write(source[places.at(base, column, index)]);
+    let grain = if places.row < GRAIN { GRAIN / places.row * places.row } else { GRAIN };
+    parallel_parts(out, grain, |start, part| {
+        let mut steps = Steps::default();
+        let (mut row, mut column) = (start / places.row, start % places.row);
+        let (mut out, mut index) = (part, &index[start..]);
+        while !out.is_empty() {
+            let count = (places.row - column).min(out.len()).min(RUN);
+            let (now, rest) = out.split_at_mut(count);
+            let (places_of, later) = index.split_at(count);
+            steps.take(count);
+            let source = &source[places.base(row) + column * places.column_stride..];
+            let at = now.iter_mut().zip(places_of).enumerate();
+            match (places.column_stride, places.axis_stride) {
+                (0, 1) => at.for_each(|(_, (out, &index))| {
+                    out.write(source[index as usize]);
+                }),
+                _ => at.for_each(|(column, (out, &index))| {
+                    out.write(source[places.at(column, index)]);
+                }),
+            }
+            (out, index, column) = (rest, later, column + count);
+            if column == places.row {
+                (row, column) = (row + 1, 0);
             }
         }
     });
@@ -68,11 +94,21 @@ pub fn scatter<T: Element>(
     with_dense(target, |target| {
         let mut steps = Steps::default();
         for (row, (index, values)) in index.chunks(places.row).zip(values.chunks(places.row)).enumerate() {
-            let base = places.base(row);
-            for (column, (&index, &value)) in index.iter().zip(values).enumerate() {
-                steps.take(1);
-                let slot = &mut target[places.at(base, column, index)];
-                *slot = combine(*slot, value);
+            let target = &mut target[places.base(row)..];
+            for (column, (index, values)) in index.chunks(RUN).zip(values.chunks(RUN)).enumerate() {
+                steps.take(index.len());
+                let target = &mut target[column * RUN * places.column_stride..];
+                let at = index.iter().zip(values).enumerate();
+                match (places.column_stride, places.axis_stride) {
+                    (0, 1) => at.for_each(|(_, (&index, &value))| {
+                        let slot = &mut target[index as usize];
+                        *slot = combine(*slot, value);
+                    }),
+                    _ => at.for_each(|(column, (&index, &value))| {
+                        let slot = &mut target[places.at(column, index)];
+                        *slot = combine(*slot, value);
+                    }),
+                }
             }
         }
     });
@@ -104,16 +140,19 @@ impl Places {
 
     /// The place of index 0 in the first column of a row.
     fn base(&self, mut row: usize) -> usize {
+        let Some((&(_, first), behind)) = self.outer.split_first() else { return 0 };
         let mut base = 0;
-        for &(len, stride) in self.outer.iter().rev() {
+        for &(len, stride) in behind.iter().rev() {
             base += row % len * stride;
             row /= len;
         }
-        base
+        base + row * first
     }
 
-    fn at(&self, base: usize, column: usize, index: i64) -> usize {
-        base + column * self.column_stride + index as usize * self.axis_stride
+    /// How far behind the first column of a row, and index 0, an index names an element.
+    #[inline(always)]
+    fn at(&self, column: usize, index: i64) -> usize {
+        column * self.column_stride + index as usize * self.axis_stride
     }
 }
 
@@ -184,12 +223,29 @@ fn select<T: Element>(source: &[T], extent: Extent, index: &[i64], out: &mut [Ma
         return;
     }
     parallel_parts(out, (GRAIN / inner).max(1) * inner, |start, part| {
-        for (row, out) in part.chunks_exact_mut(inner).enumerate() {
-            let row = start / inner + row;
-            let place = row / index.len() * len + index[row % index.len()] as usize;
-            out.write_copy_of_slice(&source[place * inner..][..inner]);
+        let row = start / inner;
+        let (mut block, mut first, mut out) = (row / index.len(), row % index.len(), part);
+        while !out.is_empty() {
+            let count = (index.len() - first).min(out.len() / inner);
+            let (now, rest) = out.split_at_mut(count * inner);
+            pick(&source[block * len * inner..], &index[first..first + count], inner, now);
+            (block, first, out) = (block + 1, 0, rest);
         }
     });
+}
+
+/// Rows of so many elements in the order of an index.
+fn pick<T: Element>(source: &[T], index: &[i64], inner: usize, out: &mut [MaybeUninit<T>]) {
+    if inner == 1 {
+        return out.iter_mut().zip(index).for_each(|(out, &index)| {
+            out.write(source[index as usize]);
+        });
+    }
+    for (out, &index) in out.chunks_exact_mut(inner).zip(index) {
+        move_slice(out, &source[index as usize * inner..][..inner], |out, element| {
+            out.write(element);
+        });
+    }
 }
 
 fn merge<T: Element>(
@@ -211,37 +267,71 @@ fn merge<T: Element>(
     }
 }
 
+/// How many elements are not zero.
+fn count_true<T: Element>(view: &ArrayViewD<'_, T>) -> usize {
+    let distinct = once(view.view());
+    let count = match distinct.as_slice() {
+        Some(elements) => elements.iter().map(|element| usize::from(element.is_true())).sum(),
+        None => distinct.iter().filter(|element| element.is_true()).count(),
+    };
+    count.saturating_mul(view.len().checked_div(distinct.len()).unwrap_or(0))
+}
+
+/// Calls `found` with where the elements are that are not zero, so many at a time: the row that they are in, and how
+/// far from its start they stand.
+fn each_true<T: Element>(view: &ArrayViewD<'_, T>, mut found: impl FnMut(usize, &[i64])) {
+    let (elements, mut steps) = (dense(view), Steps::default());
+    let len = view.shape().last().copied().unwrap_or(1).max(1);
+    let mut places = [0; RUN];
+    for (row, elements) in elements.chunks(len).enumerate() {
+        for (part, elements) in elements.chunks(RUN).enumerate() {
+            steps.take(elements.len());
+            // Every place is written down; the next one takes its place if it is not wanted.
+            let mut count = 0;
+            for (place, element) in (part * RUN..).zip(elements) {
+                places[count % RUN] = place as i64;
+                count += usize::from(element.is_true());
+            }
+            found(row, &places[..count]);
+        }
+    }
+}
+
 /// Row-major positions of the elements that are not zero.
 pub fn flat_nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<Vec<i64>> {
     // Counted first: there may be more of them than there is memory for.
-    let distinct = once(view.view());
-    let count = distinct.iter().filter(|element| element.is_true()).count();
-    let times = view.len().checked_div(distinct.len()).unwrap_or(0);
-    let mut positions = storage::room(count.saturating_mul(times))?;
-    if count > 0 {
-        let mut steps = Steps::default();
-        let found = view.iter().zip(0..).inspect(|_| steps.take(1)).filter(|(element, _)| element.is_true());
-        positions.extend(found.map(|(_, position)| position));
+    let mut positions = storage::room(count_true(&view))?;
+    if positions.capacity() > 0 {
+        let len = view.shape().last().copied().unwrap_or(1);
+        each_true(&view, |row, places| {
+            positions.extend(places.iter().map(|place| (row * len) as i64 + place))
+        });
     }
     Ok(positions)
 }
 
-/// Coordinates of the elements that are not zero, one row of `ndim` numbers each.
-pub fn nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<Vec<i64>> {
-    let shape = view.shape().to_vec();
-    let positions = flat_nonzero(view)?;
-    let mut coordinates = storage::filled(positions.len() * shape.len(), 0)?;
-    if !shape.is_empty() {
-        let mut steps = Steps::default();
-        for (row, mut position) in coordinates.chunks_exact_mut(shape.len()).zip(positions) {
-            steps.take(row.len());
-            for (coordinate, &len) in row.iter_mut().zip(&shape).rev() {
-                *coordinate = position % len as i64;
-                position /= len as i64;
-            }
-        }
+/// Coordinates of the elements that are not zero: how many there are, and those along one axis behind those along the
+/// axis before it.
+pub fn nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<(usize, Vec<i64>)> {
+    let (shape, count) = (view.shape().to_vec(), count_true(&view));
+    let mut coordinates = storage::filled(count.saturating_mul(shape.len()), 0)?;
+    if coordinates.is_empty() {
+        return Ok((count, coordinates));
     }
-    Ok(coordinates)
+    let mut start = 0;
+    each_true(&view, |mut row, places| {
+        let end = start + places.len();
+        let mut columns = coordinates.chunks_exact_mut(count).zip(&shape).rev();
+        if let Some((column, _)) = columns.next() {
+            column[start..end].copy_from_slice(places);
+        }
+        for (column, &len) in columns {
+            column[start..end].fill((row % len) as i64);
+            row /= len;
+        }
+        start = end;
+    });
+    Ok((count, coordinates))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Elementwise kernels of one argument: a function of every element, filling, and conversion
 //! between element types. Functions of two and three arguments are in `zip`.
 
-use crate::kernels;
 use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
 use crate::dtype::Element;
 use crate::kernels::blocks;
+use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply;
+use crate::kernels::simd::vectorised;
 
 /// `out[i] = f(a[i])`
 #[inline]
@@ -22,7 +23,7 @@ pub fn map_slice<A: Copy + Sync, U: Copy + Send>(
 }
 
 /// `out[i] = f(a[i])`
-pub fn map<A: Copy + Send + Sync, U: Copy + Send>(
+pub fn map<A: Copy + Send + Sync + 'static, U: Copy + Send>(
     a: ArrayViewD<'_, A>,
     out: &mut [MaybeUninit<U>],
     f: impl Fn(A) -> U + Copy + Sync,
@@ -30,6 +31,15 @@ pub fn map<A: Copy + Send + Sync, U: Copy + Send>(
     blocks::each_1(out, a, move |out, a| {
         out.write(f(a));
     });
+}
+
+/// Calls `visit` with elements of a view and room for what becomes of them, until all have had their turn.
+pub fn each_block<A: Copy + Send + Sync + 'static, U: Send>(
+    a: ArrayViewD<'_, A>,
+    out: &mut [MaybeUninit<U>],
+    visit: &(dyn Fn(&[A], &mut [MaybeUninit<U>]) + Sync),
+) {
+    blocks::each_block(out, a, &|out, a| visit(a, out));
 }
 
 /// `a[i] = f(a[i])`
@@ -47,7 +57,7 @@ pub fn fill_slice<U: Copy + Send + Sync>(out: &mut [MaybeUninit<U>], value: U) {
 
 /// `out[i] = start + i * step`, every element from its own index, so that rounding does not add up.
 pub fn fill_with_index<U: Send>(out: &mut [MaybeUninit<U>], f: impl Fn(usize) -> U + Copy + Sync) {
-    kernels::parallel::parallel_parts(out, apply::GRAIN, |start, part| {
+    parallel_parts(out, apply::GRAIN, |start, part| {
         part.iter_mut().enumerate().for_each(|(index, out)| {
             out.write(f(start + index));
         });
@@ -57,6 +67,33 @@ pub fn fill_with_index<U: Send>(out: &mut [MaybeUninit<U>], f: impl Fn(usize) ->
 /// The elements of a view in row-major order, converted to another type.
 pub fn copy<A: Element, U: Element>(a: ArrayViewD<'_, A>, out: &mut [MaybeUninit<U>]) {
     map(a, out, A::convert);
+}
+
+/// Floating-point numbers as integers, without what is behind the point. Numbers that are not too large are added to
+/// one so large that its last bits count ones, since few processors convert several numbers at once.
+pub fn truncated<A: Element, U: Element>(a: &[A], out: &mut [MaybeUninit<U>]) {
+    /// What has ones as its last bits, and room for as many below it as above.
+    const LARGE: f64 = 1.5 * (1u64 << 52) as f64;
+    /// Numbers that are looked at before they are converted.
+    const CHUNK: usize = 1024;
+    parallel_parts(out, apply::GRAIN, |start, part| {
+        for (out, a) in part.chunks_mut(CHUNK).zip(a[start..].chunks(CHUNK)) {
+            vectorised(out.len(), || {
+                let is_near = |all, x: &A| all & (x.to_f64().abs() < (1u64 << 50) as f64);
+                let pairs = out.iter_mut().zip(a);
+                if a.iter().fold(true, is_near) {
+                    pairs.for_each(|(out, x)| {
+                        let bits = (x.to_f64().trunc() + LARGE).to_bits();
+                        out.write(U::from_i64(bits.wrapping_sub(LARGE.to_bits()).cast_signed()));
+                    });
+                } else {
+                    pairs.for_each(|(out, x)| {
+                        out.write(x.convert());
+                    });
+                }
+            });
+        }
+    });
 }
 
 #[cfg(test)]
@@ -72,7 +109,10 @@ mod tests {
         ArrayD::from_shape_vec(shape, values).unwrap()
     }
 
-    fn mapped<A: Copy + Send + Sync>(a: ArrayViewD<'_, A>, f: impl Fn(A) -> f32 + Copy + Sync) -> Vec<f32> {
+    fn mapped<A: Copy + Send + Sync + 'static>(
+        a: ArrayViewD<'_, A>,
+        f: impl Fn(A) -> f32 + Copy + Sync,
+    ) -> Vec<f32> {
         written(a.len(), |out| map(a.view(), out, f))
     }
 
@@ -121,6 +161,18 @@ mod tests {
         assert_eq!(written(4, |out| copy::<_, u8>(every_other.view(), out)), [255, 0, 44, 0]);
         let truths = written(4, |out| copy::<_, Bool>(every_other.view(), out));
         assert_eq!(truths.iter().map(|x| x.get()).collect::<Vec<_>>(), [true, false, true, true]);
+    }
+
+    #[test]
+    fn numbers_lose_what_is_behind_the_point_however_large_others_are() {
+        let mut numbers: Vec<f64> = (-2000..2000).map(|number| f64::from(number) * 0.37).collect();
+        for other in [None, Some(1e15), Some(-9.3e18), Some(f64::NAN)] {
+            numbers.extend(other);
+            let expected: Vec<i64> = numbers.iter().map(|x| x.to_i64()).collect();
+            assert_eq!(written(numbers.len(), |out| truncated(&numbers, out)), expected);
+            let expected: Vec<u8> = numbers.iter().map(|x| x.convert()).collect();
+            assert_eq!(written(numbers.len(), |out| truncated(&numbers, out)), expected);
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub fn zip_slice<A: Copy + Sync, B: Copy + Sync, U: Copy + Send>(
 }
 
 /// `out[i] = f(a[i], b[i])`
-pub fn zip<A: Copy + Send + Sync, B: Copy + Send + Sync, U: Copy + Send>(
+pub fn zip<A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'static, U: Copy + Send>(
     a: ArrayViewD<'_, A>,
     b: ArrayViewD<'_, B>,
     out: &mut [MaybeUninit<U>],
@@ -33,7 +33,7 @@ pub fn zip<A: Copy + Send + Sync, B: Copy + Send + Sync, U: Copy + Send>(
 }
 
 /// `a[i] = f(a[i], b[i])`
-pub fn zip_in_place<A: Copy + Send, B: Copy + Send + Sync>(
+pub fn zip_in_place<A: Copy + Send, B: Copy + Send + Sync + 'static>(
     a: &mut [A],
     b: ArrayViewD<'_, B>,
     f: impl Fn(A, B) -> A + Copy + Sync,
@@ -52,7 +52,25 @@ pub fn zip_slice_in_place<A: Copy + Send, B: Copy + Sync>(
 }
 
 /// `out[i] = f(a[i], b[i], c[i])`
-pub fn zip3<A: Copy + Send + Sync, B: Copy + Send + Sync, C: Copy + Send + Sync, U: Copy + Send>(
+pub fn zip3_slice<A: Copy + Sync, B: Copy + Sync, C: Copy + Sync, U: Copy + Send>(
+    a: &[A],
+    b: &[B],
+    c: &[C],
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A, B, C) -> U + Copy + Sync,
+) {
+    apply::each_slice_3(out, a, b, c, move |out, a, b, c| {
+        out.write(f(a, b, c));
+    });
+}
+
+/// `out[i] = f(a[i], b[i], c[i])`
+pub fn zip3<
+    A: Copy + Send + Sync + 'static,
+    B: Copy + Send + Sync + 'static,
+    C: Copy + Send + Sync + 'static,
+    U: Copy + Send,
+>(
     a: ArrayViewD<'_, A>,
     b: ArrayViewD<'_, B>,
     c: ArrayViewD<'_, C>,

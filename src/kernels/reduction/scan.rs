@@ -45,7 +45,7 @@ pub fn scan<T, S, U>(
     step: impl Fn(S, T, usize) -> S + Copy + Sync,
     emit: impl Fn(S) -> U + Copy + Sync,
 ) where
-    T: Copy + Default + Send + Sync,
+    T: Copy + Default + Send + Sync + 'static,
     S: Copy + Send + Sync,
     U: Send,
 {

@@ -5,10 +5,10 @@ use crate::dispatch::binary;
 use std::borrow::Cow;
 
 use crate::dispatch::repeated;
-use crate::dtype::{BFloat16, Bool, Complex, DType, Element, Half, Scalar};
+use crate::dtype::{Bool, Category, Complex, DType, Element, Scalar};
 use crate::error::Result;
 use crate::kernels::geometry::moves;
-use crate::kernels::pointwise::map;
+use crate::kernels::pointwise::{half, map};
 use crate::shape::{Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::Array;
@@ -55,7 +55,10 @@ pub(crate) fn converted(array: &Array, dtype: DType) -> Result<Array> {
     let mut copy = Array::uninit(&array.layout, dtype)?;
     dispatch!(ordered array.dtype, S => dispatch!(ordered dtype, T => {
         let elements = array.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
-        map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>);
+        match const { S::DTYPE.is_float() && matches!(T::DTYPE.category(), Category::Integer) } {
+            true => map::truncated(elements, copy.fresh::<T>()),
+            false => map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>),
+        }
     }, else { return if dtype.is_half() { to_half(array, dtype) } else { to_complex(array, dtype) } }), else {
         return if array.dtype.is_half() { from_half(array, dtype) } else { from_complex(array, dtype) }
     });
@@ -66,10 +69,8 @@ pub(crate) fn converted(array: &Array, dtype: DType) -> Result<Array> {
 fn to_half(array: &Array, dtype: DType) -> Result<Array> {
     let array = as_type(array, DType::Float32)?;
     let mut copy = Array::uninit(&array.layout, dtype)?;
-    match dtype {
-        DType::Float16 => map::map(array.view(), copy.fresh(), Half::from_f32),
-        _ => map::map(array.view(), copy.fresh(), BFloat16::from_f32),
-    }
+    let numbers = array.slice::<f32>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
+    half::narrow(dtype, numbers, copy.fresh::<i16>());
     Ok(copy)
 }
 

@@ -95,8 +95,12 @@ struct Roll {
 impl Roll {
     fn turned(&self, array: &Array) -> Result<Array> {
         let mut x = match self.flat {
-            true => copy::dense(array)?.with_layout(array.layout.fresh().line()),
-            false => copy::dense(array)?,
+            true => {
+                let x = copy::in_order(array)?;
+                x.with_layout(x.layout.line())
+            }
+            false if self.turns.is_empty() => copy::dense(array)?,
+            false => array.clone(),
         };
         for &(dim, shift) in &self.turns {
             let size = x.layout.shape()[dim];

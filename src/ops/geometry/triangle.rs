@@ -7,7 +7,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::pointwise::map;
+use crate::kernels::geometry::moves;
 use crate::ops::creation::copy;
 use crate::ops::geometry::part;
 use crate::ops::geometry::part::Part;
@@ -47,16 +47,9 @@ impl Op for Triangle {
         let (&[.., rows, columns], diagonal) = (x.layout.shape(), self.diagonal) else {
             unreachable!("triangles are parts of matrices")
         };
-        let stays = |place: usize| {
-            let (row, column) = (place / columns % rows, place % columns);
-            let ahead = column as i64 - row as i64;
-            if self.upper { ahead >= diagonal } else { ahead <= diagonal }
-        };
         dispatch!(bits x.dtype, T => {
             let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
-            map::fill_with_index(y.fresh::<T>(), |place| {
-                if stays(place) { elements[place] } else { T::default() }
-            });
+            moves::triangle(elements, y.fresh::<T>(), [rows, columns], diagonal, self.upper);
         });
         Ok(smallvec![Tensor::from_array(y)])
     }

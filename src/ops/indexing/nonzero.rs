@@ -52,21 +52,11 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     }
     following::leaves("nonzero");
     let (array, ndim) = (x.array().widened()?, x.ndim());
-    let (count, found) = long_work::patiently(array.layout.numel() as u64, || {
-        dispatch!(all array.dtype, T => {
-            let found = gather::nonzero(array.view::<T>())?;
-            let count = match found.len().checked_div(ndim) {
-                Some(count) => count,
-                None => gather::flat_nonzero(array.view::<T>())?.len(),
-            };
-            Ok((count, found))
-        })
-    })?;
     // Column by column in memory, since columns are what is used of it.
-    let mut columns: Vec<i64> = storage::room(found.len())?;
-    for dim in 0..ndim {
-        columns.extend(found.iter().skip(dim).step_by(ndim));
-    }
+    let (count, columns) = long_work::patiently(
+        array.layout.numel() as u64,
+        || dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>())),
+    )?;
     let array = Array::from_slice(&[columns.len()], &columns)?;
     let strides = if ndim == 0 { [1, count.max(1)] } else { [1, count] };
     let layout = Layout::strided(smallvec![count, ndim], strides.as_slice().into(), 0)?;

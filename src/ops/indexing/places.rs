@@ -51,12 +51,9 @@ fn by_dimension(shape: &[usize], dim: usize, index: &Tensor, to: &mut Vec<(usize
         return Err(Error::MaskShape { mask, mask_dim: at, shape, dim: dim + at }.into());
     }
     following::leaves("a mask");
-    let found = dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>())?);
-    let ndim = mask.len().max(1);
+    let (count, found) = dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>())?);
     for at in 0..mask.len() {
-        let column = found.iter().skip(at).step_by(ndim).copied();
-        let column: Vec<i64> = storage::collected(column.len(), column)?;
-        to.push((dim + at, Array::from_slice(&[column.len()], &column)?));
+        to.push((dim + at, Array::from_slice(&[count], &found[at * count..][..count])?));
     }
     Ok(())
 }

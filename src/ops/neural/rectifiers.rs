@@ -91,6 +91,11 @@ impl Elementwise for Threshold {
         if x <= A::from_f64(self.floats[0]) { A::from_f64(0.0) } else { t }
     }
 
+    fn loops<T: Real>(self) -> impl Fn(T) -> T + Copy + Send + Sync {
+        let (threshold, value): (T, T) = (self.threshold.to(), self.value.to());
+        move |x| if x <= threshold { value } else { x }
+    }
+
     fn integer<T: Number>(&self, x: T) -> T {
         if x <= self.threshold.to() { self.value.to() } else { x }
     }
@@ -143,6 +148,11 @@ impl Elementwise for Hardtanh {
     fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
         let (min, max) = (A::from_f64(self.bounds[0]), A::from_f64(self.bounds[1]));
         if x <= min || x >= max { A::from_f64(0.0) } else { t }
+    }
+
+    fn loops<T: Real>(self) -> impl Fn(T) -> T + Copy + Send + Sync {
+        let (min, max): (T, T) = (self.min.to(), self.max.to());
+        move |x| bounded(x, min, max)
     }
 
     fn integer<T: Number>(&self, x: T) -> T {

@@ -213,8 +213,8 @@ fn predicate(
     name: &'static str,
     x: &Tensor,
     others: bool,
-    single: fn(f32) -> bool,
-    double: fn(f64) -> bool,
+    single: impl Fn(f32) -> bool + Copy + Send + Sync + 'static,
+    double: impl Fn(f64) -> bool + Copy + Send + Sync + 'static,
 ) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, |x| predicate(name, x, others, single, double)) {
         return y;

@@ -170,6 +170,13 @@ pub struct Sum {
 }
 
 impl Sum {
+    /// How many truth values say so.
+    fn count(&self, x: &Array) -> Result<Array> {
+        let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), DType::Int64)?;
+        kernels::count_nonzero(x.view::<Bool>(), &self.over.dims, y.fresh());
+        Ok(y)
+    }
+
     /// The sums of real numbers or truth values.
     fn run(&self, x: &Array) -> Result<Array> {
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
@@ -202,11 +209,13 @@ impl Op for Sum {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (x, times) = self.over.once(&inputs[0].array())?;
-        let x = to_accumulate(&x, self.dtype)?;
+        let (given, times) = self.over.once(&inputs[0].array())?;
+        let is_count = given.dtype == DType::Bool && self.dtype.is_none_or(|dtype| dtype == DType::Int64);
+        let x = if is_count { Cow::Borrowed(&given) } else { to_accumulate(&given, self.dtype)? };
+        let sum = |x: &Array| if is_count { self.count(x) } else { self.run(x) };
         let run = |x: &Array| match times {
-            1 => self.run(x),
-            times => repeated(self.run(x)?, times),
+            1 => sum(x),
+            times => repeated(sum(x)?, times),
         };
         let y = if x.dtype.is_complex() { by_parts(&x, run)? } else { run(&x)? };
         Ok(smallvec![Tensor::from_array(y)])

@@ -51,7 +51,7 @@ pub fn reduce<T, A, U, M, G>(
     fold: Fold<A, M, G>,
     finish: impl Fn(A) -> U + Copy + Sync,
 ) where
-    T: Copy + Default + Send + Sync,
+    T: Copy + Default + Send + Sync + 'static,
     A: Copy + Send + Sync,
     U: Send,
     M: Fn(T) -> A + Copy + Sync,
@@ -70,7 +70,7 @@ pub(in crate::kernels) fn reduce_with<T, A, V, M, G>(
     fold: Fold<A, M, G>,
     put: impl Fn(&mut V, A) + Copy + Sync,
 ) where
-    T: Copy + Default + Send + Sync,
+    T: Copy + Default + Send + Sync + 'static,
     A: Copy + Send + Sync,
     V: Send,
     M: Fn(T) -> A + Copy + Sync,

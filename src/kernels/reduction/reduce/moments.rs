@@ -59,7 +59,7 @@ fn neighbours(axes: &[usize]) -> Option<Range<usize>> {
 }
 
 /// Sums `f(x, centre)` where every result has a centre of its own.
-fn sum_around<T: Real, C: Copy + Send + Sync, A: Number>(
+fn sum_around<T: Real, C: Copy + Send + Sync + 'static, A: Number>(
     view: ArrayViewD<'_, T>,
     axes: &[usize],
     centres: &[C],
