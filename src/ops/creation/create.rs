@@ -3,8 +3,8 @@
 
 use smallvec::SmallVec;
 
-use crate::dispatch::batch;
 use crate::dispatch::modes::intercept;
+use crate::dispatch::{batch, watch};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -93,7 +93,10 @@ fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> 
         Array::uninit(layout, dtype)?
     };
     let _profiled = profile::step("fill_");
-    dispatch!(stored dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
+    watch::patiently((layout.numel() * dtype.size() / 8) as u64, || {
+        dispatch!(stored dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
+        Ok(())
+    })?;
     Ok(Tensor::from_array(array))
 }
 

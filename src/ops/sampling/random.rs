@@ -16,14 +16,14 @@ use crate::error::{Error, Result};
 use crate::graph::profile::{self, Label};
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
 use crate::kernels::interrupt;
-use crate::kernels::random::{fill_bernoulli, fill_bernoulli_each, permute};
+use crate::kernels::random::{self as kernels, fill_bernoulli, fill_bernoulli_each, permute};
 use crate::ops::conjugate;
 use crate::ops::creation::{cast, copy, create};
 pub use crate::ops::sampling::distribution::Distribution;
 use crate::ops::sampling::distribution::elements;
 pub use crate::ops::sampling::generator::Generator;
 use crate::ops::sampling::generator::given;
-use crate::shape::{self, SharedLayout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y is drawn
@@ -84,7 +84,7 @@ pub fn draw(
         let _profiled = profile::begin(Label::Operation(distribution.node(), true), || {
             smallvec![Some(profile::shape(&tensor))]
         });
-        fill(&tensor.array(), distribution, generator)?;
+        fill_fresh(&tensor.array(), distribution, generator)?;
         Ok(tensor)
     })
 }
@@ -104,7 +104,7 @@ pub fn draw_like(
         return draw(&shape::signed(x.layout().shape()), dtype, distribution, generator);
     }
     let tensor = create::full_like(x, 0i64.into(), dtype)?;
-    fill(&tensor.array(), distribution, generator)?;
+    fill_fresh(&tensor.array(), distribution, generator)?;
     Ok(tensor)
 }
 
@@ -143,12 +143,40 @@ fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generato
     distribution.check(target.dtype)?;
     let generator = given(generator);
     if target.layout.is_contiguous() {
-        return distribution.draw(&mut generator.lock(), target, true);
+        return in_pieces(generator, target, |generator, piece| distribution.draw(generator, piece, true));
     }
     let target = in_order(target);
     let drawn = Array::zeroed(&SharedLayout::new(target.layout.fresh()), target.dtype)?;
-    distribution.draw(&mut generator.lock(), &drawn, false)?;
+    in_pieces(generator, &drawn, |generator, piece| distribution.draw(generator, piece, false))?;
     copy::write(&target, &drawn)
+}
+
+/// `fill` of memory that nobody else has seen yet, and that may stay half drawn.
+fn fill_fresh(target: &Array, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
+    watch::patiently(8 * target.layout.numel() as u64, || fill(target, distribution, generator))
+}
+
+/// Draws the elements of a row-major array piece by piece. The host may be asked, and draw itself, only while nobody
+/// waits for the generator. Normal numbers come in blocks of sixteen, and the last of them is made of the last sixteen
+/// elements: pieces are whole blocks, and the last is not the shortest.
+pub(super) fn in_pieces(
+    generator: &Generator,
+    out: &Array,
+    draw: impl Fn(&mut kernels::Generator, &Array) -> Result<()>,
+) -> Result<()> {
+    let (len, offset) = (out.layout.numel(), out.layout.offset());
+    if len < 2 * MANY {
+        return draw(&mut generator.lock(), out);
+    }
+    let pieces = len / MANY;
+    for piece in 0..pieces {
+        interrupt::unwind_if_due();
+        let start = piece * MANY;
+        let count = if piece + 1 == pieces { len - start } else { MANY };
+        let window = Layout::strided(smallvec![count], smallvec![1], offset + start)?;
+        draw(&mut generator.lock(), &out.with_layout(window))?;
+    }
+    Ok(())
 }
 
 /// The array with its dimensions in the order of their strides.
@@ -169,8 +197,8 @@ pub fn randn(shape: &[i64], dtype: DType, generator: Option<&Generator>) -> Resu
     draw(shape, dtype, &Distribution::Normal { mean: 0.0, std: 1.0 }, generator)
 }
 
-/// Numbers that are exchanged at a time.
-const MANY: usize = 1 << 14;
+/// Numbers that are drawn, or exchanged, at a time.
+pub(super) const MANY: usize = 1 << 14;
 
 /// The numbers below its length in random order.
 fn permuted<T: Element>(generator: &Generator, out: &mut [T]) {
