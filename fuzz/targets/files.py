@@ -1,6 +1,6 @@
 """Files that were saved, then changed: `load` answers or refuses, with the classes that programs expect."""
 
-SOURCE = """import io, pickle, zipfile
+SOURCE = """import io, pickle, struct, zipfile
 values = {values}
 file = io.BytesIO()
 torch.save(values, file, _use_new_zipfile_serialization={zipped})
@@ -8,8 +8,10 @@ content = bytearray(file.getvalue())
 {change}
 try:
     loaded = torch.load(io.BytesIO(bytes(content)), weights_only=True{more})
-except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, TypeError, OSError, LookupError, AttributeError):
-    # The last two are what the reference library tells of programs for its unpickler that make no sense.
+except (RuntimeError, ValueError, TypeError, OSError, EOFError, pickle.UnpicklingError):
+    loaded = None
+except (LookupError, AttributeError, AssertionError, struct.error):
+    # What the reference library tells, too, of programs for its unpickler that make no sense.
     loaded = None
 except Exception as error:
     raise Wrong(f"{{type(error).__name__}}: {{error}}")

@@ -66,10 +66,10 @@ def program(dice):
     index = ", ".join(parts)
     source = PRELUDE.format(count=count, shape=shape, reading=reading)
     # A whole number beside arrays is one of them to numpy, and a truth has a dimension of its own place.
-    mixed = any(it in ("True", "False") for it in parts) or (
-        "as_array" in index and any(it.lstrip("-").isdigit() for it in parts)
-    )
-    if not mixed and dice.random() < 0.7:
+    whole_numbers = any(it.lstrip("-").isdigit() or it == "as_array(1)" for it in parts)
+    arrays = any(it.startswith(("as_array", "[")) and it != "as_array(1)" for it in parts)
+    truths = any(it in ("True", "False", "as_array(True)") for it in parts)
+    if not truths and not (whole_numbers and arrays) and dice.random() < 0.7:
         return source + COMPARED.format(index=index)
     value = dice.choice(
         [
