@@ -2,8 +2,13 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndarray::{Array2, ArrayD, IxDyn};
+use rushlight::kernels::indexing::gather;
+use rushlight::kernels::linalg::gemm;
+use rushlight::kernels::neural::softmax;
 use rushlight::kernels::parallel::set_num_threads;
-use rushlight::kernels::{gather, gemm, map, math, reduce, scan, softmax, sort, zip};
+use rushlight::kernels::pointwise::{map, math, zip};
+use rushlight::kernels::reduction::{reduce, scan};
+use rushlight::kernels::sorting::sort;
 use std::hint::black_box;
 
 fn numbers(shape: &[usize]) -> ArrayD<f32> {

@@ -1,6 +1,6 @@
 """Record what functions of numbers are: `PY tools/record_functions.py`, with a Python that has mpmath.
 
-Writes src/kernels/math/recorded.txt, which the tests of the engine compare with: a line has the precision,
+Writes src/kernels/pointwise/math/recorded.txt, which the tests of the engine compare with: a line has the precision,
 the name, the numbers, and the result rounded to double precision.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import mpmath
 
-OUTPUT = Path(__file__).resolve().parent.parent / "src" / "kernels" / "math" / "recorded.txt"
+OUTPUT = Path(__file__).resolve().parent.parent / "src" / "kernels" / "pointwise" / "math" / "recorded.txt"
 COUNT = 24
 
 # Where numbers are taken: from a range, or, with `None`, of any magnitude up to a power of two.

@@ -1,6 +1,6 @@
 """Record where torch has what stands elsewhere here: `PY tools/record_names.py`, with a Python that has both.
 
-Writes python/rushlight/_torch_names.txt: a module of rushlight, the module of torch, and the names that it
+Writes python/rushlight/_files/torch_names.txt: a module of rushlight, the module of torch, and the names that it
 has from there. What has the same name in both is left out, and so is what only one of them has.
 """
 
@@ -14,7 +14,7 @@ from pkgutil import walk_packages
 
 PACKAGE = Path(__file__).parents[1] / "python"
 HEADER = """\
-# Where torch has what stands elsewhere here: a module here, the module there, names. See `_torch_names.py`.
+# Where torch has what stands elsewhere here: a module here, the module there, names. See `_files/torch_names.py`.
 # Written by tools/record_names.py.
 """
 
@@ -75,7 +75,7 @@ def main():
         if place is not None and place[5:] != module[9:]:
             rows[module, place].append(name)
     lines = [" ".join([*key, *sorted(names)]) for key, names in sorted(rows.items())]
-    (PACKAGE / "rushlight" / "_torch_names.txt").write_text(HEADER + "\n".join(lines) + "\n")
+    (PACKAGE / "rushlight" / "_files/torch_names.txt").write_text(HEADER + "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rushlight::Error;
 use rushlight::graph::NodeRef;
-use rushlight::graph::anomaly::{self, Observer, register_observer};
+use rushlight::graph::observe::anomaly;
+use rushlight::graph::observe::anomaly::{Observer, register_observer};
 use rushlight::origin::Stack;
 
 use crate::error::{carry, raise};

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::engine::{self, Host, Options, Wanted};
 use rushlight::graph::host::register_host;
-use rushlight::graph::{Edge, boundary, mode, undefined};
+use rushlight::graph::{Edge, mode, transform_level, undefined};
 use rushlight::origin::Origin;
 use rushlight::{Error, Result, Tensor};
 
@@ -113,7 +113,7 @@ pub(crate) fn run_backward<'py>(
     let options = Options { retain_graph: retain_graph.0, create_graph: create_graph.0 };
     let run = Run::begin();
     if let Some(since) = transform {
-        boundary::next_run_is_of(since);
+        transform_level::next_run_is_of(since);
     }
     let outcome = engine::run(&starts, &wanted, options, &Interpreter)
         .map_err(raise)

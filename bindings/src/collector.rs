@@ -31,9 +31,10 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
-use rushlight::graph::holding::Holding;
-use rushlight::graph::{Census, census};
-use rushlight::tensor::{circle, register_bareness};
+use rushlight::graph::Census;
+use rushlight::graph::observe::census;
+use rushlight::graph::references::Holding;
+use rushlight::tensor::{cycle, register_bareness};
 
 use crate::function::context_in;
 use crate::hooks::PythonHook;
@@ -138,7 +139,7 @@ fn collecting(phase: &str, info: &Bound<'_, PyDict>) -> PyResult<()> {
     if phase == "stop" {
         // Handles that move from one to another while they are counted would be missed: see `is_source`.
         if !cfg!(threads_at_once) {
-            circle::open_circles(most(generation));
+            cycle::open_circles(most(generation));
         }
     } else if is_hosting()
         && collector.is_last(py)?
@@ -192,7 +193,7 @@ impl Snapshot {
             let objects = get_objects.call0()?;
             objects.cast::<PyList>()?.iter().for_each(|object| track_inside(&object));
         }
-        for leaf in circle::leaves_with_recorded_gradients() {
+        for leaf in cycle::leaves_with_recorded_gradients() {
             // SAFETY: an object that a tensor knows is alive, as long as the GIL is held.
             let object = unsafe { Bound::from_borrowed_ptr_or_opt(py, leaf.foreign().get().cast()) };
             object.iter().filter_map(|object| object.cast::<TensorBase>().ok()).for_each(track);

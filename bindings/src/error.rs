@@ -7,7 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyDict, PyList, PyTuple};
 use rushlight::Error;
-use rushlight::dispatch::watch;
+use rushlight::dispatch::long_work;
 use rushlight::error::{Foreign, Value};
 
 use crate::{dtype, origin};
@@ -37,7 +37,7 @@ pub(crate) fn carry(exception: PyErr) -> Box<Error> {
 /// The exception of what unwound: a failure for which work was given up, or one of ours.
 #[cold]
 pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> PyErr {
-    let payload = match watch::given_up(payload) {
+    let payload = match long_work::given_up(payload) {
         Ok(error) => return raise(error),
         Err(payload) => payload,
     };

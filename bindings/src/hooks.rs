@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyWeakrefReference};
-use rushlight::dispatch::watch::Aside;
+use rushlight::dispatch::long_work::Aside;
 use rushlight::dtype::DType;
 use rushlight::graph::{Call, Gradients, Hook, HookId};
 use rushlight::tensor::HookHandle;

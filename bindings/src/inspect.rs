@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rushlight::graph::arena::{Home, Strong};
-use rushlight::graph::holding::Holding;
+use rushlight::graph::references::Holding;
 use rushlight::graph::{Node, NodeId, NodeRef};
 use rushlight::storage;
 use rushlight::tensor::Array;

@@ -13,11 +13,11 @@ use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use rushlight::dispatch::apply::Outputs;
 use rushlight::dispatch::modes::intercept;
 use rushlight::dispatch::modes::intercept::Interceptor;
-use rushlight::dispatch::modes::minded;
+use rushlight::dispatch::modes::subclass;
 use rushlight::dispatch::operand::Value;
 use rushlight::dtype::Scalar;
 use rushlight::graph::Shown;
-use rushlight::tensor::Minding;
+use rushlight::tensor::Subclass;
 use rushlight::{Result, Tensor};
 
 use crate::arguments::Arguments;
@@ -135,7 +135,7 @@ impl Interceptor for PythonInterceptor {
     }
 }
 
-/// The classes that mind an operand.
+/// The dispatch subclasses among the operands.
 struct Classes;
 
 impl Interceptor for Classes {
@@ -148,10 +148,10 @@ impl Interceptor for Classes {
     }
 }
 
-/// Has the engine show operations to classes that mind them.
+/// Has the engine show operations to dispatch subclasses.
 pub(crate) fn listen() {
-    intercept::register_minder(Box::new(Classes));
-    minded::prepare();
+    intercept::register_subclass_handler(Box::new(Classes));
+    subclass::prepare();
 }
 
 /// What `mode`, or the classes of the operands, answer in the place of an operation.
@@ -178,7 +178,7 @@ fn not_a_tensor(object: &Bound<'_, PyAny>) -> PyResult<String> {
 static DECLINING: Declining = Declining::named("_disabled_torch_dispatch_impl");
 
 /// Whether instances of a class are shown operations: it has a `__torch_dispatch__` that does not decline.
-pub(crate) fn minds(class: &Bound<'_, PyType>) -> PyResult<bool> {
+pub(crate) fn is_dispatch_subclass(class: &Bound<'_, PyType>) -> PyResult<bool> {
     Ok(DECLINING.unless_declined(class, intern!(class.py(), "__torch_dispatch__"))?.is_some())
 }
 
@@ -200,32 +200,32 @@ struct Unminded;
 
 impl Unminded {
     fn enter() -> Unminded {
-        intercept::set_minding(false);
+        intercept::set_dispatching_to_subclasses(false);
         Unminded
     }
 }
 
 impl Drop for Unminded {
     fn drop(&mut self) {
-        intercept::set_minding(true);
+        intercept::set_dispatching_to_subclasses(true);
     }
 }
 
 /// Show operations of this thread to no class, or to classes again: as often as it was said.
 #[pyfunction]
 #[pyo3(name = "_set_minding")]
-pub(crate) fn set_minding(minding: bool) {
-    intercept::set_minding(minding);
+pub(crate) fn set_dispatching_to_subclasses(dispatching: bool) {
+    intercept::set_dispatching_to_subclasses(dispatching);
 }
 
 /// Whether classes of this thread are shown operations, if there are any.
 #[pyfunction]
 #[pyo3(name = "_is_minding")]
-pub(crate) fn is_minding() -> bool {
-    intercept::is_minding()
+pub(crate) fn is_dispatching_to_subclasses() -> bool {
+    intercept::is_dispatching_to_subclasses()
 }
 
-/// A tensor of a class that minds it, without numbers.
+/// A tensor of a dispatch subclass, without numbers.
 #[pyfunction]
 #[pyo3(name = "_make_hollow")]
 pub(crate) fn make_hollow<'py>(
@@ -236,10 +236,10 @@ pub(crate) fn make_hollow<'py>(
     dtype: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let dtype = asked("_make_wrapper_subclass", "dtype", 6, dtype)?;
-    let made = minded::hollow(&sizes, strides.as_deref(), offset, dtype).map_err(raise)?;
+    let made = subclass::without_data(&sizes, strides.as_deref(), offset, dtype).map_err(raise)?;
     let object = wrap_as(class_, made)?;
     if let Some(tensor) = as_tensor(&object) {
-        tensor.foreign().mind(Minding::Hollow);
+        tensor.foreign().set_subclass(Subclass::WithoutData);
     }
     Ok(object)
 }
@@ -247,13 +247,17 @@ pub(crate) fn make_hollow<'py>(
 /// Whether a tensor has no numbers.
 #[pyfunction]
 #[pyo3(name = "_is_hollow")]
-pub(crate) fn is_hollow(tensor: &Bound<'_, PyAny>) -> bool {
-    as_tensor(tensor).is_some_and(Tensor::is_hollow)
+pub(crate) fn has_no_data(tensor: &Bound<'_, PyAny>) -> bool {
+    as_tensor(tensor).is_some_and(Tensor::has_no_data)
 }
 
-/// Refuses what would show the memory of a tensor that its class minds.
+/// Refuses what would show the memory of a tensor of a dispatch subclass.
 pub(crate) fn check_unminded(tensor: &Tensor, told: impl FnOnce() -> String) -> PyResult<()> {
-    if tensor.is_minded() && intercept::is_minding() { Err(PyRuntimeError::new_err(told())) } else { Ok(()) }
+    if tensor.is_subclassed() && intercept::is_dispatching_to_subclasses() {
+        Err(PyRuntimeError::new_err(told()))
+    } else {
+        Ok(())
+    }
 }
 
 /// Show operations of this thread to `mode` from now on, until it is popped.
@@ -320,7 +324,9 @@ pub(crate) fn call(
 ) -> PyResult<Py<PyAny>> {
     let _profiled = profile::called(arguments);
     let py = arguments.py();
-    if !(intercept::is_intercepting() || intercept::is_minding() && is_minded(arguments)?) {
+    if !(intercept::is_intercepting()
+        || intercept::is_dispatching_to_subclasses() && is_subclassed(arguments)?)
+    {
         return run();
     }
     let values = PyDict::new(py);
@@ -337,16 +343,16 @@ pub(crate) fn call(
     }
 }
 
-/// Whether the class of an argument, or of an element of one, minds it.
-fn is_minded(arguments: &Arguments<'_, '_>) -> PyResult<bool> {
-    let minded = |object: &Bound<'_, PyAny>| as_tensor(object).is_some_and(Tensor::is_minded);
+/// Whether an argument, or an element of one, is of a dispatch subclass.
+fn is_subclassed(arguments: &Arguments<'_, '_>) -> PyResult<bool> {
+    let subclassed = |object: &Bound<'_, PyAny>| as_tensor(object).is_some_and(Tensor::is_subclassed);
     for (_, object) in arguments.named()? {
-        if minded(&object) {
+        if subclassed(&object) {
             return Ok(true);
         }
         if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
             for element in object.try_iter()? {
-                if minded(&element?) {
+                if subclassed(&element?) {
                     return Ok(true);
                 }
             }

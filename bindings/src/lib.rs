@@ -93,8 +93,9 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::intercept::{
-        Operation, beneath_interceptor, declining as declining_dispatch, interceptors, is_hollow, is_minding,
-        make_hollow, pop_interceptor, push_interceptor, set_minding,
+        Operation, beneath_interceptor, declining as declining_dispatch, has_no_data, interceptors,
+        is_dispatching_to_subclasses, make_hollow, pop_interceptor, push_interceptor,
+        set_dispatching_to_subclasses,
     };
     #[pymodule_export]
     use super::inventory::signatures;

@@ -35,8 +35,8 @@ pub(crate) use showing::{shown, shown_as_method};
 pub(crate) fn meet(class: &Bound<'_, PyType>) -> PyResult<()> {
     let py = class.py();
     let name = intern!(py, "__torch_function__");
-    if intercept::minds(class)? {
-        // A class that minds its tensors sees operations; calls it sees only if it says so.
+    if intercept::is_dispatch_subclass(class)? {
+        // A dispatch subclass sees operations; calls it sees only if it says so.
         let inherited = tensor_class(py).getattr_opt(name)?.map(|own| own.getattr("__func__")).transpose()?;
         let found = class.getattr_opt(name)?.and_then(|own| own.getattr("__func__").ok());
         if let (Some(inherited), Some(found)) = (inherited, found)

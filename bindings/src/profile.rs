@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyType};
 use rushlight::Tensor;
-use rushlight::graph::profile::{self, Details, Event, Extent, Label, Running, Shapes};
+use rushlight::graph::observe::profile;
+use rushlight::graph::observe::profile::{Details, Event, Extent, Label, Running, Shapes};
 use rushlight::origin::Stack;
 
 use crate::arguments::Arguments;

@@ -9,10 +9,10 @@ use pyo3::exceptions::{PyRecursionError, PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rushlight::dispatch::watch::Aside;
-use rushlight::graph::packing::Watcher;
+use rushlight::dispatch::long_work::Aside;
 use rushlight::graph::saved::Kept;
-use rushlight::graph::{Holding, NodeRef, Packer, SavedTensor as Saved, Shown, Source, packing};
+use rushlight::graph::saved_tensor_hooks::Watcher;
+use rushlight::graph::{Holding, NodeRef, Packer, SavedTensor as Saved, Shown, Source, saved_tensor_hooks};
 use rushlight::{Error, Result, Tensor};
 
 use crate::classes::type_name;
@@ -139,21 +139,21 @@ fn callables(name: &str, pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> 
 #[pyo3(name = "_push_saved_tensors_default_hooks")]
 pub(crate) fn push_packer(pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> PyResult<()> {
     callables("_push_saved_tensors_default_hooks", pack, unpack)?;
-    packing::push(Arc::new(PythonPacker::new(pack, unpack))).map_err(raise)
+    saved_tensor_hooks::push(Arc::new(PythonPacker::new(pack, unpack))).map_err(raise)
 }
 
 /// End what the last push began.
 #[pyfunction]
 #[pyo3(name = "_pop_saved_tensors_default_hooks")]
 pub(crate) fn pop_packer() {
-    packing::pop();
+    saved_tensor_hooks::pop();
 }
 
 /// Return the functions that pack what this thread saves, and unpack it, if there are any.
 #[pyfunction]
 #[pyo3(name = "_top_saved_tensors_default_hooks")]
 pub(crate) fn top_packer(py: Python<'_>) -> Option<(Py<PyAny>, Py<PyAny>)> {
-    let packer = packing::packer()?;
+    let packer = saved_tensor_hooks::packer()?;
     let packer = packer.host()?.downcast_ref::<PythonPacker>()?;
     Some((packer.pack.get().clone_ref(py), packer.unpack.get().clone_ref(py)))
 }
@@ -162,14 +162,14 @@ pub(crate) fn top_packer(py: Python<'_>) -> Option<(Py<PyAny>, Py<PyAny>)> {
 #[pyfunction]
 #[pyo3(name = "_refuse_saved_tensors_hooks", signature = (message, strict = true))]
 pub(crate) fn refuse_packers(message: Option<String>, strict: bool) -> PyResult<()> {
-    packing::refuse(message, strict).map_err(raise)
+    saved_tensor_hooks::refuse(message, strict).map_err(raise)
 }
 
 /// Tell in which words pairs of hooks are refused on this thread.
 #[pyfunction]
 #[pyo3(name = "_saved_tensors_hooks_get_disabled_error_message")]
 pub(crate) fn packers_refusal() -> Option<String> {
-    packing::refusal()
+    saved_tensor_hooks::refusal()
 }
 
 /// One tensor that a node has saved.
@@ -253,12 +253,14 @@ impl SavedTensor {
         let packer = PythonPacker::new(&hooks.get_item(0)?, &hooks.get_item(1)?);
         match &slf.get().place {
             Place::Rule(_, None) => Err(raise(Error::PackedNothing {}.into())),
-            Place::Rule(node, Some(index)) => packing::pack_one(node, *index, &packer).map_err(raise),
+            Place::Rule(node, Some(index)) => {
+                saved_tensor_hooks::pack_one(node, *index, &packer).map_err(raise)
+            }
             Place::Shown(node, ..) if node.is_released() => Err(raise(Error::PackingFreed {}.into())),
             Place::Shown(node, name, shown) => {
                 let tensor = calculated(node, name, shown).map_err(raise)?;
                 let source = if let Shown::Computed = shown { Source::Output(0) } else { Source::Constant };
-                packing::pack_shown(node, name, &tensor.detach(), source, &packer).map_err(raise)
+                saved_tensor_hooks::pack_shown(node, name, &tensor.detach(), source, &packer).map_err(raise)
             }
             Place::Context(context, index) => FunctionBase::pack(context.bind(slf.py()), *index, &packer),
         }
@@ -381,7 +383,7 @@ impl Watcher for PythonWatcher {
 #[pyfunction]
 #[pyo3(name = "_watch_writes")]
 pub(crate) fn watch_writes(function: Option<Py<PyAny>>) {
-    packing::watch(
+    saved_tensor_hooks::watch(
         function.map(|function| Arc::new(PythonWatcher(Reference::new(function))) as Arc<dyn Watcher>),
     );
 }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dispatch::transform;
-use rushlight::graph::boundary;
+use rushlight::graph::transform_level;
 use rushlight::tensor::Mapping;
 
 use crate::error::raise;
@@ -17,21 +17,21 @@ use crate::tensor::object::{TensorBase, wrap};
 #[pyfunction]
 #[pyo3(name = "_enter_transform", signature = (forward = false))]
 pub(crate) fn enter_transform(forward: bool) -> u64 {
-    boundary::enter(forward)
+    transform_level::enter(forward)
 }
 
 /// End the transform that began last on this thread.
 #[pyfunction]
 #[pyo3(name = "_leave_transform")]
 pub(crate) fn leave_transform() {
-    boundary::leave();
+    transform_level::leave();
 }
 
 /// Let the function of the present transform write to `tensor`, one of its arguments.
 #[pyfunction]
 #[pyo3(name = "_admit")]
 pub(crate) fn admit(tensor: &Bound<'_, TensorBase>) {
-    boundary::admit(tensor.get().tensor());
+    transform_level::admit(tensor.get().tensor());
 }
 
 /// Return a leaf on the memory of `tensor`, whose gradients go on to `tensor` if it is `tracked`.
@@ -113,7 +113,7 @@ type Interpreter = (usize, &'static str, Option<bool>, Option<(usize, &'static s
 #[pyfunction]
 #[pyo3(name = "_interpreters")]
 pub(crate) fn interpreters() -> Vec<Interpreter> {
-    let transforms = boundary::all().into_iter().map(|transform| {
+    let transforms = transform_level::all().into_iter().map(|transform| {
         let kind = if transform.forward { "Jvp" } else { "Grad" };
         (transform.level, kind, Some(transform.recording), None)
     });
@@ -146,7 +146,7 @@ pub(crate) fn allow_requiring(allowed: bool) {
 #[pyfunction]
 #[pyo3(name = "_transform_count")]
 pub(crate) fn transform_count() -> usize {
-    boundary::depth() + Mapping::count()
+    transform_level::depth() + Mapping::count()
 }
 
 /// Tell whether `tensor` belongs to a transform of derivatives that is over.
@@ -166,7 +166,7 @@ pub(crate) fn bare<'py>(py: Python<'py>, tensor: &Bound<'py, TensorBase>) -> PyR
 
 /// Whether a function that is being transformed, or mapped over samples, runs on this thread.
 pub(crate) fn is_inside_transform() -> bool {
-    boundary::depth() > 0 || Mapping::innermost().is_some()
+    transform_level::depth() > 0 || Mapping::innermost().is_some()
 }
 
 /// Refuses what a function that is being transformed may not do to a tensor.

@@ -14,15 +14,19 @@ from __future__ import annotations
 
 import os as _os
 
-from . import _acquaintances, _composites, _pieces, _rushlight, _searches, _tensor, autograd
-from ._composites import *  # noqa: F403 - each says what it has
+from . import _rushlight, _tensor, autograd
+from ._calls.showing import shown_to
+from ._compat import acquaintances as _acquaintances
+from ._functions import composites as _composites
+from ._functions import pieces as _pieces
+from ._functions import searches as _searches
+from ._functions.composites import *  # noqa: F403 - each says what it has
+from ._functions.pieces import *  # noqa: F403
+from ._functions.searches import *  # noqa: F403
 from ._lazy import on_first_use
-from ._pieces import *  # noqa: F403
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
-from ._searches import *  # noqa: F403
-from ._showing import shown_to
-from ._typename import typename
+from ._tensors.typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -32,9 +36,6 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from . import __future__ as __future__
-    from . import _dynamo as _dynamo
-    from . import _functorch as _functorch
-    from . import _vmap_internals as _vmap_internals
     from . import accelerator as accelerator
     from . import amp as amp
     from . import ao as ao
@@ -75,57 +76,88 @@ if TYPE_CHECKING:
     from . import utils as utils
     from . import version as version
     from . import xpu as xpu
-    from ._assertions import _assert as _assert
-    from ._assertions import _check as _check
-    from ._assertions import _check_index as _check_index
-    from ._assertions import _check_is_size as _check_is_size
-    from ._assertions import _check_not_implemented as _check_not_implemented
-    from ._assertions import _check_tensor_all as _check_tensor_all
-    from ._assertions import _check_tensor_all_with as _check_tensor_all_with
-    from ._assertions import _check_type as _check_type
-    from ._assertions import _check_value as _check_value
-    from ._assertions import _check_with as _check_with
-    from ._assertions import _is_all_true as _is_all_true
-    from ._assertions import _is_any_true as _is_any_true
-    from ._assertions import sym_float as sym_float
-    from ._assertions import sym_int as sym_int
-    from ._assertions import sym_ite as sym_ite
-    from ._assertions import sym_max as sym_max
-    from ._assertions import sym_min as sym_min
-    from ._assertions import sym_not as sym_not
-    from ._assertions import sym_sum as sym_sum
-    from ._chains import chain_matmul as chain_matmul
-    from ._compiled import compile as compile
-    from ._eigenpairs import lobpcg as lobpcg
-    from ._legacy import BFloat16Tensor as BFloat16Tensor
-    from ._legacy import BoolTensor as BoolTensor
-    from ._legacy import ByteTensor as ByteTensor
-    from ._legacy import CharTensor as CharTensor
-    from ._legacy import DoubleTensor as DoubleTensor
-    from ._legacy import FloatTensor as FloatTensor
-    from ._legacy import HalfTensor as HalfTensor
-    from ._legacy import IntTensor as IntTensor
-    from ._legacy import LongTensor as LongTensor
-    from ._legacy import ShortTensor as ShortTensor
-    from ._legacy import set_default_tensor_type as set_default_tensor_type
-    from ._losses import affine_grid_generator as affine_grid_generator
-    from ._losses import bilinear as bilinear
-    from ._losses import conv_tbc as conv_tbc
-    from ._losses import cosine_embedding_loss as cosine_embedding_loss
-    from ._losses import cosine_similarity as cosine_similarity
-    from ._losses import ctc_loss as ctc_loss
-    from ._losses import grid_sampler as grid_sampler
-    from ._losses import hinge_embedding_loss as hinge_embedding_loss
-    from ._losses import instance_norm as instance_norm
-    from ._losses import kl_div as kl_div
-    from ._losses import margin_ranking_loss as margin_ranking_loss
-    from ._losses import pairwise_distance as pairwise_distance
-    from ._losses import poisson_nll_loss as poisson_nll_loss
-    from ._losses import triplet_margin_loss as triplet_margin_loss
-    from ._lowrank import orgqr as orgqr
-    from ._lowrank import ormqr as ormqr
-    from ._lowrank import pca_lowrank as pca_lowrank
-    from ._lowrank import svd_lowrank as svd_lowrank
+    from ._calls.compiled import compile as compile
+    from ._compat import _dynamo, _functorch, _vmap_internals
+    from ._devices.streams import AcceleratorError as AcceleratorError
+    from ._devices.streams import Event as Event
+    from ._devices.streams import OutOfMemoryError as OutOfMemoryError
+    from ._devices.streams import Stream as Stream
+    from ._devices.streams import get_device_module as get_device_module
+    from ._functions.assertions import _assert as _assert
+    from ._functions.assertions import _check as _check
+    from ._functions.assertions import _check_index as _check_index
+    from ._functions.assertions import _check_is_size as _check_is_size
+    from ._functions.assertions import _check_not_implemented as _check_not_implemented
+    from ._functions.assertions import _check_tensor_all as _check_tensor_all
+    from ._functions.assertions import _check_tensor_all_with as _check_tensor_all_with
+    from ._functions.assertions import _check_type as _check_type
+    from ._functions.assertions import _check_value as _check_value
+    from ._functions.assertions import _check_with as _check_with
+    from ._functions.assertions import _is_all_true as _is_all_true
+    from ._functions.assertions import _is_any_true as _is_any_true
+    from ._functions.assertions import sym_float as sym_float
+    from ._functions.assertions import sym_int as sym_int
+    from ._functions.assertions import sym_ite as sym_ite
+    from ._functions.assertions import sym_max as sym_max
+    from ._functions.assertions import sym_min as sym_min
+    from ._functions.assertions import sym_not as sym_not
+    from ._functions.assertions import sym_sum as sym_sum
+    from ._functions.chains import chain_matmul as chain_matmul
+    from ._functions.eigenpairs import lobpcg as lobpcg
+    from ._functions.losses import affine_grid_generator as affine_grid_generator
+    from ._functions.losses import bilinear as bilinear
+    from ._functions.losses import conv_tbc as conv_tbc
+    from ._functions.losses import cosine_embedding_loss as cosine_embedding_loss
+    from ._functions.losses import cosine_similarity as cosine_similarity
+    from ._functions.losses import ctc_loss as ctc_loss
+    from ._functions.losses import grid_sampler as grid_sampler
+    from ._functions.losses import hinge_embedding_loss as hinge_embedding_loss
+    from ._functions.losses import instance_norm as instance_norm
+    from ._functions.losses import kl_div as kl_div
+    from ._functions.losses import margin_ranking_loss as margin_ranking_loss
+    from ._functions.losses import pairwise_distance as pairwise_distance
+    from ._functions.losses import poisson_nll_loss as poisson_nll_loss
+    from ._functions.losses import triplet_margin_loss as triplet_margin_loss
+    from ._functions.lowrank import orgqr as orgqr
+    from ._functions.lowrank import ormqr as ormqr
+    from ._functions.lowrank import pca_lowrank as pca_lowrank
+    from ._functions.lowrank import svd_lowrank as svd_lowrank
+    from ._functions.native_forms import _convolution as _convolution
+    from ._functions.native_forms import _shape_as_tensor as _shape_as_tensor
+    from ._functions.native_forms import convolution as convolution
+    from ._functions.native_forms import embedding_bag as embedding_bag
+    from ._functions.native_forms import embedding_renorm_ as embedding_renorm_
+    from ._functions.native_forms import gcd_ as gcd_
+    from ._functions.native_forms import grid_sampler_2d as grid_sampler_2d
+    from ._functions.native_forms import grid_sampler_3d as grid_sampler_3d
+    from ._functions.native_forms import lcm_ as lcm_
+    from ._functions.native_forms import ldexp_ as ldexp_
+    from ._functions.native_forms import native_batch_norm as native_batch_norm
+    from ._functions.native_forms import native_channel_shuffle as native_channel_shuffle
+    from ._functions.native_forms import native_dropout as native_dropout
+    from ._functions.native_forms import native_group_norm as native_group_norm
+    from ._functions.native_forms import native_layer_norm as native_layer_norm
+    from ._functions.native_forms import xlogy_ as xlogy_
+    from ._functions.recurrences import gru as gru
+    from ._functions.recurrences import gru_cell as gru_cell
+    from ._functions.recurrences import lstm as lstm
+    from ._functions.recurrences import lstm_cell as lstm_cell
+    from ._functions.recurrences import rnn_relu as rnn_relu
+    from ._functions.recurrences import rnn_relu_cell as rnn_relu_cell
+    from ._functions.recurrences import rnn_tanh as rnn_tanh
+    from ._functions.recurrences import rnn_tanh_cell as rnn_tanh_cell
+    from ._functions.retired import eig as eig
+    from ._functions.retired import lstsq as lstsq
+    from ._functions.retired import matrix_rank as matrix_rank
+    from ._functions.retired import solve as solve
+    from ._functions.retired import symeig as symeig
+    from ._functions.spectra import istft as istft
+    from ._functions.spectra import stft as stft
+    from ._functions.windows import bartlett_window as bartlett_window
+    from ._functions.windows import blackman_window as blackman_window
+    from ._functions.windows import hamming_window as hamming_window
+    from ._functions.windows import hann_window as hann_window
+    from ._functions.windows import kaiser_window as kaiser_window
     from ._machine import compiled_with_cxx11_abi as compiled_with_cxx11_abi
     from ._machine import from_file as from_file
     from ._machine import get_device as get_device
@@ -136,36 +168,7 @@ if TYPE_CHECKING:
     from ._machine import has_spectral as has_spectral
     from ._machine import is_distributed as is_distributed
     from ._machine import set_num_interop_threads as set_num_interop_threads
-    from ._native_forms import _convolution as _convolution
-    from ._native_forms import _shape_as_tensor as _shape_as_tensor
-    from ._native_forms import convolution as convolution
-    from ._native_forms import embedding_bag as embedding_bag
-    from ._native_forms import embedding_renorm_ as embedding_renorm_
-    from ._native_forms import gcd_ as gcd_
-    from ._native_forms import grid_sampler_2d as grid_sampler_2d
-    from ._native_forms import grid_sampler_3d as grid_sampler_3d
-    from ._native_forms import lcm_ as lcm_
-    from ._native_forms import ldexp_ as ldexp_
-    from ._native_forms import native_batch_norm as native_batch_norm
-    from ._native_forms import native_channel_shuffle as native_channel_shuffle
-    from ._native_forms import native_dropout as native_dropout
-    from ._native_forms import native_group_norm as native_group_norm
-    from ._native_forms import native_layer_norm as native_layer_norm
-    from ._native_forms import xlogy_ as xlogy_
     from ._ops import ops as ops
-    from ._recurrences import gru as gru
-    from ._recurrences import gru_cell as gru_cell
-    from ._recurrences import lstm as lstm
-    from ._recurrences import lstm_cell as lstm_cell
-    from ._recurrences import rnn_relu as rnn_relu
-    from ._recurrences import rnn_relu_cell as rnn_relu_cell
-    from ._recurrences import rnn_tanh as rnn_tanh
-    from ._recurrences import rnn_tanh_cell as rnn_tanh_cell
-    from ._retired import eig as eig
-    from ._retired import lstsq as lstsq
-    from ._retired import matrix_rank as matrix_rank
-    from ._retired import solve as solve
-    from ._retired import symeig as symeig
     from ._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
     from ._settings import get_deterministic_debug_mode as get_deterministic_debug_mode
     from ._settings import get_float32_matmul_precision as get_float32_matmul_precision
@@ -175,19 +178,18 @@ if TYPE_CHECKING:
     from ._settings import set_deterministic_debug_mode as set_deterministic_debug_mode
     from ._settings import set_float32_matmul_precision as set_float32_matmul_precision
     from ._settings import use_deterministic_algorithms as use_deterministic_algorithms
-    from ._sharing import frombuffer as frombuffer
-    from ._spectra import istft as istft
-    from ._spectra import stft as stft
-    from ._streams import AcceleratorError as AcceleratorError
-    from ._streams import Event as Event
-    from ._streams import OutOfMemoryError as OutOfMemoryError
-    from ._streams import Stream as Stream
-    from ._streams import get_device_module as get_device_module
-    from ._windows import bartlett_window as bartlett_window
-    from ._windows import blackman_window as blackman_window
-    from ._windows import hamming_window as hamming_window
-    from ._windows import hann_window as hann_window
-    from ._windows import kaiser_window as kaiser_window
+    from ._tensors.legacy import BFloat16Tensor as BFloat16Tensor
+    from ._tensors.legacy import BoolTensor as BoolTensor
+    from ._tensors.legacy import ByteTensor as ByteTensor
+    from ._tensors.legacy import CharTensor as CharTensor
+    from ._tensors.legacy import DoubleTensor as DoubleTensor
+    from ._tensors.legacy import FloatTensor as FloatTensor
+    from ._tensors.legacy import HalfTensor as HalfTensor
+    from ._tensors.legacy import IntTensor as IntTensor
+    from ._tensors.legacy import LongTensor as LongTensor
+    from ._tensors.legacy import ShortTensor as ShortTensor
+    from ._tensors.legacy import set_default_tensor_type as set_default_tensor_type
+    from ._tensors.sharing import frombuffer as frombuffer
     from .amp._former import get_autocast_cpu_dtype as get_autocast_cpu_dtype
     from .amp._former import get_autocast_gpu_dtype as get_autocast_gpu_dtype
     from .amp._former import is_autocast_cpu_enabled as is_autocast_cpu_enabled
@@ -287,37 +289,37 @@ else:
             "version",
         },
         places={
-            "._absent_types": "chalf complex32 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
+            "._devices.absent_types": "chalf complex32 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
             "float8_e5m2fnuz float8_e8m0fnu jagged qint32 qint8 quint2x4 quint4x2 quint8 sparse_bsc "
             "sparse_bsr sparse_coo sparse_csc sparse_csr uint16 uint32 uint64",
-            "._assertions": "_assert _check _check_index _check_is_size _check_not_implemented "
+            "._functions.assertions": "_assert _check _check_index _check_is_size _check_not_implemented "
             "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with _is_all_true "
             "_is_any_true sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
-            "._C._scripting": "PyTorchFileReader PyTorchFileWriter",
-            "._chains": "chain_matmul",
-            "._compiled": "compile",
-            "._eigenpairs": "lobpcg",
-            "._legacy": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor "
+            "._compat._C._scripting": "PyTorchFileReader PyTorchFileWriter",
+            "._functions.chains": "chain_matmul",
+            "._calls.compiled": "compile",
+            "._functions.eigenpairs": "lobpcg",
+            "._tensors.legacy": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor "
             "HalfTensor IntTensor LongTensor ShortTensor set_default_tensor_type",
-            "._losses": "affine_grid_generator bilinear conv_tbc cosine_embedding_loss cosine_similarity "
+            "._functions.losses": "affine_grid_generator bilinear conv_tbc cosine_embedding_loss cosine_similarity "
             "ctc_loss grid_sampler hinge_embedding_loss instance_norm kl_div margin_ranking_loss "
             "pairwise_distance poisson_nll_loss triplet_margin_loss",
-            "._lowrank": "orgqr ormqr pca_lowrank svd_lowrank",
+            "._functions.lowrank": "orgqr ormqr pca_lowrank svd_lowrank",
             "._machine": "compiled_with_cxx11_abi from_file get_device get_num_interop_threads has_lapack "
             "has_mkl has_openmp has_spectral is_distributed set_num_interop_threads",
-            "._native_forms": "_convolution _shape_as_tensor convolution embedding_bag embedding_renorm_ "
+            "._functions.native_forms": "_convolution _shape_as_tensor convolution embedding_bag embedding_renorm_ "
             "frobenius_norm gcd_ grid_sampler_2d grid_sampler_3d lcm_ ldexp_ native_batch_norm "
             "native_channel_shuffle native_dropout native_group_norm native_layer_norm nuclear_norm xlogy_",
-            "._recurrences": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
-            "._retired": "eig lstsq matrix_rank solve symeig",
-            "._segments": "segment_reduce",
+            "._functions.recurrences": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
+            "._functions.retired": "eig lstsq matrix_rank solve symeig",
+            "._functions.segments": "segment_reduce",
             "._settings": "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
             "get_float32_matmul_precision is_deterministic_algorithms_warn_only_enabled "
             "set_deterministic_debug_mode set_float32_matmul_precision use_deterministic_algorithms",
-            "._sharing": "frombuffer",
-            "._spectra": "istft stft",
-            "._streams": "AcceleratorError Event OutOfMemoryError Stream get_device_module",
-            "._windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+            "._tensors.sharing": "frombuffer",
+            "._functions.spectra": "istft stft",
+            "._devices.streams": "AcceleratorError Event OutOfMemoryError Stream get_device_module",
+            "._functions.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
             ".amp": "autocast",
             ".amp._former": "get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_cpu_enabled "
             "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_gpu_dtype",
@@ -329,13 +331,13 @@ else:
             ".futures": "Future",
             ".inspection": "graph",
             ".jit": "ScriptModule fork wait",
-            "._higher_order_ops": "cond while_loop",
+            "._compat._higher_order_ops": "cond while_loop",
             ".serialization": "load save",
             ".storage": "TypedStorage UntypedStorage is_storage",
             ".utils._device": "get_default_device set_default_device",
             ".utils.dlpack": "from_dlpack to_dlpack",
         },
-        families={"_foreach_": "._foreach"},
+        families={"_foreach_": "._functions.foreach"},
     )
 
 __version__ = _rushlight.__version__

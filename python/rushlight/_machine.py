@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _rushlight as native
-from ._sharing import on_file
-from ._showing import shown_as_given
+from ._calls.showing import shown_as_given
+from ._tensors.sharing import on_file
 
 if TYPE_CHECKING:
     from ._rushlight import Tensor

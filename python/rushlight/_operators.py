@@ -116,8 +116,8 @@ def _check_filled(name: str, given: Mapping[str, Any], result: Tensor) -> None:
     """Refuse what was computed of tensors without numbers and no class has been shown."""
     for one in given.values():
         for tensor in one if isinstance(one, (list, tuple)) else (one,):
-            is_hollow = isinstance(tensor, Tensor) and _rushlight._is_hollow(tensor)
-            if is_hollow and _rushlight._memory_of(tensor) != _rushlight._memory_of(result):
+            has_no_data = isinstance(tensor, Tensor) and _rushlight._is_hollow(tensor)
+            if has_no_data and _rushlight._memory_of(tensor) != _rushlight._memory_of(result):
                 raise NotImplementedError(f"Could not run 'aten::{name}', which no class was shown.")
 
 
@@ -135,7 +135,7 @@ class _Settled(Call):
         """Show it to the next interceptor, if there is one, or to the classes of the arguments."""
         if _rushlight._interceptors():
             return _rushlight._beneath_interceptor(self.show)
-        return self.show(None) if self.minding() else self.result
+        return self.show(None) if self.subclassed() else self.result
 
 
 def _operands(func: OpOverload, given: Mapping[str, Any]) -> list[Any]:

@@ -223,7 +223,7 @@ class Call:
                 return answer
         return self.func.compute(*args, **kwargs)
 
-    def minding(self) -> list[Tensor]:
+    def subclassed(self) -> list[Tensor]:
         """Return the arguments whose classes are shown operations: one of each, derived classes first."""
         found: list[Tensor] = []
         if not _rushlight._is_minding():
@@ -240,10 +240,10 @@ class Call:
 
     def show(self, mode: Any) -> Any:
         """Have `mode`, or where it declines or is none the classes of the arguments, answer in its place."""
-        minding = self.minding()
-        types = tuple(map(type, minding))
+        subclassed = self.subclassed()
+        types = tuple(map(type, subclassed))
         calls = _running.__dict__.setdefault("calls", [])
-        for one in [mode, *minding] if mode is not None else minding:
+        for one in [mode, *subclassed] if mode is not None else subclassed:
             before, self._is_with_class = self._is_with_class, one is not mode
             calls.append(self)
             try:
@@ -343,7 +343,7 @@ class _OpNamespace:
 
 
 # Libraries of operators that are compiled for torch, and where those stand that are computed here instead.
-_STANDING_IN = {"torchvision": "._vision"}
+_STANDING_IN = {"torchvision": "._compat.vision"}
 
 
 def _stand_in(library: str) -> bool:

@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
-from . import _pieces, _samples, _searches, _written
+from ._calls import written as _written
+from ._calls.showing import shown, shown_as_given, shown_as_method, shown_like, shown_to
+from ._functions import pieces as _pieces
+from ._functions import samples as _samples
+from ._functions import searches as _searches
 from ._lazy import on_first_use
 from ._rushlight import (
     Tensor,
@@ -14,7 +18,6 @@ from ._rushlight import (
     _handle_torch_function,
     _has_torch_function,
 )
-from ._showing import shown, shown_as_given, shown_as_method, shown_like, shown_to
 from .autograd.differentiate import backward as _backward
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -172,7 +175,7 @@ def storage(self: Tensor) -> Any:
 
 
 def __copy__(self: Tensor) -> Tensor:
-    from ._copying import copied
+    from ._tensors.copying import copied
 
     return copied(self)
 
@@ -198,34 +201,34 @@ _COMPILED = ("norm", "register_hook", "register_post_accumulate_grad_hook", "spl
 
 # What is rare comes from files that load when it is first called.
 _RARE = {
-    "__deepcopy__": "._copying",
+    "__deepcopy__": "._tensors.copying",
     "__dlpack__": ".utils.dlpack",
     "__dlpack_device__": ".utils.dlpack",
-    "__reduce_ex__": "._copying",
-    "_rev_view_func_unsafe": "._view_functions",
-    "_view_func": "._view_functions",
-    "_view_func_unsafe": "._view_functions",
-    "apply_": "._elements",
-    "dim_order": "._layouts",
-    "eig": "._retired",
-    "is_shared": "._sharing",
-    "istft": "._spectra",
-    "lstsq": "._retired",
-    "map2_": "._elements",
-    "map_": "._elements",
-    "module_load": "._legacy",
-    "new": "._legacy",
-    "orgqr": "._lowrank",
-    "ormqr": "._lowrank",
-    "pin_memory": "._sharing",
-    "reinforce": "._retired",
-    "resize": "._legacy",
-    "resize_as": "._legacy",
-    "share_memory_": "._sharing",
-    "solve": "._retired",
-    "stft": "._spectra",
-    "symeig": "._retired",
-    "to_dense": "._legacy",
+    "__reduce_ex__": "._tensors.copying",
+    "_rev_view_func_unsafe": "._tensors.view_functions",
+    "_view_func": "._tensors.view_functions",
+    "_view_func_unsafe": "._tensors.view_functions",
+    "apply_": "._functions.elements",
+    "dim_order": "._tensors.layouts",
+    "eig": "._functions.retired",
+    "is_shared": "._tensors.sharing",
+    "istft": "._functions.spectra",
+    "lstsq": "._functions.retired",
+    "map2_": "._functions.elements",
+    "map_": "._functions.elements",
+    "module_load": "._tensors.legacy",
+    "new": "._tensors.legacy",
+    "orgqr": "._functions.lowrank",
+    "ormqr": "._functions.lowrank",
+    "pin_memory": "._tensors.sharing",
+    "reinforce": "._functions.retired",
+    "resize": "._tensors.legacy",
+    "resize_as": "._tensors.legacy",
+    "share_memory_": "._tensors.sharing",
+    "solve": "._functions.retired",
+    "stft": "._functions.spectra",
+    "symeig": "._functions.retired",
+    "to_dense": "._tensors.legacy",
 }
 
 # What no tensor is: in the memory of another device, or in another layout.
@@ -261,7 +264,7 @@ def __torch_function__(
 
 
 def _make_wrapper_subclass(*args: Any, **kwargs: Any) -> Any:
-    from ._wrappers import make_wrapper_subclass
+    from ._tensors.wrappers import make_wrapper_subclass
 
     return make_wrapper_subclass(*args, **kwargs)
 
@@ -288,4 +291,4 @@ def install(tensor_class: type[Tensor]) -> None:
         setattr(tensor_class, function.__name__, shown_as_method(function))
 
 
-__getattr__, __dir__ = on_first_use(globals(), places={"._pickles": "_rebuild_from_type_v2"})
+__getattr__, __dir__ = on_first_use(globals(), places={"._files.pickles": "_rebuild_from_type_v2"})

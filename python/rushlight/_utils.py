@@ -144,6 +144,6 @@ class classproperty:
 __getattr__, __dir__ = on_first_use(
     globals(),
     places={
-        "._pickles": "_rebuild_parameter _rebuild_parameter_with_state _rebuild_tensor _rebuild_tensor_v2",
+        "._files.pickles": "_rebuild_parameter _rebuild_parameter_with_state _rebuild_tensor _rebuild_tensor_v2",
     },
 )

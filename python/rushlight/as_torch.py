@@ -38,7 +38,7 @@ def activate() -> None:
             f"torch has been imported already, from {place}: rushlight can take its place only before that. "
             "Call rushlight.as_torch() first, or start the program with `python -m rushlight`."
         )
-    from . import _standing_in
+    from ._compat import standing_in as _standing_in
 
     _standing_in.begin(package)
     if _FOLDER not in sys.path:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
-from ._precision import exact
+from ._calls.precision import exact
+from ._calls.showing import shown_as_given, taking
 from ._rushlight import Tensor
-from ._showing import shown_as_given, taking
-from ._typename import scalar_name
+from ._tensors.typename import scalar_name
 
 if TYPE_CHECKING:
     from typing import Any

@@ -20,15 +20,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from . import _rushlight
-from ._C._stacks import (
-    _pop_torch_function_stack,
-    _push_on_torch_function_stack,
-)
-from ._overridable import (
+from ._calls.overridable import (
     all_names,
     get_ignored_functions,
     get_overridable_functions,
     get_testing_overrides,
+)
+from ._compat._C._stacks import (
+    _pop_torch_function_stack,
+    _push_on_torch_function_stack,
 )
 from ._rushlight import (
     Tensor,

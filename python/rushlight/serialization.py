@@ -20,12 +20,13 @@ from io import BytesIO
 from types import FunctionType
 from typing import Any
 
-from . import _checkpoints, _sharing
 from . import _rushlight as native
-from ._checkpoints import ARCHIVE_START, DTYPES, MAGIC_NUMBER, PROTOCOL_VERSION, STORAGES, Storage
+from ._files import checkpoints as _checkpoints
+from ._files.checkpoints import ARCHIVE_START, DTYPES, MAGIC_NUMBER, PROTOCOL_VERSION, STORAGES, Storage
+from ._files.torch_names import is_of_torch, is_own, own_place, torch_place
 from ._lazy import on_first_use
 from ._rushlight import Tensor
-from ._torch_names import is_of_torch, is_own, own_place, torch_place
+from ._tensors import sharing as _sharing
 from .utils.hooks import warn_if_has_hooks
 
 __all__ = ["load", "save"]
@@ -387,8 +388,8 @@ def _load(file: Any, path: Any, mmap: bool, careful: bool, options: dict[str, An
 __getattr__, __dir__ = on_first_use(
     globals(),
     places={
-        "._pickles": "_get_layout",
-        "._safe_globals": "DEFAULT_PROTOCOL FILE_LIKE MAP_LOCATION add_safe_globals clear_safe_globals "
+        "._files.pickles": "_get_layout",
+        "._files.safe_globals": "DEFAULT_PROTOCOL FILE_LIKE MAP_LOCATION add_safe_globals clear_safe_globals "
         "get_safe_globals safe_globals",
     },
 )

@@ -83,7 +83,7 @@ class _Storage:
 
     def is_shared(self) -> bool:
         """Tell whether processes that are forked from now on share the memory."""
-        from ._sharing import is_shared
+        from ._tensors.sharing import is_shared
 
         return is_shared(self._shown)
 
@@ -195,7 +195,7 @@ class UntypedStorage(_Storage):
     @classmethod
     def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
         """Return so many bytes of a file, to which writes go on if it is `shared`."""
-        from ._sharing import on_file
+        from ._tensors.sharing import on_file
 
         made = cls.__new__(cls)
         made._memory = on_file(filename, shared, nbytes)
@@ -426,4 +426,4 @@ def is_storage(obj: object, /) -> bool:
     return isinstance(obj, _Storage)
 
 
-__getattr__, __dir__ = on_first_use(globals(), places={"._pickles": "_load_from_bytes"})
+__getattr__, __dir__ = on_first_use(globals(), places={"._files.pickles": "_load_from_bytes"})

@@ -1,11 +1,11 @@
 //! The vector space that the engine adds gradients in: all that it may call of the operations.
 
-use crate::dispatch::modes::minded;
+use crate::dispatch::modes::subclass;
 use crate::dispatch::view;
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::Result;
 use crate::graph::{FormRef, mode, tangents};
-use crate::kernels::{map, zip};
+use crate::kernels::pointwise::{map, zip};
 use crate::ops;
 use crate::ops::creation::cast;
 use crate::ops::creation::create;
@@ -100,8 +100,8 @@ fn lies_as(gradient: &Layout, leaf: &Layout) -> bool {
 /// The tensor as the first `.grad` of a leaf with this layout: itself if nobody else holds it and its
 /// elements lie as the leaf's do (or need not, see `Flags::gradient_layout`), else a copy.
 pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
-    if gradient.is_minded() && gradient.layout().is_non_overlapping() && gradient.is_only_with_object() {
-        return minded::detach(&gradient);
+    if gradient.is_subclassed() && gradient.layout().is_non_overlapping() && gradient.is_only_with_object() {
+        return subclass::detach(&gradient);
     }
     let own = gradient.layout();
     let lies = own.offset() == 0 && lies_as(&own, like);
@@ -109,7 +109,7 @@ pub fn take_over(gradient: Tensor, like: &Layout) -> Result<Tensor> {
     // torch takes over what shares its memory too, as a view that nobody else holds.
     let (taken, shared) = (fits && gradient.is_only_handle(), !gradient.is_sole());
     let first = match taken && !shared {
-        true if mode::special() => minded::detach(&gradient)?,
+        true if mode::special() => subclass::detach(&gradient)?,
         true => gradient.detach(),
         // What shares its memory is copied, and looks as if it had been taken over.
         false => copy_like(&gradient, if taken && lies { &own } else { like })?,

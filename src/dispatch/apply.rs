@@ -15,7 +15,7 @@ use crate::dispatch::in_place;
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::record::trace;
-use crate::dispatch::{half, watch};
+use crate::dispatch::{half, long_work};
 use crate::ops::creation::copy;
 pub use keep::{Keep, Keepsake};
 
@@ -231,8 +231,8 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     if mode::special() {
         return apply_traced(&op, inputs);
     }
-    if !O::VIEW && watch::is_long(op.effort(inputs)) {
-        return watch::at_length(false, || apply(op, inputs));
+    if !O::VIEW && long_work::is_long(op.effort(inputs)) {
+        return long_work::at_length(false, || apply(op, inputs));
     }
     let outputs = half::forward(&op, inputs)?;
     trace(inputs, &outputs, |needed| {
@@ -304,8 +304,8 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
             apply_one(op, &inputs)
         });
     }
-    if watch::is_long(op.effort(inputs)) {
-        return watch::at_length(true, || apply_in_place(op, inputs));
+    if long_work::is_long(op.effort(inputs)) {
+        return long_work::at_length(true, || apply_in_place(op, inputs));
     }
     // Windows may overlap: what is written to none of them is not to undo what is written to another.
     if inputs[0].is_pending() || !inputs[0].layout().is_non_overlapping() {

@@ -3,13 +3,13 @@
 
 use smallvec::SmallVec;
 
-use crate::dispatch::forward_mode::passing::{Passing, Role};
+use crate::dispatch::forward_mode::propagate::{Passing, Role};
 use crate::dispatch::record::{form, record};
 use crate::dispatch::{in_place, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::boundary;
 use crate::graph::mode::{self, GradModeGuard};
+use crate::graph::transform_level;
 use crate::graph::{At, Edge, Form, Forms, Gradients, Node, NodeRef, Rule};
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Creation, Tensor};
@@ -104,7 +104,7 @@ impl Outcome {
                 _ if !call.depends(before) => Role::Constant,
                 _ if among(call.dirty, before) => Role::Written,
                 // Within a transform it stands for itself, and so does its tangent.
-                Some(_) if boundary::depth() > 0 && !before.is_batched() => Role::New,
+                Some(_) if transform_level::depth() > 0 && !before.is_batched() => Role::New,
                 Some(input) => Role::Shown(input),
                 None => Role::New,
             };
@@ -195,7 +195,7 @@ impl Call<'_> {
             }
         }
         if !(is_input && is_dirty) && adopted.is_view() {
-            if boundary::depth() > 0 {
+            if transform_level::depth() > 0 {
                 // Within a transform it stands for itself, as torch's does: what is written to it is no
                 // write to what it shows.
                 let own = adopted.without_history();

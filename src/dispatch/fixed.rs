@@ -14,9 +14,10 @@ pub(crate) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Send + Sync + 'sta
     if let Some(y) = batch::unary(x, |x| map(x, f)) {
         return y;
     }
-    if x.is_minded()
-        && let Some(y) =
-            intercept::minded("fixed_map", &[x.into()], move |operands| map(intercept::first(operands), f))
+    if x.is_subclassed()
+        && let Some(y) = intercept::of_subclass("fixed_map", &[x.into()], move |operands| {
+            map(intercept::first(operands), f)
+        })
     {
         return y;
     }
@@ -43,9 +44,9 @@ pub(crate) fn zip(
         [Value::Tensor(a), Value::Tensor(b)] => zip(a, b, f),
         _ => unreachable!("both are tensors"),
     };
-    if (a.is_minded() || b.is_minded())
+    if (a.is_subclassed() || b.is_subclassed())
         && let Some(y) =
-            intercept::minded("fixed_zip", &[a.into(), b.into()], move |operands| both(operands, f))
+            intercept::of_subclass("fixed_zip", &[a.into(), b.into()], move |operands| both(operands, f))
     {
         return y;
     }

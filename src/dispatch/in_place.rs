@@ -9,13 +9,14 @@ mod window;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::forward_mode::passing::Passing;
+use crate::dispatch::forward_mode::propagate::Passing;
 use crate::dispatch::forward_mode::tangents;
-use crate::dispatch::modes::minded;
+use crate::dispatch::modes::subclass;
 use crate::dispatch::record::{MakeRule, form, gradient_edges, needed, only_once, records};
 use crate::dispatch::{batch, repeated};
 use crate::error::{Error, Result};
-use crate::graph::{Edge, Forms, Node, Rule, SavedTensor, Source, check_kept, mode, packing, writes};
+use crate::graph::observe::writes;
+use crate::graph::{Edge, Forms, Node, Rule, SavedTensor, Source, check_kept, mode, saved_tensor_hooks};
 use crate::ops::creation::{cast, copy};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
@@ -42,7 +43,7 @@ pub(crate) fn check_filled(x: &Tensor, recording: bool) -> Result<()> {
     if recording {
         check_history(x)?;
     }
-    if mode::special() { packing::tell(x) } else { Ok(()) }
+    if mode::special() { saved_tensor_hooks::tell(x) } else { Ok(()) }
 }
 
 /// Whether the history of `x` may be given a new end.
@@ -107,8 +108,8 @@ pub(crate) struct Write<'a> {
     edges: SmallVec<[Option<Edge>; 2]>,
     recording: bool,
     passing: Option<Box<Passing>>,
-    ahead: packing::Ahead,
-    /// A copy of what the first input was, if its class minds it.
+    ahead: saved_tensor_hooks::Ahead,
+    /// A copy of what the first input was, if it is of a dispatch subclass.
     before: Option<Tensor>,
 }
 
@@ -139,7 +140,14 @@ impl<'a> Write<'a> {
         let edges = if recording { tangents::edges(&inputs)? } else { SmallVec::new() };
         let passing = if mode::special() { Passing::of(&inputs)? } else { None };
         let passing = passing.map(Passing::before_write).transpose()?.map(Box::new);
-        Ok(Write { inputs, edges, recording, passing, ahead: packing::Ahead::default(), before: None })
+        Ok(Write {
+            inputs,
+            edges,
+            recording,
+            passing,
+            ahead: saved_tensor_hooks::Ahead::default(),
+            before: None,
+        })
     }
 
     /// Whether a rule will be asked for, so that what it needs of the old values has to be kept.
@@ -161,8 +169,8 @@ impl<'a> Write<'a> {
     /// a copy that has its history. It may be refused, and nothing is written then.
     #[cold]
     pub(crate) fn pack(&mut self, rule: &dyn Rule) -> Result<()> {
-        let minded = self.inputs.iter().flatten().any(|input| input.is_minded());
-        if !self.recording || packing::packer().is_none() && !minded {
+        let subclassed = self.inputs.iter().flatten().any(|input| input.is_subclassed());
+        if !self.recording || saved_tensor_hooks::packer().is_none() && !subclassed {
             return Ok(());
         }
         let is_first = |(_, saved): &(&str, &SavedTensor)| saved.source() == Source::Input(0);
@@ -170,10 +178,10 @@ impl<'a> Write<'a> {
             Some(Some(x)) if rule.saved().iter().any(is_first) => Some(cast::clone(x)?),
             _ => None,
         };
-        self.before = before.clone().filter(Tensor::is_minded);
+        self.before = before.clone().filter(Tensor::is_subclassed);
         let others = self.inputs.iter().copied().skip(1);
         let inputs: SmallVec<[Option<&Tensor>; 2]> = std::iter::once(before.as_ref()).chain(others).collect();
-        self.ahead = packing::pack_inputs(rule, &inputs)?;
+        self.ahead = saved_tensor_hooks::pack_inputs(rule, &inputs)?;
         Ok(())
     }
 
@@ -200,7 +208,7 @@ impl<'a> Write<'a> {
         self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))?;
         if self.recording && mode::special() {
             let calculated = tangents::calculated(&node, Some(x))?;
-            packing::pack_saved(&node, &mut self.ahead, &calculated, &|source| match source {
+            saved_tensor_hooks::pack_saved(&node, &mut self.ahead, &calculated, &|source| match source {
                 // The values before the write are there in the copy only.
                 Source::Input(0) | Source::Constant => None,
                 Source::Input(index) => self.inputs.get(usize::from(index)).copied().flatten().cloned(),
@@ -208,7 +216,7 @@ impl<'a> Write<'a> {
             })?;
             let others = self.inputs.iter().copied().skip(1);
             let inputs: SmallVec<[_; 2]> = std::iter::once(self.before.as_ref()).chain(others).collect();
-            minded::keep_whole(&node, &inputs, std::slice::from_ref(x))?;
+            subclass::keep_whole(&node, &inputs, std::slice::from_ref(x))?;
         }
         Ok(())
     }
@@ -266,7 +274,7 @@ fn through_any(
     }
     let recording = records(&inputs);
     check(x, recording)?;
-    if x.is_minded() {
+    if x.is_subclassed() {
         return through_minded(x, recording, operation);
     }
     let target = x.memory();
@@ -299,7 +307,7 @@ fn through_any(
     if mode::special() { tangents::take_tangents(x, &result) } else { Ok(()) }
 }
 
-/// `through` of a tensor that its class minds: it is shown the operation and a copy.
+/// `through` of a tensor of a dispatch subclass: it is shown the operation and a copy.
 #[cold]
 fn through_minded(
     x: &Tensor,

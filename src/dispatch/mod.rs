@@ -3,6 +3,7 @@
 
 pub mod accumulate;
 pub mod apply;
+pub(crate) mod attribute_override;
 pub mod batch;
 pub mod binary;
 pub mod composites;
@@ -11,10 +12,10 @@ pub mod default_dtype;
 pub(crate) mod erased;
 pub(crate) mod fixed;
 pub mod forward_mode;
-pub(crate) mod given;
 pub(crate) mod half;
 pub mod in_place;
 pub mod kept;
+pub mod long_work;
 pub(crate) mod memory_order;
 pub mod modes;
 pub mod operand;
@@ -23,4 +24,3 @@ pub(crate) mod repeated;
 pub mod transform;
 pub mod unary;
 pub mod view;
-pub mod watch;

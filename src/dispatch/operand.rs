@@ -3,7 +3,7 @@
 use crate::dispatch::default_dtype;
 use crate::dtype::{Category, Complex, DType, Scalar};
 use crate::error::Result;
-use crate::graph::cut::Standing;
+use crate::graph::observe::detach_site::Standing;
 use crate::graph::{At, SavedTensor};
 use crate::ops;
 use crate::ops::creation::cast;

@@ -5,9 +5,9 @@ use smallvec::SmallVec;
 
 use crate::dispatch::forward_mode::tangents;
 use crate::error::Result;
-use crate::graph::cut::{Cut, Reason, Standing};
 use crate::graph::node::{RuleBox, boxed};
-use crate::graph::{Edge, Form, Forms, Node, NodeRef, Rule, check_kept, mode, packing};
+use crate::graph::observe::detach_site::{Cut, Reason, Standing};
+use crate::graph::{Edge, Form, Forms, Node, NodeRef, Rule, check_kept, mode, saved_tensor_hooks};
 use crate::tensor::{Array, Tensor};
 
 /// Makes the rule of an operation, at most once, told which inputs matter. What asks for it is compiled once,
@@ -40,7 +40,7 @@ pub(crate) fn trace<R: Rule + 'static>(
 pub(crate) fn trace_any(inputs: &[&Tensor], outputs: &[Tensor], rule: &mut dyn MakeRule) -> Result<()> {
     if mode::special() {
         let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
-        return tangents::trace_any(&inputs, outputs, &mut packing::Ahead::default(), rule);
+        return tangents::trace_any(&inputs, outputs, &mut saved_tensor_hooks::Ahead::default(), rule);
     }
     let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
     if standing.requires_grad && mode::is_grad_enabled() && !passes_by(inputs.iter().copied().map(Some)) {

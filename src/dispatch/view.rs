@@ -4,7 +4,7 @@
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{apply_one, one, single, tangent};
-use crate::dispatch::modes::{intercept, minded};
+use crate::dispatch::modes::{intercept, subclass};
 use crate::dispatch::record::trace;
 use crate::dispatch::{batch, in_place};
 use crate::dtype::DType;
@@ -39,7 +39,7 @@ pub(crate) fn show_memory(source: &Tensor, memory: Array, creation: Creation) ->
 
 /// A view of `source` that somebody else has made, which shows memory of its own perhaps.
 pub(crate) fn adopt(source: &Tensor, given: Tensor, creation: Creation) -> Tensor {
-    if given.is_minded() {
+    if given.is_subclassed() {
         given.become_view(source, created_now(creation), refresh, 0);
         return given;
     }
@@ -162,8 +162,8 @@ pub(crate) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tenso
 /// All of `x`, as a view that has a tangent of its own at a level. Other tangents pass.
 pub(crate) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result<Tensor> {
     let creation = created_now(Creation::Default);
-    let y = if x.is_minded() {
-        let given = minded::detach(x)?;
+    let y = if x.is_subclassed() {
+        let given = subclass::detach(x)?;
         given.become_view(x, creation, refresh, level);
         given
     } else {

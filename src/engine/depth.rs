@@ -6,7 +6,7 @@ use std::thread;
 
 use super::{Host, current};
 use crate::graph::mode;
-use crate::graph::packing::Inherited;
+use crate::graph::saved_tensor_hooks::Inherited;
 
 /// How many runs may be under way on one thread, one inside the other.
 const DEEPEST: usize = 60;

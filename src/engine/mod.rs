@@ -12,7 +12,7 @@ mod leaf;
 mod parallel;
 mod plan;
 mod run;
-mod tie;
+mod zero_edge;
 
 pub use current::{
     current_node, current_order, current_run, is_handing_back, is_retaining, is_unrestricted, will_reach,
@@ -20,11 +20,12 @@ pub use current::{
 
 use self::experience::Way;
 use crate::dispatch::accumulate;
-use crate::dispatch::watch::{LockKept, Watch};
+use crate::dispatch::long_work::{LockKept, Watch};
 use crate::error::{Error, Result};
-use crate::graph::cut::Reason;
 pub use crate::graph::host::{Host, NoHost};
-use crate::graph::{At, Edge, FormRef, Freeing, Gradients, NodeRef, anomaly, boundary, mode, profile};
+use crate::graph::observe::detach_site::Reason;
+use crate::graph::observe::{anomaly, profile};
+use crate::graph::{At, Edge, FormRef, Freeing, Gradients, NodeRef, mode, transform_level};
 use crate::origin;
 use crate::tensor::Tensor;
 
@@ -116,10 +117,10 @@ pub fn run(
     // A run that lies deep in others goes on on a further thread, in the same modes.
     let flags = mode::Flags { grad: options.create_graph, ..mode::flags() };
     let unrestricted = matches!(wanted, Wanted::AllLeaves) && is_unrestricted();
-    let transform = boundary::next_run();
+    let transform = transform_level::next_run();
     let mut outcome = Ok(Vec::new());
     let mut body = || {
-        let _transform = transform.map(boundary::RunGuard::of);
+        let _transform = transform.map(transform_level::RunGuard::of);
         let _mode = mode::FlagsGuard::new(flags);
         let _lock = LockKept::new();
         let _current = current::CurrentGuard::enter(&plan, options, unrestricted);

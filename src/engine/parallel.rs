@@ -25,7 +25,7 @@ use super::check;
 use super::leaf::{Deposit, Deposits};
 use super::plan::{Plan, Target, has_hooks};
 use super::run::{Step, Terms, finish_leaf, tensor_hooks};
-use crate::dispatch::watch::Watch;
+use crate::dispatch::long_work::Watch;
 use crate::error::{Error, Result};
 use crate::graph::{Edge, Gradients, NodeRef, mode};
 use crate::kernels::interrupt::{self, Asking, Interrupted};

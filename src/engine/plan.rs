@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::Wanted;
 use super::buffer::Buffer;
 use super::experience::Kind;
-use crate::graph::{Edge, Node, NodeId, NodeRef, Traits, packing};
+use crate::graph::{Edge, Node, NodeId, NodeRef, Traits, saved_tensor_hooks};
 use crate::kernels::parallel;
 use crate::tensor::Tensor;
 
@@ -299,7 +299,7 @@ impl<'a> Task<'a> {
             is_leaf: leaf.is_some(),
             caller_only: is_hooked(record, leaf)
                 || traits.has(Traits::CALLER_ONLY)
-                || packing::ever() && packing::leads_to_host(node),
+                || saved_tensor_hooks::ever() && saved_tensor_hooks::leads_to_host(node),
             captures: SmallVec::new(),
             work: weight.unwrap_or_else(|| 100 + record.form(0).layout.numel() as u64),
         }

@@ -10,14 +10,15 @@ use super::check;
 use super::current::NodeGuard;
 use super::leaf::{Deposit, Deposits};
 use super::plan::{Plan, Target, Task};
-use super::tie;
 use crate::dispatch::accumulate;
+use crate::engine::zero_edge;
 use crate::error::{Error, Result};
-use crate::graph::packing::{self, UnpackedOnce};
-use crate::graph::profile::{self, Extent};
-use crate::graph::{
-    At, Call, Edge, Freeing, Gradients, Hook, Hooks, Node, NodeRef, Place, Traits, anomaly, mode,
-};
+use crate::graph::observe::anomaly;
+use crate::graph::observe::profile;
+use crate::graph::observe::profile::Extent;
+use crate::graph::saved_tensor_hooks;
+use crate::graph::saved_tensor_hooks::UnpackedOnce;
+use crate::graph::{At, Call, Edge, Freeing, Gradients, Hook, Hooks, Node, NodeRef, Place, Traits, mode};
 use crate::kernels::interrupt::{self, Asking};
 use crate::origin;
 use crate::tensor::Tensor;
@@ -213,7 +214,7 @@ impl Step<'_> {
             }
         }
         if self.terms.options.create_graph {
-            tie::tie(self.node, &mut results);
+            zero_edge::tie(self.node, &mut results);
         }
         if let Some(hooks) = hooks() {
             for hook in hooks.at(Place::After) {
@@ -232,14 +233,14 @@ impl Step<'_> {
         let tracking = self.terms.options.create_graph;
         let at = At { node: self.node, needed: self.wanted, tracking, seen: self.terms.seen };
         let rule = node.rule();
-        if !(tracking || mode::special() || packing::ever()) {
+        if !(tracking || mode::special() || saved_tensor_hooks::ever()) {
             return rule.vjp(&at, gradients);
         }
         // The host's own rules have lines of their own.
         let _line =
             (tracking && !node.traits().has(Traits::CALLER_ONLY)).then(|| origin::within(node.origin()));
         let _profiled = profile::node(self.node, Extent::Rule, gradients);
-        let _once = packing::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
+        let _once = saved_tensor_hooks::ever().then(|| UnpackedOnce::of(self.node)).transpose()?;
         rule.vjp(&at, gradients)
     }
 }

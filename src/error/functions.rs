@@ -46,7 +46,7 @@ macro_rules! functions {
     /// An operation whose interceptor answered another number of tensors than it gives.
     Intercepted { node: String, got: usize, expected: usize },
     /// An operation computed on a tensor without numbers, which its class did not answer.
-    HollowOperand {},
+    OperandWithoutData {},
     /// Something packed that is not there.
     PackedNothing {},
     /// A second derivative of what was said to have none.

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::boundary;
 use super::rule::Gradients;
 use crate::error::Result;
+use crate::graph::transform_level;
 use crate::tensor::{Tensor, WeakTensor};
 use std::sync::Arc;
 
@@ -123,7 +123,7 @@ impl Hooks {
 
     /// The hooks of one place that the present run calls, without the lock, so that they may add and remove.
     pub fn at(&self, place: Place) -> Vec<Arc<dyn Hook>> {
-        let run = boundary::present_run();
+        let run = transform_level::present_run();
         self.entries
             .lock()
             .iter()
@@ -151,7 +151,7 @@ impl Hooks {
             emptied.extend(hooks.as_ref().filter(|hooks| hooks.is_empty()).map(|_| place));
             drop(emptied);
             let hooks = hooks.into_iter().flatten();
-            kept.extend(hooks.map(|(id, hook)| Entry { id, place, home: boundary::NONE, hook }));
+            kept.extend(hooks.map(|(id, hook)| Entry { id, place, home: transform_level::NONE, hook }));
             let used = !kept.is_empty() || !self.retained.lock().is_empty();
             self.used.store(used, Ordering::Release);
             *entries = kept;

@@ -8,16 +8,17 @@ use parking_lot::Mutex;
 use smallbox::{SmallBox, smallbox};
 use smallvec::SmallVec;
 
-use super::anomaly::{self, Trace};
 use super::arena::{Id, Strong};
-use super::boundary;
-use super::cut::Cut;
 use super::hooks::{Hook, HookId, Hooks, Place};
 use super::released::{self, Freeing};
 use super::rule::{Rule, Traits};
 use super::saved::SavedTensor;
 use crate::dtype::DType;
 use crate::error::Error;
+use crate::graph::observe::anomaly;
+use crate::graph::observe::anomaly::Trace;
+use crate::graph::observe::detach_site::Cut;
+use crate::graph::transform_level;
 use crate::origin::{self, Origin};
 use crate::shape::SharedLayout;
 use crate::sharing::{RwLock, RwLockReadGuard};
@@ -257,7 +258,7 @@ impl Node {
 
     /// Adds a hook, which sees derivatives of the transform that the node is inside of.
     pub fn add_hook(&self, place: Place, hook: Arc<dyn Hook>) -> HookId {
-        self.extras_or_new().hooks.add(place, boundary::home(self.seq()), hook)
+        self.extras_or_new().hooks.add(place, transform_level::home(self.seq()), hook)
     }
 
     /// Says that the tensor that is this output has forgotten its history in place.

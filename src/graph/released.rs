@@ -2,12 +2,12 @@
 
 use smallvec::SmallVec;
 
-use super::cut::{Cut, Reason};
 use super::node::{RuleBox, boxed};
 use super::rule::{At, Gradients, Inputs, Rule};
 use super::saved::SavedTensor;
 use super::shown::Attributes;
 use crate::error::Result;
+use crate::graph::observe::detach_site::{Cut, Reason};
 use crate::origin::Origin;
 use crate::tensor::Tensor;
 

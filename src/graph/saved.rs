@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use plain::{Facts, Mark, Plain};
 
-use super::boundary;
 use super::node::{Edge, NodeRef, any_detached};
-use super::packing;
 use super::rule::Rule;
 use super::tangents::Tangents;
-use super::writes;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::observe::writes;
+use crate::graph::saved_tensor_hooks;
+use crate::graph::transform_level;
 use crate::shape::SharedLayout;
 use crate::tensor::{Array, Batch, Tensor};
 
@@ -45,7 +45,7 @@ pub(crate) fn expect_uncounted() {
 /// Whether backward may rely on what a rule keeps. Asked before the rule is recorded.
 pub fn check_kept(rule: &dyn Rule) -> Result<()> {
     // A function that is being transformed sees tensors of its own, whatever these are around.
-    let uncounted = UNCOUNTED_KEPT.load(Ordering::Relaxed) && boundary::depth() == 0;
+    let uncounted = UNCOUNTED_KEPT.load(Ordering::Relaxed) && transform_level::depth() == 0;
     if uncounted && rule.saved().iter().any(|(_, saved)| !saved.is_counted()) {
         return Err(Error::InferenceSaved {}.into());
     }
@@ -197,8 +197,8 @@ impl SavedTensor {
     /// Keeps a tensor whose history does not matter.
     pub fn constant(tensor: &Tensor) -> Self {
         let mut saved = SavedTensor::new(tensor.memory(), Source::Constant);
-        if let Some(Ok(whole)) = packing::whole(tensor, false) {
-            packing::expect_kept();
+        if let Some(Ok(whole)) = saved_tensor_hooks::whole(tensor, false) {
+            saved_tensor_hooks::expect_kept();
             return saved.packed(whole);
         }
         if let Some(batch) = tensor.batch() {
@@ -404,10 +404,10 @@ impl Special {
                     let place = edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));
                     return Err(writes::modified(node, memory, version, place));
                 }
-                let unpacked = packing::unpack(&**kept)?;
+                let unpacked = saved_tensor_hooks::unpack(&**kept)?;
                 let edge = if tracking { facts.source.edge(node) } else { None };
                 let array = facts.fitting(unpacked.array())?;
-                if unpacked.is_minded() {
+                if unpacked.is_subclassed() {
                     if edge.is_some() && unpacked.gradient_edge()?.is_none() {
                         unpacked.set_edge(edge);
                     }

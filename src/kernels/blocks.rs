@@ -10,12 +10,12 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::apply::{GRAIN, each_slice_1, each_slice_2, each_slice_3};
-use super::dense::dense;
 use super::interrupt::Steps;
-use super::moves;
 use super::parallel::{Body, each_item};
 use super::simd::vectorised;
+use crate::kernels::geometry::dense::dense;
+use crate::kernels::geometry::moves;
+use crate::kernels::pointwise::apply::{GRAIN, each_slice_1, each_slice_2, each_slice_3};
 
 /// The most bytes of a block. A row of this length or longer is a block of its own, or several; of shorter ones
 /// a block has as many as there is room for.

@@ -3,7 +3,7 @@
 //!
 //! What a fold is depends on the length of the rows alone.
 
-use super::math::Arithmetic;
+use crate::kernels::pointwise::math::Arithmetic;
 
 /// Elements that are taken at once, enough to fill the vector registers.
 const LANES: usize = 32;

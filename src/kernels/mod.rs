@@ -6,37 +6,20 @@
 //! and reductions are folded, at points that depend on shapes alone, so the number of threads
 //! never shows in the bits of a result.
 
-mod along;
-mod apply;
-pub mod bessel;
 mod blocks;
-mod dense;
-pub mod distinct;
-pub mod factor;
 pub mod fourier;
-pub mod gather;
-pub mod gemm;
-pub mod incomplete;
+pub mod geometry;
+pub mod indexing;
 pub mod interrupt;
-pub mod jets;
 mod lanes;
-pub mod map;
-pub mod math;
-mod merge;
-pub mod moves;
-pub mod normalise;
+pub mod linalg;
+pub mod neural;
 pub mod parallel;
-pub mod polynomials;
+pub mod pointwise;
 pub mod random;
-pub mod reduce;
-pub mod scan;
+pub mod reduction;
 mod simd;
-pub mod softmax;
-pub mod sort;
-pub mod special;
-pub mod taps;
+pub mod sorting;
 #[cfg(test)]
 mod testing;
 pub mod vector;
-pub mod windows;
-pub mod zip;

@@ -1,10 +1,10 @@
 //! Running a plain loop with the widest vector instructions of this processor. The loops
 //! themselves live with their kernels and are written for the compiler to vectorise.
 
-use super::math::Arithmetic;
-#[cfg(not(debug_assertions))]
-use super::math::Fused;
 use crate::dtype::Real;
+use crate::kernels::pointwise::math::Arithmetic;
+#[cfg(not(debug_assertions))]
+use crate::kernels::pointwise::math::Fused;
 
 /// Work shorter than this is not worth looking up the processor for.
 #[cfg(not(debug_assertions))]

@@ -6,11 +6,11 @@
 
 use std::mem::MaybeUninit;
 
-use super::apply::GRAIN;
-use super::math::Arithmetic;
 use super::parallel::{Body, each_part};
 use super::simd::{Calculation, calculated};
 use crate::dtype::{DType, Real};
+use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::pointwise::math::Arithmetic;
 
 /// Numbers that are worked on before the next ones are looked at: they stay in the nearest memory.
 const CHUNK: usize = 1024;
@@ -214,7 +214,7 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::math;
+    use crate::kernels::pointwise::math;
     use crate::kernels::testing::{at_thread_counts, written};
 
     #[derive(Clone, Copy)]

@@ -21,8 +21,8 @@ use super::history::Cold;
 use super::view::{Creation, Refresh};
 use super::{Array, Tensor};
 use crate::error::Result;
-use crate::graph::boundary;
 use crate::graph::mode::{self, SpecialGuard};
+use crate::graph::transform_level;
 use crate::shape::{Dims, Layout, SharedLayout};
 
 /// What random operations do while a function is mapped.
@@ -68,7 +68,7 @@ impl Mapping {
                 id: mode::new_level(),
                 depth: levels.len() + 1,
                 around: INNERMOST.get(),
-                level: levels.len() + 1 + boundary::depth(),
+                level: levels.len() + 1 + transform_level::depth(),
                 size,
                 randomness,
                 open: AtomicBool::new(true),

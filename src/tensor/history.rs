@@ -7,8 +7,8 @@ use super::view::View;
 use super::{Array, Tensor, WeakTensor};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::holding::Holding;
+use crate::graph::observe::detach_site::{Cut, Reason, Standing};
+use crate::graph::references::Holding;
 use crate::graph::{Edge, Hooks, NodeRef, Place, Tangents, leaf, mode, saved, tangents};
 use crate::sharing::Mutex;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Tensor, WeakTensor};
 use crate::error::{Error, Result};
 use crate::graph::arena::Strong;
-use crate::graph::{Edge, Hook, HookId, Hooks, NamedHooks, Node, NodeId, NodeRef, Place, boundary};
+use crate::graph::{Edge, Hook, HookId, Hooks, NamedHooks, Node, NodeId, NodeRef, Place, transform_level};
 
 /// Finds a hook again to remove it, without keeping what it is on.
 pub struct HookHandle {
@@ -111,7 +111,7 @@ impl Tensor {
     }
 
     fn leaf_hook(&self, place: Place, hook: Arc<dyn Hook>) -> HookHandle {
-        let home = boundary::home_at(self.depth());
+        let home = transform_level::home_at(self.depth());
         HookHandle { id: self.hooks().add(place, home, hook), on: On::Leaf(self.downgrade()) }
     }
 }

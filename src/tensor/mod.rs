@@ -3,10 +3,10 @@
 
 mod array;
 mod batched;
-pub mod circle;
-mod foreign;
+pub mod cycle;
 mod history;
 mod hooks;
+mod host_object;
 pub mod print;
 mod resolve;
 mod state;
@@ -18,15 +18,18 @@ use once_cell::race::OnceBox;
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::cut::{Cut, Reason, Standing};
-use crate::graph::{Edge, FormRef, NodeRef, mode, replace_kept, saved, writes};
+use crate::graph::observe::detach_site::{Cut, Reason, Standing};
+use crate::graph::observe::writes;
+use crate::graph::{Edge, FormRef, NodeRef, mode, replace_kept, saved};
 use crate::shape::{Layout, SharedLayout};
 use crate::sharing::{self, RwLock, Shared, Spare, WeakShared};
 use crate::storage;
 
+pub use crate::tensor::host_object::{
+    Foreign, Subclass, any_subclassed, register_bareness, register_release, register_watch,
+};
 pub use array::Array;
 pub use batched::{Batch, Mapping, Randomness};
-pub use foreign::{Foreign, Minding, any_minded, register_bareness, register_release, register_watch};
 use history::Cold;
 pub use hooks::HookHandle;
 pub(crate) use state::Reading;
@@ -315,7 +318,7 @@ impl Drop for Tensor {
     #[inline]
     fn drop(&mut self) {
         if self.0.foreign.is_owned() {
-            foreign::handle_goes(self);
+            host_object::handle_goes(self);
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::Array;
 use crate::dtype::{BFloat16, Complex, DType, Half};
 use crate::error::Result;
-use crate::kernels::{map, moves};
+use crate::kernels::geometry::moves;
+use crate::kernels::pointwise::map;
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
 

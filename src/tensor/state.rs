@@ -2,8 +2,9 @@
 
 use super::Array;
 use crate::error::{Error, Result};
-use crate::graph::cut::{Cut, Standing};
-use crate::graph::{Edge, NodeRef, boundary, mode, writes};
+use crate::graph::observe::detach_site::{Cut, Standing};
+use crate::graph::observe::writes;
+use crate::graph::{Edge, NodeRef, mode, transform_level};
 use crate::sharing::RwLockReadGuard;
 
 /// What every operation reads.
@@ -28,7 +29,7 @@ impl Birth {
     const VIEW: u8 = 1 << 7;
 
     pub(super) fn now(is_view: bool) -> Birth {
-        Birth(boundary::depth_here() | if is_view { Birth::VIEW } else { 0 })
+        Birth(transform_level::depth_here() | if is_view { Birth::VIEW } else { 0 })
     }
 
     pub(super) fn is_view(self) -> bool {
@@ -46,7 +47,7 @@ impl Birth {
     /// far as their number tells.
     #[inline]
     pub(super) fn is_here(self) -> bool {
-        self.depth() == 0 || self.depth() <= boundary::depth_here()
+        self.depth() == 0 || self.depth() <= transform_level::depth_here()
     }
 
     pub(super) fn of_view(self) -> Birth {

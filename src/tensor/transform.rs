@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use crate::error::{Error, Result};
-use crate::graph::{Form, NodeRef, boundary};
+use crate::graph::{Form, NodeRef, transform_level};
 
 impl Tensor {
     /// A leaf on the memory of this tensor for the inside of a transform. Its gradients go on to the
@@ -17,7 +17,7 @@ impl Tensor {
         let inner = self.without_history();
         {
             let mut core = inner.0.core.write();
-            core.accumulator = Some(boundary::boundary(form, onward));
+            core.accumulator = Some(transform_level::boundary(form, onward));
             core.requires_grad = true;
         }
         Ok(inner)
@@ -31,14 +31,14 @@ impl Tensor {
     /// Whether this tensor comes from outside of the transform that its thread is inside of, other than
     /// as an argument of the function.
     pub fn is_captured(&self) -> bool {
-        let depth = boundary::depth_here();
+        let depth = transform_level::depth_here();
         if depth == 0 {
             return false;
         }
         let shown = self.base();
         let is_from_outside = |tensor: &Tensor| tensor.0.core.read().birth.depth() < depth;
         (is_from_outside(self) || shown.as_ref().is_some_and(is_from_outside))
-            && !boundary::is_admitted(|admitted| {
+            && !transform_level::is_admitted(|admitted| {
                 admitted.is(self) || shown.as_ref().is_some_and(|base| base.is(admitted))
             })
     }
@@ -52,7 +52,7 @@ impl Tensor {
     /// The numbers of the transforms that go on and that this tensor was made
     /// inside of, or is an argument of.
     pub fn levels(&self) -> Vec<usize> {
-        boundary::levels(self.depth(), self)
+        transform_level::levels(self.depth(), self)
     }
 
     /// This tensor as if it had been made outside of everything, without history.
@@ -83,12 +83,17 @@ impl Tensor {
             }
             core.kept_edge()
         };
-        edge.is_some_and(|edge| !boundary::leads_out(&edge.node, boundary::NONE, boundary::depth()))
+        edge.is_some_and(|edge| {
+            !transform_level::leads_out(&edge.node, transform_level::NONE, transform_level::depth())
+        })
     }
 
     /// Whether the history of this tensor leads out of the transform that began at `since`.
     pub fn leads_out(&self, since: u64) -> Result<bool> {
-        if self.gradient_edge()?.is_some_and(|edge| boundary::leads_out(&edge.node, since, outside(since))) {
+        if self
+            .gradient_edge()?
+            .is_some_and(|edge| transform_level::leads_out(&edge.node, since, outside(since)))
+        {
             return Ok(true);
         }
         self.batch().map_or(Ok(false), |batch| batch.value.leads_out(since))
@@ -99,12 +104,12 @@ impl Tensor {
     pub(crate) fn outer(&self, since: u64, tracked: bool) -> Result<Tensor> {
         let outer = match self.gradient_edge()? {
             Some(edge) if edge.node.leaf().is_none() && edge.node.seq() > since => {
-                let stays = tracked && boundary::leads_out(&edge.node, since, outside(since));
+                let stays = tracked && transform_level::leads_out(&edge.node, since, outside(since));
                 if stays { self.clone() } else { self.without_history() }
             }
             _ => self.clone(),
         };
-        if let Some(depth) = boundary::around(since) {
+        if let Some(depth) = transform_level::around(since) {
             outer.rise(depth.min(127) as u8);
         }
         Ok(outer)
@@ -115,7 +120,7 @@ impl Tensor {
     pub(crate) fn leave_behind(&self, since: u64) {
         if let Ok(Some(edge)) = self.edge()
             && edge.node.seq() > since
-            && !boundary::leads_out(&edge.node, since, outside(since))
+            && !transform_level::leads_out(&edge.node, since, outside(since))
         {
             self.replace_edge(None);
         }
@@ -124,19 +129,19 @@ impl Tensor {
     /// The node that the history of this tensor begins with for those outside of all transforms: that of
     /// a leaf if it is one there, none if it does not lead there.
     pub fn outermost(&self) -> Result<Option<NodeRef>> {
-        Ok(self.gradient_edge()?.and_then(|edge| boundary::outermost(edge.node)))
+        Ok(self.gradient_edge()?.and_then(|edge| transform_level::outermost(edge.node)))
     }
 
     /// How many of the transforms that go on this tensor was made inside of.
     pub fn transforms(&self) -> usize {
-        self.depth().min(boundary::depth())
+        self.depth().min(transform_level::depth())
     }
 
     /// Whether the innermost of these transforms does not follow this tensor, whatever those around do.
     pub fn is_unfollowed(&self) -> Result<bool> {
         let depth = self.transforms();
         let edge = if depth == 0 { None } else { self.gradient_edge()? };
-        Ok(edge.is_some_and(|edge| !boundary::is_within(&edge.node, depth)))
+        Ok(edge.is_some_and(|edge| !transform_level::is_within(&edge.node, depth)))
     }
 
     /// How many transforms the thread that made this tensor was inside of.
@@ -159,11 +164,11 @@ impl Tensor {
     /// Of the outermost `depth` transforms that were going on when this tensor was made, how many have
     /// ended without letting it out, but for those that are around `inner` others.
     pub fn escaped(&self, depth: usize, inner: usize) -> usize {
-        self.depth().min(depth).saturating_sub(inner.max(boundary::depth()))
+        self.depth().min(depth).saturating_sub(inner.max(transform_level::depth()))
     }
 }
 
 /// How many transforms are around the one that began at `since`, or around this thread when it is over.
 fn outside(since: u64) -> usize {
-    boundary::around(since).unwrap_or_else(boundary::depth)
+    transform_level::around(since).unwrap_or_else(transform_level::depth)
 }

@@ -156,7 +156,7 @@ impl Tensor {
     /// Has a tensor without numbers lie where another one does, if there is room for it.
     pub fn share_memory(&self, source: &Tensor) {
         let memory = source.memory();
-        if !self.is_hollow() || !source.is_hollow() || self.is(source) {
+        if !self.has_no_data() || !source.has_no_data() || self.is(source) {
             return;
         }
         let mut core = self.0.core.write();

@@ -147,7 +147,11 @@ fn a_planted_violation_is_caught() {
         ("kernels", "use crate::{dtype::DType, graph::Node};", "graph::Node"),
         ("graph", "use crate::dispatch::{self, accumulate::{add, ones_like}};", "dispatch::accumulate::add"),
         ("engine", "use crate::dispatch::{accumulate, record};", "dispatch::record"),
-        ("engine", "fn f() { crate::kernels::gemm::dot::<f32>(&[], &[]); }", "kernels::gemm::dot"),
+        (
+            "engine",
+            "fn f() { crate::kernels::gemm::dot::<f32>(&[], &[]); }",
+            "rushlight::kernels::linalg::gemm::dot",
+        ),
         ("shape", "type T = crate::storage::Storage;", "storage::Storage"),
     ];
     for (room, source, expected) in planted {

@@ -173,7 +173,7 @@ def test_einops_is_told_of_our_tensors(tmp_path, order):
 
 @pytest.mark.own
 def test_opt_einsum_is_told_where_our_functions_are():
-    functions = import_module("rushlight._opt_einsum")
+    functions = import_module("rushlight._functions.opt_einsum")
     x, y = torch.arange(6.0).reshape(2, 3), torch.arange(6.0).reshape(3, 2)
     assert torch.equal(functions.tensordot(x, y, axes=((1,), (0,))), x @ y)
     assert torch.equal(functions.transpose(x, axes=(1, 0)), x.t())

@@ -5,7 +5,7 @@ use std::ptr;
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use rushlight::graph::holding::Holding;
+use rushlight::graph::references::Holding;
 
 use crate::function::FunctionBase;
 use crate::node::GraphNode;

@@ -10,9 +10,9 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use rushlight::dispatch::custom;
 use rushlight::dispatch::custom::{Call, Outcome};
 use rushlight::dispatch::record::gradient_edges;
-use rushlight::graph::boundary;
 use rushlight::graph::mode::{self, GradModeGuard};
-use rushlight::graph::profile;
+use rushlight::graph::observe::profile;
+use rushlight::graph::transform_level;
 use rushlight::graph::{Held, NodeRef, tangents};
 use rushlight::tensor::{Mapping, Tensor};
 use smallvec::SmallVec;
@@ -51,7 +51,7 @@ pub(super) fn apply<'py>(
     };
     let args = bound.as_ref().unwrap_or(args);
 
-    let of_transform = is_apart && boundary::depth() > 0;
+    let of_transform = is_apart && transform_level::depth() > 0;
     let named = if of_transform { intern!(py, "_generated_cls") } else { intern!(py, "_backward_cls") };
     let made = class.getattr(named)?.call0()?;
     let context = made.cast::<FunctionBase>()?;
@@ -77,13 +77,13 @@ pub(super) fn apply<'py>(
     // Rules of backward that are mapped over gradients call functions as they are, unless these are recorded.
     let plain = mode::special() && !(batched && edges.is_some()) && !Mapping::is_any_asked_for();
     batched &= !plain;
-    if !is_apart && (batched || is_inside_transform() && !(plain && boundary::depth() == 0)) {
+    if !is_apart && (batched || is_inside_transform() && !(plain && transform_level::depth() == 0)) {
         return Err(PyRuntimeError::new_err(NOT_APART));
     }
     let mapped = if mode::special() { of_samples(class, args, batched)? } else { None };
     let run = || {
         if is_apart {
-            let output = mapped.map_or_else(|| boundary::hidden(|| forward.call1(args)), Ok)?;
+            let output = mapped.map_or_else(|| transform_level::hidden(|| forward.call1(args)), Ok)?;
             setup.call1((context, args, &output))?;
             Ok(output)
         } else {

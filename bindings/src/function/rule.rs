@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::dispatch::watch::Aside;
+use rushlight::dispatch::long_work::Aside;
 use rushlight::graph::{At, Gradients, NodeRef, Rule, Traits};
 use rushlight::ops::creation::create;
 use rushlight::origin::Origin;

@@ -3,7 +3,7 @@ use super::entries::function;
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use pyo3::prelude::*;
-use rushlight::graph::anomaly;
+use rushlight::graph::observe::anomaly;
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[function(

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rushlight::dispatch::watch::Aside;
+use rushlight::dispatch::long_work::Aside;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::graph::mode::GradModeGuard;
 use rushlight::graph::{At, NodeRef, SavedTensor as Saved, Shown};

@@ -107,7 +107,7 @@ impl TensorBase {
     /// The address of the first element.
     fn data_ptr(&self) -> PyResult<usize> {
         check_memory(self.tensor())?;
-        Ok(if self.tensor().is_hollow() { 0 } else { self.tensor().data_ptr().addr() })
+        Ok(if self.tensor().has_no_data() { 0 } else { self.tensor().data_ptr().addr() })
     }
 
     /// How often the memory was written to in place.

@@ -5,11 +5,12 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use rushlight::dispatch::batch;
-use rushlight::dispatch::modes::intercept::{is_active, is_minding};
-use rushlight::dispatch::modes::minded;
-use rushlight::graph::profile::{self, Label};
+use rushlight::dispatch::modes::intercept::{is_active, is_dispatching_to_subclasses};
+use rushlight::dispatch::modes::subclass;
+use rushlight::graph::observe::profile;
+use rushlight::graph::observe::profile::Label;
 use rushlight::graph::{HookId, NamedHooks, mode};
-use rushlight::tensor::Minding;
+use rushlight::tensor::Subclass;
 use rushlight::{Error, Tensor};
 use smallvec::smallvec;
 
@@ -260,8 +261,8 @@ impl TensorBase {
         if self.tensor().is_batched() && !self.tensor().is_followed() {
             return Err(PyRuntimeError::new_err("accessing `data` under vmap transform is not allowed"));
         }
-        let data = match self.tensor().is_minded() && is_minding() {
-            true => minded::detach(self.tensor()),
+        let data = match self.tensor().is_subclassed() && is_dispatching_to_subclasses() {
+            true => subclass::detach(self.tensor()),
             false => self.tensor().data(),
         };
         wrap(py, data.map_err(raise)?)
@@ -299,8 +300,8 @@ impl TensorBase {
         let tensor = slf.get().tensor();
         let shape = || smallvec![Some(profile::shape(tensor))];
         let _profiled = profile::begin(Label::Function("detach"), shape);
-        if tensor.is_minded() && is_minding() {
-            return wrap(slf.py(), minded::detach(tensor).map_err(raise)?);
+        if tensor.is_subclassed() && is_dispatching_to_subclasses() {
+            return wrap(slf.py(), subclass::detach(tensor).map_err(raise)?);
         }
         let detached = wrap(slf.py(), detached(tensor)?)?;
         match is_active() {
@@ -345,10 +346,10 @@ impl TensorBase {
             }
             made.set_requires_grad(true).map_err(raise)?;
         }
-        let is_hollow = data.is_hollow();
+        let has_no_data = data.has_no_data();
         let object = wrap_as(cls, made)?;
-        if let Some(made) = as_tensor(&object).filter(|made| is_hollow && made.is_minded()) {
-            made.foreign().mind(Minding::Hollow);
+        if let Some(made) = as_tensor(&object).filter(|made| has_no_data && made.is_subclassed()) {
+            made.foreign().set_subclass(Subclass::WithoutData);
         }
         Ok(object)
     }

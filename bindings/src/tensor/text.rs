@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rushlight::dispatch::forward_mode::tangents;
-use rushlight::dispatch::{default_dtype, watch};
+use rushlight::dispatch::{default_dtype, long_work};
 use rushlight::dtype::Element;
 use rushlight::graph::mode;
 use rushlight::shape::Dims;
@@ -24,7 +24,7 @@ impl TensorBase {
             return answer.extract();
         }
         let class = slf.get_type();
-        if slf.get().tensor().is_hollow() {
+        if slf.get().tensor().has_no_data() {
             let text = format!("unsupported format string passed to {}.__format__", class.name()?);
             return Err(PyTypeError::new_err(text));
         }
@@ -127,7 +127,7 @@ fn plain(
             render(element, dtype, shape, &heading, &print_options())
         })
     };
-    watch::patiently(array.layout.numel() as u64, text).map_err(raise)
+    long_work::patiently(array.layout.numel() as u64, text).map_err(raise)
 }
 
 /// The index in every dimension of the element at a row-major position.

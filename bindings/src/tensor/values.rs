@@ -4,8 +4,8 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use rushlight::dispatch;
+use rushlight::dispatch::long_work;
 use rushlight::dispatch::modes::intercept;
-use rushlight::dispatch::watch;
 use rushlight::dtype::{Category, DType, Element, Scalar};
 use rushlight::graph::mode;
 use rushlight::kernels::interrupt::Steps;
@@ -52,7 +52,7 @@ impl TensorBase {
         }
         check_allocated(tensor, "tolist")?;
         let array = tensor.array().widened().map_err(raise)?;
-        let elements = watch::patiently(array.layout.numel() as u64, || {
+        let elements = long_work::patiently(array.layout.numel() as u64, || {
             let mut steps = Steps::default();
             dispatch!(all array.dtype, T => {
                 let view = array.view::<T>();
@@ -106,12 +106,12 @@ fn nested<'py>(
 
 /// The only element, as whoever intercepts operations has it.
 fn element(tensor: &Tensor) -> Result<Scalar> {
-    let minded = tensor.is_minded() && intercept::is_minding();
-    if tensor.numel() != 1 || !(minded || mode::special() && intercept::is_intercepting()) {
+    let subclassed = tensor.is_subclassed() && intercept::is_dispatching_to_subclasses();
+    if tensor.numel() != 1 || !(subclassed || mode::special() && intercept::is_intercepting()) {
         return tensor.item();
     }
     let shown = |py: Python<'_>| {
-        let own = if tensor.is_hollow() { Scalar::Int(0) } else { tensor.item().map_err(raise)? };
+        let own = if tensor.has_no_data() { Scalar::Int(0) } else { tensor.item().map_err(raise)? };
         let object = wrap(py, tensor.clone())?;
         let answer = settle_method("item", &object, own.to_python(py)?)?;
         number(&answer)?.ok_or_else(|| PyTypeError::new_err("must be real number"))

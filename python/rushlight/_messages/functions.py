@@ -126,7 +126,7 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "__torch_dispatch__ answered {got} tensors in the place of {expected} of {node}",
     ),
-    "HollowOperand": (
+    "OperandWithoutData": (
         RuntimeError,
         "Cannot access data pointer of Tensor that doesn't have storage",
     ),

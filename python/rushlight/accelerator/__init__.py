@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from .._absent import idle, refusing
+from .._devices.absent import idle, refusing
 
 if TYPE_CHECKING:
     from .._rushlight import device as Device

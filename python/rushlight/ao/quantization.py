@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .._absent import refusing
+from .._devices.absent import refusing
 from ..nn.modules.module import Module
 
 __all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]

@@ -33,8 +33,8 @@ from .variable import Variable, variable
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from .._C._autograd import SavedTensor as SavedTensor
-    from .._C._autograd import _get_sequence_nr as _get_sequence_nr
+    from .._compat._C._autograd import SavedTensor as SavedTensor
+    from .._compat._C._autograd import _get_sequence_nr as _get_sequence_nr
     from . import forward_ad as forward_ad
     from . import function as function
     from . import functional as functional
@@ -54,7 +54,7 @@ else:
         globals(),
         rooms={"forward_ad", "function", "functional", "graph", "profiler", "profiler_util"},
         places={
-            ".._C._autograd": "SavedTensor _get_sequence_nr",
+            ".._compat._C._autograd": "SavedTensor _get_sequence_nr",
             ".function": "Function NestedIOFunction",
             ".grad_mode": "_unsafe_preserve_version_counter",
             ".graph": "_engine_run_backward",

@@ -76,7 +76,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Generator[None, None, Non
         ...
     RuntimeError: not here
     """
-    from .._C._autograd import _saved_tensors_hooks_disable
+    from .._compat._C._autograd import _saved_tensors_hooks_disable
 
     before = _rushlight._saved_tensors_hooks_get_disabled_error_message()
     try:

@@ -15,9 +15,9 @@ from threading import Lock, get_ident, local
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _rushlight as _core
-from .._contexts import _DecoratorContextManager
+from .._calls.contexts import _DecoratorContextManager
+from .._functions.samples import refuse
 from .._rushlight import Tensor, _is_fwd_grad_enabled
-from .._samples import refuse
 from .grad_mode import _Flag, inference_mode
 
 if TYPE_CHECKING:

@@ -157,7 +157,7 @@ class _SingleLevelFunction(_FunctionBase, FunctionCtx, _HookMixin, metaclass=Fun
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the function, inside of transforms only where that is allowed."""
-        from .._C._levels import check_single_level
+        from .._compat._C._levels import check_single_level
 
         check_single_level()
         return super().apply(*args, **kwargs)

@@ -6,7 +6,7 @@ lives in the compiled module, as do entering and leaving the common ones.
 
 from __future__ import annotations
 
-from .._contexts import _DecoratorContextManager, _NoParamDecoratorContextManager
+from .._calls.contexts import _DecoratorContextManager, _NoParamDecoratorContextManager
 from .._rushlight import (
     Tensor,
     _EnableGrad,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from .._contexts import Function
+    from .._calls.contexts import Function
 
 __all__ = [
     "enable_grad",

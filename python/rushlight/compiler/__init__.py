@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._compiled import compile
+from .._calls.compiled import compile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

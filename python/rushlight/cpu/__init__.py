@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._absent import Switch
+from .._devices.absent import Switch
 from .._lazy import on_first_use
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._absent import idle, refusing
+from .._devices.absent import idle, refusing
 from .._lazy import on_first_use
 from . import graphs, memory, random, streams
 from ._utils import NO_DEVICE, device, device_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from .. import _legacy
-from .._legacy import tensortype
 from .._rushlight import dtype
+from .._tensors import legacy as _legacy
+from .._tensors.legacy import tensortype
 from ._utils import NO_DEVICE
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._absent import Unavailable
+from .._devices.absent import Unavailable
 from ._utils import NO_DEVICE
 
 __all__ = ["CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from .._absent import Unavailable, idle, refusing
-from .._streams import OutOfMemoryError as OutOfMemoryError
+from .._devices.absent import Unavailable, idle, refusing
+from .._devices.streams import OutOfMemoryError as OutOfMemoryError
 from ._utils import NO_DEVICE
 
 _COUNTS = (

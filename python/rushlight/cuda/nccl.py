@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._absent import refusing
+from .._devices.absent import refusing
 
 _REFUSED = "version init_rank unique_id all_reduce reduce broadcast all_gather reduce_scatter"
 __all__ = [*_REFUSED.split(), "is_available"]

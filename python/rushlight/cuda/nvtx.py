@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .._absent import refusing
+from .._devices.absent import refusing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

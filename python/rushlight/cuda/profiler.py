@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._absent import refusing
+from .._devices.absent import refusing
 from ._utils import NO_DEVICE
 
 _REFUSED = "init start stop profile"

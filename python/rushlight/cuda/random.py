@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._absent import idle, refusing
+from .._devices.absent import idle, refusing
 from ._utils import NO_DEVICE
 
 _SILENT = "set_rng_state seed seed_all"

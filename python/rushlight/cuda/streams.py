@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._absent import Switch, Unavailable
+from .._devices.absent import Switch, Unavailable
 
 __all__ = ["Event", "ExternalStream", "Stream", "StreamContext", "set_stream", "stream"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .. import _rushlight as native
+from .._functions.samples import holds_for_all
 from .._rushlight import Tensor
-from .._samples import holds_for_all
 from . import constraints
 from .distribution import Distribution, shape_of
 from .utils import broadcast_all

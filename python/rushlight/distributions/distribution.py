@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .._functions.samples import holds_for_all
 from .._rushlight import Size, Tensor
-from .._samples import holds_for_all
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from .utils import lazy_property

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from .. import _composites
 from .. import _rushlight as native
+from .._functions import composites as _composites
 from .._lazy import on_first_use
 from .._rushlight import Size, Tensor
 from . import constraints

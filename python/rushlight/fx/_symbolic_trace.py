@@ -11,7 +11,7 @@ from collections import OrderedDict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from .._assertions import _assert
+from .._functions.assertions import _assert
 from .._rushlight import Tensor
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._assertions import _assert
+from .._functions.assertions import _assert
 from .._ops import OpOverload
 from .._rushlight import Tensor, device, dtype, layout, memory_format
 from ._naming import qualified_name, type_repr

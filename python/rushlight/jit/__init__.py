@@ -13,29 +13,29 @@ Scripts cannot be written to files or read from them, since there is no language
 
 from __future__ import annotations
 
-from .._jit_internal import (
+from .._compat._jit_internal import (
     Final as Final,
 )
-from .._jit_internal import (
+from .._compat._jit_internal import (
     Future,
     annotate,
     export,
     ignore,
     unused,
 )
-from .._jit_internal import (
+from .._compat._jit_internal import (
     _drop as _drop,
 )
-from .._jit_internal import (
+from .._compat._jit_internal import (
     _overload as _overload,
 )
-from .._jit_internal import (
+from .._compat._jit_internal import (
     _overload_method as _overload_method,
 )
-from .._jit_internal import (
+from .._compat._jit_internal import (
     is_scripting as is_scripting,
 )
-from .._jit_internal import (
+from .._compat._jit_internal import (
     is_tracing as is_tracing,
 )
 from .._places import open_places
@@ -160,7 +160,7 @@ open_places(
         "_trace": {
             "._traces": "ONNXTracedModule TopLevelTracedModule TracedModule TracerWarning TracingCheckError "
             "_flatten _unique_state_dict trace trace_module",
-            ".._jit_internal": "is_tracing",
+            ".._compat._jit_internal": "is_tracing",
         },
         "_freeze": {"._scripts": "freeze optimize_for_inference run_frozen_optimizations"},
         "_serialization": {"._storing": "load save"},

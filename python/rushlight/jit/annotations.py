@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035 - others import them
 
-from .._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, Future
+from .._compat._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, Future
 
 __all__ = [
     "Any",

@@ -12,12 +12,12 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
-from .._chains import multi_dot
+from .._calls.showing import shown_as_given
+from .._functions.chains import multi_dot
 from .._lazy import on_first_use
 from .._messages.matrices import LinAlgError
 from .._rushlight import Tensor
-from .._showing import shown_as_given
-from .._typename import scalar_name
+from .._tensors.typename import scalar_name
 from . import _results
 from ._nearest import lstsq, matrix_rank, pinv
 from ._norms import cond, matrix_norm, norm

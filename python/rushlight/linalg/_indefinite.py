@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .. import return_types
+from .._calls.showing import shown_as_given
+from .._functions.samples import any_of_all, is_any_batched, of_all_samples
 from .._rushlight import Tensor
-from .._samples import any_of_all, is_any_batched, of_all_samples
-from .._showing import shown_as_given
-from .._typename import scalar_name
+from .._tensors.typename import scalar_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,10 @@ from typing import Any
 
 from .. import _rushlight as native
 from .. import return_types
+from .._calls.showing import shown_as_given, taking
+from .._functions.samples import any_of_all
 from .._rushlight import Tensor
-from .._samples import any_of_all
-from .._showing import shown_as_given, taking
-from .._typename import scalar_name
+from .._tensors.typename import scalar_name
 
 
 def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:

@@ -7,9 +7,9 @@ from math import inf
 from typing import Any
 
 from .. import _rushlight as native
+from .._calls.showing import taking
 from .._rushlight import Tensor, dtype
-from .._showing import taking
-from .._typename import scalar_name
+from .._tensors.typename import scalar_name
 from ._results import written
 
 

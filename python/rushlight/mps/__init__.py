@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from .._absent import idle, refusing
+from .._devices.absent import idle, refusing
 
 _REFUSED = (
     "synchronize:deviceSynchronize empty_cache:emptyCache seed:getDefaultGenerator "

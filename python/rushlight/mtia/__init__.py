@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
-from .._absent import Switch, idle, refusing
-from .._streams import Event, Stream
+from .._devices.absent import Switch, idle, refusing
+from .._devices.streams import Event, Stream
 
 _COUNTS = "device_count memory_allocated max_memory_allocated"
 _DENIED = "is_available is_initialized is_bf16_supported"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._files.torch_names import is_torch
 from .._lazy import on_first_use
 from .._rushlight import Tensor, _disabled_torch_function_impl, empty
-from .._torch_names import is_torch
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -75,7 +75,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __reduce_ex__(self, _protocol: Any) -> tuple[Any, ...]:
         if is_torch() and type(self) is Parameter:
-            from .._pickles import reduced
+            from .._files.pickles import reduced
 
             return reduced(self)
         return type(self), (self.data, self.requires_grad), vars(self) or None

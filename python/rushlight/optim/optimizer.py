@@ -12,7 +12,7 @@ from typing import Any
 
 from .._hooks import RemovableHandle, register
 from .._rushlight import Tensor, _Passage, _profiler_enabled
-from .._typename import typename
+from .._tensors.typename import typename
 
 __all__ = ["Optimizer"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .. import _C
+from .._compat import _C
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

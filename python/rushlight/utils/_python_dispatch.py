@@ -7,7 +7,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from .. import _rushlight
-from .._C._stacks import (
+from .._compat._C._stacks import (
     _pop_torch_dispatch_stack,
     _push_on_torch_dispatch_stack,
 )

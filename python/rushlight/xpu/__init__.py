@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from .._absent import Switch, Unavailable, idle, refusing
+from .._devices.absent import Switch, Unavailable, idle, refusing
 
 _COUNTS = "device_count memory_allocated max_memory_allocated memory_reserved max_memory_reserved"
 _REFUSED = (

@@ -22,7 +22,7 @@ use crate::dispatch::erased::AnyOp;
 use crate::dispatch::forward_mode::tangents::trace_given;
 use crate::error::{Error, Result};
 use crate::graph::tangents::{self, Ceiling};
-use crate::graph::{Rule, Source, boundary, mode};
+use crate::graph::{Rule, Source, mode, transform_level};
 use crate::ops::geometry::squeeze;
 use crate::ops::geometry::squeeze::Squeezed;
 use crate::ops::geometry::{expand, part};
@@ -198,7 +198,7 @@ pub fn leave(x: &Tensor, to: i64, mapping: &Arc<Mapping>) -> Result<Tensor> {
 /// Whether no transform of derivatives is open within the innermost mapping of this thread. Derivatives
 /// within one take apart what consists of other operations, so that the mapping meets the parts.
 pub fn is_innermost() -> bool {
-    Mapping::innermost().is_none_or(|mapping| boundary::depth() <= mapping.transforms())
+    Mapping::innermost().is_none_or(|mapping| transform_level::depth() <= mapping.transforms())
 }
 
 /// What a tensor is around if that is the same for all samples, else the tensor: for operations that look

@@ -17,7 +17,7 @@ use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::{Kept, Numbers, Operand, Value, result_type};
 use crate::dispatch::record::{needed, passes_by, record_new};
-use crate::dispatch::{batch, watch};
+use crate::dispatch::{batch, long_work};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
@@ -51,15 +51,15 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     }
     match plain::apply(op, a, b)? {
         Plain::Is(y) => return Ok(y),
-        Plain::IsLong => return watch::at_length(false, || apply(op, a, b)),
+        Plain::IsLong => return long_work::at_length(false, || apply(op, a, b)),
         Plain::IsNot => {}
     }
     let ((left, a_requires), (right, b_requires)) = (a.observe(), b.observe());
     let common = result_type([&left, &right]);
     let checked = op.check(a, b, common).and_then(|()| op.result(common));
     let dtype = checked.map_err(|error| sizes_first(error, &left, &right))?;
-    if watch::is_long(left.count().max(right.count()) as u64) {
-        return watch::at_length(false, || apply(op, a, b));
+    if long_work::is_long(left.count().max(right.count()) as u64) {
+        return long_work::at_length(false, || apply(op, a, b));
     }
     let y = forward(&op, &left, &right, dtype)?;
     if !(a_requires || b_requires) || !mode::is_grad_enabled() || passes_by([a.tensor(), b.tensor()]) {
@@ -140,8 +140,8 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
         op.check(a, b, result_type([&a.numbers(), &b.numbers()]))?;
         return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
     }
-    if watch::is_long(x.numel() as u64) {
-        return watch::at_length(true, || apply_in_place(op, x, b));
+    if long_work::is_long(x.numel() as u64) {
+        return long_work::at_length(true, || apply_in_place(op, x, b));
     }
     if x.is_pending() {
         return in_place::through(x, &others, |before| apply(op, before.into(), b));

@@ -5,7 +5,7 @@ use crate::dispatch::operand::{Kept, Operand, Value};
 use crate::dtype::{Complex, DType, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
-use crate::kernels::math::Arithmetic;
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
 use crate::ops::pointwise::integer::Integer;
 use crate::ops::pointwise::numbers::WithNumber;

@@ -10,13 +10,13 @@ use smallvec::SmallVec;
 use super::numbers::compute_vector;
 use super::rule::{Recorded, kept};
 use super::{Elementwise2, Needs};
+use crate::dispatch::long_work;
 use crate::dispatch::operand::{Kept, Operand};
 use crate::dispatch::record::record_new;
-use crate::dispatch::watch;
 use crate::dtype::Scalar;
 use crate::error::Result;
 use crate::graph::{Edge, mode};
-use crate::kernels::{map, zip};
+use crate::kernels::pointwise::{map, zip};
 use crate::tensor::{Array, Reading, Tensor};
 
 /// What the short way came to.
@@ -47,7 +47,7 @@ pub(super) fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> R
     if !are_alike(p, q) || op.result(dtype)? != dtype {
         return Ok(Plain::IsNot);
     }
-    if watch::is_long(p.layout.numel() as u64) {
+    if long_work::is_long(p.layout.numel() as u64) {
         return Ok(Plain::IsLong);
     }
     let second = if number.is_some() { None } else { right.as_ref().or(Some(&left)) };

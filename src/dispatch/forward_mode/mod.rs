@@ -1,4 +1,4 @@
 //! Forward mode: what carries tangents, and how they pass an operation.
 
-pub(crate) mod passing;
+pub(crate) mod propagate;
 pub mod tangents;

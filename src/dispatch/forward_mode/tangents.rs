@@ -13,17 +13,17 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::Outputs;
-use crate::dispatch::forward_mode::passing::{Passing, check_shape};
-use crate::dispatch::modes::{intercept, minded};
+use crate::dispatch::forward_mode::propagate::{Passing, check_shape};
+use crate::dispatch::modes::{intercept, subclass};
 use crate::dispatch::record::{MakeRule, attach, forms, needed, passes_by, stop};
 use crate::dispatch::{batch, view};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::cut::Standing;
 use crate::graph::node::RuleBox;
+use crate::graph::observe::detach_site::Standing;
 use crate::graph::{
-    At, Edge, Level, Node, NodeRef, Rule, SavedTensor, Shown, Source, Tangents, boundary, check_kept, mode,
-    packing, tangents,
+    At, Edge, Level, Node, NodeRef, Rule, SavedTensor, Shown, Source, Tangents, check_kept, mode,
+    saved_tensor_hooks, tangents, transform_level,
 };
 use crate::ops::conjugate;
 use crate::ops::conjugate::{conj, negative_view};
@@ -79,7 +79,7 @@ pub fn unpack_dual(x: &Tensor, level: Level) -> Result<(Tensor, Option<Tensor>)>
         let wrap = |x: Tensor| Tensor::batched(x, batch.dim, &batch.mapping);
         return Ok((wrap(primal)?, tangent.map(wrap).transpose()?));
     }
-    let name = if boundary::depth() > 0 { "AliasBackward0" } else { "torch::autograd::Identity" };
+    let name = if transform_level::depth() > 0 { "AliasBackward0" } else { "torch::autograd::Identity" };
     Ok((view::show_apart(name, x, level)?, tangent(x, level)?))
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn trace<R: Rule + 'static>(
     outputs: &[Tensor],
     rule: impl FnOnce(u64) -> R,
 ) -> Result<()> {
-    trace_any(inputs, outputs, &mut packing::Ahead::default(), &mut Some(rule))
+    trace_any(inputs, outputs, &mut saved_tensor_hooks::Ahead::default(), &mut Some(rule))
 }
 
 /// A rule for the inputs that matter and the outputs. Before the operation has run there are none of these.
@@ -130,13 +130,13 @@ pub(crate) fn run(
     forward: &mut dyn FnMut() -> Result<Outputs>,
     rule: RuleOf<'_>,
 ) -> Result<Outputs> {
-    let mut ahead = packing::Ahead::default();
+    let mut ahead = saved_tensor_hooks::Ahead::default();
     let requires_grad = |input: &Option<&Tensor>| input.is_some_and(Tensor::requires_grad);
     let recording = mode::is_grad_enabled() && inputs.iter().any(requires_grad);
-    if recording && packing::packer().is_some() && !passes_by(inputs.iter().copied()) {
+    if recording && saved_tensor_hooks::packer().is_some() && !passes_by(inputs.iter().copied()) {
         let bits = inputs.iter().take(64).enumerate();
         let needed = bits.fold(0, |bits, (index, input)| bits | u64::from(requires_grad(input)) << index);
-        ahead = packing::pack_inputs(&*rule(needed, &[]), inputs)?;
+        ahead = saved_tensor_hooks::pack_inputs(&*rule(needed, &[]), inputs)?;
     }
     let outputs = forward()?;
     trace_any(inputs, &outputs, &mut ahead, &mut Given { rule, outputs: &outputs })?;
@@ -145,7 +145,7 @@ pub(crate) fn run(
 
 /// What follows an operation that has run.
 pub(crate) fn trace_given(inputs: &[Option<&Tensor>], outputs: &[Tensor], rule: RuleOf<'_>) -> Result<()> {
-    trace_any(inputs, outputs, &mut packing::Ahead::default(), &mut Given { rule, outputs })
+    trace_any(inputs, outputs, &mut saved_tensor_hooks::Ahead::default(), &mut Given { rule, outputs })
 }
 
 /// `run` of an operation with one output.
@@ -163,7 +163,7 @@ pub(crate) fn run_one(
 pub(crate) fn trace_any(
     inputs: &[Option<&Tensor>],
     outputs: &[Tensor],
-    ahead: &mut packing::Ahead,
+    ahead: &mut saved_tensor_hooks::Ahead,
     rule: &mut dyn MakeRule,
 ) -> Result<()> {
     let standing = inputs.iter().flatten().map(|input| input.standing());
@@ -200,17 +200,19 @@ pub(crate) fn trace_any(
         attach(&node, outputs);
     }
     if passing.is_some() {
-        minded::keep_whole(&node, inputs, outputs)?;
+        subclass::keep_whole(&node, inputs, outputs)?;
     }
     // What is packed is not unpacked for tangents.
     passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))?;
     if recording {
-        packing::pack_saved(&node, ahead, &calculated(&node, outputs.first())?, &|source| match source {
-            Source::Input(index) => inputs.get(usize::from(index)).copied().flatten().cloned(),
-            Source::Output(index) => outputs.get(usize::from(index)).cloned(),
-            Source::Constant => None,
+        saved_tensor_hooks::pack_saved(&node, ahead, &calculated(&node, outputs.first())?, &|source| {
+            match source {
+                Source::Input(index) => inputs.get(usize::from(index)).copied().flatten().cloned(),
+                Source::Output(index) => outputs.get(usize::from(index)).cloned(),
+                Source::Constant => None,
+            }
         })?;
-        minded::keep_whole(&node, inputs, outputs)?;
+        subclass::keep_whole(&node, inputs, outputs)?;
     }
     Ok(())
 }
@@ -218,10 +220,10 @@ pub(crate) fn trace_any(
 /// What a new node shows of its results without keeping it, if somebody on this thread packs: calculated
 /// before anything is packed, and seen by nobody.
 pub(crate) fn calculated(node: &NodeRef, result: Option<&Tensor>) -> Result<Vec<(&'static str, Tensor)>> {
-    if packing::packer().is_none() {
+    if saved_tensor_hooks::packer().is_none() {
         return Ok(Vec::new());
     }
-    let _hidden = (packing::aside(), intercept::aside(), mode::GradModeGuard::off());
+    let _hidden = (saved_tensor_hooks::aside(), intercept::aside(), mode::GradModeGuard::off());
     let rule = node.rule();
     let names = rule.shown().into_iter().filter(|(_, shown)| matches!(shown, Shown::Computed));
     names

@@ -6,11 +6,11 @@
 //! The innermost interceptor of a thread is called with an operation; `Operation::proceed` hands it on
 //! to the next one, and behind the last one it is computed. What an interceptor answers becomes the
 //! outputs, so that values that were kept from before can take the place of a computation, while the
-//! operation is recorded as always. Behind the last one come the classes that mind an operand: see Note
-//! [Tensors that their class minds]. Doors come here only where something unusual goes on.
+//! operation is recorded as always. Behind the last one come the dispatch subclasses among the operands: see Note
+//! [Dispatch subclasses]. Doors come here only where something unusual goes on.
 
-mod audience;
-mod doors;
+mod calls;
+mod stack;
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,17 +22,19 @@ use crate::dispatch::operand::{Operand, Value};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::mode::{self, GradModeGuard};
-use crate::graph::profile::{self, Label};
-use crate::tensor::{Array, Tensor, any_minded};
+use crate::graph::observe::profile;
+use crate::graph::observe::profile::Label;
+use crate::tensor::{Array, Tensor, any_subclassed};
 
-use audience::MINDER;
-pub(crate) use audience::aside;
-pub use audience::{
-    all, beneath, is_active, is_intercepting, is_minding, pop, push, register_minder, set_minding,
-};
-pub(crate) use doors::{
-    beside, elementwise, first, minded, overwritten, several, shown, structured, tensors, written,
+pub(crate) use crate::dispatch::modes::intercept::calls::{
+    beside, elementwise, first, of_subclass, overwritten, several, shown, structured, tensors, written,
     written_with,
+};
+use crate::dispatch::modes::intercept::stack::SUBCLASS_HANDLER;
+pub(crate) use crate::dispatch::modes::intercept::stack::aside;
+pub use crate::dispatch::modes::intercept::stack::{
+    all, beneath, is_active, is_dispatching_to_subclasses, is_intercepting, pop, push,
+    register_subclass_handler, set_dispatching_to_subclasses,
 };
 
 /// Who is shown operations before they run.
@@ -73,8 +75,8 @@ pub struct Operation {
     computed: Mutex<Outputs>,
     /// Whether operations were recorded where it was called.
     grad: bool,
-    /// Whether the class of an operand minds it.
-    minded: bool,
+    /// Whether an operand is of a dispatch subclass.
+    subclassed: bool,
 }
 
 /// Of what other operands an operation that is intercepted could be computed.
@@ -105,7 +107,7 @@ impl Operation {
         let grad = mode::flags().grad;
         let (attributes, in_place, outputs, again) = (Attributes::new(), false, 1, Again::Alike);
         let tensors = operands.iter().filter_map(|operand| Operand::from(operand).tensor());
-        let minded = is_minding() && tensors.into_iter().any(Tensor::is_minded);
+        let subclassed = is_dispatching_to_subclasses() && tensors.into_iter().any(Tensor::is_subclassed);
         Operation {
             node,
             in_place,
@@ -118,19 +120,19 @@ impl Operation {
             again,
             computed,
             grad,
-            minded,
+            subclassed,
         }
     }
 
-    /// Hands it on to the next interceptor, or to the classes that mind it, or computes it.
+    /// Hands it on to the next interceptor, or to dispatch subclasses, or computes it.
     pub fn proceed(self: &Arc<Operation>) -> Result<Outputs> {
         if let Some(outputs) = beneath(|innermost| innermost.intercept(self)) {
             return outputs;
         }
-        match MINDER.get() {
-            Some(minder) if self.minded => {
+        match SUBCLASS_HANDLER.get() {
+            Some(handler) if self.subclassed => {
                 let _off = GradModeGuard::off();
-                minder.intercept(self)
+                handler.intercept(self)
             }
             _ => self.compute(),
         }
@@ -139,8 +141,8 @@ impl Operation {
     /// Computes it.
     pub fn compute(&self) -> Result<Outputs> {
         let tensors = self.operands.iter().filter_map(|operand| Operand::from(operand).tensor());
-        if any_minded() && tensors.into_iter().any(Tensor::is_hollow) {
-            return Err(Error::HollowOperand {}.into());
+        if any_subclassed() && tensors.into_iter().any(Tensor::has_no_data) {
+            return Err(Error::OperandWithoutData {}.into());
         }
         let _as_called = GradModeGuard::new(self.grad);
         let _profiled = profile::begin(Label::Operation(self.node, self.in_place), || {
@@ -190,7 +192,7 @@ impl Operation {
     }
 }
 
-/// What somebody else has given as an output: what its class minds stays what it is.
+/// What somebody else has given as an output: a tensor of a dispatch subclass stays what it is.
 fn given(output: Tensor) -> Tensor {
-    if output.is_minded() { output } else { Tensor::from_array(output.array()) }
+    if output.is_subclassed() { output } else { Tensor::from_array(output.array()) }
 }

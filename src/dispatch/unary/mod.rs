@@ -16,7 +16,7 @@ use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::Value;
 use crate::dispatch::record::{record_new, trace};
-use crate::dispatch::{batch, watch};
+use crate::dispatch::{batch, long_work};
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, Traits, mode};
@@ -113,9 +113,9 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         drop(reading);
         return op.of_complex(x).unwrap_or_else(|| apply_traced(op, x));
     }
-    if watch::is_long(reading.array().layout.numel() as u64) {
+    if long_work::is_long(reading.array().layout.numel() as u64) {
         drop(reading);
-        return watch::at_length(false, || apply(op, x));
+        return long_work::at_length(false, || apply(op, x));
     }
     let y = forward(&op, reading.array())?;
     let requires_grad = reading.requires_grad();
@@ -187,8 +187,8 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     if batch::is_batched(x) {
         return batch::through(x, &[], "inplace arithmetic", |before| apply(op, before));
     }
-    if watch::is_long(x.numel() as u64) {
-        return watch::at_length(true, || apply_in_place(op, x));
+    if long_work::is_long(x.numel() as u64) {
+        return long_work::at_length(true, || apply_in_place(op, x));
     }
     if x.dtype().is_complex()
         && let Some(y) = op.of_complex(&x.detach())

@@ -3,7 +3,7 @@
 use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, mode};
-use crate::kernels::math::Arithmetic;
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
 use crate::ops::creation::create;
 use crate::ops::{div, mul};

@@ -5,7 +5,7 @@ use crate::dispatch::binary;
 use crate::dispatch::binary::Elementwise2;
 use crate::error::Result;
 use crate::graph::mode;
-use crate::kernels::math::Arithmetic;
+use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
 use crate::tensor::Tensor;
 

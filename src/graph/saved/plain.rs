@@ -4,7 +4,7 @@ use super::Source;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::node::{Edge, NodeRef, any_detached};
-use crate::graph::writes;
+use crate::graph::observe::writes;
 use crate::shape::{self, Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};

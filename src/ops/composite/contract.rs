@@ -1,7 +1,7 @@
 //! Products of vectors and matrices that other products make up.
 
-use crate::dispatch::composites::composed;
-use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::composites::composite;
+use crate::dispatch::composites::composite::Composed;
 use crate::dispatch::kept::Kept;
 use crate::dispatch::operand::Operand;
 use crate::dispatch::record::records;
@@ -96,7 +96,7 @@ pub fn addbmm(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -
     let (beta, alpha) = (weight_of(beta, x.dtype()), weight_of(alpha, x.dtype()));
     let (left, right) = (a.layout(), b.layout());
     let sizes = [left.shape()[0], left.shape()[1], right.shape()[2]];
-    composed::apply(AddBatches { beta, alpha, sizes }, &[x, a, b])
+    composite::apply(AddBatches { beta, alpha, sizes }, &[x, a, b])
 }
 
 /// `addbmm` in place of x, which becomes as large as the products if it is smaller and no history would tell.
@@ -179,7 +179,7 @@ pub fn addr(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> 
             return Err(Error::IntegerWeight { argument }.into());
         }
     }
-    let sum = composed::apply(AddOuter { beta, alpha }, &[x, a, b])?;
+    let sum = composite::apply(AddOuter { beta, alpha }, &[x, a, b])?;
     // Truth values that are weighed by integers become such.
     cast::to_dtype(&sum, common)
 }

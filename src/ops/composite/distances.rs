@@ -4,8 +4,8 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::composed;
-use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::composites::composite;
+use crate::dispatch::composites::composite::Composed;
 use crate::dispatch::kept::Kept;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
@@ -107,7 +107,7 @@ pub fn cdist(a: &Tensor, b: &Tensor, order: f64, products: ByProducts) -> Result
     if many && order == 2.0 && rows(a) > 0 && rows(b) > 0 && columns(a) > 0 {
         return euclidean(a, b);
     }
-    composed::apply(Distance { order: order.into(), pairs: true }, &[a, b])
+    composite::apply(Distance { order: order.into(), pairs: true }, &[a, b])
 }
 
 /// The Euclidean distances, of all matrices as one batch of them.
@@ -132,7 +132,7 @@ fn euclidean(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// The norm of a difference.
 pub fn dist(a: &Tensor, b: &Tensor, order: Scalar) -> Result<Tensor> {
-    composed::apply(Distance { order, pairs: false }, &[a, b])
+    composite::apply(Distance { order, pairs: false }, &[a, b])
 }
 
 /// y = |a - b|, of all elements or of every `pair` of rows

@@ -2,8 +2,8 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-use crate::dispatch::composites::composed;
-use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::composites::composite;
+use crate::dispatch::composites::composite::Composed;
 use crate::dispatch::kept::Kept;
 use crate::dispatch::unary;
 use crate::error::Result;
@@ -80,6 +80,6 @@ impl Composed for Normal {
 impl Normal {
     /// The function of every element.
     pub fn of(self, x: &Tensor) -> Result<Tensor> {
-        composed::apply(self, &[x])
+        composite::apply(self, &[x])
     }
 }

@@ -3,9 +3,9 @@
 use smallvec::smallvec;
 
 use crate::dispatch::batch;
-use crate::dispatch::composites::composed;
-use crate::dispatch::composites::composed::Composed;
-use crate::dispatch::composites::whole::{Whole, whole_one};
+use crate::dispatch::composites::composite;
+use crate::dispatch::composites::composite::Composed;
+use crate::dispatch::composites::fused::{Whole, whole_one};
 use crate::dispatch::kept::Kept;
 use crate::dispatch::operand::Operand;
 use crate::error::{Error, Result};
@@ -62,7 +62,7 @@ pub fn rot90(x: &Tensor, times: i64, dims: &[i64]) -> Result<Tensor> {
     }
     let ndim = x.ndim();
     let turned = [shape::normalize_dim(first, ndim)? as i64, shape::normalize_dim(second, ndim)? as i64];
-    composed::apply(Turn { times, given: [first, second], dims: turned }, &[x])
+    composite::apply(Turn { times, given: [first, second], dims: turned }, &[x])
 }
 
 /// y = x turned by quarters

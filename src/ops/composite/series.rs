@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use crate::dispatch::batch;
-use crate::dispatch::composites::composed;
-use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::composites::composite;
+use crate::dispatch::composites::composite::Composed;
 use crate::dispatch::kept::Kept;
 use crate::dispatch::operand::Operand;
 use crate::dtype::{DType, Scalar};
@@ -167,7 +167,7 @@ pub fn renorm(x: &Tensor, order: Scalar, dim: i64, most: Scalar) -> Result<Tenso
     }
     let place = shape::normalize_dim(dim, x.ndim())?;
     let others = (0..x.ndim()).filter(|&other| other != place).map(|other| other as i64).collect();
-    composed::apply(Bounded { order, dim, most, others }, &[x])
+    composite::apply(Bounded { order, dim, most, others }, &[x])
 }
 
 /// y = f x, where f = m/(n + 10⁻⁷) for parts whose norm n is above m, and 1 elsewhere
@@ -249,7 +249,7 @@ pub fn cross(a: &Tensor, b: &Tensor, dim: i64) -> Result<Tensor> {
     if a.dtype() != b.dtype() {
         return Err(Error::ScalarTypeExpected { expected: a.dtype(), got: b.dtype() }.into());
     }
-    composed::apply(Cross { given: dim, dim: place as i64 }, &[a, b])
+    composite::apply(Cross { given: dim, dim: place as i64 }, &[a, b])
 }
 
 /// y = a × b along a dimension

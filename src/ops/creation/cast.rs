@@ -315,7 +315,7 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
         return write.finish(|_| Fill { name });
     }
     let memory = x.memory();
-    match x.is_minded() {
+    match x.is_subclassed() {
         true => {
             let operands: SmallVec<[Operand<'_>; 2]> = match (name, inputs) {
                 ("ZeroBackward0", _) | (_, [_, _]) => inputs.iter().map(|&input| input.into()).collect(),

@@ -4,12 +4,14 @@
 use smallvec::SmallVec;
 
 use crate::dispatch::modes::intercept;
-use crate::dispatch::{batch, watch};
+use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::observe::profile;
 use crate::graph::shown::shown;
-use crate::graph::{Attributes, mode, profile};
-use crate::kernels::{map, moves};
+use crate::graph::{Attributes, mode};
+use crate::kernels::geometry::moves;
+use crate::kernels::pointwise::map;
 use crate::ops::creation::cast::Order;
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
@@ -93,7 +95,7 @@ fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> 
         Array::uninit(layout, dtype)?
     };
     let _profiled = profile::step("fill_");
-    watch::patiently((layout.numel() * dtype.size() / 8) as u64, || {
+    long_work::patiently((layout.numel() * dtype.size() / 8) as u64, || {
         dispatch!(stored dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
         Ok(())
     })?;
@@ -121,7 +123,7 @@ pub(crate) fn implicit(root: &Tensor) -> Result<Tensor> {
     if !mode::special() {
         return plainly_like(root, Scalar::Int(1), root.dtype());
     }
-    match root.batch().is_none() && (root.is_minded() || intercept::is_intercepting()) {
+    match root.batch().is_none() && (root.is_subclassed() || intercept::is_intercepting()) {
         true => intercept::beside("torch::autograd::Implicit", Attributes::new(), root, |x| {
             plainly_like(x, Scalar::Int(1), x.dtype())
         }),
@@ -133,7 +135,7 @@ fn like(x: &Tensor, value: Scalar, dtype: DType) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, |x| like(x, value, dtype)) {
         return y;
     }
-    if x.is_minded() && x.dtype() == dtype {
+    if x.is_subclassed() && x.dtype() == dtype {
         let (node, attributes) = match value {
             Scalar::Int(0) => ("ZerosLike", Attributes::new()),
             Scalar::Int(1) => ("OnesLike", Attributes::new()),

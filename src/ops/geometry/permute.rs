@@ -3,8 +3,8 @@
 use crate::ops::geometry::reshape;
 use smallvec::SmallVec;
 
+use crate::dispatch::attribute_override::GivenView;
 use crate::dispatch::batch;
-use crate::dispatch::given::GivenView;
 use crate::dispatch::view::{Kind, apply, apply_in_place};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;

@@ -4,14 +4,14 @@ use ndarray::Axis;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::attribute_override::apply_one_given;
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::given::apply_one_given;
 use crate::dispatch::{batch, binary, memory_order};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::moves;
+use crate::kernels::geometry::moves;
 use crate::ops::creation::{cast, copy, create, ranges};
 use crate::ops::geometry::part::Part;
 use crate::ops::geometry::{expand, join, part, reshape, squeeze};

@@ -5,7 +5,7 @@ use crate::dispatch::forward_mode::tangents::innermost;
 use crate::dispatch::record::{form, gradient_edges, records};
 use crate::dispatch::{batch, in_place};
 use crate::error::{Error, Result};
-use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, Rule, mode, packing, replace_kept};
+use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, Rule, mode, replace_kept, saved_tensor_hooks};
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::strided;
 use crate::shape::{self, Layout};
@@ -149,7 +149,7 @@ fn show(x: &Tensor, source: &Tensor, inputs: &[&Tensor]) -> Result<()> {
         if innermost(x)?.is_some() || innermost(source)?.is_some() {
             return Err(Error::NoForward { operation: "set", in_place: true }.into());
         }
-        packing::tell(x)?;
+        saved_tensor_hooks::tell(x)?;
     }
     let edges = if recording { Some(gradient_edges(inputs)?) } else { None };
     // Who kept the elements that were shown is told that they are gone.

@@ -7,7 +7,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::map;
+use crate::kernels::pointwise::map;
 use crate::ops::creation::copy;
 use crate::ops::geometry::part;
 use crate::ops::geometry::part::Part;

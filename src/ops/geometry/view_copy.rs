@@ -8,9 +8,9 @@ use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
-use crate::dispatch::composites::composed;
-use crate::dispatch::composites::composed::Composed;
-use crate::dispatch::composites::stretch::Stretch;
+use crate::dispatch::composites::composite;
+use crate::dispatch::composites::composite::Composed;
+use crate::dispatch::composites::recomputed::Stretch;
 use crate::dispatch::kept::Kept;
 use crate::dispatch::modes::intercept;
 use crate::error::{Error, Result};
@@ -187,7 +187,7 @@ impl Written {
     /// `x` with zeros where the view shows it.
     fn without(&self, x: &Tensor) -> Result<Tensor> {
         let window = (self.view)(&x.detach())?.layout();
-        composed::apply(self.clone(), &[x, &create::zeros(&shape::signed(window.shape()), x.dtype())?])
+        composite::apply(self.clone(), &[x, &create::zeros(&shape::signed(window.shape()), x.dtype())?])
     }
 }
 
@@ -234,5 +234,5 @@ pub fn written(
         return Err(Error::ScatterSlice { source, slice }.into());
     }
     let sizes = shape::signed(x.layout().shape());
-    composed::apply(Written { view: Arc::new(view), name, shown, sizes }, &[x, values])
+    composite::apply(Written { view: Arc::new(view), name, shown, sizes }, &[x, values])
 }

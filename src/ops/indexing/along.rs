@@ -15,7 +15,7 @@ use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
-use crate::kernels::gather as kernels;
+use crate::kernels::indexing::gather as kernels;
 use crate::ops::creation::create;
 use crate::ops::geometry::expand;
 use crate::ops::geometry::part::from_end;

@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::gather as kernels;
+use crate::kernels::indexing::gather as kernels;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::squeeze;
 use crate::shape;

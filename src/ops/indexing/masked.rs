@@ -17,7 +17,7 @@ use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::gather;
+use crate::kernels::indexing::gather;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::part;
 use crate::ops::geometry::part::from_end;

@@ -2,9 +2,9 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::{batch, watch};
+use crate::dispatch::{batch, long_work};
 use crate::error::{Error, Result};
-use crate::kernels::gather;
+use crate::kernels::indexing::gather;
 use crate::ops::geometry::{part, reshape, split};
 use crate::shape::{Dims, Layout};
 use crate::storage;
@@ -50,7 +50,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
         return Err(Error::MappedShape { operation: "nonzero" }.into());
     }
     let (array, ndim) = (x.array().widened()?, x.ndim());
-    let (count, found) = watch::patiently(array.layout.numel() as u64, || {
+    let (count, found) = long_work::patiently(array.layout.numel() as u64, || {
         dispatch!(all array.dtype, T => {
             let found = gather::nonzero(array.view::<T>())?;
             let count = match found.len().checked_div(ndim) {

@@ -7,7 +7,7 @@ use std::iter::repeat_n;
 use crate::dispatch::{binary, memory_order};
 use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
-use crate::kernels::gather;
+use crate::kernels::indexing::gather;
 use crate::ops::creation::copy;
 use crate::ops::geometry::part::from_end;
 use crate::ops::geometry::permute;

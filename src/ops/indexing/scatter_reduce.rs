@@ -11,7 +11,7 @@ use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::gather as kernels;
+use crate::kernels::indexing::gather as kernels;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{part, reshape};
 use crate::ops::indexing::along;

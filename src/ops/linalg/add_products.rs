@@ -10,7 +10,7 @@ use crate::dtype::{Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::zip;
+use crate::kernels::pointwise::zip;
 use crate::ops::geometry::expand;
 use crate::ops::linalg::bilinear;
 use crate::ops::linalg::bilinear::{

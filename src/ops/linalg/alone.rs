@@ -9,7 +9,7 @@ use crate::dispatch::apply::{Keep, Op, Outputs, apply_one};
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::Result;
 use crate::graph::{At, Gradients, mode};
-use crate::kernels::factor::{Part, values};
+use crate::kernels::linalg::factor::{Part, values};
 use crate::tensor::Tensor;
 
 /// Which values of a matrix.

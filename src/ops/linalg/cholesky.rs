@@ -12,7 +12,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::factor::cholesky;
+use crate::kernels::linalg::factor::cholesky;
 use crate::ops::geometry::triangle::tril;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::{add, mul, neg};

@@ -12,7 +12,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Complex, DType, Element};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
-use crate::kernels::factor::{Known, Part, elimination};
+use crate::kernels::linalg::factor::{Known, Part, elimination};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag, real};
 use crate::ops::creation::{cast, copy, create};

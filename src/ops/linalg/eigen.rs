@@ -12,7 +12,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::factor::values;
+use crate::kernels::linalg::factor::values;
 use crate::ops::conjugate::{conj, real};
 use crate::ops::creation::{cast, copy};
 use crate::ops::geometry::part;

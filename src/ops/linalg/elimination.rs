@@ -14,7 +14,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
-use crate::kernels::factor::elimination;
+use crate::kernels::linalg::factor::elimination;
 use crate::ops::geometry::part;
 use crate::ops::geometry::triangle::{tril, triu};
 use crate::ops::linalg::matmul::matmul;

@@ -8,7 +8,7 @@ use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::Result;
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::factor::exponential::exponential;
+use crate::kernels::linalg::factor::exponential::exponential;
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::part;
 use crate::tensor::Tensor;

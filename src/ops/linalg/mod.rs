@@ -35,7 +35,8 @@ use ndarray::ArrayView2;
 
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
-use crate::kernels::factor::{self, Field};
+use crate::kernels::linalg::factor;
+use crate::kernels::linalg::factor::Field;
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag};
 use crate::ops::creation::{copy, create};

@@ -16,7 +16,7 @@ use crate::dispatch::operand::Numbers;
 use crate::dispatch::record::records;
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
-use crate::kernels::gemm;
+use crate::kernels::linalg::gemm;
 use crate::ops::conjugate;
 use crate::ops::conjugate::part;
 use crate::ops::creation::copy;
@@ -137,9 +137,9 @@ impl Product for Matrices {
 }
 
 impl Matrices {
-    /// The product. A class that minds a factor is shown it in steps that it knows.
+    /// The product. A dispatch subclass is shown it in steps that it knows.
     fn multiply(self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-        if !(a.is_minded() || b.is_minded()) {
+        if !(a.is_subclassed() || b.is_subclassed()) {
             return self.call(a, b);
         }
         let [left, right] = self.turned;
@@ -195,7 +195,7 @@ impl Product for MatrixVector {
         if records(&[a, g]) && !self.turned {
             return self.call(&permute::t(a)?, g);
         }
-        match a.is_minded() || g.is_minded() {
+        match a.is_subclassed() || g.is_subclassed() {
             true => MatrixVector { turned: false }.call(&as_is(a, !self.turned)?, g),
             false => MatrixVector { turned: !self.turned }.call(a, g),
         }
@@ -215,7 +215,7 @@ impl Product for MatrixVector {
 fn as_is(a: &Tensor, turned: bool) -> Result<Tensor> {
     match (turned, a.ndim()) {
         (false, _) => Ok(a.clone()),
-        (true, 2) if a.is_minded() => permute::t(a),
+        (true, 2) if a.is_subclassed() => permute::t(a),
         (true, _) => permute::transpose(a, -2, -1),
     }
 }

@@ -11,7 +11,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
-use crate::kernels::factor::nearest;
+use crate::kernels::linalg::factor::nearest;
 use crate::ops::conjugate::{conj, real};
 use crate::ops::creation::create;
 use crate::ops::geometry::squeeze;

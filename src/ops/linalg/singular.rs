@@ -12,7 +12,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::factor::{Field, Part, values};
+use crate::kernels::linalg::factor::{Field, Part, values};
 use crate::ops::conjugate::real;
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::{join, part};

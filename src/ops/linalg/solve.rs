@@ -10,7 +10,7 @@ use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
-use crate::kernels::factor::elimination;
+use crate::kernels::linalg::factor::elimination;
 use crate::ops::creation::create;
 use crate::ops::geometry::squeeze;
 use crate::ops::linalg::matmul::matmul;

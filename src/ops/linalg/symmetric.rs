@@ -9,7 +9,7 @@ use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::factor::{Part, values};
+use crate::kernels::linalg::factor::{Part, values};
 use crate::ops::conjugate::real;
 use crate::ops::creation::cast;
 use crate::ops::geometry::part;

@@ -9,7 +9,7 @@ use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::kernels::factor::triangles;
+use crate::kernels::linalg::factor::triangles;
 use crate::ops::geometry::triangle;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::neg;

@@ -13,7 +13,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::windows::Windows;
+use crate::kernels::neural::windows::Windows;
 use crate::ops::add;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::{permute, reshape};

@@ -1,6 +1,6 @@
 //! Images as the columns of their windows, and back.
 
-use crate::dispatch::given::apply_one_given;
+use crate::dispatch::attribute_override::apply_one_given;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use smallvec::smallvec;
@@ -11,7 +11,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
-use crate::kernels::windows::Windows;
+use crate::kernels::neural::windows::Windows;
 use crate::ops::conjugate;
 use crate::ops::creation::copy;
 use crate::shape;

@@ -10,7 +10,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::whole::{Whole, whole_one};
+use crate::dispatch::composites::fused::{Whole, whole_one};
 use crate::dispatch::{batch, fixed, in_place};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};

@@ -1,6 +1,6 @@
 //! The greatest elements of windows, and where they are.
 
-use crate::dispatch::given::apply_given;
+use crate::dispatch::attribute_override::apply_given;
 use crate::graph::Attributes;
 
 use smallvec::smallvec;
@@ -12,7 +12,7 @@ use crate::dispatch::memory_order;
 use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::windows::Windows;
+use crate::kernels::neural::windows::Windows;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;

@@ -5,7 +5,7 @@ use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
-use crate::kernels::taps::Taps;
+use crate::kernels::neural::taps::Taps;
 use crate::ops::geometry::squeeze;
 use crate::ops::pointwise::division;
 use crate::ops::pointwise::division::Rounding;

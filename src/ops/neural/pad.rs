@@ -12,7 +12,7 @@ use crate::dispatch::memory_order;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::taps::Taps;
+use crate::kernels::neural::taps::Taps;
 use crate::ops::creation::copy;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};

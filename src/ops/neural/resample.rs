@@ -7,13 +7,14 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::attribute_override::apply_one_given;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::given::apply_one_given;
 use crate::dispatch::memory_order;
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::taps::{self, Taps};
+use crate::kernels::neural::taps;
+use crate::kernels::neural::taps::Taps;
 use crate::ops::conjugate::by_parts;
 use crate::ops::creation::{copy, create};
 use crate::shape::{Layout, SharedLayout, checked_shape, signed};

@@ -1,7 +1,7 @@
 //! Channels and parts of images in each other's places.
 
-use crate::dispatch::composites::composed;
-use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::composites::composite;
+use crate::dispatch::composites::composite::Composed;
 use crate::dispatch::kept::Kept;
 use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
@@ -142,7 +142,7 @@ pub fn pixel_shuffle(x: &Tensor, factor: i64) -> Result<Tensor> {
         back: pixel_unshuffle,
         undone: factor,
     };
-    composed::apply(shuffle, &[x])
+    composite::apply(shuffle, &[x])
 }
 
 /// The parts of images as channels of images that are that many times as low and narrow.
@@ -156,7 +156,7 @@ pub fn pixel_unshuffle(x: &Tensor, factor: i64) -> Result<Tensor> {
         back: pixel_shuffle,
         undone: factor,
     };
-    composed::apply(shuffle, &[x])
+    composite::apply(shuffle, &[x])
 }
 
 /// The channels of `groups` groups in turn.
@@ -171,5 +171,5 @@ pub fn channel_shuffle(x: &Tensor, groups: i64) -> Result<Tensor> {
         back: channel_shuffle,
         undone: channels.checked_div(groups).unwrap_or(0),
     };
-    composed::apply(shuffle, &[x])
+    composite::apply(shuffle, &[x])
 }

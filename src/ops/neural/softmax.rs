@@ -8,13 +8,14 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::whole::{Whole, whole_one};
+use crate::dispatch::composites::fused::{Whole, whole_one};
 use crate::dispatch::default_dtype;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::{reduce, softmax as kernels};
+use crate::kernels::neural::softmax as kernels;
+use crate::kernels::reduction::reduce;
 use crate::ops::creation::{cast, copy};
 use crate::ops::reduction::reduce::Over;
 use crate::ops::{exp, mul, sub};

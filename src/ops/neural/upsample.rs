@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::Shown;
 use crate::graph::shown::shown;
-use crate::kernels::taps::Taps;
+use crate::kernels::neural::taps::Taps;
 use crate::tensor::Tensor;
 
 /// How elements of another size are found.

@@ -112,7 +112,7 @@ fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Opera
     let computed = move |operands: &[Value]| compare(question, &operands[0], &operands[1]);
     let operator = question.name().trim_end_matches("_cpu");
     if mode::special()
-        && let Some(y) = intercept::minded(operator, &[a, b], computed)
+        && let Some(y) = intercept::of_subclass(operator, &[a, b], computed)
     {
         return y;
     }
@@ -151,7 +151,7 @@ pub fn ge<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<Te
 
 /// Overwrites `x` with values through which no gradient passes. `name` is torch's of the node.
 pub(crate) fn overwrite(x: &Tensor, values: &Tensor, name: &'static str) -> Result<()> {
-    if x.is_minded() {
+    if x.is_subclassed() {
         return cast::copy_(x, values);
     }
     let write = Write::begin(&[x])?;
@@ -222,7 +222,7 @@ fn predicate(
     let computed =
         move |operands: &[Value]| predicate(name, intercept::first(operands), others, single, double);
     if mode::special()
-        && let Some(y) = intercept::minded(name, &[x.into()], computed)
+        && let Some(y) = intercept::of_subclass(name, &[x.into()], computed)
     {
         return y;
     }
@@ -243,7 +243,7 @@ fn predicate(
         }
         _ => {
             let mut same = Array::uninit(&x.layout, DType::Bool)?;
-            crate::kernels::map::fill_slice(same.fresh(), Bool::new(others));
+            crate::kernels::pointwise::map::fill_slice(same.fresh(), Bool::new(others));
             Ok(same)
         }
     };

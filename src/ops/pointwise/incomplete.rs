@@ -6,7 +6,7 @@ use crate::dispatch::binary::{Elementwise2, Needs, floating};
 use crate::dispatch::operand::{Kept, Operand, Value};
 use crate::dtype::{DType, Real};
 use crate::error::{Error, Result};
-use crate::kernels::{incomplete, jets, special as kernels};
+use crate::kernels::pointwise::{incomplete, jets, special as kernels};
 use crate::ops::pointwise::special;
 use crate::ops::{add, digamma, exp, lgamma, log, mul, neg, sub};
 use crate::tensor::Tensor;

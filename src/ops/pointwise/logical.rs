@@ -21,7 +21,7 @@ fn truths(name: &'static str, a: Operand<'_>, b: Operand<'_>, f: fn(bool, bool) 
     }
     let computed = move |operands: &[Value]| truths(name, (&operands[0]).into(), (&operands[1]).into(), f);
     if mode::special()
-        && let Some(y) = intercept::minded(name, &[a, b], computed)
+        && let Some(y) = intercept::of_subclass(name, &[a, b], computed)
     {
         return y;
     }
@@ -46,7 +46,7 @@ pub fn xor<'a>(a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Result<T
 
 /// Overwrites `x` with truth values behind the back of autograd: its history and its tangents stay.
 fn replace(x: &Tensor, values: &Tensor) -> Result<()> {
-    if x.is_minded() {
+    if x.is_subclassed() {
         let _off = mode::GradModeGuard::off();
         return cast::copy_(x, values);
     }
@@ -81,7 +81,7 @@ pub fn not(x: &Tensor) -> Result<Tensor> {
     }
     let computed = |operands: &[Value]| not(intercept::first(operands));
     if mode::special()
-        && let Some(y) = intercept::minded("logical_not", &[x.into()], computed)
+        && let Some(y) = intercept::of_subclass("logical_not", &[x.into()], computed)
     {
         return y;
     }

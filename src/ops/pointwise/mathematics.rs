@@ -4,7 +4,8 @@ use crate::dispatch::operand::{Operand, result_dtype};
 use crate::dispatch::{default_dtype, fixed};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::kernels::polynomials::{self, Family};
+use crate::kernels::pointwise::polynomials;
+use crate::kernels::pointwise::polynomials::Family;
 use crate::ops::creation::{cast, create};
 use crate::tensor::Tensor;
 

@@ -1,8 +1,8 @@
 //! Arithmetic with a number that never stands for a tensor: as torch's own operations call it, whose
 //! nodes have names of their own for that.
 
-use crate::dispatch::composites::composed;
-use crate::dispatch::composites::composed::Composed;
+use crate::dispatch::composites::composite;
+use crate::dispatch::composites::composite::Composed;
 use crate::dispatch::kept::Kept;
 use crate::dispatch::operand::Operand;
 use crate::dtype::Scalar;
@@ -35,7 +35,7 @@ impl WithNumber {
             _ => return None,
         };
         let recorded = mode::is_grad_enabled() && x.requires_grad();
-        recorded.then(|| composed::apply(Applied { with: self, number }, &[x]))
+        recorded.then(|| composite::apply(Applied { with: self, number }, &[x]))
     }
 }
 

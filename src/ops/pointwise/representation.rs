@@ -15,7 +15,7 @@ use crate::dispatch::operand::{Operand, Value};
 use crate::dtype::{Category, DType, Element, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::map;
+use crate::kernels::pointwise::map;
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::integer::Integer;

@@ -13,7 +13,7 @@ use crate::dispatch::{batch, binary, in_place, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
-use crate::kernels::zip;
+use crate::kernels::pointwise::zip;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::indexing::masked;
 use crate::ops::reduction::reduce;

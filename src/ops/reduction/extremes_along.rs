@@ -9,7 +9,7 @@ use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::reduce as kernels;
+use crate::kernels::reduction::reduce as kernels;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;

@@ -12,7 +12,7 @@ use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::kernels::reduce as kernels;
+use crate::kernels::reduction::reduce as kernels;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::mul;

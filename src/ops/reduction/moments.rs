@@ -9,7 +9,7 @@ use crate::dispatch::operand::Numbers;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
-use crate::kernels::reduce as kernels;
+use crate::kernels::reduction::reduce as kernels;
 use crate::ops::conjugate::part;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::masked_fill;
@@ -134,7 +134,7 @@ impl Op for Moments {
             kernels::var_mean(view, dims, self.correction, spread.fresh::<T>(), mean.fresh());
             if self.root {
                 let mut root = Array::uninit(&spread.layout, x.dtype)?;
-                crate::kernels::map::map(spread.view::<T>(), root.fresh(), num_traits::Float::sqrt);
+                crate::kernels::pointwise::map::map(spread.view::<T>(), root.fresh(), num_traits::Float::sqrt);
                 spread = root;
             }
         }, else {

@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::kernels::reduce as kernels;
+use crate::kernels::reduction::reduce as kernels;
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::masked_fill;

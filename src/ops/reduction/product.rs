@@ -9,7 +9,7 @@ use crate::dtype::{Bool, Complex, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::kernels::reduce as kernels;
+use crate::kernels::reduction::reduce as kernels;
 use crate::ops::conjugate::conj;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::{expand, join, part, rearrange, reshape};
@@ -53,7 +53,7 @@ impl Prod {
 
 /// Whether elements are zero, or whether that is not to be known.
 pub(crate) fn may_have_zeros(x: &Tensor) -> Result<bool> {
-    if batch::is_batched(x) || x.is_minded() {
+    if batch::is_batched(x) || x.is_subclassed() {
         return Ok(true);
     }
     let _off = mode::GradModeGuard::off();

@@ -8,12 +8,13 @@ use crate::ops::pointwise::logical;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::attribute_override::apply_one_given;
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::given::apply_one_given;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
-use crate::kernels::{self, math};
+use crate::kernels::pointwise::math;
+use crate::kernels::reduction;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{expand, part, rearrange, reshape};
 use crate::ops::indexing::along;
@@ -192,7 +193,7 @@ impl Op for Logcumsumexp {
             let nothing = Complex::new(f64::NEG_INFINITY, 0.0);
             let wide = copy::as_type(&x, DType::Complex128)?;
             let mut y = Array::uninit(&x.layout, DType::Complex128)?;
-            kernels::scan::scan(wide.view(), self.dim, y.fresh::<Complex<f64>>(), nothing, step, |sum| sum);
+            reduction::scan::scan(wide.view(), self.dim, y.fresh::<Complex<f64>>(), nothing, step, |sum| sum);
             return Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())]);
         }
         let mut y = Array::uninit(&x.layout, x.dtype)?;
@@ -206,7 +207,7 @@ impl Op for Logcumsumexp {
                 most + (least - most).exp().ln_1p()
             };
             let emit = |sum: f64| T::from_f64(sum);
-            kernels::scan::scan(x.view::<T>(), self.dim, y.fresh::<T>(), f64::NEG_INFINITY, step, emit);
+            reduction::scan::scan(x.view::<T>(), self.dim, y.fresh::<T>(), f64::NEG_INFINITY, step, emit);
         }, else {
             return Err(Error::NotImplementedFor { operation: "logcumsumexp_out_cpu", dtype: x.dtype }.into())
         });

@@ -3,7 +3,7 @@
 use crate::dispatch::batch;
 use crate::dtype::{Bool, DType};
 use crate::error::Result;
-use crate::kernels::reduce as kernels;
+use crate::kernels::reduction::reduce as kernels;
 use crate::ops::creation::copy;
 use crate::ops::reduction::reduce::Over;
 use crate::tensor::{Array, Tensor};

@@ -1,11 +1,11 @@
 //! Random choices: indices that are picked.
 
-use crate::dispatch::{batch, watch};
+use crate::dispatch::{batch, long_work};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernels::interrupt;
 use crate::kernels::random::{fill_choices, fill_exponential, shares};
-use crate::kernels::sort;
+use crate::kernels::sorting::sort;
 use crate::ops::geometry::reshape;
 use crate::ops::sampling::distribution::elements;
 use crate::ops::sampling::generator::given;
@@ -24,7 +24,7 @@ pub fn multinomial(
         return of_samples(weights, count, replacement, generator);
     }
     let work = (weights.numel() as u64).saturating_add(count.max(0) as u64).saturating_mul(20);
-    watch::patiently(work, || chosen(weights, count, replacement, generator))
+    long_work::patiently(work, || chosen(weights, count, replacement, generator))
 }
 
 fn chosen(weights: &Tensor, count: i64, replacement: bool, generator: Option<&Generator>) -> Result<Tensor> {

@@ -1,7 +1,7 @@
 //! Tensors of counts, drawn with means and probabilities that other tensors hold.
 
 use crate::dispatch::composites::underived::UNKNOWN;
-use crate::dispatch::{batch, binary, watch};
+use crate::dispatch::{batch, binary, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
 use crate::kernels::interrupt;
@@ -26,7 +26,7 @@ fn drawn(
     let seen = |x: &Array| binary::expanded(&x.widened()?, &sizes);
     let (first, second) = (seen(inputs[0])?, seen(inputs[1])?);
     let generator = given(generator);
-    watch::patiently(50 * drawn.layout.numel() as u64, || {
+    long_work::patiently(50 * drawn.layout.numel() as u64, || {
         dispatch!(float dtype.wide(), T => {
             let (first, second) = (first.view::<T>(), second.view::<T>());
             let mut pairs = first.iter().zip(second.iter());

@@ -10,10 +10,11 @@ use smallvec::{SmallVec, smallvec};
 use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::in_place::Write;
 use crate::dispatch::record::trace;
-use crate::dispatch::{batch, binary, watch};
+use crate::dispatch::{batch, binary, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
-use crate::graph::profile::{self, Label};
+use crate::graph::observe::profile;
+use crate::graph::observe::profile::Label;
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
 use crate::kernels::interrupt;
 use crate::kernels::random::{self as kernels, fill_bernoulli, fill_bernoulli_each, permute};
@@ -153,7 +154,7 @@ fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generato
 
 /// `fill` of memory that nobody else has seen yet, and that may stay half drawn.
 fn fill_fresh(target: &Array, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
-    watch::patiently(8 * target.layout.numel() as u64, || fill(target, distribution, generator))
+    long_work::patiently(8 * target.layout.numel() as u64, || fill(target, distribution, generator))
 }
 
 /// Draws the elements of a row-major array piece by piece. The host may be asked, and draw itself, only while nobody
@@ -230,7 +231,7 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
         }
         _ => {}
     }
-    watch::patiently(n as u64, || {
+    long_work::patiently(n as u64, || {
         dispatch!(ordered dtype.wide(), T => permuted(given(generator), elements::<T>(&array)), else {
             return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into())
         });

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::composites::whole::{Whole, whole_one};
-use crate::dispatch::{batch, watch};
+use crate::dispatch::composites::fused::{Whole, whole_one};
+use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
-use crate::kernels::distinct::{self, Groups};
 use crate::kernels::interrupt::Steps;
+use crate::kernels::sorting::distinct;
+use crate::kernels::sorting::distinct::Groups;
 use crate::ops::creation::{cast, copy};
 use crate::ops::geometry::{permute, reshape};
 use crate::ops::indexing::along;
@@ -70,7 +71,7 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     let count = slices.layout().shape().first().copied().unwrap_or(1);
     let compared = if x.dtype().is_half() { DType::Float32 } else { x.dtype() };
     let keys = keys(&slices, compared)?;
-    let Groups { firsts, members, counts } = watch::patiently(keys.layout.numel() as u64, || {
+    let Groups { firsts, members, counts } = long_work::patiently(keys.layout.numel() as u64, || {
         dispatch!(ordered compared, T => distinct::groups(elements::<T>(&keys), count, neighbours), else {
             unreachable!("complex numbers were refused")
         })
@@ -118,7 +119,7 @@ pub fn searchsorted(
     let dtype = wide(boundaries.dtype().promote(values.dtype()));
     let (sorted, wanted) = (keys(&boundaries, dtype)?, keys(values, dtype)?);
     let row = if lead.is_empty() { 0 } else { wanted.layout.shape().last().copied().unwrap_or(1) };
-    let places = watch::patiently(wanted.layout.numel() as u64, || match dtype {
+    let places = long_work::patiently(wanted.layout.numel() as u64, || match dtype {
         DType::Float64 => places(elements::<f64>(&sorted), length, elements(&wanted), row, right),
         _ => places(elements::<i64>(&sorted), length, elements(&wanted), row, right),
     })?;

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
 use rushlight::Tensor;
-use rushlight::tensor::Minding;
+use rushlight::tensor::Subclass;
 
 use crate::error::panicked;
 use crate::{intercept, overrides};
@@ -121,10 +121,10 @@ pub(crate) fn wrap_as<'py>(class: &Bound<'py, PyType>, tensor: Tensor) -> PyResu
     // instances begin like `Object`; the result is a new reference or null with an exception.
     let object = unsafe { Bound::from_owned_ptr_or_err(py, life::create(class.as_type_ptr(), tensor))? };
     if class.as_type_ptr() != tensor_type()
-        && intercept::minds(class)?
+        && intercept::is_dispatch_subclass(class)?
         && let Some(tensor) = as_tensor(&object)
     {
-        tensor.foreign().mind(Minding::Minded);
+        tensor.foreign().set_subclass(Subclass::WithData);
     }
     Ok(object)
 }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use rushlight::dtype::Scalar;
 use rushlight::graph::mode;
 use rushlight::ops::Operand;
-use rushlight::tensor::any_minded;
+use rushlight::tensor::any_subclassed;
 use rushlight::{Error, Result, Tensor};
 
 use super::seen::{may_see, method, offered, offered_alone, seen_as, unseen};
@@ -95,7 +95,7 @@ unsafe fn uncommonly(
     }
 }
 
-/// What an operator answers. Where all classes that mind an operand have declined, it is left to the other.
+/// What an operator answers. Where all dispatch subclasses have declined, it is left to the other.
 #[inline]
 fn answered(py: Python<'_>, result: Result<Tensor>) -> PyResult<*mut ffi::PyObject> {
     match result {
@@ -107,7 +107,7 @@ fn answered(py: Python<'_>, result: Result<Tensor>) -> PyResult<*mut ffi::PyObje
 #[cold]
 fn failed(py: Python<'_>, error: Box<Error>) -> PyResult<*mut ffi::PyObject> {
     let error = raise(error);
-    if any_minded() && error.is_instance_of::<PyTypeError>(py) { Ok(declined(py)) } else { Err(error) }
+    if any_subclassed() && error.is_instance_of::<PyTypeError>(py) { Ok(declined(py)) } else { Err(error) }
 }
 
 /// `NotImplemented`: the interpreter asks the other operand, then words the `TypeError`.

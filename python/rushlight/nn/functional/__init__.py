@@ -1,7 +1,7 @@
 """Layers and losses as functions: torch's arguments, checked in the families, computed by the engine."""
 
-from ... import _pieces
 from ... import _rushlight as native
+from ..._functions import pieces as _pieces
 from ..._lazy import on_first_use
 from . import (
     activations,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 
 from ... import _rushlight as native
+from ..._calls.showing import shown
 from ..._rushlight import Tensor, dtype
-from ..._showing import shown
 
 __all__ = [
     "celu",

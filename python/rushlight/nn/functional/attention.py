@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ... import _rushlight as native
-from ..._precision import lowered
+from ..._calls.precision import lowered
+from ..._calls.showing import shown_as_given
 from ..._rushlight import Tensor
-from ..._showing import shown_as_given
 from ..._spelling import name_in_c
 
 __all__ = ["scaled_dot_product_attention"]

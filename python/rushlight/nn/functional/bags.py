@@ -7,8 +7,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
-from ..._showing import shown
-from ..._typename import scalar_name
+from ..._calls.showing import shown
+from ..._tensors.typename import scalar_name
 from .lookups import _shorten
 
 if TYPE_CHECKING:

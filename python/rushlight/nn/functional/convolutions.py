@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _rushlight as native
+from ..._calls.showing import shown, shown_as_given
 from ..._rushlight import Tensor
-from ..._showing import shown, shown_as_given
 
 __all__ = [
     "channel_shuffle",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 
 from ... import _rushlight as native
+from ..._calls.showing import shown, shown_as_given
 from ..._rushlight import Tensor
-from ..._showing import shown, shown_as_given
 from ..._spelling import spell
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduction_number, weighed

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
-from ..._showing import shown_as_given
+from ..._calls.showing import shown_as_given
 
 if TYPE_CHECKING:
     from ..._rushlight import Tensor

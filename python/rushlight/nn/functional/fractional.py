@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
-from ..._showing import shown, shown_with
+from ..._calls.showing import shown, shown_with
 from .._dimensions import spread
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
-from ..._precision import exact
-from ..._showing import shown
-from ..._typename import scalar_name
+from ..._calls.precision import exact
+from ..._calls.showing import shown
+from ..._tensors.typename import scalar_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ import warnings
 from typing import Any
 
 from ... import _rushlight as native
+from ..._calls.showing import shown_to
 from ..._rushlight import Tensor
-from ..._showing import shown_to
 from .attention import scaled_dot_product_attention
 
 __all__ = ["multi_head_attention_forward"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import _rushlight as native
+from ..._calls.showing import shown
 from ..._rushlight import Tensor
-from ..._showing import shown
-from ..._typename import scalar_name
+from ..._tensors.typename import scalar_name
 from .likelihoods import cross_entropy
 
 __all__ = ["LinearCrossEntropyOptions", "linear_cross_entropy"]

@@ -7,9 +7,9 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
-from ..._composites import broadcast_shapes
-from ..._precision import exact
-from ..._showing import shown
+from ..._calls.precision import exact
+from ..._calls.showing import shown
+from ..._functions.composites import broadcast_shapes
 from ...autograd.grad_mode import no_grad
 from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
-from ..._precision import exact
-from ..._showing import shown, shown_to
-from ..._typename import scalar_name
+from ..._calls.precision import exact
+from ..._calls.showing import shown, shown_to
+from ..._tensors.typename import scalar_name
 from .distances import pairwise_distance
 from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
 

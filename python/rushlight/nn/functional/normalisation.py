@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import _rushlight as native
+from ..._calls.showing import shown
 from ..._rushlight import Tensor
-from ..._showing import shown
 from .paddings import pad
 from .pools import avg_pool2d, avg_pool3d
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import _rushlight as native
+from ..._calls.showing import shown, shown_with
 from ..._rushlight import Tensor
-from ..._showing import shown, shown_with
 
 __all__ = [
     "adaptive_avg_pool1d",

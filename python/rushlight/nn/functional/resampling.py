@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 from ... import _rushlight as native
+from ..._calls.showing import shown
 from ..._rushlight import Tensor
-from ..._showing import shown
 from .pools import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = [

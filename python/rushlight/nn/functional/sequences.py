@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import _rushlight as native
-from ..._precision import exact
+from ..._calls.precision import exact
+from ..._calls.showing import shown_to
 from ..._rushlight import Tensor
-from ..._showing import shown_to
-from ..._typename import scalar_name
+from ..._tensors.typename import scalar_name
 from .reductions import reduction_number
 
 __all__ = ["ctc_loss"]

@@ -124,7 +124,7 @@ class RNNCellBase(Module):
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         found: State
         if native._has_torch_function((rows, *state, *weights)):
-            from ... import _recurrences
+            from ..._functions import recurrences as _recurrences
 
             step = getattr(_recurrences, f"{mode.lower()}_cell")
             found = step(rows, state, *weights) if mode == "LSTM" else (step(rows, *state, *weights),)

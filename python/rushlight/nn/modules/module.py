@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..._rushlight import Tensor
-from ..._typename import typename
+from ..._tensors.typename import typename
 from ..parameter import Buffer, Parameter
 from ._calling import Called
 from ._converting import Converted
@@ -376,7 +376,7 @@ class Module(Called, Converted, StateDict):
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Take what `compile` takes. Calls run as they are written."""
-        from ..._compiled import compile
+        from ..._calls.compiled import compile
 
         compile(self._call_impl, *args, **kwargs)
 

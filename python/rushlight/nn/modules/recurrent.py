@@ -212,7 +212,7 @@ class RNNBase(Module):
         self, input: Tensor, states: State, *first: bool, sizes: Tensor | None = None
     ) -> tuple[Tensor, State]:
         """Go through the layers by a function of the package; `first` is whether the samples come first."""
-        from ... import _recurrences
+        from ..._functions import recurrences as _recurrences
 
         function = getattr(_recurrences, self.mode.lower())
         state = states if self.mode == "LSTM" else states[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from ... import _composites
 from ... import _rushlight as native
+from ..._functions import composites as _composites
 from ..._rushlight import Tensor
 from ...autograd.grad_mode import no_grad
 from ..functional import normalize

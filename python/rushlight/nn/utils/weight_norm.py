@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ... import _composites
 from ... import _rushlight as native
+from ..._functions import composites as _composites
 from ..._rushlight import Tensor
 from ..parameter import Parameter
 from ._replacing import refuse_second, taken_out

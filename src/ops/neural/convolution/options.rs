@@ -1,7 +1,7 @@
 //! How a convolution slides: what may be asked for, and where its windows lie.
 
 use crate::error::{Error, Result};
-use crate::kernels::windows::Windows;
+use crate::kernels::neural::windows::Windows;
 use crate::shape;
 use crate::tensor::Tensor;
 

@@ -9,9 +9,10 @@ use ndarray::{ArrayView2, Axis};
 use super::{Geometry, Role};
 use crate::dtype::Number;
 use crate::error::Result;
+use crate::kernels::interrupt;
+use crate::kernels::linalg::gemm;
+use crate::kernels::neural::windows::Windows;
 use crate::kernels::parallel::parallel_items;
-use crate::kernels::windows::Windows;
-use crate::kernels::{gemm, interrupt};
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::Array;
 

@@ -12,7 +12,7 @@ use crate::dtype::{Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
-use crate::kernels::math;
+use crate::kernels::pointwise::math;
 use crate::ops::neural::smooth_units::LogSigmoid;
 use crate::ops::{add, mul, neg, sigmoid, sub};
 use crate::shape;

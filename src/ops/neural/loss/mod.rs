@@ -13,7 +13,7 @@ use crate::dispatch::operand::{Numbers, result_type};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Gradients, Shown};
-use crate::kernels::reduce as kernels;
+use crate::kernels::reduction::reduce as kernels;
 use crate::ops;
 use crate::ops::reduction::reduce::{mean, sum};
 use crate::ops::{neg, sub};

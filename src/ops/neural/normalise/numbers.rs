@@ -4,7 +4,8 @@
 use super::Normalise;
 use crate::error::Result;
 use crate::graph::{Gradients, mode};
-use crate::kernels::normalise::{self as kernels, Places, Rows, Runs};
+use crate::kernels::neural::normalise as kernels;
+use crate::kernels::neural::normalise::{Places, Rows, Runs};
 use crate::ops::creation::copy;
 use crate::tensor::{Array, Tensor};
 

@@ -1,0 +1,99 @@
+"""The compiler of scripts, as programs set and ask it: nothing is compiled and nothing is traced."""
+
+from __future__ import annotations
+
+from ..._devices.absent import Switch, Unavailable, idle
+from ..._rushlight import device
+from ._interpreters import peek_interpreter_stack
+
+_SETTINGS = (
+    "_jit_set_profiling_executor _jit_set_profiling_mode _jit_override_can_fuse_on_cpu "
+    "_jit_override_can_fuse_on_gpu _jit_set_texpr_fuser_enabled _jit_set_nvfuser_enabled "
+    "_jit_set_autocast_mode _jit_set_nvfuser_guard_mode _jit_can_fuse_on_cpu _jit_can_fuse_on_gpu "
+    "_jit_set_nvfuser_single_node_mode _jit_set_bailout_depth _jit_set_num_profiled_runs "
+    "_jit_pass_inline _jit_set_fusion_strategy"
+)
+
+idle(
+    globals(),
+    {
+        _SETTINGS: False,
+        "_get_tracing_state _log_api_usage_once _log_api_usage_metadata _set_tracing_state": None,
+        "_cuda_clearCublasWorkspaces _cuda_isInBadFork": None,
+        "_set_math_sdp_allow_fp16_bf16_reduction": None,
+        "_get_privateuse1_backend_name": "privateuseone",
+        "_get_default_device": "cpu",
+    },
+)
+
+
+def _get_accelerator() -> device:
+    return device("cpu")
+
+
+def _are_functorch_transforms_active() -> bool:
+    return peek_interpreter_stack() is not None
+
+
+class _ExcludeDispatchKeyGuard(Switch):
+    """A block in which keys choose nothing, as nowhere."""
+
+
+class _IncludeDispatchKeyGuard(Switch):
+    """A block in which keys choose nothing, as nowhere."""
+
+
+class _AutoDispatchBelowAutograd(Switch):
+    """A block in which operations would not be recorded."""
+
+
+class JitType:
+    """A type of the language of scripts. None is ever made."""
+
+
+class TensorType(JitType):
+    """The type of tensors."""
+
+
+class ListType(JitType):
+    """The type of lists."""
+
+
+class Graph:
+    """The graph of a script. None is ever made."""
+
+
+class Node(Graph):
+    """A node of such a graph."""
+
+
+class Value(Graph):
+    """A value in such a graph."""
+
+
+class Block(Graph):
+    """A part of such a graph."""
+
+
+class Function:
+    """A compiled function. None is ever made."""
+
+
+class ScriptFunction(Function):
+    """A compiled function. None is ever made."""
+
+
+class ScriptModule:
+    """A compiled module. None is ever made."""
+
+
+class ScriptObject:
+    """An instance of a compiled class. None is ever made."""
+
+
+class PyTorchFileReader(Unavailable):
+    """What reads files of torch in its compiled module. Files are read in Python here."""
+
+
+class PyTorchFileWriter(Unavailable):
+    """What writes files of torch in its compiled module. Files are written in Python here."""

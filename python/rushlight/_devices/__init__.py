@@ -1,0 +1,1 @@
+"""What is said of devices and element types that are not there."""

@@ -1,0 +1,1 @@
+"""What stands in files of tensors, and by which names."""

@@ -1,0 +1,1 @@
+"""Functions of tensors that are written in Python, a file a family."""

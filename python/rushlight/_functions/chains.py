@@ -1,0 +1,116 @@
+"""Products of many matrices, multiplied in the order that costs least."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import _rushlight as native
+from .._calls.showing import shown_as_given, shown_to
+from .._once import warn_once
+from .._rushlight import Tensor
+from .._spelling import name_in_c
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["chain_matmul", "multi_dot"]
+
+_CHAIN = (
+    "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+    "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple "
+    "parameters."
+)
+
+
+@shown_to("matrices")
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """Return the product of several matrices."""
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    warn_once(_CHAIN)
+    for matrix in matrices:
+        if matrix.dim() != 2:
+            raise RuntimeError(f"Tensor dimension is {matrix.dim()}, expected 2 instead.")
+    found = matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices)
+    return native._written("chain_matmul", found, out)
+
+
+@shown_as_given
+def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Return the product of several matrices, of which the first and the last may be vectors.
+
+    >>> import rushlight as torch
+    >>> torch.linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 1), torch.ones(1, 2)])
+    tensor([[3., 3.],
+            [3., 3.]])
+    """
+    _check(tensors)
+    first, last = tensors[0], tensors[-1]
+    shape = [*first.shape[:-1], *last.shape[1:]]
+    matrices = list(tensors)
+    matrices[0] = first.unsqueeze(0) if first.dim() == 1 else first
+    matrices[-1] = last.unsqueeze(-1) if last.dim() == 1 else last
+    splits = _splits([matrix.shape[0] for matrix in matrices] + [matrices[-1].shape[1]])
+
+    def product(start: int, end: int) -> Tensor:
+        if start == end:
+            return matrices[start]
+        split = splits[start, end]
+        return native.mm(product(start, split), product(split + 1, end))
+
+    found = product(0, len(matrices) - 1).view(shape)
+    if out is None:
+        return found
+    from ..linalg._results import written
+
+    names = [name_in_c(tensor.dtype) for tensor in (found, out)]
+    refusal = f"multi_dot(): expected out tensor to have dtype {names[0]} but got {names[1]}"
+    return written(found, out, refusal, "mm")
+
+
+def _check(tensors: Sequence[Tensor]) -> None:
+    for number, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            found = type(tensor).__name__
+            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {found}")
+    last = len(tensors) - 1
+    if last < 1:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {last + 1}")
+    for name, end in (("first", tensors[0]), ("last", tensors[last])):
+        if end.dim() not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {name} tensor must be 1D or 2D but got {end.dim()}D")
+    for number, tensor in enumerate(tensors):
+        if 0 < number < last and tensor.dim() != 2:
+            raise RuntimeError(f"multi_dot(): tensor {number} must be 2D but got {tensor.dim()}D")
+        if tensor.dtype != tensors[0].dtype:
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{name_in_c(tensors[0].dtype)} and tensor {number} {name_in_c(tensor.dtype)}"
+            )
+    for number in range(1, last + 1):
+        before, tensor = tensors[number - 1], tensors[number]
+        if before.shape[-1] != tensor.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {number - 1} and {number} with shapes {list(before.shape)} and "
+                f"{list(tensor.shape)} cannot be multiplied"
+            )
+
+
+def _splits(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """Say for each stretch of matrices, whose sizes follow each other, after which one it is best divided."""
+    count = len(sizes) - 1
+    costs = {(place, place): 0 for place in range(count)}
+    splits: dict[tuple[int, int], int] = {}
+    for length in range(1, count):
+        for start in range(count - length):
+            end = start + length
+
+            def cost(split: int, start: int = start, end: int = end) -> int:
+                product = sizes[start] * sizes[split + 1] * sizes[end + 1]
+                return costs[start, split] + costs[split + 1, end] + product
+
+            # Of equals the first; of three matrices the first two are multiplied first.
+            choices = range(start, end) if count != 3 else range(end - 1, start - 1, -1)
+            best = splits[start, end] = min(choices, key=cost)
+            costs[start, end] = cost(best)
+    return splits

@@ -1,0 +1,31 @@
+"""The name of an object's type, and of a tensor's elements, as error texts give them."""
+
+from __future__ import annotations
+
+from .._rushlight import Tensor
+
+
+def typename(value: object) -> str:
+    """Return the full name of the type of `value`; builtins go without their module.
+
+    >>> from rushlight._tensors.typename import typename
+    >>> typename(3)
+    'int'
+    """
+    if isinstance(value, Tensor):
+        return str(value.type())
+    found = value if isinstance(value, type) or callable(value) else type(value)
+    module = getattr(found, "__module__", None)
+    name = getattr(found, "__qualname__", type(found).__qualname__)
+    return name if module in (None, "", "builtins") else f"{module}.{name}"
+
+
+def scalar_name(x: Tensor) -> str:
+    """Return the name of the type of a tensor's elements.
+
+    >>> import rushlight as torch
+    >>> from rushlight._tensors.typename import scalar_name
+    >>> scalar_name(torch.zeros(1))
+    'Float'
+    """
+    return str(x.type()).rpartition(".")[2].removesuffix("Tensor")

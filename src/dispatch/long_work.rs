@@ -1,0 +1,202 @@
+//! Work that takes a while: without the host's lock, and asking the host whether it is to go on. The
+//! thread that called the engine asks, every now and then; what it hears ends the work on all threads.
+//!
+//! Note [Long operations]
+//! ----
+//! A long operation gives the host's lock back while it runs, so that other threads of the host go on,
+//! and is given up when the host says so. Both happen at the doors of operations, before anything is
+//! read or locked: who waits for the lock again at the end must hold nothing that others wait for. A run
+//! of the engine has given the lock back as a whole or is short; within it operations keep what there is.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::error::{Error, Result};
+use crate::graph::host::{self, Host};
+use crate::graph::mode;
+use crate::graph::observe::anomaly;
+use crate::kernels::interrupt::{Asking, Exhausted, Interrupted, Question};
+
+/// How long the host is left alone. It may have to wait for its lock, so this is not shorter.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// The watch over one run of the engine, or over one long operation.
+pub struct Watch {
+    host: &'static dyn Host,
+    asked: Mutex<Instant>,
+    is_over: AtomicBool,
+    failure: Mutex<Option<Box<Error>>>,
+}
+
+impl Watch {
+    /// A watch over a run that begins now.
+    pub fn new(host: &'static dyn Host) -> Arc<Watch> {
+        Arc::new(Watch {
+            host,
+            asked: Mutex::new(Instant::now()),
+            is_over: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        })
+    }
+
+    /// Whether the run is to end. The calling thread asks the host, the others hear of its answer.
+    pub fn is_over(&self, is_caller: bool) -> bool {
+        if is_caller
+            && !self.is_over.load(Ordering::Relaxed)
+            && self.is_time()
+            && let Err(error) = self.host.poll()
+        {
+            self.failure.lock().get_or_insert(error);
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn is_time(&self) -> bool {
+        let mut asked = self.asked.lock();
+        let due = asked.elapsed() >= PAUSE;
+        if due {
+            *asked = Instant::now();
+        }
+        due
+    }
+
+    /// What long work on a thread of the run asks.
+    pub fn question(self: &Arc<Self>, is_caller: bool) -> Question {
+        let watch = self.clone();
+        Arc::new(move || watch.is_over(is_caller))
+    }
+
+    /// Runs `body` on the calling thread. Work that is given up becomes the failure that ended the run.
+    pub fn over<T>(self: &Arc<Self>, body: impl FnOnce() -> Result<T>) -> Result<T> {
+        let _asking = Asking::new(self.question(true));
+        // What is unwound belongs to the run and goes with it.
+        catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| match self.failure.lock().take() {
+            Some(error) if payload.is::<Interrupted>() => Err(error),
+            _ => given_up(payload).map_or_else(|payload| resume_unwind(payload), Err),
+        })
+    }
+}
+
+/// The failure for which work unwound that there was no memory for; what else unwound as it is.
+pub fn given_up(payload: Box<dyn Any + Send>) -> std::result::Result<Box<Error>, Box<dyn Any + Send>> {
+    payload.downcast::<Exhausted>().map(|missing| Error::OutOfMemory { bytes: missing.bytes as u64 }.into())
+}
+
+/// Runs `body`. Work that is given up for want of memory becomes a failure.
+fn caught(body: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    // What is unwound was working on memory that nobody else has, or that is half written.
+    catch_unwind(AssertUnwindSafe(body))
+        .unwrap_or_else(|payload| given_up(payload).map_or_else(|payload| resume_unwind(payload), Err))
+}
+
+/// Estimated nanoseconds from which on an operation gives the host's lock back.
+const LONG: u64 = 100_000;
+
+thread_local!(static KEPT: Cell<u32> = const { Cell::new(0) });
+
+/// Operations on this thread keep the host's lock, or do without it, until this is dropped.
+#[must_use = "the lock is kept as long as the guard lasts"]
+pub struct LockKept(());
+
+impl LockKept {
+    /// From now on.
+    pub fn new() -> LockKept {
+        KEPT.with(|kept| kept.set(kept.get() + 1));
+        LockKept(())
+    }
+}
+
+impl Default for LockKept {
+    fn default() -> Self {
+        LockKept::new()
+    }
+}
+
+impl Drop for LockKept {
+    fn drop(&mut self) {
+        KEPT.with(|kept| kept.set(kept.get() - 1));
+    }
+}
+
+/// What the host runs in the middle of a run, until this is dropped: it takes care of itself, and its
+/// long operations are as those of the program outside.
+#[must_use = "it lasts as long as the guard"]
+pub struct Aside {
+    kept: u32,
+    _not_asking: Asking,
+}
+
+impl Aside {
+    /// From now on.
+    pub fn new() -> Aside {
+        Aside { kept: KEPT.replace(0), _not_asking: Asking::nothing() }
+    }
+}
+
+impl Default for Aside {
+    fn default() -> Self {
+        Aside::new()
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        KEPT.set(self.kept);
+    }
+}
+
+/// Whether an operation of so many estimated nanoseconds is to be run by `at_length`.
+#[inline]
+pub(crate) fn is_long(work: u64) -> bool {
+    work >= LONG && gives_lock_back()
+}
+
+/// What is unusual may call the host at any time, and stays as it is.
+#[cold]
+fn gives_lock_back() -> bool {
+    KEPT.get() == 0
+        && !mode::special()
+        && !anomaly::is_enabled()
+        && host::host().is_none_or(|host| host.is_locked())
+}
+
+/// Runs what reads tensors, and takes so many nanoseconds by estimate, as operations are run.
+pub fn patiently<T: Send>(work: u64, operation: impl Send + FnOnce() -> Result<T>) -> Result<T> {
+    if is_long(work) { at_length(false, operation) } else { operation() }
+}
+
+/// Runs an operation without the host's lock. It is given up if the host says so, unless it writes in
+/// place: half of that would stay.
+#[cold]
+pub(crate) fn at_length<T: Send>(in_place: bool, operation: impl Send + FnOnce() -> Result<T>) -> Result<T> {
+    let (mut operation, mut value) = (Some(operation), None);
+    run_at_length(in_place, &mut || {
+        if let Some(operation) = operation.take() {
+            value = Some(operation()?);
+        }
+        Ok(())
+    })?;
+    value.map_or_else(|| unreachable!("the host runs what it is given"), Ok)
+}
+
+fn run_at_length(in_place: bool, operation: &mut (dyn Send + FnMut() -> Result<()>)) -> Result<()> {
+    let _kept = LockKept::new();
+    let Some(host) = host::host() else { return caught(operation) };
+    // Where the program is can be seen with the lock only.
+    let _line = host::line_kept();
+    let mut outcome = Ok(());
+    host.unlocked(&mut || {
+        outcome = match in_place {
+            true => caught(&mut *operation),
+            false => Watch::new(host).over(&mut *operation),
+        };
+    });
+    outcome
+}

@@ -1,0 +1,176 @@
+//! The doors through which operations are shown, a kind of operation each.
+
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::{Again, Forward, Operation, given, is_dispatching_to_subclasses};
+use crate::dispatch::apply::{Outputs, Overwrite};
+use crate::dispatch::erased::AnyOp;
+use crate::dispatch::operand::{Operand, Value};
+use crate::dispatch::{half, view};
+use crate::error::Result;
+use crate::graph::Attributes;
+use crate::tensor::{Creation, Tensor};
+
+fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
+    inputs.iter().map(|&input| Value::Tensor(input.clone())).collect()
+}
+
+/// The outputs of a structured operation.
+#[cold]
+pub(crate) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
+    let (own, creation, count) = (op.owned(), op.shows(), inputs.len());
+    let beside = op.held();
+    // What it holds beside is an operand like others for a dispatch subclass.
+    let subclassed = is_dispatching_to_subclasses() && beside.iter().any(Tensor::is_subclassed);
+    let held: &[Tensor] = if subclassed { &beside } else { &[] };
+    let all: SmallVec<[&Tensor; 4]> = inputs.iter().copied().chain(held).collect();
+    let compute = Arc::new(move |operands: &[Value]| {
+        let tensors = tensors(operands);
+        let (inputs, held) = tensors.split_at(count);
+        match held {
+            [] => own.forward(inputs),
+            held => own.holding(&kept(held))?.forward(inputs),
+        }
+    });
+    let operation = Operation {
+        outputs: op.outputs(inputs),
+        attributes: op.told(inputs),
+        again: if creation.is_some() { Again::LyingAlike } else { Again::Alike },
+        held: held.len(),
+        beside: beside.clone(),
+        ..Operation::new(op.name(), owned(&all), compute)
+    };
+    operation.run(&|output| match creation {
+        Some(creation) => view::adopt(inputs[0], output, creation),
+        None => given(output),
+    })
+}
+
+fn kept(inputs: &[&Tensor]) -> Vec<Tensor> {
+    inputs.iter().map(|&input| input.clone()).collect()
+}
+
+fn references(inputs: &[Tensor]) -> SmallVec<[&Tensor; 3]> {
+    inputs.iter().collect()
+}
+
+/// The operands that are tensors.
+pub(crate) fn tensors(operands: &[Value]) -> SmallVec<[&Tensor; 3]> {
+    operands.iter().filter_map(|operand| Operand::from(operand).tensor()).collect()
+}
+
+/// The first operand, which is a tensor.
+pub(crate) fn first(operands: &[Value]) -> &Tensor {
+    match operands.first() {
+        Some(Value::Tensor(first)) => first,
+        _ => unreachable!("operands are replaced by others of their kind"),
+    }
+}
+
+fn values(operands: &[Operand<'_>]) -> SmallVec<[Value; 3]> {
+    operands.iter().map(|operand| Value::from(*operand)).collect()
+}
+
+/// The output of an elementwise operation.
+#[cold]
+pub(crate) fn elementwise(node: &'static str, operands: &[Operand<'_>], forward: Forward) -> Result<Tensor> {
+    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![Tensor::from_array(forward(operands)?)]));
+    Operation::new(node, values(operands), compute).run_one(&given)
+}
+
+/// The outputs, so many, of an operation that leaves no node and is known by torch's name of it. It holds
+/// what is `beside` its operands.
+#[cold]
+pub(crate) fn several(
+    name: &'static str,
+    attributes: Attributes,
+    operands: &[&Tensor],
+    beside: SmallVec<[Tensor; 1]>,
+    outputs: usize,
+    compute: impl Fn(&[Value]) -> Result<Outputs> + Send + Sync + 'static,
+) -> Result<Outputs> {
+    let operation = Operation::new(name, owned(operands), Arc::new(compute));
+    Operation { attributes, beside, outputs, ..operation }.run(&given)
+}
+
+/// What the dispatch subclass of an operand gives in the place of what is computed without a node of
+/// its own; `name` is torch's of the operator. `None` if there is no such class.
+#[cold]
+pub(crate) fn of_subclass(
+    name: &'static str,
+    operands: &[Operand<'_>],
+    compute: impl Fn(&[Value]) -> Result<Tensor> + Send + Sync + 'static,
+) -> Option<Result<Tensor>> {
+    let subclassed = |operand: &Operand<'_>| operand.tensor().is_some_and(Tensor::is_subclassed);
+    if !is_dispatching_to_subclasses() || !operands.iter().any(subclassed) {
+        return None;
+    }
+    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![compute(operands)?]));
+    Some(Operation::new(name, values(operands), compute).run_one(&given))
+}
+
+/// What the dispatch subclass of `x` gives in the place of another tensor on its memory, or of one
+/// that is made like it.
+#[cold]
+pub(crate) fn beside(
+    node: &'static str,
+    attributes: Attributes,
+    x: &Tensor,
+    make: impl Fn(&Tensor) -> Result<Tensor> + Send + Sync + 'static,
+) -> Result<Tensor> {
+    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![make(first(operands))?]));
+    Operation { attributes, ..Operation::new(node, owned(&[x]), compute) }.run_one(&given)
+}
+
+/// A view of `x`.
+#[cold]
+pub(crate) fn shown(
+    node: &'static str,
+    attributes: Attributes,
+    x: &Tensor,
+    show: impl Fn(&Tensor) -> Tensor + Send + Sync + 'static,
+) -> Result<Tensor> {
+    let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![show(first(operands))]));
+    let adopt = &|output| view::adopt(x, output, Creation::Default);
+    let operation = Operation::new(node, owned(&[x]), compute);
+    Operation { attributes, again: Again::LyingAlike, ..operation }.run_one(adopt)
+}
+
+/// A write to the first operand. Whoever answers without going on leaves it as it is.
+#[cold]
+pub(crate) fn written(
+    node: &'static str,
+    operands: &[Operand<'_>],
+    write: impl Fn() -> Result<()> + Send + Sync + 'static,
+) -> Result<()> {
+    written_with(node, operands, Attributes::new(), write)
+}
+
+/// `written` by an operation that has parameters.
+#[cold]
+pub(crate) fn written_with(
+    node: &'static str,
+    operands: &[Operand<'_>],
+    attributes: Attributes,
+    write: impl Fn() -> Result<()> + Send + Sync + 'static,
+) -> Result<()> {
+    let compute = Arc::new(move |_: &[Value]| write().map(|()| Outputs::new()));
+    let operation = Operation::new(node, values(operands), compute);
+    Operation { attributes, ..operation }.run_in_place()
+}
+
+/// `written` for an operation that changes part of its first input; `apart` are the inputs in memory
+/// that the write leaves alone.
+#[cold]
+pub(crate) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor], apart: &[&Tensor]) -> Result<()> {
+    let (own, target, apart) = (op.clone(), inputs[0].array(), kept(apart));
+    let write = move |_: &[Value]| {
+        half::overwrite(&own, &target, &references(&apart))?;
+        Ok(Outputs::new())
+    };
+    let operation = Operation::new(op.name(), owned(inputs), Arc::new(write));
+    let attributes = AnyOp::told(op, inputs);
+    Operation { attributes, beside: op.held(), ..operation }.run_in_place()
+}

@@ -1,0 +1,4 @@
+//! Elements that are moved and not looked at.
+
+pub(crate) mod dense;
+pub mod moves;

@@ -1,0 +1,3 @@
+//! Elements named by places.
+
+pub mod gather;

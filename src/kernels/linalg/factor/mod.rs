@@ -1,0 +1,242 @@
+//! Matrices factored. What goes in is a view of a matrix that lies in any way, what comes out lies column by
+//! column, as LAPACK leaves it. Small matrices are factored by plain loops, which also say what becomes of matrices
+//! that have no factors; others by the library `faer`, behind `library`: see Note [Where a library ends].
+
+pub mod cholesky;
+pub mod elimination;
+pub mod exponential;
+mod library;
+pub mod nearest;
+pub mod orthogonal;
+mod rotations;
+pub mod triangles;
+pub mod values;
+
+use faer::traits::ComplexField;
+use ndarray::{ArrayView2, Axis};
+
+use crate::dtype::{Complex, Element, Real, Ring};
+use crate::kernels::interrupt;
+use crate::kernels::parallel::parallel_items;
+
+/// Numbers that matrices are factored over.
+pub trait Field: Ring {
+    /// a / b
+    fn div(self, other: Self) -> Self;
+    /// |a|
+    fn magnitude(self) -> f64;
+    /// |Re a| + |Im a|, by which LAPACK chooses what to divide by.
+    fn weight(self) -> f64;
+    /// The conjugate.
+    fn conj(self) -> Self;
+    /// The real part.
+    fn real(self) -> f64;
+    /// The number with that real part.
+    fn of(real: f64) -> Self;
+    /// The number as a direction of magnitude one, and how far to go in it. Real numbers go both ways in
+    /// the one direction that they have.
+    fn direction(self) -> (Self, f64);
+    /// √a of a number that is real and positive, and `None` for every other.
+    fn root(self) -> Option<Self>;
+}
+
+/// Numbers that the library knows, and those of double precision that small matrices are turned in.
+pub trait Known: Field + ComplexField<Real: Element> {
+    /// In double precision.
+    type Wide: Field;
+    /// Eigenvalues of a square matrix that lies column by column, and eigenvectors of any length, by the library; `None`
+    /// if it finds none.
+    fn spectrum(matrix: &[Self], n: usize) -> Option<Spectrum<Complex<f64>>>;
+}
+
+/// The real numbers of the precision of others.
+pub type Part<T> = <T as ComplexField>::Real;
+
+/// Eigenvalues, and eigenvectors.
+pub struct Spectrum<T> {
+    /// The values.
+    pub values: Vec<T>,
+    /// The vectors, one after the other.
+    pub vectors: Vec<T>,
+}
+
+impl<T: Real> Field for T {
+    #[inline]
+    fn div(self, other: Self) -> Self {
+        self / other
+    }
+    #[inline]
+    fn magnitude(self) -> f64 {
+        self.abs().as_()
+    }
+    #[inline]
+    fn weight(self) -> f64 {
+        self.abs().as_()
+    }
+    #[inline]
+    fn conj(self) -> Self {
+        self
+    }
+    #[inline]
+    fn real(self) -> f64 {
+        self.as_()
+    }
+    #[inline]
+    fn of(real: f64) -> Self {
+        T::from_f64(real)
+    }
+    #[inline]
+    fn direction(self) -> (Self, f64) {
+        (T::ONE, self.as_())
+    }
+    #[inline]
+    fn root(self) -> Option<Self> {
+        (self > T::ZERO).then(|| self.sqrt())
+    }
+}
+
+/// The complex numbers of one precision, and what the library knows of them and of the real ones.
+macro_rules! field {
+    ($T:ident) => {
+        impl Field for Complex<$T> {
+            #[inline]
+            fn div(self, other: Self) -> Self {
+                self / other
+            }
+            #[inline]
+            fn magnitude(self) -> f64 {
+                self.norm().into()
+            }
+            #[inline]
+            fn weight(self) -> f64 {
+                (self.re.abs() + self.im.abs()).into()
+            }
+            #[inline]
+            fn conj(self) -> Self {
+                Complex::conj(&self)
+            }
+            #[inline]
+            fn real(self) -> f64 {
+                self.re.into()
+            }
+            #[inline]
+            fn of(real: f64) -> Self {
+                Complex::new(real as $T, 0.0)
+            }
+            #[inline]
+            fn direction(self) -> (Self, f64) {
+                let length = self.norm();
+                if length == 0.0 { (Self::ONE, 0.0) } else { (self / length, length.into()) }
+            }
+            #[inline]
+            fn root(self) -> Option<Self> {
+                (self.re > 0.0).then(|| Complex::new(self.re.sqrt(), 0.0))
+            }
+        }
+        impl Known for $T {
+            type Wide = f64;
+            fn spectrum(matrix: &[Self], n: usize) -> Option<Spectrum<Complex<f64>>> {
+                library::real_spectrum(matrix, n)
+            }
+        }
+        impl Known for Complex<$T> {
+            type Wide = Complex<f64>;
+            fn spectrum(matrix: &[Self], n: usize) -> Option<Spectrum<Complex<f64>>> {
+                library::complex_spectrum(matrix, n)
+            }
+        }
+    };
+}
+field!(f32);
+field!(f64);
+
+/// Elements that are looked at together while a matrix is turned.
+const TILE: usize = 16;
+
+/// A matrix column by column.
+#[inline]
+fn lay<T: Copy>(matrix: ArrayView2<'_, T>, into: &mut [T]) {
+    let (rows, columns) = matrix.dim();
+    if into.is_empty() {
+        return;
+    }
+    match (matrix.to_slice(), matrix.reversed_axes().to_slice()) {
+        (_, Some(columns)) => into.copy_from_slice(columns),
+        (Some(numbers), _) => {
+            for first in (0..rows).step_by(TILE) {
+                let last = rows.min(first + TILE);
+                for (column, into) in into.chunks_exact_mut(rows).enumerate() {
+                    for (row, place) in (first..last).zip(&mut into[first..last]) {
+                        *place = numbers[row * columns + column];
+                    }
+                }
+            }
+        }
+        _ => {
+            for (column, into) in matrix.axis_iter(Axis(1)).zip(into.chunks_exact_mut(rows)) {
+                into.iter_mut().zip(column).for_each(|(place, &x)| *place = x);
+            }
+        }
+    }
+}
+
+/// `lay` in memory of its own.
+fn laid<T: Copy + Default>(matrix: ArrayView2<'_, T>) -> Vec<T> {
+    let mut columns = zeros(matrix.len());
+    lay(matrix, &mut columns);
+    columns
+}
+
+/// So many zeros. Unwinds if there is no memory for them.
+fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
+    let mut zeros = interrupt::room(count);
+    zeros.resize(count, T::default());
+    zeros
+}
+
+/// Whether no number is infinite, or none at all.
+#[inline]
+fn are_finite<T: Field>(numbers: &[T]) -> bool {
+    // What is not finite stays so in a sum of differences with itself, which needs no branch.
+    numbers.iter().fold(T::ZERO, |sum, &x| sum.add(x.sub(x))) == T::ZERO
+}
+
+/// Multiplications that are worth a turn of a thread.
+const TURN: usize = 1 << 17;
+
+/// Calls `body` once with each of what belongs to so many matrices, of that many rows and columns, on several threads
+/// if there is enough to do.
+pub fn each<I: Send>(
+    items: impl Iterator<Item = I>,
+    (count, rows, columns): (usize, usize, usize),
+    body: impl Fn(I) + Sync,
+) {
+    let work = rows.saturating_mul(columns).saturating_mul(rows.min(columns)).max(1);
+    let grain = (TURN / work).max(1);
+    match count <= grain {
+        true => items.for_each(body),
+        false => parallel_items(items.collect(), grain, body),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    #[test]
+    fn matrices_that_lie_in_any_way_are_laid_column_by_column() {
+        let whole = Array2::from_shape_fn((40, 50), |(row, column)| row * 50 + column);
+        for view in [whole.view(), whole.t(), whole.slice(ndarray::s![1..;2, ..;3])] {
+            let rows = view.nrows();
+            let columns = laid(view);
+            assert!(view.indexed_iter().all(|((row, column), x)| columns[column * rows + row] == *x));
+        }
+    }
+
+    #[test]
+    fn numbers_are_finite_or_not() {
+        assert!(are_finite(&[1e308, -1e308, 0.0]) && are_finite::<f32>(&[]));
+        assert!(!are_finite(&[1.0, f64::NAN, 2.0]) && !are_finite(&[f32::INFINITY, f32::INFINITY]));
+    }
+}

@@ -1,0 +1,4 @@
+//! Products and factors of matrices.
+
+pub mod factor;
+pub mod gemm;

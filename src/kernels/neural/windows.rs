@@ -1,0 +1,212 @@
+//! Sliding windows over three spatial dimensions: their elements as the columns of a matrix, and
+//! columns added back to where they came from. What has fewer dimensions has ones in front.
+
+use std::ops::Range;
+
+use crate::dtype::Number;
+use crate::kernels::interrupt::Steps;
+
+/// Elements of a matrix of windows that the processor still has at hand.
+const FEW: usize = 1 << 19;
+
+/// How windows lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// The sizes of what they slide over.
+    pub size: [usize; 3],
+    /// The sizes of a window.
+    pub kernel: [usize; 3],
+    /// The steps from one window to the next.
+    pub stride: [usize; 3],
+    /// How much is added before and behind.
+    pub padding: [usize; 3],
+    /// The steps from one element of a window to the next.
+    pub dilation: [usize; 3],
+    /// How many windows there are.
+    pub count: [usize; 3],
+}
+
+impl Windows {
+    /// The number of elements of a window.
+    pub fn elements(&self) -> usize {
+        self.kernel.iter().product()
+    }
+
+    /// The number of windows.
+    pub fn places(&self) -> usize {
+        self.count.iter().product()
+    }
+
+    /// The number of elements that they slide over.
+    pub fn area(&self) -> usize {
+        self.size.iter().product()
+    }
+
+    /// How many rows of windows there are.
+    pub fn lines(&self) -> usize {
+        self.count[0] * self.count[1]
+    }
+
+    /// The rows of windows in stretches for which a matrix with so many rows stays small.
+    pub fn stretches(&self, rows: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (lines, most) = (self.lines(), (FEW / rows.saturating_mul(self.count[2]).max(1)).max(1));
+        (0..lines).step_by(most).map(move |start| start..lines.min(start + most))
+    }
+
+    /// Which element of the dimension the `element`-th of the `place`-th window is, if it is one.
+    fn at(&self, dim: usize, place: usize, element: usize) -> Option<usize> {
+        let padded = place * self.stride[dim] + element * self.dilation[dim];
+        padded.checked_sub(self.padding[dim]).filter(|&at| at < self.size[dim])
+    }
+
+    /// The windows of a row of which the `element`-th element along the row is no padding.
+    fn inside(&self, element: usize) -> Range<usize> {
+        let (stride, before) = (self.stride[2], element * self.dilation[2]);
+        let past = |edge: usize| edge.saturating_sub(before).div_ceil(stride).min(self.count[2]);
+        let start = past(self.padding[2]);
+        start..past(self.padding[2] + self.size[2]).max(start)
+    }
+
+    /// Calls with the elements that are not padding of the windows in these rows, as many as lie along one row:
+    /// their row and first column in the matrix of these windows, where the first lies in a channel, and how
+    /// many there are, `stride[2]` apart.
+    fn each_run(&self, lines: Range<usize>, call: &mut dyn FnMut(usize, usize, usize, usize)) {
+        let [_, kernel_height, kernel_width] = self.kernel;
+        let [_, height, width] = self.count;
+        let mut steps = Steps::default();
+        for row in 0..self.elements() {
+            let (z, rest) = (row / (kernel_height * kernel_width), row % (kernel_height * kernel_width));
+            let (y, x) = (rest / kernel_width, rest % kernel_width);
+            let places = self.inside(x);
+            let Some(first) = self.at(2, places.start, x).filter(|_| !places.is_empty()) else { continue };
+            for line in lines.clone() {
+                let Some(at_z) = self.at(0, line / height, z) else { continue };
+                let Some(at_y) = self.at(1, line % height, y) else { continue };
+                let start = (at_z * self.size[1] + at_y) * self.size[2];
+                steps.take(places.len());
+                call(row, (line - lines.start) * width + places.start, start + first, places.len());
+            }
+        }
+    }
+
+    /// Writes the elements of the windows over `channels`, one after the other in `x`, into a matrix:
+    /// a row for each channel and element of a window, a column for each window.
+    pub fn unfold<T: Number>(&self, x: &[T], columns: &mut [T]) {
+        self.unfold_lines(0..self.lines(), x, columns);
+    }
+
+    /// `unfold` of the windows in these rows.
+    pub fn unfold_lines<T: Number>(&self, lines: Range<usize>, x: &[T], columns: &mut [T]) {
+        let (area, places) = (self.area(), lines.len() * self.count[2]);
+        if self.padding != [0; 3] {
+            columns.fill(T::ZERO);
+        }
+        let blocks = columns.chunks_mut((self.elements() * places).max(1));
+        for (channel, block) in x.chunks(area.max(1)).zip(blocks) {
+            self.each_run(lines.clone(), &mut |row, column, at, count| {
+                let (target, source) = (&mut block[row * places + column..][..count], &channel[at..]);
+                match self.stride[2] {
+                    1 => target.copy_from_slice(&source[..count]),
+                    step => target.iter_mut().zip(source.iter().step_by(step)).for_each(|(to, &it)| *to = it),
+                }
+            });
+        }
+    }
+
+    /// Adds the elements of such a matrix to where they came from.
+    pub fn fold<T: Number>(&self, columns: &[T], x: &mut [T]) {
+        self.fold_lines(0..self.lines(), columns, x);
+    }
+
+    /// `fold` of the windows in these rows.
+    pub fn fold_lines<T: Number>(&self, lines: Range<usize>, columns: &[T], x: &mut [T]) {
+        let (area, places) = (self.area(), lines.len() * self.count[2]);
+        let blocks = columns.chunks((self.elements() * places).max(1));
+        for (channel, block) in x.chunks_mut(area.max(1)).zip(blocks) {
+            self.each_run(lines.clone(), &mut |row, column, at, count| {
+                let (source, target) = (&block[row * places + column..][..count], &mut channel[at..]);
+                match self.stride[2] {
+                    1 => target.iter_mut().zip(source).for_each(|(to, &it)| *to = to.add(it)),
+                    step => {
+                        target.iter_mut().step_by(step).zip(source).for_each(|(to, &it)| *to = to.add(it))
+                    }
+                }
+            });
+        }
+    }
+
+    /// Where the greatest element of every window over a channel lies; what is not a number is the
+    /// greatest. Every window has an element.
+    pub fn greatest<T: Number>(&self, x: &[T], index: &mut [i64]) {
+        index.fill(-1);
+        self.each_run(0..self.lines(), &mut |_, column, at, count| {
+            for (place, held) in index[column..][..count].iter_mut().enumerate() {
+                let at = at + place * self.stride[2];
+                let better = *held < 0 || x[at] > x[*held as usize] || x[at].is_nan();
+                if better {
+                    *held = at as i64;
+                }
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: Windows = Windows {
+        size: [1, 1, 4],
+        kernel: [1, 1, 2],
+        stride: [1, 1, 2],
+        padding: [0, 0, 1],
+        dilation: [1, 1, 1],
+        count: [1, 1, 3],
+    };
+
+    #[test]
+    fn columns_are_windows_and_come_back_where_they_were() {
+        let mut columns = [9; 6];
+        LINE.unfold(&[1, 2, 3, 4], &mut columns);
+        assert_eq!(columns, [0, 2, 4, 1, 3, 0]);
+        let mut back = [0; 4];
+        LINE.fold(&columns, &mut back);
+        assert_eq!(back, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn stretches_of_rows_fill_the_matrix_that_all_rows_fill() {
+        let plane = Windows {
+            size: [2, 5, 7],
+            kernel: [2, 3, 2],
+            stride: [1, 2, 3],
+            padding: [1, 1, 1],
+            dilation: [1, 1, 2],
+            count: [3, 3, 3],
+        };
+        let x: Vec<i64> = (1..=70).collect();
+        let (rows, places) = (plane.elements(), plane.places());
+        let mut whole = vec![9; rows * places];
+        plane.unfold(&x, &mut whole);
+        let mut back = vec![0; x.len()];
+        plane.fold(&whole, &mut back);
+        let mut back_in_parts = vec![0; x.len()];
+        for lines in [0..4, 4..9] {
+            let width = lines.len() * 3;
+            let mut part = vec![9; rows * width];
+            plane.unfold_lines(lines.clone(), &x, &mut part);
+            for (row, part) in part.chunks(width).enumerate() {
+                assert_eq!(part, &whole[row * places + lines.start * 3..][..width]);
+            }
+            plane.fold_lines(lines, &part, &mut back_in_parts);
+        }
+        assert_eq!(back, back_in_parts);
+    }
+
+    #[test]
+    fn the_greatest_of_a_window_is_the_first_of_equals_or_not_a_number() {
+        let mut index = [0; 3];
+        LINE.greatest(&[1.0, 5.0, 5.0, f64::NAN], &mut index);
+        assert_eq!(index, [0, 1, 3]);
+    }
+}

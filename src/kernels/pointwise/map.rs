@@ -1,0 +1,131 @@
+//! Elementwise kernels of one argument: a function of every element, filling, and conversion
+//! between element types. Functions of two and three arguments are in `zip`.
+
+use crate::kernels;
+use ndarray::ArrayViewD;
+use std::mem::MaybeUninit;
+
+use crate::dtype::Element;
+use crate::kernels::blocks;
+use crate::kernels::pointwise::apply;
+
+/// `out[i] = f(a[i])`
+#[inline]
+pub fn map_slice<A: Copy + Sync, U: Copy + Send>(
+    a: &[A],
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A) -> U + Copy + Sync,
+) {
+    apply::each_slice_1(out, a, move |out, a| {
+        out.write(f(a));
+    });
+}
+
+/// `out[i] = f(a[i])`
+pub fn map<A: Copy + Send + Sync, U: Copy + Send>(
+    a: ArrayViewD<'_, A>,
+    out: &mut [MaybeUninit<U>],
+    f: impl Fn(A) -> U + Copy + Sync,
+) {
+    blocks::each_1(out, a, move |out, a| {
+        out.write(f(a));
+    });
+}
+
+/// `a[i] = f(a[i])`
+#[inline]
+pub fn map_slice_in_place<A: Copy + Send>(a: &mut [A], f: impl Fn(A) -> A + Copy + Sync) {
+    apply::each_slice(a, move |a| *a = f(*a));
+}
+
+/// `out[i] = value`
+pub fn fill_slice<U: Copy + Send + Sync>(out: &mut [MaybeUninit<U>], value: U) {
+    apply::each_slice(out, move |out| {
+        out.write(value);
+    });
+}
+
+/// `out[i] = start + i * step`, every element from its own index, so that rounding does not add up.
+pub fn fill_with_index<U: Send>(out: &mut [MaybeUninit<U>], f: impl Fn(usize) -> U + Copy + Sync) {
+    kernels::parallel::parallel_parts(out, apply::GRAIN, |start, part| {
+        part.iter_mut().enumerate().for_each(|(index, out)| {
+            out.write(f(start + index));
+        });
+    });
+}
+
+/// The elements of a view in row-major order, converted to another type.
+pub fn copy<A: Element, U: Element>(a: ArrayViewD<'_, A>, out: &mut [MaybeUninit<U>]) {
+    map(a, out, A::convert);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::Bool;
+    use crate::kernels::testing::{at_thread_counts, written};
+    use ndarray::{Array, ArrayD, Axis, IxDyn};
+
+    fn numbers(shape: &[usize]) -> ArrayD<f32> {
+        let len: usize = shape.iter().product();
+        let values = (0..len).map(|index| (index % 1013) as f32 * 0.37 - 55.0).collect();
+        ArrayD::from_shape_vec(shape, values).unwrap()
+    }
+
+    fn mapped<A: Copy + Send + Sync>(a: ArrayViewD<'_, A>, f: impl Fn(A) -> f32 + Copy + Sync) -> Vec<f32> {
+        written(a.len(), |out| map(a.view(), out, f))
+    }
+
+    #[test]
+    fn every_layout_maps_like_the_naive_loop() {
+        let mut layouts = 0;
+        for shape in [&[][..], &[0], &[5], &[3, 4], &[2, 0, 3], &[40, 50, 3], &[300, 301], &[70_000, 2]] {
+            let a = numbers(shape);
+            let mut views = vec![a.view(), a.t(), a.t().permuted_axes((0..shape.len()).collect::<Vec<_>>())];
+            if let Some(axis) = (0..shape.len()).find(|&axis| shape[axis] > 1) {
+                let mut flipped = a.view();
+                flipped.invert_axis(Axis(axis));
+                let mut every_other = a.view();
+                every_other.slice_axis_inplace(Axis(axis), ndarray::Slice::from(1..).step_by(2));
+                views.extend([flipped, every_other]);
+            }
+            for view in views {
+                let expected: Vec<f32> = view.iter().map(|x| x * 2.0 + 1.0).collect();
+                assert_eq!(mapped(view.clone(), |x| x * 2.0 + 1.0), expected, "{view:?}");
+                layouts += 1;
+            }
+        }
+        assert!(layouts > 20);
+    }
+
+    #[test]
+    fn broadcast_dimensions_repeat_their_element() {
+        let column = numbers(&[300, 1]);
+        let wide = column.broadcast(IxDyn(&[300, 400])).unwrap();
+        let expected: Vec<f32> = wide.iter().map(|x| x + 1.0).collect();
+        assert_eq!(mapped(wide.view(), |x| x + 1.0), expected);
+    }
+
+    #[test]
+    fn the_bits_are_the_same_at_any_number_of_threads() {
+        let a = numbers(&[700, 333]);
+        let [one, two, four] = at_thread_counts(|| (mapped(a.view(), f32::sin), mapped(a.t(), f32::sin)));
+        assert_eq!(one, two);
+        assert_eq!(one, four);
+    }
+
+    #[test]
+    fn copies_convert_between_types() {
+        let a = Array::from_vec(vec![-1.5f64, 9.0, 0.0, 9.0, 300.7, 9.0, f64::NAN]).into_dyn();
+        let every_other = a.slice_each_axis(|_| ndarray::Slice::from(..).step_by(2));
+        assert_eq!(written(4, |out| copy::<_, u8>(every_other.view(), out)), [255, 0, 44, 0]);
+        let truths = written(4, |out| copy::<_, Bool>(every_other.view(), out));
+        assert_eq!(truths.iter().map(|x| x.get()).collect::<Vec<_>>(), [true, false, true, true]);
+    }
+
+    #[test]
+    fn indexed_filling_starts_at_zero_and_goes_on_across_chunks() {
+        let out = written(150_000, |out| fill_with_index(out, |index| index));
+        assert!(out.iter().enumerate().all(|(index, &value)| index == value));
+    }
+}

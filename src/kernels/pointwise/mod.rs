@@ -1,0 +1,11 @@
+//! Functions of elements: loops over slices, and the functions that are more than one instruction.
+
+pub(crate) mod apply;
+pub mod bessel;
+pub mod incomplete;
+pub mod jets;
+pub mod map;
+pub mod math;
+pub mod polynomials;
+pub mod special;
+pub mod zip;

@@ -1,0 +1,5 @@
+//! Many elements as one, and running results.
+
+pub(crate) mod along;
+pub mod reduce;
+pub mod scan;

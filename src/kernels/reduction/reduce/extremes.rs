@@ -1,0 +1,120 @@
+//! Where along an axis the extreme element is. The first of equal elements counts, and a NaN is
+//! more extreme than any number. The extreme itself is folded like every reduction.
+
+use ndarray::ArrayViewD;
+use std::mem::MaybeUninit;
+
+use super::named::{greater, less};
+use super::{Fold, reduce_with};
+use crate::dtype::Number;
+use crate::kernels::geometry::dense::{Extent, dense};
+use crate::kernels::parallel::parallel_parts;
+use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::pointwise::map;
+use crate::kernels::simd::vectorised;
+
+/// Elements compared before looking whether one was found.
+const STEP: usize = 256;
+
+/// Index of the greatest (or least) element along `axis`, which is not empty.
+pub fn arg_extreme<T: Number>(
+    view: ArrayViewD<'_, T>,
+    axis: usize,
+    greatest: bool,
+    out: &mut [MaybeUninit<i64>],
+) {
+    locate(view, axis, greatest, out);
+}
+
+/// The greatest (or least) elements along `axis`, which is not empty, with their indices.
+pub fn extreme_with_index<T: Number>(
+    view: ArrayViewD<'_, T>,
+    axis: usize,
+    greatest: bool,
+    values: &mut [MaybeUninit<T>],
+    indices: &mut [MaybeUninit<i64>],
+) {
+    map::map_slice(&locate(view, axis, greatest, indices), values, |x| x);
+}
+
+/// Writes the indices and returns the extremes.
+fn locate<T: Number>(
+    view: ArrayViewD<'_, T>,
+    axis: usize,
+    greatest: bool,
+    indices: &mut [MaybeUninit<i64>],
+) -> Vec<T> {
+    let mut extremes = vec![T::ZERO; indices.len()];
+    let axes = if view.ndim() == 0 { &[][..] } else { &[axis][..] };
+    let put = |out: &mut T, extreme| *out = extreme;
+    if greatest {
+        let fold = Fold { identity: T::LOWEST, map: std::convert::identity, merge: greater };
+        reduce_with(view.view(), axes, &mut extremes, fold, put);
+    } else {
+        let fold = Fold { identity: T::HIGHEST, map: std::convert::identity, merge: less };
+        reduce_with(view.view(), axes, &mut extremes, fold, put);
+    }
+    let extent = Extent::new(view.shape(), axis);
+    let elements = dense(&view);
+    if extent.inner == 1 {
+        parallel_parts(indices, (GRAIN / extent.len.max(1)).max(1), |start, part| {
+            let rows = elements[start * extent.len..].chunks_exact(extent.len);
+            for ((out, row), &extreme) in part.iter_mut().zip(rows).zip(&extremes[start..]) {
+                out.write(first_equal(row, extreme));
+            }
+        });
+    } else {
+        first_equal_rows(&elements, extent, &extremes, indices);
+    }
+    extremes
+}
+
+/// Whether an element is the extreme one; if that is NaN, any NaN is.
+#[inline]
+fn hits<T: Number>(element: T, extreme: T) -> bool {
+    element == extreme || (element.is_nan() && extreme.is_nan())
+}
+
+fn first_equal<T: Number>(row: &[T], extreme: T) -> i64 {
+    let mut passed = 0;
+    for step in row.chunks(STEP) {
+        let found = vectorised(step.len(), || step.iter().fold(false, |found, &x| found | hits(x, extreme)));
+        if found {
+            break;
+        }
+        passed += step.len();
+    }
+    let within = row[passed..].iter().position(|&x| hits(x, extreme));
+    (passed + within.unwrap_or(0)) as i64
+}
+
+/// As `first_equal` along an axis that other axes follow: from the last row to the first, so that
+/// the first one stays.
+fn first_equal_rows<T: Number>(
+    elements: &[T],
+    Extent { len, inner, .. }: Extent,
+    extremes: &[T],
+    indices: &mut [MaybeUninit<i64>],
+) {
+    parallel_parts(indices, (GRAIN / len.max(1)).max(STEP), |mut position, mut part| {
+        while !part.is_empty() {
+            let (outer, column) = (position / inner, position % inner);
+            let width = part.len().min(inner - column).min(STEP);
+            let mut found = [0i64; STEP];
+            let extremes = &extremes[position..position + width];
+            vectorised(width, || {
+                for row in (0..len).rev() {
+                    let elements = &elements[(outer * len + row) * inner + column..][..width];
+                    for ((index, &x), &extreme) in found.iter_mut().zip(elements).zip(extremes) {
+                        *index = if hits(x, extreme) { row as i64 } else { *index };
+                    }
+                }
+            });
+            let (done, rest) = part.split_at_mut(width);
+            done.iter_mut().zip(found).for_each(|(out, index)| {
+                out.write(index);
+            });
+            (position, part) = (position + width, rest);
+        }
+    });
+}

@@ -1,0 +1,88 @@
+//! Reductions in two passes, the second around a result of the first: variance and log-sum-exp.
+
+use ndarray::{ArrayView, ArrayViewD, IxDyn};
+use std::mem::MaybeUninit;
+
+use super::named::greater;
+use super::{Fold, fold_slice, reduce_with};
+use crate::dtype::{Element, Number, Real};
+use crate::kernels::blocks;
+use crate::kernels::parallel::parallel_parts;
+use crate::kernels::pointwise::apply;
+use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::pointwise::map;
+use crate::kernels::pointwise::math::exp;
+
+/// Mean, and variance with `count - correction` as its divisor, both accumulated in double
+/// precision.
+pub fn var_mean<T: Real>(
+    view: ArrayViewD<'_, T>,
+    axes: &[usize],
+    correction: f64,
+    var: &mut [MaybeUninit<T>],
+    mean: &mut [MaybeUninit<T>],
+) {
+    let count = axes.iter().map(|&axis| view.shape()[axis]).product::<usize>() as f64;
+    let divisor = (count - correction).max(0.0);
+    let mut centres = vec![0.0; var.len()];
+    let fold = Fold { identity: 0.0, map: <T as Element>::to_f64, merge: |a, b| a + b };
+    reduce_with(view.view(), axes, &mut centres, fold, move |out, sum: f64| *out = sum / count);
+    let square = |x: T, centre: f64| {
+        let distance = x.to_f64() - centre;
+        distance * distance
+    };
+    sum_around(view, axes, &centres, var, square, move |sum, _| T::from_f64(sum / divisor));
+    map::map_slice(&centres, mean, T::from_f64);
+}
+
+/// The logarithm of the sum of exponentials, shifted by the greatest element so that it neither
+/// overflows nor vanishes.
+pub fn logsumexp<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
+    let mut shifts = vec![T::LOWEST; out.len()];
+    let fold = Fold { identity: T::LOWEST, map: std::convert::identity, merge: greater };
+    // An infinite shift would give inf - inf.
+    reduce_with(view.view(), axes, &mut shifts, fold, |out, greatest: T| {
+        *out = if greatest.is_infinite() { T::ZERO } else { greatest };
+    });
+    sum_around(view, axes, &shifts, out, |x, shift: T| exp(x - shift), |sum: T, shift| sum.ln() + shift);
+}
+
+/// Sums `f(x, centre)` where every result has a centre of its own.
+fn sum_around<T: Real, C: Copy + Send + Sync, A: Number>(
+    view: ArrayViewD<'_, T>,
+    axes: &[usize],
+    centres: &[C],
+    out: &mut [MaybeUninit<T>],
+    f: impl Fn(T, C) -> A + Copy + Sync,
+    finish: impl Fn(A, C) -> T + Copy + Sync,
+) {
+    let fold = Fold { identity: A::ZERO, map: |x: A| x, merge: A::add };
+    let kept = view.ndim() - axes.len();
+    let trailing = axes.iter().all(|&axis| axis >= kept);
+    let len = axes.iter().map(|&axis| view.shape()[axis]).product::<usize>();
+    if let (true, 1.., Some(elements)) = (trailing, len, view.as_slice()) {
+        return parallel_parts(out, (GRAIN / len).max(1), |start, part| {
+            let rows = elements[start * len..].chunks_exact(len);
+            for ((out, row), &centre) in part.iter_mut().zip(rows).zip(&centres[start..]) {
+                let fold = Fold { identity: A::ZERO, map: move |x| f(x, centre), merge: A::add };
+                out.write(finish(fold_slice(row, fold), centre));
+            }
+        });
+    }
+    let mut shape = view.shape().to_vec();
+    axes.iter().for_each(|&axis| shape[axis] = 1);
+    let broadcast = ArrayView::from_shape(IxDyn(&shape), centres);
+    let Some(broadcast) = broadcast.as_ref().ok().and_then(|centres| centres.broadcast(view.shape())) else {
+        unreachable!("the centres have the shape of the kept axes");
+    };
+    let shape = view.raw_dim();
+    let mut terms = ndarray::ArrayD::from_elem(shape, A::ZERO);
+    if let Some(terms) = terms.as_slice_mut() {
+        blocks::each_2(terms, view, broadcast, move |out, x, centre| *out = f(x, centre));
+    }
+    let mut sums = vec![A::ZERO; out.len()];
+    reduce_with(terms.view(), axes, &mut sums, fold, |out, sum| *out = sum);
+    apply::each_slice_2(out, &sums, centres, move |out, sum, centre| {
+        out.write(finish(sum, centre));
+    });
+}

@@ -1,0 +1,118 @@
+//! Folding contiguous elements: lanes within a leaf, leaves along a pairwise tree.
+
+use super::Fold;
+use crate::kernels::parallel::parallel_parts;
+use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::simd::vectorised;
+
+/// Elements of one leaf.
+const LEAF: usize = 4096;
+
+/// States that a leaf folds side by side, enough to fill the vector registers.
+const LANES: usize = 32;
+
+/// Elements that a lane takes in one after the other.
+const GROUP: usize = 16;
+
+/// Folds a slice to one state.
+pub fn fold_slice<T, A, M, G>(elements: &[T], fold: Fold<A, M, G>) -> A
+where
+    T: Copy + Sync,
+    A: Copy + Send + Sync,
+    M: Fn(T) -> A + Copy + Sync,
+    G: Fn(A, A) -> A + Copy + Sync,
+{
+    if elements.len() <= LEAF {
+        return leaf(elements, fold);
+    }
+    let mut states = vec![fold.identity; elements.len().div_ceil(LEAF)];
+    parallel_parts(&mut states, GRAIN / LEAF, |start, states| {
+        states.iter_mut().zip(elements[start * LEAF..].chunks(LEAF)).for_each(|(state, elements)| {
+            *state = leaf(elements, fold);
+        });
+    });
+    pairwise(&mut states, fold.merge)
+}
+
+/// Folds every `len` elements to one result.
+pub(super) fn fold_rows<T, A, V, M, G>(
+    elements: &[T],
+    len: usize,
+    out: &mut [V],
+    fold: Fold<A, M, G>,
+    put: impl Fn(&mut V, A) + Copy + Sync,
+) where
+    T: Copy + Sync,
+    A: Copy + Send + Sync,
+    V: Send,
+    M: Fn(T) -> A + Copy + Sync,
+    G: Fn(A, A) -> A + Copy + Sync,
+{
+    parallel_parts(out, (GRAIN / len).max(1), |start, part| {
+        part.iter_mut().zip(elements[start * len..].chunks_exact(len)).for_each(|(out, row)| {
+            put(out, fold_slice(row, fold));
+        });
+    });
+}
+
+fn leaf<T, A, M, G>(elements: &[T], Fold { identity, map, merge }: Fold<A, M, G>) -> A
+where
+    T: Copy,
+    A: Copy,
+    M: Fn(T) -> A + Copy,
+    G: Fn(A, A) -> A + Copy,
+{
+    if elements.len() < LANES {
+        return elements.iter().fold(identity, |state, &element| merge(state, map(element)));
+    }
+    vectorised(elements.len(), || {
+        let (chunks, rest) = elements.as_chunks::<LANES>();
+        let mut lanes = [identity; LANES];
+        for group in chunks.chunks(GROUP) {
+            let partial = side_by_side(group, Fold { identity, map, merge });
+            lanes.iter_mut().zip(partial).for_each(|(lane, partial)| *lane = merge(*lane, partial));
+        }
+        lanes.iter_mut().zip(rest).for_each(|(lane, &element)| *lane = merge(*lane, map(element)));
+        let mut width = LANES;
+        while width > 1 {
+            width /= 2;
+            for lane in 0..width {
+                lanes[lane] = merge(lanes[lane], lanes[lane + width]);
+            }
+        }
+        lanes[0]
+    })
+}
+
+/// Folds each lane of the chunks. The states stay in registers only in a loop as bare as this.
+#[inline(always)]
+fn side_by_side<T, A, M, G>(chunks: &[[T; LANES]], Fold { identity, map, merge }: Fold<A, M, G>) -> [A; LANES]
+where
+    T: Copy,
+    A: Copy,
+    M: Fn(T) -> A + Copy,
+    G: Fn(A, A) -> A + Copy,
+{
+    let mut states = [identity; LANES];
+    for chunk in chunks {
+        for lane in 0..LANES {
+            states[lane] = merge(states[lane], map(chunk[lane]));
+        }
+    }
+    states
+}
+
+/// Merges neighbours until one state is left. There is at least one.
+fn pairwise<A: Copy>(states: &mut [A], merge: impl Fn(A, A) -> A) -> A {
+    let mut count = states.len();
+    while count > 1 {
+        for pair in 0..count / 2 {
+            states[pair] = merge(states[2 * pair], states[2 * pair + 1]);
+        }
+        if count % 2 == 1 {
+            states[count / 2] = states[count - 1];
+        }
+        count = count.div_ceil(2);
+    }
+    states[0]
+}

@@ -1,0 +1,5 @@
+//! Elements by their order.
+
+pub mod distinct;
+pub(crate) mod merge;
+pub mod sort;

@@ -1,0 +1,281 @@
+//! Elements in order along an axis: all of them, the first few, one by its rank, the most frequent one. NaN is
+//! greater than every number, and equal elements keep their order.
+//!
+//! What is sorted is not the elements but whole numbers, each of a key, which orders as the element does, and of
+//! the place where it was: so all differ, any way of sorting keeps the order of equals, and it is compiled once.
+
+use ndarray::ArrayViewD;
+use std::mem::MaybeUninit;
+
+use crate::dtype::{DType, Ordered};
+use crate::kernels::geometry::dense::{Extent, dense};
+use crate::kernels::interrupt;
+use crate::kernels::interrupt::Steps;
+use crate::kernels::parallel::parallel_parts;
+use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::reduction::along::along;
+use crate::kernels::sorting::merge::{RUN, in_order};
+
+/// A number that is greater for what is greater, of 32 bits for elements of as many or fewer.
+#[inline]
+pub(in crate::kernels) fn key<T: Ordered>(x: T) -> u64 {
+    match T::DTYPE {
+        // Both zeros become one.
+        DType::Float32 if x.to_f64().is_nan() => u64::from(u32::MAX),
+        DType::Float32 => {
+            let bits = (x.to_f64() as f32 + 0.0).to_bits();
+            u64::from(if bits >> 31 == 0 { bits | 1 << 31 } else { !bits })
+        }
+        DType::Float64 if x.to_f64().is_nan() => u64::MAX,
+        DType::Float64 => {
+            let bits = (x.to_f64() + 0.0).to_bits();
+            if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+        }
+        DType::Int64 => x.to_i64() as u64 ^ 1 << 63,
+        _ => (x.to_i64() + (1 << 31)) as u64,
+    }
+}
+
+/// Bits of the keys of a type.
+const fn bits<T>() -> u32 {
+    if size_of::<T>() <= 4 { 32 } else { 64 }
+}
+
+/// A key and a place as one number.
+trait Keyed: Copy + Ord + Send + Sync {
+    fn new(key: u64, place: usize) -> Self;
+    fn place(self) -> i64;
+}
+
+impl Keyed for u64 {
+    fn new(key: u64, place: usize) -> u64 {
+        key << 32 | place as u64
+    }
+    fn place(self) -> i64 {
+        (self & u64::from(u32::MAX)) as i64
+    }
+}
+
+impl Keyed for u128 {
+    fn new(key: u64, place: usize) -> u128 {
+        u128::from(key) << 64 | place as u128
+    }
+    fn place(self) -> i64 {
+        self as i64
+    }
+}
+
+/// The indices of the `count` first elements of `axis` in order, the greatest first if `descending`.
+pub fn argsort<T: Ordered>(
+    view: ArrayViewD<'_, T>,
+    axis: usize,
+    count: usize,
+    descending: bool,
+    out: &mut [MaybeUninit<i64>],
+) {
+    along([&dense(&view)], Extent::new(view.shape(), axis), count, out, |[lane], out| {
+        first(lane, descending, out);
+    });
+}
+
+/// The index along `axis` of the element that as many are before in order as `rank` says for how many elements are
+/// numbers.
+pub fn arg_ranked<T: Ordered>(
+    view: ArrayViewD<'_, T>,
+    axis: usize,
+    rank: impl Fn(usize) -> usize + Sync,
+    out: &mut [MaybeUninit<i64>],
+) {
+    along([&dense(&view)], Extent::new(view.shape(), axis), 1, out, |[lane], out| {
+        let numbers = lane.iter().filter(|&x| x.partial_cmp(x).is_some()).count();
+        out[0] = ranked(lane, rank(numbers));
+    });
+}
+
+/// The index along `axis` of the last of the elements that occur most often; of the least such elements.
+pub fn arg_most_frequent<T: Ordered>(view: ArrayViewD<'_, T>, axis: usize, out: &mut [MaybeUninit<i64>]) {
+    along([&dense(&view)], Extent::new(view.shape(), axis), 1, out, |[lane], out| {
+        let mut sorted = interrupt::filled(lane.len(), 0);
+        first(lane, false, &mut sorted);
+        let (mut most, mut run, mut steps) = (0, 0, Steps::default());
+        for (rank, &at) in sorted.iter().enumerate() {
+            steps.take(1);
+            run += 1;
+            let next = sorted.get(rank + 1);
+            if next.is_none_or(|&next| lane[at as usize] != lane[next as usize]) {
+                if run > most {
+                    (out[0], most) = (at, run);
+                }
+                run = 0;
+            }
+        }
+    });
+}
+
+/// The places of the first elements in order, as many as there is room for.
+pub(in crate::kernels) fn first<T: Ordered>(lane: &[T], descending: bool, out: &mut [i64]) {
+    match bits::<T>() == 32 && lane.len() <= u32::MAX as usize {
+        true => first_keyed::<T, u64>(lane, descending, out),
+        false => first_keyed::<T, u128>(lane, descending, out),
+    }
+}
+
+fn first_keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool, out: &mut [i64]) {
+    let (mut items, count) = (keyed::<T, K>(lane, descending), out.len());
+    // Of each stretch there can be only so many among the first.
+    while count <= RUN / 2 && items.len() > RUN {
+        parallel_parts(&mut items, RUN, |_, run| {
+            if count < run.len() {
+                run.select_nth_unstable(count);
+            }
+        });
+        let mut kept = 0;
+        for start in (0..items.len()).step_by(RUN) {
+            let end = items.len().min(start + count);
+            items.copy_within(start..end, kept);
+            kept += end - start;
+        }
+        items.truncate(kept);
+    }
+    if count < items.len() && items.len() <= RUN {
+        items.select_nth_unstable(count);
+        items.truncate(count);
+    }
+    out.iter_mut().zip(in_order(items, K::cmp)).for_each(|(out, item)| *out = item.place());
+}
+
+/// The keys of all elements with their places.
+fn keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool) -> Vec<K> {
+    let mut items = interrupt::room(lane.len());
+    let turned = if descending { u64::MAX >> (64 - bits::<T>()) } else { 0 };
+    for part in lane.chunks(GRAIN) {
+        interrupt::unwind_if_due();
+        let start = items.len();
+        items.extend((start..).zip(part).map(|(place, &x)| K::new(key(x) ^ turned, place)));
+    }
+    items
+}
+
+/// Where the element is that so many are before in order.
+fn ranked<T: Ordered>(lane: &[T], mut rank: usize) -> i64 {
+    if lane.len() <= RUN {
+        let mut items = keyed::<T, u128>(lane, false);
+        return items.select_nth_unstable(rank).1.place();
+    }
+    // Its key, digit by digit: how often each digit follows those that are known tells the next one.
+    const DIGIT: u32 = 16;
+    let mut known = 0;
+    for shift in (0..bits::<T>()).step_by(DIGIT as usize).rev() {
+        let mut counts = interrupt::filled(1 << DIGIT, 0);
+        for part in lane.chunks(GRAIN) {
+            interrupt::unwind_if_due();
+            let digits = part.iter().map(|&x| key(x) >> shift).filter(|key| key >> DIGIT == known);
+            digits.for_each(|digits| counts[(digits & ((1 << DIGIT) - 1)) as usize] += 1);
+        }
+        let mut digit = 0;
+        while rank >= counts[digit] {
+            rank -= counts[digit];
+            digit += 1;
+        }
+        known = known << DIGIT | digit as u64;
+    }
+    let mut equal = (0..).zip(lane).filter(|&(_, &x)| key(x) == known).map(|(place, _)| place);
+    equal.nth(rank).unwrap_or_else(|| unreachable!("so many elements were counted"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::Bool;
+    use crate::kernels::testing::{at_thread_counts, written};
+    use ndarray::{ArrayD, IxDyn};
+
+    const NAN: f64 = f64::NAN;
+
+    fn row(elements: &[f64]) -> ArrayD<f64> {
+        ArrayD::from_shape_vec(IxDyn(&[elements.len()]), elements.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn nan_is_greatest_and_equal_elements_keep_their_order() {
+        let a = row(&[2.0, NAN, 1.0, 2.0, f64::INFINITY, NAN, 1.0]);
+        assert_eq!(written(7, |out| argsort(a.view(), 0, 7, false, out)), [2, 6, 0, 3, 4, 1, 5]);
+        assert_eq!(written(7, |out| argsort(a.view(), 0, 7, true, out)), [1, 5, 4, 0, 3, 2, 6]);
+        assert_eq!(written(3, |out| argsort(a.view(), 0, 3, true, out)), [1, 5, 4]);
+        assert_eq!(written(3, |out| argsort(a.view(), 0, 3, false, out)), [2, 6, 0]);
+        let truths = ArrayD::from_shape_fn(IxDyn(&[4]), |index| Bool::new(index[0] % 2 == 0));
+        assert_eq!(written(4, |out| argsort(truths.view(), 0, 4, false, out)), [1, 3, 0, 2]);
+    }
+
+    #[test]
+    fn every_lane_of_every_axis_is_sorted_by_itself() {
+        let a = ArrayD::from_shape_fn(IxDyn(&[6, 40, 35]), |index| {
+            (index[0] * 31 + index[1] * 17 + index[2] * 7) as i64 % 41
+        });
+        for view in [a.view(), a.t()] {
+            for axis in 0..3 {
+                let indices =
+                    written(a.len(), |out| argsort(view.view(), axis, view.shape()[axis], false, out));
+                let indices = ArrayD::from_shape_vec(view.shape(), indices).unwrap();
+                let axis = ndarray::Axis(axis);
+                for (lane, order) in view.lanes(axis).into_iter().zip(indices.lanes(axis)) {
+                    let sorted: Vec<_> = order.iter().map(|&index| (lane[index as usize], index)).collect();
+                    assert!(sorted.is_sorted());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn empty_lanes_and_single_numbers_have_their_order() {
+        assert!(written(0, |out| argsort(row(&[]).view(), 0, 0, false, out)).is_empty());
+        assert!(written(0, |out| argsort(row(&[1.0]).view(), 0, 0, true, out)).is_empty());
+        let single = ArrayD::from_elem(IxDyn(&[]), 4.0f32);
+        assert_eq!(written(1, |out| argsort(single.view(), 0, 1, true, out)), [0]);
+    }
+
+    #[test]
+    fn the_order_is_the_same_at_any_number_of_threads() {
+        let a = ArrayD::from_shape_fn(IxDyn(&[500, 400]), |index| (index[0] * 7 + index[1] * 13) % 97)
+            .mapv(|x| x as f32);
+        let [one, two, four] =
+            at_thread_counts(|| written(a.len(), |out| argsort(a.view(), 1, 400, true, out)));
+        assert!(one == two && one == four);
+    }
+
+    #[test]
+    fn keys_are_ordered_as_elements_are() {
+        let numbers = [f64::NEG_INFINITY, -2.0, -1e-310, 0.0, 1e-310, 3.0, f64::INFINITY, NAN];
+        assert!(numbers.map(key).is_sorted_by(|a, b| a < b));
+        assert!(numbers.map(|x| key(x as f32 * 1e10)).is_sorted());
+        assert_eq!((key(-0.0), key(-0.0f32), key(-NAN)), (key(0.0), key(0.0f32), key(NAN)));
+        assert!([i64::MIN, -1, 0, i64::MAX].map(key).is_sorted_by(|a, b| a < b));
+        assert!([i32::MIN, -1, 0, i32::MAX].map(key).is_sorted_by(|a, b| a < b));
+        assert!(key(0u8) < key(255u8) && key(-128i8) < key(127i8));
+    }
+
+    #[test]
+    fn long_lanes_have_the_same_order_as_short_ones() {
+        let len = 3 * RUN + 5;
+        let elements: Vec<f64> = (0..len).map(|at| ((at * 7919) % 10_007) as f64 - 5000.0).collect();
+        let mut expected: Vec<i64> = (0..len as i64).collect();
+        expected.sort_by(|&a, &b| elements[a as usize].total_cmp(&elements[b as usize]));
+        let view = row(&elements);
+        for count in [3, len - 1, len] {
+            let found = written(count, |out| argsort(view.view(), 0, count, false, out));
+            assert!(found == expected[..count]);
+        }
+        for rank in [0, 1, len / 2, len - 1] {
+            assert_eq!(written(1, |out| arg_ranked(view.view(), 0, |_| rank, out)), [expected[rank]]);
+            let narrow = view.mapv(|x| x as f32);
+            assert_eq!(written(1, |out| arg_ranked(narrow.view(), 0, |_| rank, out)), [expected[rank]]);
+        }
+    }
+
+    #[test]
+    fn the_most_frequent_element_is_the_least_of_such_and_found_where_it_was_last() {
+        let a = row(&[4.0, 2.0, 4.0, 1.0, 2.0, NAN, NAN, NAN]);
+        assert_eq!(written(1, |out| arg_most_frequent(a.view(), 0, out)), [4]);
+        assert_eq!(written(1, |out| arg_ranked(a.view(), 0, |numbers| numbers, out)), [5]);
+    }
+}
