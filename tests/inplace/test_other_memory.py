@@ -1,5 +1,6 @@
 """`set_`: a tensor that shows other memory from then on."""
 
+import numpy as np
 import pytest
 import rushlight as torch
 from support import raises
@@ -93,3 +94,19 @@ def test_overlapping_memory_is_told_of_before_shapes_that_do_not_fit(write):
     x = torch.ones(6)
     with raises(RuntimeError, "unsupported operation: some elements of the input tensor and the written-to"):
         getattr(x[:4], write)(x[1:].view(5))
+
+
+@pytest.mark.parametrize("stride", [(1,), (3,)])
+def test_memory_grows_to_hold_the_window_that_a_tensor_is_set_to(stride):
+    source = torch.tensor([5.0, 6.0])
+    x = torch.ones(2).set_(source.untyped_storage(), 1, (4,), stride)
+    needed = 4 * (2 + 3 * stride[0])
+    assert (tuple(x.shape), x.stride(), x.storage_offset()) == ((4,), stride, 1)
+    assert source.untyped_storage().nbytes() == needed and x.data_ptr() == source.data_ptr() + 4
+    assert x[0] == 6 and source.tolist() == [5, 6]
+
+
+def test_memory_that_somebody_else_has_lent_does_not_grow():
+    lent = torch.from_numpy(np.ones(2, "float32"))
+    with raises(RuntimeError, "Trying to resize storage that is not resizable"):
+        torch.ones(2).set_(lent, 1, (4,), (3,))

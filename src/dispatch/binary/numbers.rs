@@ -21,11 +21,14 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
         Numbers::Array(array) => Some(&*array.layout),
         Numbers::Scalar(_) => None,
     });
-    let op = match (a, b) {
-        (Numbers::Array(a), Numbers::Array(b)) => op.among(a.dtype, b.dtype),
-        _ => *op,
+    let (op, second) = match (a, b) {
+        (Numbers::Array(a), Numbers::Array(b)) => {
+            let op = op.among(a.dtype, b.dtype);
+            (op, op.second(a, b)?.map(Numbers::Array))
+        }
+        _ => (*op, None),
     };
-    op.laid_out(calculate(&op, a, b, dtype)?, layouts)
+    op.laid_out(calculate(&op, a, second.as_ref().unwrap_or(b), dtype)?, layouts)
 }
 
 fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {

@@ -81,6 +81,11 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         self
     }
 
+    /// The second operand in another type, where it is calculated with in that.
+    fn second(&self, _a: &Array, _b: &Array) -> Result<Option<Array>> {
+        Ok(None)
+    }
+
     /// What is wrong with an element type that the operation does not take.
     fn refusal(&self, dtype: DType) -> Error {
         Error::NotImplementedFor { operation: Self::NAME, dtype }

@@ -52,19 +52,6 @@ pub fn zip_slice_in_place<A: Copy + Send, B: Copy + Sync>(
 }
 
 /// `out[i] = f(a[i], b[i], c[i])`
-pub fn zip3_slice<A: Copy + Sync, B: Copy + Sync, C: Copy + Sync, U: Copy + Send>(
-    a: &[A],
-    b: &[B],
-    c: &[C],
-    out: &mut [MaybeUninit<U>],
-    f: impl Fn(A, B, C) -> U + Copy + Sync,
-) {
-    apply::each_slice_3(out, a, b, c, move |out, a, b, c| {
-        out.write(f(a, b, c));
-    });
-}
-
-/// `out[i] = f(a[i], b[i], c[i])`
 pub fn zip3<
     A: Copy + Send + Sync + 'static,
     B: Copy + Send + Sync + 'static,

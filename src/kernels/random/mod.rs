@@ -214,9 +214,8 @@ pub fn fill_log_normal<T: Real>(generator: &mut Generator, out: &mut [T], mean: 
     generator_fill(generator, out, |g| T::from_f64(normal::normal(g, mean, deviation).exp()));
 }
 
-/// Indices of `weights`, as likely as their weights, which are not negative and not all zero.
-/// An index may come more than once.
-pub fn fill_choices<T: Real>(generator: &mut Generator, out: &mut [i64], weights: &[T]) {
+/// Where the shares of weights, which are not negative and not all zero, end in [0, 1); that of the last is open.
+pub fn shares<T: Real>(weights: &[T]) -> Vec<T> {
     let mut sum = T::ZERO;
     let mut bounds: Vec<T> = interrupt::room(weights.len());
     for weight in weights {
@@ -228,8 +227,13 @@ pub fn fill_choices<T: Real>(generator: &mut Generator, out: &mut [i64], weights
     }
     // Rounding must not leave a gap at the end.
     bounds.pop();
+    bounds
+}
+
+/// Indices of weights, as likely as their shares. An index may come more than once.
+pub fn fill_choices<T: Real>(generator: &mut Generator, out: &mut [i64], shares: &[T]) {
     generator_fill(generator, out, |generator| {
         let drawn = f64::unit(generator);
-        bounds.partition_point(|bound| Element::to_f64(*bound) < drawn) as i64
+        shares.partition_point(|bound| Element::to_f64(*bound) < drawn) as i64
     });
 }

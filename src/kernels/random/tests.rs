@@ -21,7 +21,7 @@ fn draw(generator: &mut Generator, call: &str) -> String {
         let mut out = vec![0; len];
         dispatch!(float dtype, T => {
             let weights: Vec<T> = (0..len).map(|index| T::from_i64(index as i64 % 7)).collect();
-            fill_choices(generator, &mut out, &weights);
+            fill_choices(generator, &mut out, &shares(&weights));
         }, else { panic!("{call}") });
         return text(&out);
     }

@@ -3,8 +3,8 @@
 
 use smallvec::SmallVec;
 
-use crate::dispatch::batch;
 use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::observe::profile;
@@ -99,7 +99,10 @@ fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> 
         Array::uninit(layout, dtype)?
     };
     let _profiled = profile::step("fill_");
-    dispatch!(stored dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
+    long_work::patiently((layout.numel() * dtype.size() / 8) as u64, || {
+        dispatch!(stored dtype, T => map::fill_slice(array.fresh::<T>(), value.to::<T>()));
+        Ok(())
+    })?;
     if recording::is_on() {
         recording::filled(&array, value);
     }

@@ -118,8 +118,21 @@ pub fn set_(x: &Tensor, source: &Tensor) -> Result<()> {
 pub fn set_window_(x: &Tensor, source: &Tensor, size: &[i64], stride: &[i64], offset: i64) -> Result<()> {
     in_place::check_filled(x, records(&[x, source]))?;
     check_source(x, source)?;
+    reach(source, size, stride, offset)?;
     let window = strided::as_strided(&source.detach(), size, stride, Some(offset))?;
     show(x, &window, &[x, &window])
+}
+
+/// Has there be enough memory for a window of it. What no window may be is refused where it is made.
+fn reach(source: &Tensor, size: &[i64], stride: &[i64], offset: i64) -> Result<()> {
+    if size.len() != stride.len() || offset < 0 || size.iter().chain(stride).any(|&number| number < 0) {
+        return Ok(());
+    }
+    let dims = |numbers: &[i64]| numbers.iter().map(|&number| number as usize).collect();
+    let window = Layout::strided(dims(size), dims(stride), offset as usize)?;
+    let storage = &source.memory().storage;
+    let needed = window.end().saturating_mul(source.dtype().size());
+    if window.numel() > 0 && needed > storage.bytes() { storage.resize(needed) } else { Ok(()) }
 }
 
 /// Has the tensor itself show nothing, in memory of its own.

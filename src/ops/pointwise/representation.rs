@@ -16,7 +16,7 @@ use crate::dtype::{Category, DType, Element, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::pointwise::map;
-use crate::ops::creation::create;
+use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::integer::Integer;
 use crate::ops::pointwise::select::where_;
@@ -52,8 +52,19 @@ impl Elementwise2 for Ldexp {
         Ldexp { whole: a.is_float() && matches!(b.category(), Category::Integer) }
     }
 
+    fn second(&self, a: &Array, b: &Array) -> Result<Option<Array>> {
+        match b.dtype {
+            DType::Bool if a.dtype.is_float() => {
+                Err(Error::NotImplementedFor { operation: "ldexp_cpu_exp", dtype: b.dtype }.into())
+            }
+            DType::Int64 if self.whole => Ok(Some(copy::as_type_in_order(b, DType::Int32)?.into_owned())),
+            _ => Ok(None),
+        }
+    }
+
     fn real<T: Real>(&self, a: T, b: T) -> T {
-        if self.whole { scaled(a, b.to_i64() as i32) } else { a * b.exp2() }
+        // Exponents that the type rounds up to one that is no integer of C are as large as these get.
+        if self.whole { scaled(a, Element::to_f64(b) as i32) } else { a * b.exp2() }
     }
 
     fn complex(

@@ -1,14 +1,15 @@
 //! Random choices: indices that are picked.
 
-use crate::dispatch::batch;
+use crate::dispatch::{batch, long_work};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::kernels::random::{fill_choices, fill_exponential};
+use crate::kernels::interrupt;
+use crate::kernels::random::{fill_choices, fill_exponential, shares};
 use crate::kernels::sorting::sort;
 use crate::ops::geometry::reshape;
 use crate::ops::sampling::distribution::elements;
 use crate::ops::sampling::generator::given;
-use crate::ops::sampling::random::Generator;
+use crate::ops::sampling::random::{Generator, MANY, in_pieces};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
@@ -22,6 +23,11 @@ pub fn multinomial(
     if batch::is_mapping() {
         return of_samples(weights, count, replacement, generator);
     }
+    let work = (weights.numel() as u64).saturating_add(count.max(0) as u64).saturating_mul(20);
+    long_work::patiently(work, || chosen(weights, count, replacement, generator))
+}
+
+fn chosen(weights: &Tensor, count: i64, replacement: bool, generator: Option<&Generator>) -> Result<Tensor> {
     let (layout, dtype) = (weights.layout(), weights.dtype());
     if !dtype.is_float() {
         return Err(Error::ChoiceDType { dtype }.into());
@@ -53,16 +59,26 @@ pub fn multinomial(
         if (0..rows).any(|row| weights[row * len..][..len].iter().all(|weight| *weight == 0.0)) {
             return Err(Error::ChoiceSum {}.into());
         }
-        let mut generator = given(generator).lock();
+        let generator = given(generator);
         if repeated {
             let mut chosen = storage::filled(result.layout.numel(), 0)?;
             let rows = weights.chunks_exact(len).zip(chosen.chunks_exact_mut(count as usize));
-            rows.for_each(|(weights, out)| fill_choices(&mut generator, out, weights));
+            for (weights, out) in rows {
+                let shares = shares(weights);
+                for piece in out.chunks_mut(MANY) {
+                    // Nobody waits for the generator while the host is asked.
+                    interrupt::unwind_if_due();
+                    fill_choices(&mut generator.lock(), piece, &shares);
+                }
+            }
             return Ok(Tensor::from_array(Array::from_slice(result.layout.shape(), &chosen)?));
         }
         // Waiting times whose rates are the weights: the first to come are chosen.
         let times = Array::zeroed(&layout, dtype.wide())?;
-        fill_exponential(&mut generator, elements::<T>(&times), 1.0);
+        in_pieces(generator, &times, |generator, piece| {
+            fill_exponential(generator, elements::<T>(piece), 1.0);
+            Ok(())
+        })?;
         elements::<T>(&times).iter_mut().zip(&weights).for_each(|(time, weight)| *time = weight / *time);
         sort::argsort(times.view::<T>(), layout.ndim() - 1, count as usize, true, result.fresh());
     }, else { unreachable!("integers were refused") });

@@ -1,15 +1,16 @@
 //! Tensors of counts, drawn with means and probabilities that other tensors hold.
 
 use crate::dispatch::composites::underived::UNKNOWN;
-use crate::dispatch::{batch, binary};
+use crate::dispatch::{batch, binary, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
+use crate::kernels::interrupt;
 use crate::kernels::random::{Generator as Numbers, counts};
 use crate::ops::creation::copy;
 use crate::ops::geometry::{expand, join, part};
 use crate::ops::sampling::distribution::elements;
 use crate::ops::sampling::generator::{Generator, given};
-use crate::ops::sampling::random::{apart, drawn_from};
+use crate::ops::sampling::random::{MANY, apart, drawn_from};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -24,14 +25,22 @@ fn drawn(
     let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)?), dtype.wide())?;
     let seen = |x: &Array| binary::expanded(&x.widened()?, &sizes);
     let (first, second) = (seen(inputs[0])?, seen(inputs[1])?);
-    let mut generator = given(generator).lock();
-    dispatch!(float dtype.wide(), T => {
-        let (first, second) = (first.view::<T>(), second.view::<T>());
-        let pairs = first.iter().zip(second.iter());
-        for (out, (a, b)) in elements::<T>(&drawn).iter_mut().zip(pairs) {
-            *out = T::from_f64(draw(&mut generator, a.to_f64(), b.to_f64()));
-        }
-    }, else { return Err(Error::NotImplementedFor { operation: "poisson_cpu", dtype }.into()) });
+    let generator = given(generator);
+    long_work::patiently(50 * drawn.layout.numel() as u64, || {
+        dispatch!(float dtype.wide(), T => {
+            let (first, second) = (first.view::<T>(), second.view::<T>());
+            let mut pairs = first.iter().zip(second.iter());
+            for piece in elements::<T>(&drawn).chunks_mut(MANY) {
+                // As elsewhere, nobody waits for the generator while the host is asked.
+                interrupt::unwind_if_due();
+                let mut generator = generator.lock();
+                for (out, (a, b)) in piece.iter_mut().zip(&mut pairs) {
+                    *out = T::from_f64(draw(&mut generator, a.to_f64(), b.to_f64()));
+                }
+            }
+        }, else { return Err(Error::NotImplementedFor { operation: "poisson_cpu", dtype }.into()) });
+        Ok(())
+    })?;
     copy::rounded(drawn, dtype)
 }
 

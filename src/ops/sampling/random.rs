@@ -19,14 +19,14 @@ use crate::graph::observe::profile;
 use crate::graph::observe::profile::Label;
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
 use crate::kernels::interrupt;
-use crate::kernels::random::{fill_bernoulli, fill_bernoulli_each, permute};
+use crate::kernels::random::{self as kernels, fill_bernoulli, fill_bernoulli_each, permute};
 use crate::ops::conjugate;
 use crate::ops::creation::{cast, copy, create};
 pub use crate::ops::sampling::distribution::Distribution;
 use crate::ops::sampling::distribution::elements;
 pub use crate::ops::sampling::generator::Generator;
 use crate::ops::sampling::generator::given;
-use crate::shape::{self, SharedLayout};
+use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
 /// y is drawn
@@ -120,7 +120,7 @@ fn fill_fresh(x: &Tensor, distribution: &Distribution, generator: Option<&Genera
                 fill(&targets[0].array(), &distribution, generator.as_ref())
             })
         }
-        false => fill(&x.array(), distribution, generator),
+        false => fill_patiently(&x.array(), distribution, generator),
     }
 }
 
@@ -159,12 +159,40 @@ fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generato
     distribution.check(target.dtype)?;
     let generator = given(generator);
     if target.layout.is_contiguous() {
-        return distribution.draw(&mut generator.lock(), target, true);
+        return in_pieces(generator, target, |generator, piece| distribution.draw(generator, piece, true));
     }
     let target = in_order(target);
     let drawn = Array::zeroed(&SharedLayout::new(target.layout.fresh()), target.dtype)?;
-    distribution.draw(&mut generator.lock(), &drawn, false)?;
+    in_pieces(generator, &drawn, |generator, piece| distribution.draw(generator, piece, false))?;
     copy::write(&target, &drawn)
+}
+
+/// `fill` of memory that nobody else has seen yet, and that may stay half drawn.
+fn fill_patiently(target: &Array, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
+    long_work::patiently(8 * target.layout.numel() as u64, || fill(target, distribution, generator))
+}
+
+/// Draws the elements of a row-major array piece by piece. The host may be asked, and draw itself, only while nobody
+/// waits for the generator. Normal numbers come in blocks of sixteen, and the last of them is made of the last sixteen
+/// elements: pieces are whole blocks, and the last is not the shortest.
+pub(super) fn in_pieces(
+    generator: &Generator,
+    out: &Array,
+    draw: impl Fn(&mut kernels::Generator, &Array) -> Result<()>,
+) -> Result<()> {
+    let (len, offset) = (out.layout.numel(), out.layout.offset());
+    if len < 2 * MANY {
+        return draw(&mut generator.lock(), out);
+    }
+    let pieces = len / MANY;
+    for piece in 0..pieces {
+        interrupt::unwind_if_due();
+        let start = piece * MANY;
+        let count = if piece + 1 == pieces { len - start } else { MANY };
+        let window = Layout::strided(smallvec![count], smallvec![1], offset + start)?;
+        draw(&mut generator.lock(), &out.with_layout(window))?;
+    }
+    Ok(())
 }
 
 /// The array with its dimensions in the order of their strides.
@@ -185,8 +213,8 @@ pub fn randn(shape: &[i64], dtype: DType, generator: Option<&Generator>) -> Resu
     draw(shape, dtype, &Distribution::Normal { mean: 0.0, std: 1.0 }, generator)
 }
 
-/// Numbers that are exchanged at a time.
-const MANY: usize = 1 << 14;
+/// Numbers that are drawn, or exchanged, at a time.
+pub(super) const MANY: usize = 1 << 14;
 
 /// The numbers below its length in random order.
 fn permuted<T: Element>(generator: &Generator, out: &mut [T]) {
