@@ -77,7 +77,7 @@ fn along_axes(criterion: &mut Criterion) {
             bencher.iter(|| softmax::softmax(a.view(), axis, false, &mut out));
         });
         group.bench_function(format!("cumsum {axis}"), |bencher| {
-            bencher.iter(|| scan::cumsum::<f32, f64, f32>(a.view(), axis, &mut out));
+            bencher.iter(|| scan::cumsum::<f32, f64, f32>(a.view(), scan::Along::forward(axis), &mut out));
         });
         group.bench_function(format!("argsort {axis}"), |bencher| {
             bencher.iter(|| sort::argsort(a.view(), axis, a.shape()[axis], false, &mut index));

@@ -36,9 +36,12 @@ struct Memory<'py> {
     count: Option<Bound<'py, PyString>>,
 }
 
+/// A count of steps, if there is one, and what else is remembered of a parameter.
+type States = (Option<Tensor>, SmallVec<[Tensor; 3]>);
+
 impl<'py> Memory<'py> {
     /// The count of steps and the states of a parameter: none if any is missing, or is to be shown to somebody.
-    fn of(&self, parameter: &Bound<'py, PyAny>) -> PyResult<Option<(Option<Tensor>, SmallVec<[Tensor; 3]>)>> {
+    fn of(&self, parameter: &Bound<'py, PyAny>) -> PyResult<Option<States>> {
         let mut states = SmallVec::new();
         if self.names.is_empty() && self.count.is_none() {
             return Ok(Some((None, states)));

@@ -53,7 +53,7 @@ impl<A: Arithmetic> Row<'_, A> {
             let added = mask.row(row);
             match added.as_slice() {
                 Some(added) => self.add(added),
-                None => self.add(&added),
+                None => self.add(added),
             }
         }
         if let Some(seen) = seen.map(|first| first + row).filter(|&seen| seen < self.numbers.len()) {
@@ -234,11 +234,11 @@ mod tests {
             scores(&mut again).weigh_again(&logs);
             let mut turned = g.clone();
             turn(&weights, &mut turned, width, scale);
-            for row in 0..rows {
+            for (row, &log) in logs.iter().enumerate().take(rows) {
                 let here = row * width..(row + 1) * width;
                 let seen = (2 + row).min(width);
                 let sum: f64 = given[here.clone()][..seen].iter().map(|x| (x * scale).exp()).sum();
-                assert!((logs[row] - sum.ln()).abs() < 1e-12);
+                assert!((log - sum.ln()).abs() < 1e-12);
                 let along: f64 = weights[here.clone()].iter().zip(&g[here.clone()]).map(|(w, g)| w * g).sum();
                 for (place, index) in here.enumerate() {
                     let expected = if place < seen { (given[index] * scale).exp() / sum } else { 0.0 };

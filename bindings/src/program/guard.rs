@@ -54,7 +54,7 @@ impl Form {
         let py = object.py();
         match self {
             Form::Tensor(class) => match as_tensor(object) {
-                Some(tensor) if class.is(&object.get_type()) => {
+                Some(tensor) if class.is(object.get_type()) => {
                     tensors.push(tensor.clone());
                     true
                 }
@@ -122,7 +122,7 @@ fn is_same(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
     if a.is(b) {
         return true;
     }
-    if !a.get_type().is(&b.get_type()) {
+    if !a.get_type().is(b.get_type()) {
         return false;
     }
     if let (Ok(a), Ok(b)) = (a.cast_exact::<PyFloat>(), b.cast_exact::<PyFloat>()) {
@@ -147,10 +147,13 @@ fn is_value(object: &Bound<'_, PyAny>) -> bool {
     types.into_iter().any(flags)
 }
 
+/// A key of a dictionary and what stands under it.
+type Item = (Py<PyAny>, Py<PyAny>);
+
 /// Something that a function sees, as it was.
 pub(super) enum Check {
     /// A dictionary with these keys and values, in this order.
-    Dict(Py<PyDict>, Vec<(Py<PyAny>, Py<PyAny>)>),
+    Dict(Py<PyDict>, Vec<Item>),
     /// A list with these elements.
     List(Py<PyList>, Vec<Py<PyAny>>),
     /// What a dictionary has under a key; nothing, perhaps.
@@ -191,10 +194,7 @@ impl Check {
         match self {
             Check::Dict(dict, items) => {
                 let dict = dict.bind(py);
-                let same = |((own_key, own), (key, value)): (
-                    &(Py<PyAny>, Py<PyAny>),
-                    (Bound<'_, _>, Bound<'_, _>),
-                )| {
+                let same = |((own_key, own), (key, value)): (&Item, (Bound<'_, _>, Bound<'_, _>))| {
                     is_same(own_key.bind(py), &key) && is_same(own.bind(py), &value)
                 };
                 dict.len() == items.len() && items.iter().zip(dict.iter()).all(same)

@@ -63,12 +63,12 @@ pub fn gather<T: Element>(
             let (places_of, later) = index.split_at(count);
             steps.take(count);
             let source = &source[places.base(row) + column * places.column_stride..];
-            let at = now.iter_mut().zip(places_of).enumerate();
+            let at = now.iter_mut().zip(places_of);
             match (places.column_stride, places.axis_stride) {
-                (0, 1) => at.for_each(|(_, (out, &index))| {
+                (0, 1) => at.for_each(|(out, &index)| {
                     out.write(source[index as usize]);
                 }),
-                _ => at.for_each(|(column, (out, &index))| {
+                _ => at.enumerate().for_each(|(column, (out, &index))| {
                     out.write(source[places.at(column, index)]);
                 }),
             }
@@ -98,13 +98,13 @@ pub fn scatter<T: Element>(
             for (column, (index, values)) in index.chunks(RUN).zip(values.chunks(RUN)).enumerate() {
                 steps.take(index.len());
                 let target = &mut target[column * RUN * places.column_stride..];
-                let at = index.iter().zip(values).enumerate();
+                let at = index.iter().zip(values);
                 match (places.column_stride, places.axis_stride) {
-                    (0, 1) => at.for_each(|(_, (&index, &value))| {
+                    (0, 1) => at.for_each(|(&index, &value)| {
                         let slot = &mut target[index as usize];
                         *slot = combine(*slot, value);
                     }),
-                    _ => at.for_each(|(column, (&index, &value))| {
+                    _ => at.enumerate().for_each(|(column, (&index, &value))| {
                         let slot = &mut target[places.at(column, index)];
                         *slot = combine(*slot, value);
                     }),

@@ -45,6 +45,9 @@ const FEW_ROWS: usize = 5;
 const LAID: usize = 1 << 15;
 const TILE: usize = 16;
 
+/// What is multiplied.
+type Factors<'a, T> = (ArrayView2<'a, T>, ArrayView2<'a, T>);
+
 /// A part of a product: rows, columns, and where their products go.
 type Part<'a, T> = (ArrayView2<'a, T>, ArrayView2<'a, T>, ArrayViewMut2<'a, MaybeUninit<T>>);
 
@@ -167,8 +170,7 @@ pub fn batched_matmul<T: Number>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out
     }
     let work = (m * k * n).max(1);
     let products = a.outer_iter().zip(b.outer_iter()).zip(out.chunks_exact_mut(m * n));
-    let body =
-        |((a, b), out): ((ArrayView2<'_, T>, ArrayView2<'_, T>), &mut [MaybeUninit<T>])| matmul(a, b, out);
+    let body = |((a, b), out): (Factors<'_, T>, &mut [MaybeUninit<T>])| matmul(a, b, out);
     let grain = TURN.div_ceil(work);
     match products.len() <= grain {
         true => products.for_each(body),

@@ -33,11 +33,14 @@ pub fn map<A: Copy + Send + Sync + 'static, U: Copy + Send>(
     });
 }
 
+/// What is done with elements and the room for what becomes of them.
+pub type Visit<'a, A, U> = dyn Fn(&[A], &mut [MaybeUninit<U>]) + Sync + 'a;
+
 /// Calls `visit` with elements of a view and room for what becomes of them, until all have had their turn.
 pub fn each_block<A: Copy + Send + Sync + 'static, U: Send>(
     a: ArrayViewD<'_, A>,
     out: &mut [MaybeUninit<U>],
-    visit: &(dyn Fn(&[A], &mut [MaybeUninit<U>]) + Sync),
+    visit: &Visit<'_, A, U>,
 ) {
     blocks::each_block(out, a, &|out, a| visit(a, out));
 }
@@ -169,9 +172,9 @@ mod tests {
         for other in [None, Some(1e15), Some(-9.3e18), Some(f64::NAN)] {
             numbers.extend(other);
             let expected: Vec<i64> = numbers.iter().map(|x| x.to_i64()).collect();
-            assert_eq!(written(numbers.len(), |out| truncated(&numbers, out)), expected);
+            assert_eq!(written::<i64>(numbers.len(), |out| truncated(&numbers, out)), expected);
             let expected: Vec<u8> = numbers.iter().map(|x| x.convert()).collect();
-            assert_eq!(written(numbers.len(), |out| truncated(&numbers, out)), expected);
+            assert_eq!(written::<u8>(numbers.len(), |out| truncated(&numbers, out)), expected);
         }
     }
 

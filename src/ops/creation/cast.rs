@@ -335,7 +335,7 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
                 "FillBackward3" => "FillBackward1",
                 name => name,
             };
-            intercept::written(node, &operands, move |operands| match &operands[..] {
+            intercept::written(node, &operands, move |operands| match operands {
                 [Value::Tensor(x), Value::Tensor(value)] => copy::fill(&x.memory(), value.item()?),
                 operands => copy::fill(&intercept::first(operands).memory(), value),
             })?;

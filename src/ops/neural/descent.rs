@@ -166,7 +166,7 @@ fn move_along<T: Real>(descent: &Descent, way: Way, counted: Option<f64>, arrays
         (Descent::Sgd(step), [p, buffer]) => step.with_momentum(way, [p, buffer], g),
         (Descent::Adam { rate, betas, eps, decay, .. }, written) => {
             let [first, second] = betas.map(|beta| 1.0 - power(beta, steps));
-            let shrink = (decay != 0.0).then(|| 1.0 - rate * decay);
+            let shrink = (decay != 0.0).then_some(1.0 - rate * decay);
             let step = Adam { length: rate / first, spread: power(second, 0.5), betas, eps, shrink };
             match written {
                 [p, mean, square] => step.plain(way, [p, mean, square], g),

@@ -46,8 +46,8 @@ fn share(shape: &[usize]) -> Tensor {
 pub fn samples() -> Vec<Sample> {
     let mut samples = of("leaky_relu", LeakyRelu { slope: 0.1 });
     let (threshold, value) = (Scalar::Float(1.03), Scalar::Int(2));
-    samples.extend(of("threshold", Threshold { threshold, value }));
-    samples.extend(of("hardtanh", Hardtanh { min: (-1.51).into(), max: 2.03.into() }));
+    samples.extend(of("threshold", Threshold::new(threshold, value)));
+    samples.extend(of("hardtanh", Hardtanh::new((-1.51).into(), 2.03.into())));
     samples.extend(of("hardsigmoid", Hardsigmoid));
     samples.extend(of("hardswish", Hardswish));
     samples.extend(of("hardshrink", Hardshrink { lambda: 1.51 }));

@@ -106,7 +106,7 @@ pub(crate) fn of_subclass(
     compute: impl Fn(&[Value]) -> Result<Tensor> + Send + Sync + 'static,
 ) -> Option<Result<Tensor>> {
     let subclassed = |operand: &Operand<'_>| operand.tensor().is_some_and(Tensor::is_subclassed);
-    if !recording::is_on() && !(is_dispatching_to_subclasses() && operands.iter().any(subclassed)) {
+    if !(recording::is_on() || is_dispatching_to_subclasses() && operands.iter().any(subclassed)) {
         return None;
     }
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![compute(operands)?]));

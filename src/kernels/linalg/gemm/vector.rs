@@ -161,8 +161,7 @@ pub(super) fn times_matrix<T: Number>(
                         *sum = half.add(factors[2].mul(r)).add(factors[3].mul(s));
                     }
                 }
-                for row in few..rows {
-                    let factor = x[row];
+                for (row, &factor) in x.iter().enumerate().take(rows).skip(few) {
                     sums.iter_mut()
                         .zip(&line(row)[first..])
                         .for_each(|(sum, &y)| *sum = sum.add(factor.mul(y)));

@@ -22,6 +22,9 @@ const STRETCH: usize = 1 << 15;
 /// Multiplications that make up a share of the work of a thread.
 const SHARE: usize = 1 << 20;
 
+/// Queries of a head: the head, where they begin, and room for what they find.
+type Stretch<'a, T> = (usize, usize, &'a mut [MaybeUninit<T>], &'a mut [T]);
+
 /// Queries, keys and values of heads of samples; heads of queries may share the others.
 pub(super) struct Heads<'a, T> {
     q: ArrayView4<'a, T>,
@@ -111,7 +114,7 @@ impl<'a, T: Real> Heads<'a, T> {
                 None => shares.push(vec![part]),
             }
         }
-        parallel_items(shares, 1, |parts: Vec<(usize, usize, &mut [MaybeUninit<T>], &mut [T])>| {
+        parallel_items(shares, 1, |parts: Vec<Stretch<'_, T>>| {
             let mut scores = room::<T>(stretch * self.k.dim().2);
             for (head, start, y, logs) in parts {
                 interrupt::unwind_if_due();
