@@ -20,9 +20,14 @@ const SHORT: usize = 16;
 
 /// The elements of a view in row-major order.
 pub fn gather<T: Copy + Send + Sync + 'static>(a: ArrayViewD<'_, T>, out: &mut [MaybeUninit<T>]) {
-    in_pieces(ordered(a.shape(), out), a, |out, a| {
-        out.write(a);
-    });
+    in_pieces(
+        ordered(a.shape(), out),
+        a,
+        #[inline(always)] // A loop is vectorised in one piece only.
+        |out, a| {
+            out.write(a);
+        },
+    );
 }
 
 /// Elements in row-major order as a view. Their number is the product of the shape by convention.
@@ -47,12 +52,22 @@ pub(in crate::kernels) fn move_here<T: Copy + Send + Sync + 'static>(
     a: ArrayViewD<'_, T>,
 ) {
     let (out, a) = simplified(out, a);
-    move_piece(out, a, |out, a| *out = a);
+    move_piece(
+        out,
+        a,
+        #[inline(always)]
+        |out, a| *out = a,
+    );
 }
 
 /// Writes the elements of one view to those of another.
 pub fn move_into<T: Copy + Send + Sync + 'static>(out: ArrayViewMutD<'_, T>, a: ArrayViewD<'_, T>) {
-    in_pieces(out, a, |out, a| *out = a);
+    in_pieces(
+        out,
+        a,
+        #[inline(always)]
+        |out, a| *out = a,
+    );
 }
 
 /// `out[i] = value`
@@ -190,7 +205,13 @@ fn move_rows<V: Send, T: Copy + Sync>(
     let (len, is_ordered) = (a.ncols(), out.strides()[1] == 1);
     let backwards = a.slice(s![.., ..;-1]);
     match a.strides()[1] {
-        1 if is_ordered => each_row(out, a, steps, |out, a| move_slice(out, a, write)),
+        1 if is_ordered => each_row(
+            out,
+            a,
+            steps,
+            #[inline(always)]
+            |out, a| move_slice(out, a, write),
+        ),
         -1 if is_ordered && (4..=32).contains(&len) => {
             each_row(out, backwards, steps, |out, a| move_slice_backwards(out, a, write));
         }

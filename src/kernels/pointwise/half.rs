@@ -1,13 +1,8 @@
-//! Numbers of half types on their way to single precision and back, by the instructions that processors have for it,
-//! and calculations between the two ways, while the numbers are in the nearest memory.
-
+//! Numbers of half types on their way to single precision and back, a thousand at a time, and calculations between the two
+//! ways, while the numbers are in the nearest memory.
 use std::mem::MaybeUninit;
 
-use ::half::f16;
-use ::half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
-use pulp::bytemuck::cast_slice;
-
-use crate::dtype::{BFloat16, DType};
+use crate::dtype::{BFloat16, DType, Half};
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::simd::vectorised;
@@ -17,32 +12,42 @@ const CHUNK: usize = 1024;
 
 /// Numbers of a half type, given as what lies in memory, in single precision.
 fn widen_chunk(dtype: DType, bits: &[i16], out: &mut [f32]) {
-    match dtype {
-        DType::Float16 => cast_slice::<i16, u16>(bits).reinterpret_cast::<f16>().convert_to_f32_slice(out),
-        _ => vectorised(bits.len(), || {
-            for (out, bits) in out.iter_mut().zip(bits) {
-                *out = BFloat16::from_bits(bits.cast_unsigned()).to_f32();
-            }
-        }),
-    }
+    vectorised(
+        bits.len(),
+        #[inline(always)] // A loop is vectorised in one piece only.
+        || match dtype {
+            DType::Float16 => out.iter_mut().zip(bits).for_each(
+                #[inline(always)]
+                |(out, bits)| *out = Half::from_bits(bits.cast_unsigned()).to_f32(),
+            ),
+            _ => out.iter_mut().zip(bits).for_each(
+                #[inline(always)]
+                |(out, bits)| *out = BFloat16::from_bits(bits.cast_unsigned()).to_f32(),
+            ),
+        },
+    );
 }
 
 /// Numbers in single precision as those of a half type.
 fn narrow_chunk(dtype: DType, numbers: &[f32], out: &mut [MaybeUninit<i16>]) {
-    match dtype {
-        DType::Float16 => {
-            let mut room = [f16::ZERO; CHUNK];
-            let room = &mut room[..numbers.len()];
-            room.convert_from_f32_slice(numbers);
-            let bits: &[u16] = room.reinterpret_cast();
-            out.write_copy_of_slice(cast_slice(bits));
-        }
-        _ => vectorised(numbers.len(), || {
-            for (out, &number) in out.iter_mut().zip(numbers) {
-                out.write(BFloat16::from_f32(number).to_bits().cast_signed());
-            }
-        }),
-    }
+    vectorised(
+        numbers.len(),
+        #[inline(always)]
+        || match dtype {
+            DType::Float16 => out.iter_mut().zip(numbers).for_each(
+                #[inline(always)]
+                |(out, &number)| {
+                    out.write(Half::from_f32(number).to_bits().cast_signed());
+                },
+            ),
+            _ => out.iter_mut().zip(numbers).for_each(
+                #[inline(always)]
+                |(out, &number)| {
+                    out.write(BFloat16::from_f32(number).to_bits().cast_signed());
+                },
+            ),
+        },
+    );
 }
 
 /// `out[i] = a[i]` in single precision
@@ -93,7 +98,6 @@ pub fn through(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtype::Half;
     use crate::kernels::testing::written;
 
     #[test]

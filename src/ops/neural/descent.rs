@@ -6,6 +6,7 @@ use std::hint::black_box;
 use smallvec::SmallVec;
 
 use crate::dispatch::long_work;
+use crate::dispatch::modes::{intercept, recording};
 use crate::dtype::{DType, Real};
 use crate::error::Result;
 use crate::graph::mode;
@@ -83,16 +84,34 @@ impl Step<'_> {
     /// Takes the step, if these are numbers of one type and shape that lie apart and in order, and nobody is to be
     /// shown what is done with them. Answers whether they are; nothing is written otherwise.
     pub fn take(&self, descent: &Descent, way: Way) -> Result<bool> {
-        if !mode::is_plain() {
+        let is_recorded = recording::is_on() && !mode::is_grad_enabled() && !intercept::is_intercepting();
+        if !is_recorded && !mode::is_plain() || self.arrays().is_none() {
             return Ok(false);
         }
-        let written = || std::iter::once(self.parameter).chain(self.states);
-        let mut arrays: SmallVec<[Array; 5]> = written().map(Tensor::memory).collect();
+        match is_recorded {
+            true => self.compute_recorded(*descent, way)?,
+            false => self.compute(descent, way)?,
+        }
+        self.count.into_iter().chain(self.written()).try_for_each(Tensor::bump_version)?;
+        Ok(true)
+    }
+
+    /// What the step overwrites beside the count.
+    fn written(&self) -> impl Iterator<Item = &Tensor> {
+        std::iter::once(self.parameter).chain(self.states)
+    }
+
+    /// What is written, then the gradient; and the count. Nothing if they are not plain numbers.
+    fn arrays(&self) -> Option<(SmallVec<[Array; 5]>, Option<Array>)> {
+        let mut arrays: SmallVec<[Array; 5]> = self.written().map(Tensor::memory).collect();
         arrays.push(self.gradient.memory());
         let count = self.count.map(Tensor::memory);
-        if !is_plain(&arrays, count.as_ref()) {
-            return Ok(false);
-        }
+        is_plain(&arrays, count.as_ref()).then_some((arrays, count))
+    }
+
+    /// Overwrites the numbers.
+    fn compute(&self, descent: &Descent, way: Way) -> Result<()> {
+        let Some((arrays, count)) = self.arrays() else { unreachable!("it was looked at what they are") };
         let counted = count.as_ref().map(counted).transpose()?;
         let elements = arrays[0].layout.numel() as u64;
         let compute = || {
@@ -101,15 +120,25 @@ impl Step<'_> {
             });
             Ok(())
         };
-        // Some three operations a nanosecond, as many as there are slices.
+        // Some three operations a nanosecond, as many as there are slices. Handles of ours are gone when writes are
+        // counted: they would be taken for those to memory that others see.
         match long_work::is_long(elements) {
-            true => long_work::at_length(true, compute)?,
-            false => compute()?,
+            true => long_work::at_length(true, compute),
+            false => compute(),
         }
-        // Handles of ours would have the writes be taken for those to memory that others see.
-        drop((arrays, count));
-        self.count.into_iter().chain(written()).try_for_each(Tensor::bump_version)?;
-        Ok(true)
+    }
+
+    /// `compute` as one operation of a record.
+    fn compute_recorded(&self, descent: Descent, way: Way) -> Result<()> {
+        let targets: SmallVec<[&Tensor; 5]> = self.written().chain(self.count).collect();
+        let is_counted = self.count.is_some();
+        recording::overwriting("step", &targets, &[self.gradient], move |targets, others| {
+            let (written, count) = targets.split_at(targets.len() - usize::from(is_counted));
+            let states: SmallVec<[Tensor; 3]> = written[1..].iter().map(|&state| state.clone()).collect();
+            let count = count.first().copied();
+            let step = Step { parameter: written[0], gradient: others[0], count, states: &states };
+            step.compute(&descent, way)
+        })
     }
 }
 

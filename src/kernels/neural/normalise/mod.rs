@@ -5,7 +5,7 @@
 mod rows;
 mod runs;
 
-pub use rows::{Rows, rows, rows_backward, rows_by_size};
+pub use rows::{Rows, rows, rows_backward};
 pub use runs::{Runs, runs, runs_backward, runs_moments};
 
 use std::mem::MaybeUninit;

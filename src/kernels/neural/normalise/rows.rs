@@ -40,24 +40,8 @@ fn moments<A: Arithmetic>(x: &[A::Plain], eps: f64) -> [A; 2] {
     [mean, A::from_f64(1.0) / (squares / count + A::from_f64(eps)).sqrt()]
 }
 
-/// One over the root of the mean square of a row.
-#[inline(always)]
-fn size<A: Arithmetic>(x: &[A::Plain], eps: f64) -> A {
-    let [squares] = sums([x], |[x]: [A; 1]| [x * x]);
-    A::from_f64(1.0) / (squares / A::from_f64(x.len() as f64) + A::from_f64(eps)).sqrt()
-}
-
 /// The rows normalised.
 pub fn rows<T: Real>(rows: Rows<'_, T>, bias: Option<&[T]>, out: &mut [MaybeUninit<T>]) {
-    normalised(rows, bias, true, out);
-}
-
-/// The rows over the root of their mean square.
-pub fn rows_by_size<T: Real>(rows: Rows<'_, T>, out: &mut [MaybeUninit<T>]) {
-    normalised(rows, None, false, out);
-}
-
-fn normalised<T: Real>(rows: Rows<'_, T>, bias: Option<&[T]>, is_centred: bool, out: &mut [MaybeUninit<T>]) {
     let ones;
     let weight = match (rows.weight, bias) {
         (None, Some(bias)) => {
@@ -68,7 +52,7 @@ fn normalised<T: Real>(rows: Rows<'_, T>, bias: Option<&[T]>, is_centred: bool, 
     };
     parallel_parts(out, (GRAIN / rows.len).max(1) * rows.len, |start, out| {
         let x = &rows.x[start..start + out.len()];
-        calculated(Forward { rows: Rows { x, weight, ..rows }, bias, is_centred, out });
+        calculated(Forward { rows: Rows { x, weight, ..rows }, bias, out });
     });
 }
 
@@ -77,8 +61,6 @@ struct Forward<'a, T> {
     rows: Rows<'a, T>,
     /// Not without a weight.
     bias: Option<&'a [T]>,
-    /// Whether the mean is taken away.
-    is_centred: bool,
     out: &'a mut [MaybeUninit<T>],
 }
 
@@ -89,10 +71,7 @@ impl<T: Real> Calculation<T> for Forward<'_, T> {
     fn run<A: Arithmetic<Plain = T>>(self) {
         let Rows { x, len, eps, weight } = self.rows;
         for (x, out) in x.chunks_exact(len).zip(self.out.chunks_exact_mut(len)) {
-            let [mean, scale]: [A; 2] = match self.is_centred {
-                true => moments(x, eps),
-                false => [A::from_f64(0.0), size(x, eps)],
-            };
+            let [mean, scale]: [A; 2] = moments(x, eps);
             match (weight, self.bias) {
                 (Some(weight), Some(bias)) => {
                     visit([x, weight, bias], out, |out: &mut MaybeUninit<T>, [x, weight, bias]: [A; 3]| {

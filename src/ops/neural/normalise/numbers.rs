@@ -2,8 +2,6 @@
 //! asked for.
 
 use super::Normalise;
-use crate::dispatch::long_work;
-use crate::dtype::Element;
 use crate::error::Result;
 use crate::graph::{Gradients, mode};
 use crate::kernels::neural::normalise as kernels;
@@ -182,31 +180,4 @@ pub(super) fn of_channels(x: &Tensor) -> Result<Option<[Tensor; 2]>> {
         kernels::runs_moments(runs, found.each_mut().map(Array::fresh));
     }, else { return Ok(None) });
     Ok(Some(found.map(Tensor::from_array)))
-}
-
-/// `layers::rms_norm` of numbers that nothing is recorded of.
-pub(super) fn by_size(
-    x: &Tensor,
-    weight: Option<&Tensor>,
-    normalized: &[i64],
-    eps: Option<f64>,
-) -> Result<Option<Tensor>> {
-    let is_followed =
-        mode::is_grad_enabled() && (x.requires_grad() || weight.is_some_and(Tensor::requires_grad));
-    let len = normalized.iter().product::<i64>() as usize;
-    if mode::special() || is_followed || x.numel() == 0 || len < SHORTEST {
-        return Ok(None);
-    }
-    if long_work::is_long(x.numel() as u64) {
-        return long_work::at_length(false, || by_size(x, weight, normalized, eps));
-    }
-    let (x, weight) = (x.array(), weight.map(Tensor::array));
-    let Some([Some(x), weight]) = in_order([Some(&x), weight.as_ref()])? else { return Ok(None) };
-    let mut y = Array::uninit(&x.layout, x.dtype)?;
-    dispatch!(float x.dtype, T => {
-        let (Some(x), weight) = (x.slice::<T>(), slice!(weight, T)) else { return Ok(None) };
-        let eps = eps.unwrap_or_else(|| T::EPSILON.to_f64());
-        kernels::rows_by_size(Rows { x, len, eps, weight }, y.fresh());
-    }, else { return Ok(None) });
-    Ok(Some(Tensor::from_array(y)))
 }
