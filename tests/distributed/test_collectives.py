@@ -388,7 +388,7 @@ def test_what_is_not_there_says_so():
         dist.init_process_group("ucc", **store)
     with raises(AssertionError, "Unknown backend type foo"):
         dist.init_process_group("foo", **store)
-    with raises(NotImplementedError, "FullyShardedDataParallel is not there"):
+    with raises(NotImplementedError, "torch.distributed.fsdp: parameters are not spread over processes here"):
         dist.fsdp.FullyShardedDataParallel(torch.nn.Linear(1, 1))
     assert not dist.is_initialized()
 

@@ -150,8 +150,8 @@ fn a_planted_violation_is_caught() {
         ("engine", "use crate::dispatch::{accumulate, record};", "dispatch::record"),
         (
             "engine",
-            "fn f() { crate::kernels::gemm::dot::<f32>(&[], &[]); }",
-            "rushlight::kernels::linalg::gemm::dot",
+            "fn f() { crate::kernels::linalg::gemm::dot::<f32>(&[], &[]); }",
+            "kernels::linalg::gemm::dot",
         ),
         ("shape", "type T = crate::storage::Storage;", "storage::Storage"),
     ];

@@ -184,7 +184,8 @@ def test_a_policy_keeps_the_results_of_convolutions_and_attention():
     part = checkpoint(function, x, w, use_reentrant=False, context_fn=contexts)
     assert counted(lambda: part.sum().backward()) == {"aten.convolution_backward": 2 * 1728}
     assert str(attend) in asked and "aten.convolution.default" in asked
-    torch.testing.assert_close((x.grad, w.grad), expected)
+    # What cancels in the sum is rounded in another order where operations are watched.
+    torch.testing.assert_close((x.grad, w.grad), expected, rtol=1e-3, atol=1e-3)
 
 
 def test_own_formulas_are_given_shapes():

@@ -265,16 +265,6 @@ impl Elementwise2 for Atan2 {
         math::atan2(a, b)
     }
 
-    const SLOPES: bool = true;
-
-    #[inline(always)]
-    fn slope<A: Arithmetic>(&self, a: A, b: A, t: A, is_second: bool) -> A {
-        let zero = A::from_f64(0.0);
-        let inverse = A::from_f64(1.0) / (a * a + b * b);
-        let inverse = if a == zero && b == zero { zero } else { inverse };
-        t * if is_second { -a } else { b } * inverse
-    }
-
     const SHARES: bool = true;
 
     fn shared(&self, a: &Value, b: &Value) -> Result<Tensor> {
