@@ -283,7 +283,8 @@ class RNNBase(Module):
         projection = weights[-1] if self.proj_size else None
         if self.mode == "LSTM" and sizes is None and projection is None:
             biases = others[:2] if self.bias else [native.zeros(len(weight_ih), dtype=input.dtype)] * 2
-            found: Any = native._nn.lstm(input, weight_ih, weight_hh, *biases, *start, back)
+            (bias, other), (hidden, cell) = biases, start
+            found: Any = native._nn.lstm(input, weight_ih, weight_hh, bias, other, hidden, cell, back)
             if found is not None:
                 return found[0], found[1:]
         # The inputs of all steps at once: one product instead of many.
