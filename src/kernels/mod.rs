@@ -23,4 +23,4 @@ pub mod sorting;
 #[cfg(test)]
 mod testing;
 pub mod vector;
-mod wide;
+pub mod wide;

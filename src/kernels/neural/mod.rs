@@ -3,6 +3,7 @@
 
 pub mod attention;
 pub mod classes;
+pub mod convolution;
 pub mod descent;
 pub mod gates;
 pub mod normalise;
