@@ -10,7 +10,7 @@ use crate::dispatch::modes::{intercept, recording};
 use crate::dtype::{DType, Real};
 use crate::error::Result;
 use crate::graph::mode;
-use crate::kernels::descent::{Adagrad, Adam, RmsProp, Sgd, Way};
+use crate::kernels::neural::descent::{Adagrad, Adam, RmsProp, Sgd, Way};
 use crate::tensor::{Array, Tensor};
 
 /// What optimisers do with a parameter. What it is multiplied by, and with what, is in 64 bits until it meets numbers.
