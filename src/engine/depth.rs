@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use super::{Host, current};
-use crate::graph::mode;
+use crate::graph::mode::{self, SpecialGuard};
 use crate::graph::saved_tensor_hooks::Inherited;
 
 /// How many runs may be under way on one thread, one inside the other.
@@ -21,11 +21,13 @@ pub(super) fn is_deep() -> bool {
 /// Runs `body` on a further thread and waits for it, without the host's lock. Where no thread can be
 /// had it runs here.
 pub(super) fn on_further_thread(body: &mut (dyn FnMut() + Send), host: &dyn Host) {
-    let (inherited, flags) = (Inherited::here(), mode::flags());
+    let (inherited, flags, special) = (Inherited::here(), mode::flags(), mode::special());
     host.unlocked(&mut || {
         let mut settled = || {
             mode::set_flags(flags);
             inherited.settle();
+            // What is special about the run stays so where it goes on.
+            let _special = special.then(SpecialGuard::new);
             body();
         };
         let started = thread::scope(|scope| {

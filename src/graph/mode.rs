@@ -1,8 +1,18 @@
 //! How operations of a thread run: whether they record, and what else they keep track of. Flags per
-//! thread, and guards that put them back. And whether anything unusual is going on anywhere in the
-//! process, which is all that an ordinary operation asks.
+//! thread, and guards that put them back. And whether anything unusual is going on, which is all that an
+//! ordinary operation asks.
+//!
+//! Note [Special threads]
+//! ----
+//! Most that has operations take the long way concerns one thread: functions that it maps, operations that it
+//! shows or records, tensors that it packs. Each of them counts at its thread, and leaves the others as fast as they
+//! are. A batched tensor may get to another thread, or stay behind when its mapping is over: whoever hands a
+//! tensor to the engine has the thread meet it (`Tensor::meet`), and the thread looks closer from then on as long as
+//! there is any mapping. What holds for all threads, as in PyTorch, counts for the process: levels of forward mode
+//! and tensors of dispatch subclasses.
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::storage;
@@ -33,37 +43,50 @@ impl Flags {
     };
 }
 
-thread_local!(static FLAGS: Cell<Flags> = const { Cell::new(Flags::AT_START) });
+/// What a thread knows, in one place, so that it is looked up once.
+struct Thread {
+    flags: Cell<Flags>,
+    /// How many unusual things go on here; and `MET`.
+    special: Cell<u32>,
+}
+
+/// The thread has met a batched tensor, which need not be its own.
+const MET: u32 = 1 << 31;
+
+thread_local! {
+    static THREAD: Thread =
+        const { Thread { flags: Cell::new(Flags::AT_START), special: Cell::new(0) } };
+}
 
 /// The flags of this thread.
 #[inline]
 pub fn flags() -> Flags {
-    FLAGS.get()
+    THREAD.with(|thread| thread.flags.get())
 }
 
 /// Sets the flags of this thread; answers what they were.
 pub fn set_flags(flags: Flags) -> Flags {
     storage::set_counting(!flags.inference);
-    FLAGS.replace(flags)
+    THREAD.with(|thread| thread.flags.replace(flags))
 }
 
 /// Whether operations on this thread record their history.
 #[inline]
 pub fn is_grad_enabled() -> bool {
-    let flags = FLAGS.get();
+    let flags = flags();
     flags.grad && !flags.inference
 }
 
 /// Whether this thread is in inference mode.
 pub fn is_inference() -> bool {
-    FLAGS.get().inference
+    flags().inference
 }
 
 /// Sets the grad mode of this thread; answers what it was.
 pub fn set_grad_enabled(enabled: bool) -> bool {
-    FLAGS.with(|cell| {
-        let flags = cell.get();
-        cell.set(Flags { grad: enabled, ..flags });
+    THREAD.with(|thread| {
+        let flags = thread.flags.get();
+        thread.flags.set(Flags { grad: enabled, ..flags });
         flags.grad
     })
 }
@@ -111,14 +134,32 @@ impl Drop for FlagsGuard {
     }
 }
 
-/// How many unusual things are going on: levels of differentiation or batching, hooks of saved
-/// tensors, and whatever else has operations take the long way.
-static SPECIAL: AtomicU32 = AtomicU32::new(0);
+/// How many unusual things hold for all threads.
+static EVERYWHERE: AtomicU32 = AtomicU32::new(0);
 
-/// Whether anything unusual is going on, on whatever thread.
+/// How many mappings there are that batched tensors may belong to.
+static MAPPINGS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether anything unusual is going on that concerns this thread: see Note [Special threads].
 #[inline]
 pub fn special() -> bool {
-    SPECIAL.load(Ordering::Relaxed) != 0
+    EVERYWHERE.load(Ordering::Relaxed) != 0
+        || THREAD.with(|thread| thread.special.get() != 0 && is_special(thread))
+}
+
+/// Whether anything goes on on a thread that knew of something.
+#[cold]
+fn is_special(thread: &Thread) -> bool {
+    if thread.special.get() == MET && MAPPINGS.load(Ordering::Relaxed) == 0 {
+        thread.special.set(0);
+    }
+    thread.special.get() != 0
+}
+
+/// This thread has met a batched tensor, and looks closer as long as there may be any.
+#[cold]
+pub(crate) fn meet() {
+    THREAD.with(|thread| thread.special.set(thread.special.get() | MET));
 }
 
 /// Whether operations do no more than compute: nothing is recorded and nothing unusual is going on.
@@ -142,38 +183,107 @@ pub(crate) fn expect_frozen_leaves() {
     FROZEN_LEAVES.store(true, Ordering::Relaxed);
 }
 
-/// Has operations take the long way until it is dropped.
+/// Has operations of this thread take the long way until it is dropped.
 #[derive(Debug)]
 #[must_use = "operations look closer for as long as the guard lasts"]
-pub struct SpecialGuard(());
+pub struct SpecialGuard(PhantomData<*const ()>);
 
 impl SpecialGuard {
-    /// Something unusual begins.
+    /// Something unusual begins on this thread.
     #[allow(clippy::new_without_default)] // It does something.
     pub fn new() -> Self {
-        begin_special();
-        SpecialGuard(())
+        THREAD.with(|thread| thread.special.set(thread.special.get() + 1));
+        SpecialGuard(PhantomData)
     }
 }
 
 impl Drop for SpecialGuard {
     fn drop(&mut self) {
-        end_special();
+        THREAD.with(|thread| thread.special.set(thread.special.get() - 1));
     }
 }
 
-/// Something unusual begins that lasts as long as something that has no room for a guard.
-pub(crate) fn begin_special() {
-    SPECIAL.fetch_add(1, Ordering::Relaxed);
+/// Has operations of every thread take the long way until it is dropped, on whatever thread.
+#[derive(Debug)]
+#[must_use = "operations look closer for as long as the guard lasts"]
+pub(crate) struct EverywhereGuard(());
+
+impl EverywhereGuard {
+    /// Something unusual begins.
+    pub(crate) fn new() -> Self {
+        begin_everywhere();
+        EverywhereGuard(())
+    }
 }
 
-/// Ends what `begin_special` began.
-pub(crate) fn end_special() {
-    SPECIAL.fetch_sub(1, Ordering::Relaxed);
+impl Drop for EverywhereGuard {
+    fn drop(&mut self) {
+        end_everywhere();
+    }
+}
+
+/// Something unusual begins for all threads that lasts as long as something that has no room for a guard.
+pub(crate) fn begin_everywhere() {
+    EVERYWHERE.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Ends what `begin_everywhere` began.
+pub(crate) fn end_everywhere() {
+    EVERYWHERE.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// There may be batched tensors of a mapping until it is dropped, on whatever thread.
+pub(crate) struct MappingGuard(());
+
+impl MappingGuard {
+    /// A mapping comes into being.
+    pub(crate) fn new() -> Self {
+        MAPPINGS.fetch_add(1, Ordering::Relaxed);
+        MappingGuard(())
+    }
+}
+
+impl Drop for MappingGuard {
+    fn drop(&mut self) {
+        MAPPINGS.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// A new level, larger than every one before: of forward mode, of batching, of any transform.
 pub fn new_level() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn here() -> u32 {
+        THREAD.with(|thread| thread.special.get())
+    }
+
+    #[test]
+    fn what_is_special_on_one_thread_is_not_on_another() {
+        let guard = SpecialGuard::new();
+        assert!(special() && here() == 1);
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert_eq!(here(), 0));
+        });
+        drop(guard);
+        assert_eq!(here(), 0);
+    }
+
+    #[test]
+    fn who_has_met_a_batched_tensor_looks_closer_while_there_may_be_any() {
+        let mapping = MappingGuard::new();
+        meet();
+        assert!(special() && here() == MET);
+        let guard = SpecialGuard::new();
+        drop(mapping);
+        assert!(special());
+        drop(guard);
+        // Mappings of other tests may go on.
+        assert!(special() || here() == 0);
+    }
 }

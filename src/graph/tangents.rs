@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::{Mutex, RwLock};
 use smallvec::SmallVec;
 
-use super::mode::{self, SpecialGuard};
+use super::mode::{self, EverywhereGuard};
 use crate::tensor::Tensor;
 
 /// The number of a level.
@@ -90,7 +90,7 @@ impl Carriers {
 struct Entered {
     level: Level,
     carriers: Mutex<Carriers>,
-    _special: SpecialGuard,
+    _special: EverywhereGuard,
 }
 
 /// The levels that are entered, on whatever thread, in ascending order.
@@ -108,7 +108,7 @@ thread_local! {
 pub fn enter() -> Level {
     let mut live = LIVE.write();
     let level = mode::new_level();
-    live.push(Entered { level, carriers: Mutex::default(), _special: SpecialGuard::new() });
+    live.push(Entered { level, carriers: Mutex::default(), _special: EverywhereGuard::new() });
     level
 }
 

@@ -21,7 +21,7 @@ use super::history::Cold;
 use super::view::{Creation, Refresh};
 use super::{Array, Tensor};
 use crate::error::Result;
-use crate::graph::mode::{self, SpecialGuard};
+use crate::graph::mode::{self, MappingGuard, SpecialGuard};
 use crate::graph::transform_level;
 use crate::shape::{Dims, Layout, SharedLayout};
 
@@ -50,12 +50,12 @@ pub struct Mapping {
     size: usize,
     randomness: Randomness,
     open: AtomicBool,
-    /// Operations look for batched tensors as long as any may exist.
-    _special: SpecialGuard,
+    /// Whoever meets its tensors looks closer as long as any may exist.
+    _there: MappingGuard,
 }
 
 thread_local! {
-    static MAPPINGS: RefCell<Vec<Arc<Mapping>>> = const { RefCell::new(Vec::new()) };
+    static MAPPINGS: RefCell<Vec<(Arc<Mapping>, SpecialGuard)>> = const { RefCell::new(Vec::new()) };
     /// The depth of the innermost level that counts at the moment, 0 for none.
     static INNERMOST: Cell<usize> = const { Cell::new(0) };
 }
@@ -72,17 +72,18 @@ impl Mapping {
                 size,
                 randomness,
                 open: AtomicBool::new(true),
-                _special: SpecialGuard::new(),
+                _there: MappingGuard::new(),
             });
-            levels.push(level.clone());
+            levels.push((level.clone(), SpecialGuard::new()));
             INNERMOST.set(level.depth);
             level
         })
     }
 
-    /// One that no function is mapped in: the samples of a moment.
-    pub(crate) fn for_now(size: usize) -> Arc<Mapping> {
-        Arc::new(Mapping {
+    /// Runs `f` with one that no function is mapped in: the samples of a moment.
+    pub(crate) fn for_now<T>(size: usize, f: impl FnOnce(&Arc<Mapping>) -> T) -> T {
+        let _special = SpecialGuard::new();
+        let mapping = Arc::new(Mapping {
             id: mode::new_level(),
             depth: 0,
             around: 0,
@@ -90,15 +91,20 @@ impl Mapping {
             size,
             randomness: Randomness::Error,
             open: AtomicBool::new(true),
-            _special: SpecialGuard::new(),
-        })
+            _there: MappingGuard::new(),
+        });
+        f(&mapping)
     }
 
     /// Closes the innermost level of this thread, if there is one.
     pub fn close() {
-        if let Some(level) = MAPPINGS.with_borrow_mut(Vec::pop) {
+        if let Some((level, _special)) = MAPPINGS.with_borrow_mut(Vec::pop) {
             level.open.store(false, Ordering::Relaxed);
             INNERMOST.set(level.around);
+            if Arc::strong_count(&level) > 1 {
+                // Tensors of it are left behind.
+                mode::meet();
+            }
         }
     }
 
@@ -111,17 +117,21 @@ impl Mapping {
 
     /// The level of this thread that has that many around it, itself included.
     pub fn at(depth: usize) -> Option<Arc<Mapping>> {
-        MAPPINGS.with_borrow(|levels| depth.checked_sub(1).and_then(|index| levels.get(index)).cloned())
+        MAPPINGS.with_borrow(|levels| {
+            depth.checked_sub(1).and_then(|index| levels.get(index)).map(|(level, _)| level.clone())
+        })
     }
 
     /// The level of this thread of that number among transforms and mappings.
     pub fn numbered(level: usize) -> Option<Arc<Mapping>> {
-        MAPPINGS.with_borrow(|levels| levels.iter().find(|mapping| mapping.level == level).cloned())
+        MAPPINGS.with_borrow(|levels| {
+            levels.iter().map(|(mapping, _)| mapping).find(|mapping| mapping.level == level).cloned()
+        })
     }
 
     /// The levels of this thread, the innermost last.
     pub fn all() -> Vec<Arc<Mapping>> {
-        MAPPINGS.with_borrow(Clone::clone)
+        MAPPINGS.with_borrow(|levels| levels.iter().map(|(level, _)| level.clone()).collect())
     }
 
     /// Runs `f` as if the innermost level had not been opened.
@@ -250,14 +260,14 @@ impl Tensor {
     pub fn batched(value: Tensor, dim: Option<usize>, mapping: &Arc<Mapping>) -> Result<Tensor> {
         let array = first_sample(&value, dim)?;
         let cold = Cold::of_batch(Wrapper::new(value, dim, mapping));
-        Ok(Tensor::build(array, None, OnceBox::with_value(Box::new(cold)), false))
+        Ok(Tensor::build(array, None, OnceBox::with_value(Box::new(cold)), false).marked_as_batched())
     }
 
     /// A tensor that shows the first sample, around all of them.
     pub(crate) fn around(batch: &Batch, first: Tensor) -> Tensor {
         let cold = Cold::of_batch(Wrapper::new(batch.value.clone(), batch.dim, &batch.mapping));
         let edge = first.0.core.read().edge.clone();
-        Tensor::build(first.memory(), edge, OnceBox::with_value(Box::new(cold)), false)
+        Tensor::build(first.memory(), edge, OnceBox::with_value(Box::new(cold)), false).marked_as_batched()
     }
 
     /// A view of a batched tensor, around a view of its value.
@@ -320,7 +330,7 @@ impl Tensor {
     pub(super) fn aside(&self, array: Array) -> Tensor {
         let Some(batch) = self.batch() else { return Tensor::from_array(array) };
         let cold = Cold::of_batch(Wrapper::new(batch.value.detach(), batch.dim, &batch.mapping));
-        Tensor::build(array, None, OnceBox::with_value(Box::new(cold)), false)
+        Tensor::build(array, None, OnceBox::with_value(Box::new(cold)), false).marked_as_batched()
     }
 
     /// Shows the first sample of a value whose own shape has changed.

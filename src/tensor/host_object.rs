@@ -57,6 +57,8 @@ pub struct Foreign {
     object: AtomicPtr<c_void>,
     owned: AtomicBool,
     subclass: AtomicU8,
+    /// Whether the tensor is batched: see Note [Special threads].
+    batched: AtomicBool,
 }
 
 /// How the class of the host's object takes part in operations on its tensor.
@@ -104,7 +106,7 @@ impl Foreign {
     pub fn set_subclass(&self, subclass: Subclass) {
         if self.subclass.swap(subclass as u8, Ordering::Relaxed) == 0 {
             SUBCLASSED.fetch_add(1, Ordering::Relaxed);
-            mode::begin_special();
+            mode::begin_everywhere();
         }
     }
 
@@ -115,6 +117,21 @@ impl Foreign {
 }
 
 impl Tensor {
+    /// Has this thread look closer from now on if the tensor is batched, which whoever hands one to the engine calls:
+    /// see Note [Special threads].
+    #[inline(always)]
+    pub fn meet(&self) {
+        if self.foreign().batched.load(Ordering::Relaxed) {
+            mode::meet();
+        }
+    }
+
+    /// Says that it is batched, before anybody else has it.
+    pub(super) fn marked_as_batched(self) -> Tensor {
+        self.foreign().batched.store(true, Ordering::Relaxed);
+        self
+    }
+
     /// Whether its class is shown operations on it.
     #[inline]
     pub fn is_subclassed(&self) -> bool {
@@ -136,7 +153,7 @@ impl Drop for Foreign {
     fn drop(&mut self) {
         if *self.subclass.get_mut() != 0 {
             SUBCLASSED.fetch_sub(1, Ordering::Relaxed);
-            mode::end_special();
+            mode::end_everywhere();
         }
         let object = std::mem::replace(self.object.get_mut(), null_mut());
         if *self.owned.get_mut()

@@ -130,8 +130,10 @@ impl Tensor {
             return Tensor::with_history(array, edge);
         }
         let view = View::of(source, array.storage.version(), creation, (refresh, apart));
+        let batched = wrapper.is_some();
         let cold = OnceBox::with_value(Box::new(Cold::of_view(view, wrapper)));
-        Tensor::build(array, edge, cold, true)
+        let tensor = Tensor::build(array, edge, cold, true);
+        if batched { tensor.marked_as_batched() } else { tensor }
     }
 
     /// Makes this tensor, which the host has made and nobody has used, a view of `source`: memory that

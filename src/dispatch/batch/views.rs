@@ -32,9 +32,10 @@ impl Each {
         to: usize,
         f: impl FnOnce(&Tensor) -> Result<Tensor>,
     ) -> Result<Tensor> {
-        let mapping = Mapping::for_now(x.layout().shape()[from]);
-        let batch = f(&Tensor::batched(x.clone(), Some(from), &mapping)?)?.batch_at(&mapping);
-        Samples::first(Samples::of(batch).front(mapping.size())?).moved(to)
+        Mapping::for_now(x.layout().shape()[from], |mapping| {
+            let batch = f(&Tensor::batched(x.clone(), Some(from), mapping)?)?.batch_at(mapping);
+            Samples::first(Samples::of(batch).front(mapping.size())?).moved(to)
+        })
     }
 }
 

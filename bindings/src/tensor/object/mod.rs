@@ -64,9 +64,10 @@ impl TensorBase {
         }
     }
 
-    /// The engine's tensor.
+    /// The engine's tensor, which this thread meets.
     #[inline]
     pub(crate) fn tensor(&self) -> &Tensor {
+        self.tensor.meet();
         &self.tensor
     }
 
@@ -140,7 +141,7 @@ pub(crate) unsafe fn borrow<'a>(object: *mut ffi::PyObject) -> Option<&'a Tensor
         let class = ffi::Py_TYPE(object);
         let ours = tensor_type();
         if class == ours || ffi::PyType_IsSubtype(class, ours) != 0 {
-            Some(&(*object.cast::<Object>()).body.tensor)
+            Some((*object.cast::<Object>()).body.tensor())
         } else {
             None
         }
