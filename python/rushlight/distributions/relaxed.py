@@ -9,8 +9,8 @@ from . import constraints
 from .chances import _Chance
 from .choices import Categorical, OneHotCategorical
 from .distribution import Distribution
+from .elementwise_transforms import ExpTransform, SigmoidTransform
 from .transformed import TransformedDistribution
-from .transforms import ExpTransform, SigmoidTransform
 from .utils import broadcast_all, clamp_probs
 
 if TYPE_CHECKING:
