@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os as _os
 
-from . import _compat, _rushlight, _tensor, autograd
+from . import _compat, _devices, _rushlight, _tensor, autograd
 from ._calls.showing import shown_to
 from ._compat import acquaintances as _acquaintances
 from ._functions import composites as _composites
@@ -29,7 +29,7 @@ from ._rushlight import Tensor, float32, float64, int16, int32, int64
 from ._tensors.typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-del finfo, iinfo  # noqa: F821 - `_limits` has those that know absent types too
+del finfo, iinfo  # noqa: F821 - `_devices.limits` has those that know absent types too
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -312,13 +312,14 @@ else:
             "cosine_similarity ctc_loss grid_sampler hinge_embedding_loss instance_norm kl_div "
             "margin_ranking_loss pairwise_distance poisson_nll_loss triplet_margin_loss",
             "._functions.lowrank": "orgqr ormqr pca_lowrank svd_lowrank",
-            "._fake_quantised": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
+            "._functions.fake_quantised": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
             ".ao.observers": "per_channel_affine per_channel_affine_float_qparams per_channel_symmetric "
             "per_tensor_affine per_tensor_symmetric",
-            "._limits": "finfo iinfo",
-            "._symbols": "SymBool SymFloat SymInt",
-            "._storage_classes": "BFloat16Storage BoolStorage ByteStorage CharStorage ComplexDoubleStorage "
-            "ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage",
+            "._devices.limits": "finfo iinfo",
+            "._functions.symbols": "SymBool SymFloat SymInt",
+            "._tensors.storage_classes": "BFloat16Storage BoolStorage ByteStorage CharStorage "
+            "ComplexDoubleStorage ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage "
+            "LongStorage ShortStorage",
             "._compat._C": "DispatchKey DispatchKeySet FunctionSchema DisableTorchFunction "
             "DisableTorchFunctionSubclass",
             ".amp": "autocast GradScaler",
@@ -368,22 +369,7 @@ int = int32
 long = int64
 
 _tensor.install(Tensor)
-
-
-def _enter_device(device: Any) -> Any:
-    from .utils._device import _enter
-
-    return _enter(device)
-
-
-def _exit_device(device: Any, *exception: Any) -> None:
-    from .utils._device import _exit
-
-    _exit(device, *exception)
-
-
-_rushlight.device.__enter__ = _enter_device  # type: ignore[method-assign]
-_rushlight.device.__exit__ = _exit_device  # type: ignore[method-assign]
+_devices.install(_rushlight.device)
 
 # The package's forms, which take several tensors or a list of them, before the compiled ones.
 atleast_1d = _composites.atleast_1d

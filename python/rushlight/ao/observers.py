@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._devices import absent_types as types
-from .._fake_quantised import fake_quantize_per_channel_affine, fake_quantize_per_tensor_affine
+from .._functions.fake_quantised import fake_quantize_per_channel_affine, fake_quantize_per_tensor_affine
 from .._rushlight import Tensor
 from ..nn.modules.module import Module
 
