@@ -3,6 +3,8 @@
 //! The rooms, in reading order: what an element is, where something happened, what can go wrong, what
 //! a shape is, how threads share things, where bytes lie, what a tensor is, what backward runs over, how
 //! numbers are computed, how a call goes, what the operations are, how backward runs.
+#![deny(unsafe_code)]
+
 #[macro_use]
 pub mod dtype;
 pub mod dispatch;

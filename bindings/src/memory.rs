@@ -67,7 +67,7 @@ pub(crate) fn write_bytes(tensor: &Bound<'_, TensorBase>, start: usize, bytes: &
 fn every_byte(tensor: &Tensor) -> PyResult<Array> {
     let storage = tensor.memory().storage;
     let layout = SharedLayout::new(Layout::contiguous(&[storage.bytes()]).map_err(raise)?);
-    Ok(Array { storage, layout, dtype: DType::UInt8 })
+    Array::on(storage, layout, DType::UInt8).map_err(raise)
 }
 
 /// Return all of a tensor's memory as bytes; `None` if the tensor stands for many samples.
@@ -108,7 +108,7 @@ pub(crate) fn elements_of(storage: &Bound<'_, PyAny>, dtype: DType) -> PyResult<
     let (count, offset) = (bytes.layout.numel() / dtype.size(), bytes.layout.offset() / dtype.size());
     let line = Layout::strided([count].into_iter().collect(), [1].into_iter().collect(), offset);
     let layout = SharedLayout::new(line.map_err(raise)?);
-    Ok(Tensor::from_array(Array { storage: bytes.storage, layout, dtype }))
+    Array::on(bytes.storage, layout, dtype).map(Tensor::from_array).map_err(raise)
 }
 
 /// Show other memory of the same size as a tensor shows its own.
@@ -123,6 +123,6 @@ pub(crate) fn on_memory<'py>(
     if memory.storage.bytes() < like.layout.end() * like.dtype.size() {
         return Err(PyRuntimeError::new_err("the tensor does not fit into the memory"));
     }
-    let shown = Array { storage: memory.storage, layout: like.layout, dtype: like.dtype };
+    let shown = Array::on(memory.storage, like.layout, like.dtype).map_err(raise)?;
     wrap(py, Tensor::from_array(shown))
 }

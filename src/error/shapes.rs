@@ -24,6 +24,10 @@ macro_rules! shapes {
     ViewDTypeSize { from: DType, to: DType, ratio: usize, size: usize },
     /// `view` to a wider type from an element that such a type cannot start at.
     ViewDTypeOffset { from: DType, to: DType, ratio: usize, offset: usize },
+    /// Memory of the host read as elements of which none can lie where it begins.
+    MemoryMisaligned { dtype: DType },
+    /// Memory read as more elements than there are in it.
+    MemoryTooSmall { needed: usize, bytes: usize },
     /// `view` to a type of another size without dimensions.
     ViewDTypeScalar { from: DType, to: DType },
     /// `view` to a type of another size of elements that do not lie side by side.

@@ -20,6 +20,8 @@
 //!   can keep its owner alive just as long as anybody else needs it. While the owner alone has it, he
 //!   is the only way to it: an id does not tell whether he is about to go.
 
+#![allow(unsafe_code)]
+
 mod pages;
 
 use std::cell::{RefCell, UnsafeCell};

@@ -6,6 +6,8 @@
 //! the node opens when nobody but the leaf holds it. Then the leaf counts alone; when another handle to
 //! the node comes the node takes a handle to the leaf, and gives it back when the last one goes.
 
+#![allow(unsafe_code)]
+
 use std::mem::ManuallyDrop;
 
 use super::node::{Form, Node, NodeRef};

@@ -162,10 +162,31 @@ pub(crate) fn meet() {
     THREAD.with(|thread| thread.special.set(thread.special.get() | MET));
 }
 
+/// What every operation asks of its thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Now {
+    /// Whether anything unusual is going on.
+    pub(crate) special: bool,
+    /// Whether operations record their history.
+    pub(crate) records: bool,
+}
+
+/// The same, looked up once.
+#[inline]
+pub(crate) fn now() -> Now {
+    let everywhere = EVERYWHERE.load(Ordering::Relaxed) != 0;
+    THREAD.with(|thread| {
+        let flags = thread.flags.get();
+        let special = everywhere || thread.special.get() != 0 && is_special(thread);
+        Now { special, records: flags.grad && !flags.inference }
+    })
+}
+
 /// Whether operations do no more than compute: nothing is recorded and nothing unusual is going on.
 #[inline]
 pub fn is_plain() -> bool {
-    !is_grad_enabled() && !special()
+    let now = now();
+    !now.records && !now.special
 }
 
 /// Whether a tensor that was made in inference mode ever required grad.

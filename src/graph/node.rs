@@ -1,5 +1,7 @@
 //! The nodes of the graph and the edges between them: fixed-size records in the arena (Note [Arena]).
 
+#![allow(unsafe_code)]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 

@@ -48,6 +48,14 @@ struct Open {
     recording: bool,
 }
 
+/// A transform ends when its thread forgets it, be it that the thread ends.
+impl Drop for Open {
+    fn drop(&mut self) {
+        ANYWHERE.fetch_sub(1, Ordering::Relaxed);
+        self.frame.goes_on.store(false, Ordering::Relaxed);
+    }
+}
+
 /// A transform of this thread, for those who look from outside.
 pub struct Shown {
     /// Its number among the transforms and mappings of its thread.
@@ -79,12 +87,12 @@ pub fn enter(forward: bool) -> u64 {
     let since = seq::next(std::iter::empty());
     let frame = Arc::new(Frame { since, goes_on: AtomicBool::new(true) });
     let mappings = Mapping::count();
+    ANYWHERE.fetch_add(1, Ordering::Relaxed);
     FRAMES.with_borrow_mut(|frames| {
         let level = frames.len() + mappings + 1;
         let recording = mode::flags().grad;
         frames.push(Open { frame, level, admitted: Vec::new(), forward, recording });
     });
-    ANYWHERE.fetch_add(1, Ordering::Relaxed);
     EVER.store(true, Ordering::Relaxed);
     since
 }
@@ -98,10 +106,7 @@ pub fn leave() {
     if let Some((since, admitted)) = ending {
         admitted.iter().filter_map(WeakTensor::upgrade).for_each(|tensor| tensor.leave_behind(since));
     }
-    if let Some(open) = FRAMES.with_borrow_mut(Vec::pop) {
-        ANYWHERE.fetch_sub(1, Ordering::Relaxed);
-        open.frame.goes_on.store(false, Ordering::Relaxed);
-    }
+    drop(FRAMES.with_borrow_mut(Vec::pop));
 }
 
 /// The transforms of this thread, the innermost last.
@@ -120,7 +125,8 @@ pub fn depth() -> usize {
 #[cold]
 #[inline(never)]
 fn depth_of_thread() -> usize {
-    FRAMES.with_borrow(Vec::len)
+    // What dies with the thread may still make tensors, when there are no transforms any more.
+    FRAMES.try_with(|frames| frames.try_borrow().map_or(0, |frames| frames.len())).unwrap_or(0)
 }
 
 /// Runs the forward of a function of the host, which sees plain tensors: the transforms that are open do
@@ -313,4 +319,20 @@ pub(crate) fn outermost(start: NodeRef) -> Option<NodeRef> {
         node = onward;
     }
     leads_to(&node, &|node| node.leaf().is_some_and(|leaf| leaf.depth() == 0)).then_some(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transform_ends_with_its_thread() {
+        let begun = std::thread::spawn(|| {
+            enter(false);
+            assert_eq!(depth(), 1);
+            FRAMES.with_borrow(|frames| frames.last().map(|open| open.frame.clone())).unwrap()
+        });
+        assert!(!begun.join().unwrap().goes_on.load(Ordering::Relaxed));
+        assert_eq!(depth(), 0);
+    }
 }

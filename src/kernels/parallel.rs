@@ -16,6 +16,8 @@
 //! What is below the public functions takes bodies as `dyn`, so that each is compiled once: there is
 //! a body for every operation and element type, and an indirect call a chunk costs nothing.
 
+#![allow(unsafe_code)]
+
 use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

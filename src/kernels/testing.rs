@@ -1,5 +1,7 @@
 //! What the kernels' unit tests share.
 
+#![allow(unsafe_code)]
+
 use parking_lot::Mutex;
 use std::mem::MaybeUninit;
 

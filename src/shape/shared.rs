@@ -2,6 +2,8 @@
 //! again: their layouts live for ever, and handles to them are not counted, which takes an atomic addition
 //! and a subtraction from every tensor that comes and goes.
 
+#![allow(unsafe_code)]
+
 use std::fmt;
 use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};

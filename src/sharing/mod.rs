@@ -17,6 +17,8 @@
 //! company may be given back without, and the other way round. A process that was forked off while there
 //! was company keeps it for ever, which costs no more than time.
 
+#![allow(unsafe_code)]
+
 mod count;
 mod handle;
 mod lock;

@@ -1,6 +1,8 @@
 //! Memory that tensors share: a reference-counted block with a version counter.
 //! What the bytes mean (type, shape) is the tensor's business.
 
+#![allow(unsafe_code)]
+
 mod allocate;
 mod born;
 mod joined;

@@ -10,6 +10,8 @@
 //! and a write never overlap in time. Two threads that write one tensor at once race, as they do in
 //! numpy and torch: the numbers are then unspecified, and the program must not do it.
 
+#![allow(unsafe_code)]
+
 use std::mem::MaybeUninit;
 
 use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
@@ -67,6 +69,23 @@ impl Array {
     /// One element without dimensions.
     pub fn from_scalar(value: Scalar, dtype: DType) -> Result<Array> {
         dispatch!(stored dtype, T => Array::from_slice::<T>(&[], &[value.to()]))
+    }
+
+    /// Memory, which may be the host's, read as elements of a type: an error if they do not lie in it, or where none
+    /// of that type can be read. Memory of the engine's own is aligned for every type.
+    pub fn on(storage: Storage, layout: SharedLayout, dtype: DType) -> Result<Array> {
+        let array = Array { storage, layout, dtype };
+        if array.layout.numel() == 0 {
+            return Ok(array);
+        }
+        let needed = bytes_within(&array.layout, dtype)?;
+        if needed > array.storage.room() {
+            return Err(Error::MemoryTooSmall { needed, bytes: array.storage.room() }.into());
+        }
+        match array.storage.data().addr().get().is_multiple_of(alignment(dtype)) {
+            true => Ok(array),
+            false => Err(Error::MemoryMisaligned { dtype }.into()),
+        }
     }
 
     /// The same bytes in another layout. The caller has derived it from this array's layout, so
@@ -170,6 +189,7 @@ impl Array {
     pub fn start<T: Element>(&self) -> *mut T {
         let fits = T::DTYPE == self.dtype.resolved() || T::DTYPE == self.dtype.bits();
         assert!(fits, "an array is read as what it is, or as what is moved like it");
+        debug_assert!(self.layout.numel() == 0 || self.address().cast::<T>().is_aligned());
         self.address().cast()
     }
 
@@ -225,6 +245,17 @@ impl Array {
 
 fn plain(layout: &SharedLayout) -> SharedLayout {
     if layout.is_plain() { layout.clone() } else { SharedLayout::new(layout.fresh()) }
+}
+
+/// By what the addresses of elements can be divided.
+fn alignment(dtype: DType) -> usize {
+    dispatch!(stored dtype.resolved(), T => align_of::<T>())
+}
+
+/// How many bytes lie before the end of the last element.
+fn bytes_within(layout: &Layout, dtype: DType) -> Result<usize> {
+    let within = layout.end().checked_mul(dtype.size());
+    within.ok_or_else(|| Error::TooManyElements { shape: shape::signed(layout.shape()) }.into())
 }
 
 /// How many bytes fresh elements take.

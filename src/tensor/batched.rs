@@ -54,8 +54,25 @@ pub struct Mapping {
     _there: MappingGuard,
 }
 
+/// A mapping that its thread is inside of.
+struct Open {
+    mapping: Arc<Mapping>,
+    _special: SpecialGuard,
+}
+
+/// A mapping ends when its thread forgets it, be it that the thread ends.
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.mapping.open.store(false, Ordering::Relaxed);
+        if Arc::strong_count(&self.mapping) > 1 {
+            // Tensors of it are left behind.
+            mode::meet();
+        }
+    }
+}
+
 thread_local! {
-    static MAPPINGS: RefCell<Vec<(Arc<Mapping>, SpecialGuard)>> = const { RefCell::new(Vec::new()) };
+    static MAPPINGS: RefCell<Vec<Open>> = const { RefCell::new(Vec::new()) };
     /// The depth of the innermost level that counts at the moment, 0 for none.
     static INNERMOST: Cell<usize> = const { Cell::new(0) };
 }
@@ -74,7 +91,7 @@ impl Mapping {
                 open: AtomicBool::new(true),
                 _there: MappingGuard::new(),
             });
-            levels.push((level.clone(), SpecialGuard::new()));
+            levels.push(Open { mapping: level.clone(), _special: SpecialGuard::new() });
             INNERMOST.set(level.depth);
             level
         })
@@ -98,13 +115,8 @@ impl Mapping {
 
     /// Closes the innermost level of this thread, if there is one.
     pub fn close() {
-        if let Some((level, _special)) = MAPPINGS.with_borrow_mut(Vec::pop) {
-            level.open.store(false, Ordering::Relaxed);
-            INNERMOST.set(level.around);
-            if Arc::strong_count(&level) > 1 {
-                // Tensors of it are left behind.
-                mode::meet();
-            }
+        if let Some(open) = MAPPINGS.with_borrow_mut(Vec::pop) {
+            INNERMOST.set(open.mapping.around);
         }
     }
 
@@ -118,20 +130,20 @@ impl Mapping {
     /// The level of this thread that has that many around it, itself included.
     pub fn at(depth: usize) -> Option<Arc<Mapping>> {
         MAPPINGS.with_borrow(|levels| {
-            depth.checked_sub(1).and_then(|index| levels.get(index)).map(|(level, _)| level.clone())
+            depth.checked_sub(1).and_then(|index| levels.get(index)).map(|open| open.mapping.clone())
         })
     }
 
     /// The level of this thread of that number among transforms and mappings.
     pub fn numbered(level: usize) -> Option<Arc<Mapping>> {
         MAPPINGS.with_borrow(|levels| {
-            levels.iter().map(|(mapping, _)| mapping).find(|mapping| mapping.level == level).cloned()
+            levels.iter().map(|open| &open.mapping).find(|mapping| mapping.level == level).cloned()
         })
     }
 
     /// The levels of this thread, the innermost last.
     pub fn all() -> Vec<Arc<Mapping>> {
-        MAPPINGS.with_borrow(|levels| levels.iter().map(|(level, _)| level.clone()).collect())
+        MAPPINGS.with_borrow(|levels| levels.iter().map(|open| open.mapping.clone()).collect())
     }
 
     /// Runs `f` as if the innermost level had not been opened.

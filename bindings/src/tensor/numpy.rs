@@ -182,7 +182,8 @@ fn view_of(array: &Bound<'_, PyAny>, shared: bool) -> PyResult<Tensor> {
     // SAFETY: the array says that its elements, if there are any, lie at these strides from the
     // address, which is aligned; it keeps them for as long as it lives, and the owner keeps it.
     let storage = unsafe { Storage::external(data, layout.end() * dtype.size(), owner) }.map_err(raise)?;
-    let tensor = Tensor::from_array(Array { storage, layout: SharedLayout::new(layout), dtype });
+    let array = Array::on(storage, SharedLayout::new(layout), dtype).map_err(raise)?;
+    let tensor = Tensor::from_array(array);
     tensor.set_cut(Cut::import());
     Ok(tensor)
 }

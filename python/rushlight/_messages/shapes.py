@@ -29,6 +29,12 @@ SHAPES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "self.storage_offset() must be divisible by {ratio} " + _TO_VIEW + ", but got {offset}",
     ),
+    "MemoryMisaligned": (
+        RuntimeError,
+        "this memory, which is not rushlight's own, does not begin where an element of {dtype} can lie; "
+        "use clone() first",
+    ),
+    "MemoryTooSmall": (RuntimeError, "{needed} bytes are shown of memory that has {bytes}"),
     "ViewDTypeStride": (RuntimeError, "self.stride(-1) must be 1 " + _TO_VIEW + ", but got {stride}"),
     "ViewDTypeStep": (
         RuntimeError,

@@ -47,10 +47,11 @@ pub fn apply_to<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>, own_numb
 
 /// The operation on two operands.
 pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
-    if mode::special() {
+    let now = mode::now();
+    if now.special {
         return apply_traced(op, a, b);
     }
-    match plain::apply(op, a, b)? {
+    match plain::apply(op, a, b, now.records)? {
         Plain::Is(y) => return Ok(y),
         Plain::IsLong => return long_work::at_length(false, || apply(op, a, b)),
         Plain::IsNot => {}
@@ -63,7 +64,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
         return long_work::at_length(false, || apply(op, a, b));
     }
     let y = forward(&op, &left, &right, dtype)?;
-    if !(a_requires || b_requires) || !mode::is_grad_enabled() || passes_by([a.tensor(), b.tensor()]) {
+    if !(a_requires || b_requires) || !now.records || passes_by([a.tensor(), b.tensor()]) {
         return Ok(Tensor::unrecorded(y, a.standing().and(b.standing())));
     }
     let edges = edges(a, b)?;

@@ -29,8 +29,13 @@ pub(super) enum Plain {
     IsNot,
 }
 
-/// The operation on two operands, if they can be read where they lie.
-pub(super) fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Plain> {
+/// The operation on two operands, recorded if that is asked for, if they can be read where they lie.
+pub(super) fn apply<E: Elementwise2>(
+    op: E,
+    a: Operand<'_>,
+    b: Operand<'_>,
+    recording: bool,
+) -> Result<Plain> {
     let (x, number) = match (a, b) {
         (Operand::Tensor(x), Operand::Tensor(_)) => (x, None),
         (Operand::Tensor(x), Operand::Scalar(number)) => (x, Some(number)),
@@ -51,7 +56,7 @@ pub(super) fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> R
         return Ok(Plain::IsLong);
     }
     let second = if number.is_some() { None } else { right.as_ref().or(Some(&left)) };
-    let Some(requires) = requires_grad(&left, second) else { return Ok(Plain::IsNot) };
+    let Some(requires) = requires_grad(&left, second, recording) else { return Ok(Plain::IsNot) };
     op.check(a, b, dtype)?;
     let Some(y) = compute(op, p, q, number)? else { return Ok(Plain::IsNot) };
     if requires == (false, false) {
@@ -81,8 +86,7 @@ fn are_alike(p: &Array, q: &Array) -> bool {
 
 /// Whether the operation is recorded for either operand, unless that has to be looked up.
 #[inline(always)]
-fn requires_grad(left: &Reading<'_>, second: Option<&Reading<'_>>) -> Option<(bool, bool)> {
-    let recording = mode::is_grad_enabled();
+fn requires_grad(left: &Reading<'_>, second: Option<&Reading<'_>>, recording: bool) -> Option<(bool, bool)> {
     if recording && mode::frozen_leaves() {
         return None;
     }

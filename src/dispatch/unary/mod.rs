@@ -105,7 +105,8 @@ impl<E: Elementwise> Rule for Recorded<E> {
 
 /// The operation on a tensor.
 pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
-    if mode::special() {
+    let now = mode::now();
+    if now.special {
         return apply_traced(op, x);
     }
     let reading = x.read();
@@ -120,7 +121,7 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let y = forward(&op, reading.array())?;
     let requires_grad = reading.requires_grad();
     let passes_by = || mode::frozen_leaves() && !reading.array().storage.is_counted_throughout();
-    if requires_grad == Some(false) || !mode::is_grad_enabled() || passes_by() {
+    if requires_grad == Some(false) || !now.records || passes_by() {
         let standing = reading.standing();
         drop(reading);
         return Ok(Tensor::unrecorded(y, standing));

@@ -4,6 +4,8 @@
 //! Large products are cut into blocks of rows and columns, of sizes that depend on theirs alone, so the number of
 //! threads never shows in the bits.
 
+#![allow(unsafe_code)]
+
 mod vector;
 
 pub use vector::dot;

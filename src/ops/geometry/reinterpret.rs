@@ -32,7 +32,7 @@ pub fn view_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
         }
     };
     let dtype = if x.dtype() == dtype { array.dtype } else { dtype };
-    Ok(Tensor::from_array(Array { storage: array.storage, layout, dtype }))
+    Array::on(array.storage, layout, dtype).map(Tensor::from_array)
 }
 
 /// The layout of elements of which `ratio` make one of the old.

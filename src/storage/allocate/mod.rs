@@ -112,7 +112,25 @@ pub(super) fn allocate(bytes: usize, align: usize) -> Result<NonNull<u8>> {
             None => fresh(bytes, align, alloc::alloc)?,
         }
     };
-    counted(block, bytes)
+    counted(unspecified(block), bytes)
+}
+
+/// Has the compiler take what lies in new memory for numbers that it cannot know. Programs may ask for memory
+/// without values (`empty`), and read it: that has to be unspecified numbers, not undefined behaviour.
+#[cfg(all(not(miri), any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[inline(always)]
+fn unspecified(block: *mut u8) -> *mut u8 {
+    // SAFETY: there is no instruction. What the compiler has to assume is that some wrote to the block, which is
+    // nobody else's.
+    unsafe { std::arch::asm!("/* {0} */", in(reg) block, options(nostack, preserves_flags)) };
+    block
+}
+
+/// As above, as well as it can be said for other processors.
+#[cfg(not(all(not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[inline(always)]
+fn unspecified(block: *mut u8) -> *mut u8 {
+    std::hint::black_box(block)
 }
 
 /// The same, of zeros; large blocks that are new come as untouched pages.
