@@ -223,6 +223,21 @@ fn check_addmm(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<[usize; 2]> {
 /// `βx + α av` for a matrix a and a vector v.
 pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Tensor> {
     check_mapped("mv", [2, 1], a, v)?;
+    check_addmv(x, a, v)?;
+    refuse_bool(a, "addmv_impl_cpu")?;
+    apply_one(AddProduct { product: MatrixVector::default(), weights }, &[x, a, v])
+}
+
+/// `addmv` in place of x.
+pub fn addmv_(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<()> {
+    in_place::through(x, &[a, v], |x| {
+        check_whole(x, &[check_addmv(x, a, v)?])?;
+        addmv(x, a, v, weights)
+    })
+}
+
+/// How long the product of a matrix and a vector is to which x is added.
+fn check_addmv(x: &Tensor, a: &Tensor, v: &Tensor) -> Result<usize> {
     let [added, matrix, vector] = [x, a, v].map(Tensor::layout);
     let (&[rows, columns], &[length], true) = (matrix.shape(), vector.shape(), added.ndim() <= 1) else {
         let [ndim, ndim1, ndim2] = [added, matrix, vector].map(|layout| layout.ndim());
@@ -236,8 +251,7 @@ pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Ten
     if dtype != dtype1 || dtype1 != dtype2 {
         return Err(Error::MatrixVectorDTypes { dtype, dtype1, dtype2 }.into());
     }
-    refuse_bool(a, "addmv_impl_cpu")?;
-    apply_one(AddProduct { product: MatrixVector::default(), weights }, &[x, a, v])
+    Ok(rows)
 }
 
 /// `βx + α ab` for every pair of matrices of two batches a and b.
