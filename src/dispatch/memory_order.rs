@@ -1,9 +1,10 @@
 //! How results lie in memory, by the rule of `shape::result_strides`. Kernels know row-major results only, so
 //! operands are shown to them with the dimensions sorted, and the result is shown with the dimensions put back.
 
+use crate::dispatch::batch;
 use crate::error::Result;
 use crate::graph::mode;
-use crate::ops::creation::copy;
+use crate::ops::creation::{cast, copy};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -70,18 +71,22 @@ pub(crate) fn has_channels_last(x: &Layout, spatial: usize) -> bool {
     sizes.len() == spatial.max(2) + 2 && shape::suggests_channels_last(&sizes, &strides)
 }
 
-/// A fresh result of images, or of what has one dimension in the place of two, with the channels last.
-pub(crate) fn channels_last(y: Array) -> Result<Array> {
+/// The layout of images, or of what has one dimension in the place of two, with the channels last.
+fn with_channels_last(shape: &[usize]) -> Result<SharedLayout> {
     let order = |sizes: &[usize]| shape::channels_last_strides(sizes);
-    let strides = match y.layout.ndim() {
-        3 => {
-            let [count, channels, length] = [0, 1, 2].map(|dim| y.layout.shape()[dim]);
+    let strides = match *shape {
+        [count, channels, length] => {
             let all = order(&[count, channels, 1, length]);
             [all[0], all[1], all[3]].into_iter().collect()
         }
-        _ => order(y.layout.shape()),
+        _ => order(shape),
     };
-    let layout = SharedLayout::new(Layout::strided(y.layout.shape().into(), strides, 0)?);
+    Ok(SharedLayout::new(Layout::strided(shape.into(), strides, 0)?))
+}
+
+/// A fresh result of images, or of what has one dimension in the place of two, with the channels last.
+pub(crate) fn channels_last(y: Array) -> Result<Array> {
+    let layout = with_channels_last(y.layout.shape())?;
     settled_as(y, &layout)
 }
 
@@ -90,14 +95,22 @@ pub(crate) fn as_images(y: Array, x: &Layout, spatial: usize) -> Result<Array> {
     if !x.is_plain() && has_channels_last(x, spatial) { channels_last(y) } else { Ok(y) }
 }
 
-/// A gradient of such images, laid out as these suggest; one that is recorded stays as its operation left it.
+/// A gradient of such images, laid out as these suggest, whoever sees it computed. That of many samples stays as
+/// the operation left it.
 pub(crate) fn gradient_as_images(gradient: Tensor, x: &Layout, spatial: usize) -> Result<Tensor> {
-    if !mode::is_plain() || x.is_plain() && gradient.layout().is_plain() {
+    let layout = gradient.layout();
+    if x.is_plain() && layout.is_plain() || batch::is_batched(&gradient) {
         return Ok(gradient);
     }
-    let y = gradient.array();
-    let y = if has_channels_last(x, spatial) { channels_last(y)? } else { in_order(y)? };
-    Ok(Tensor::from_array(y))
+    let wanted = match has_channels_last(x, spatial) {
+        true => with_channels_last(layout.shape())?,
+        false => SharedLayout::new(layout.fresh()),
+    };
+    match mode::is_plain() {
+        true => settled_as(gradient.array(), &wanted).map(Tensor::from_array),
+        false if layout.strides() == wanted.strides() => Ok(gradient),
+        false => cast::clone_as(&gradient, &wanted),
+    }
 }
 
 /// A fresh result of matrices, the last two dimensions, of which one column lies behind the other.

@@ -1,5 +1,7 @@
 """How gradients of images lie in memory: with the channels last where the images have them so."""
 
+import contextlib
+
 import pytest
 import rushlight as torch
 
@@ -22,6 +24,10 @@ IMAGES = {
     "adaptive_max_pool2d": lambda x: F.adaptive_max_pool2d(x, 2),
     "resized by areas": lambda x: F.interpolate(x, scale_factor=0.5, mode="area"),
     "padded with itself": lambda x: F.pad(x, (1, 1, 1, 1), mode="reflect"),
+}
+OTHERS = {
+    "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "bilinear": lambda x: F.interpolate(x, scale_factor=2.0, mode="bilinear"),
 }
 VOLUMES = {
     "max_pool3d": lambda x: F.max_pool3d(x, 2),
@@ -103,3 +109,34 @@ def test_the_greater_of_two_lays_gradients_out_as_the_first():
     y = elements(3, 4).requires_grad_()
     found = torch.autograd.grad(torch.maximum(x, y), (x, y), elements(3, 4))
     assert [one.stride() for one in found] == [(1, 3), (1, 3)]
+
+
+@contextlib.contextmanager
+def unusual(situation):
+    """Something that has operations looked at more closely, for as long as the block lasts."""
+    if situation == "a level of forward mode":
+        with torch.autograd.forward_ad.dual_level():
+            yield
+    elif situation == "saved tensors that are packed":
+        with torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+            yield
+    else:
+        yield
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    "situation", ["recorded", "a level of forward mode", "saved tensors that are packed"]
+)
+@pytest.mark.parametrize("name", [*IMAGES, *OTHERS])
+def test_gradients_lie_alike_whatever_else_goes_on(name, situation, last):
+    operation = OTHERS.get(name) or IMAGES[name]
+    x = elements(2, 3, 4, 6).contiguous(memory_format=LAST[4] if last else torch.contiguous_format)
+    x.requires_grad_()
+    y = operation(x)
+    weights = elements(*y.shape).contiguous(memory_format=torch.contiguous_format if last else LAST[4])
+    (plain,) = torch.autograd.grad(y, x, weights)
+    with unusual(situation):
+        (found,) = torch.autograd.grad(operation(x), x, weights, create_graph=situation == "recorded")
+    assert found.stride() == plain.stride()
+    torch.testing.assert_close(found, plain)

@@ -96,13 +96,8 @@ impl Op for Convolution {
     fn vjp(&self, [x, weight]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, weight, g) = (at.load(x)?, at.load(weight)?, single(gradients));
         let wanted = [at.needs(0), at.needs(1), self.biased && at.needs(2)];
-        let mut found =
+        let found =
             convolution_gradients::gradients(&self.correlation, wanted, [&x, &weight, g], at.tracking)?;
-        if mode::is_plain() && x.ndim() == 4 && has_channels_last(&x, &weight) {
-            for gradient in found.iter_mut().take(2).flatten() {
-                *gradient = Tensor::from_array(memory_order::channels_last(gradient.array())?);
-            }
-        }
         Ok(found.into_iter().take(2 + usize::from(self.biased)).collect())
     }
 
@@ -130,7 +125,7 @@ impl Op for Convolution {
 }
 
 /// Whether the result of a convolution has the channels last in memory. That of volumes has not.
-fn has_channels_last(x: &Tensor, weight: &Tensor) -> bool {
+pub(super) fn has_channels_last(x: &Tensor, weight: &Tensor) -> bool {
     let spatial = x.ndim() - 2;
     let last = |operand: &Tensor| {
         let layout = operand.layout();

@@ -2,13 +2,13 @@
 
 use smallvec::smallvec;
 
-use super::convolution::Convolution;
+use super::convolution::{Convolution, has_channels_last};
 use super::correlation::Correlation;
 use crate::dispatch::accumulate;
 use crate::dispatch::apply::{Keep, Op, Outputs, apply};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::modes::intercept;
+use crate::dispatch::memory_order;
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
@@ -33,6 +33,20 @@ impl ConvolutionGradients {
             _ => self.correlation.toward(index, [x, w], g),
         };
         (0..3).filter(|&index| self.wanted[index]).map(|index| toward(index).map(Some)).collect()
+    }
+
+    /// The same without history, of numbers alone. Images and kernels have their channels last if either operand has.
+    fn numbers(&self, g: &Tensor, x: &Tensor, w: &Tensor) -> Result<Outputs> {
+        let last = x.ndim() == 4 && has_channels_last(x, w);
+        let indices = (0..3).filter(|&index| self.wanted[index]);
+        let laid_out = |(index, found): (usize, Option<Tensor>)| {
+            let Some(found) = found.as_ref().map(Tensor::array) else {
+                unreachable!("there is a gradient of whatever one is wanted of")
+            };
+            let found = if last && index < 2 { memory_order::channels_last(found)? } else { found };
+            Ok(Tensor::from_array(found))
+        };
+        indices.zip(self.found(g, x, w)?).map(laid_out).collect()
     }
 
     /// What was said of those that are wanted, of all three.
@@ -72,8 +86,7 @@ impl Op for ConvolutionGradients {
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let _off = mode::GradModeGuard::off();
         let [g, x, w] = [0, 1, 2].map(|index| inputs[index].detach());
-        let plain = |found: Tensor| Tensor::from_array(found.array());
-        Ok(self.found(&g, &x, &w)?.into_iter().flatten().map(plain).collect())
+        self.numbers(&g, &x, &w)
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -123,10 +136,10 @@ pub(super) fn gradients(
     tracking: bool,
 ) -> Result<[Option<Tensor>; 3]> {
     let op = ConvolutionGradients { correlation: correlation.clone(), wanted };
-    let together = (tracking || intercept::is_active()) && batch::highest([x, w, g]).is_none();
-    let found: Gradients = match together {
-        true => apply(op.clone(), &[g, x, w])?.into_iter().map(Some).collect(),
-        false => op.found(g, x, w)?,
+    let found: Gradients = match batch::highest([x, w, g]) {
+        Some(_) => op.found(g, x, w)?,
+        None if tracking || mode::special() => apply(op.clone(), &[g, x, w])?.into_iter().map(Some).collect(),
+        None => op.numbers(g, x, w)?.into_iter().map(Some).collect(),
     };
     Ok(op.all(&found).map(|found| found.cloned()))
 }
