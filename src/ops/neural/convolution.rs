@@ -13,7 +13,7 @@ use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{imag, real};
 use crate::ops::creation::cast;
