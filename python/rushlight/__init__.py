@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from . import return_types as return_types
     from . import serialization as serialization
     from . import signal as signal
+    from . import sparse as sparse
     from . import special as special
     from . import storage as storage
     from . import testing as testing
@@ -219,6 +220,12 @@ if TYPE_CHECKING:
     from .inspection.graph import graph as graph
     from .serialization import load as load
     from .serialization import save as save
+    from .sparse._constructors import sparse_bsc_tensor as sparse_bsc_tensor
+    from .sparse._constructors import sparse_bsr_tensor as sparse_bsr_tensor
+    from .sparse._constructors import sparse_compressed_tensor as sparse_compressed_tensor
+    from .sparse._constructors import sparse_coo_tensor as sparse_coo_tensor
+    from .sparse._constructors import sparse_csc_tensor as sparse_csc_tensor
+    from .sparse._constructors import sparse_csr_tensor as sparse_csr_tensor
     from .storage import TypedStorage as TypedStorage
     from .storage import UntypedStorage as UntypedStorage
     from .storage import is_storage as is_storage
@@ -289,6 +296,7 @@ else:
             "jit",
             "mps",
             "optimize",
+            "sparse",
             "export",
             "quasirandom",
             "mtia",
@@ -333,6 +341,9 @@ else:
             "rnn_tanh_cell",
             "._functions.retired": "eig lstsq matrix_rank solve symeig",
             "._functions.segments": "segment_reduce",
+            ".sparse": "hspmm smm sspaddmm",
+            ".sparse._constructors": "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
+            "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor",
             "._settings": "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
             "get_float32_matmul_precision is_deterministic_algorithms_warn_only_enabled "
             "set_deterministic_debug_mode set_float32_matmul_precision use_deterministic_algorithms",
