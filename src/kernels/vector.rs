@@ -7,7 +7,7 @@
 use std::mem::MaybeUninit;
 
 use super::parallel::{Body, each_part};
-use super::simd::{Calculation, calculated};
+use super::simd::{Calculation, calculated, vectorised};
 use crate::dtype::{DType, Real};
 use crate::kernels::pointwise::apply;
 use crate::kernels::pointwise::apply::GRAIN;
@@ -55,6 +55,20 @@ pub trait Function<const N: usize>: Copy + Send + Sync {
     /// Whether it is so little work that loops wait for memory: in plain arithmetic then, without a copy of anything.
     const LITTLE: bool = false;
 
+    /// Whether there are numbers for which the function is a factor and no more, and so often that nothing else is
+    /// there for a while.
+    const HAS_EASY: bool = false;
+
+    /// Whether this is one.
+    fn is_easy<T: Real>(&self, _x: T) -> bool {
+        false
+    }
+
+    /// The factor.
+    fn factor<T: Real>(&self) -> T {
+        T::ONE
+    }
+
     /// Whether there are numbers that `at` is not for.
     const HAS_FAR: bool = false;
 
@@ -76,13 +90,18 @@ pub fn map<T: Real, F: Function<N>, const N: usize>(
     out: &mut [MaybeUninit<T>],
     f: F,
 ) {
-    match (const { if F::LITTLE { N } else { 0 } }, others.as_slice()) {
-        (1, &[b]) => {
+    match (const { F::LITTLE }, others.as_slice()) {
+        (true, &[]) => {
+            return apply::each_slice_1(out, a, move |out, a| {
+                out.write(f.at::<T>(a, [a; N]));
+            });
+        }
+        (true, &[b]) => {
             return apply::each_slice_2(out, a, b, move |out, a, b| {
                 out.write(f.at::<T>(a, [b; N]));
             });
         }
-        (2, &[b, c]) => {
+        (true, &[b, c]) => {
             return apply::each_slice_3(out, a, b, c, move |out, a, b, c| {
                 let mut others = [b; N];
                 others[N - 1] = c;
@@ -94,10 +113,28 @@ pub fn map<T: Real, F: Function<N>, const N: usize>(
     each(out, &|(start, part): (usize, &mut [MaybeUninit<T>])| {
         let a = a[start..].chunks(CHUNK);
         for (index, (out, a)) in part.chunks_mut(CHUNK).zip(a).enumerate() {
-            let out = out.write_copy_of_slice(&a[..out.len()]);
+            let a = &a[..out.len()];
+            if const { F::HAS_EASY } && scaled(a, out, f) {
+                continue;
+            }
+            let out = out.write_copy_of_slice(a);
             replace(out, beside(others, start + index * CHUNK, out.len()), f);
         }
     });
+}
+
+/// Numbers that are easy, if all are, times their factor.
+fn scaled<T: Real, const N: usize>(a: &[T], out: &mut [MaybeUninit<T>], f: impl Function<N>) -> bool {
+    vectorised(a.len(), || {
+        let all = a.iter().fold(true, |all, &x| all & f.is_easy(x));
+        if all {
+            let factor = f.factor();
+            out.iter_mut().zip(a).for_each(|(out, &x)| {
+                out.write(x * factor);
+            });
+        }
+        all
+    })
 }
 
 /// `a[i] = f(a[i], others[i])`
@@ -290,6 +327,36 @@ mod tests {
     fn a_number_does_not_depend_on_its_neighbours() {
         compared::<f32>();
         compared::<f64>();
+    }
+
+    /// 2x above zero, and -1 elsewhere.
+    #[derive(Clone, Copy)]
+    struct Kinked;
+
+    impl Function<0> for Kinked {
+        fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+            if x > A::from_f64(0.0) { x * A::from_f64(2.0) } else { A::from_f64(-1.0) }
+        }
+
+        const HAS_EASY: bool = true;
+
+        fn is_easy<T: Real>(&self, x: T) -> bool {
+            x > T::ZERO
+        }
+
+        fn factor<T: Real>(&self) -> T {
+            T::from_f64(2.0)
+        }
+    }
+
+    #[test]
+    fn stretches_of_easy_numbers_are_what_others_are() {
+        let mut a: Vec<f64> = (1..5000).map(f64::from).collect();
+        a[3000] = -5.0;
+        a[4000] = f64::NAN;
+        let found = written(a.len(), |out| map(&a, [], out, Kinked));
+        let expected = |x: &f64| if *x > 0.0 { x * 2.0 } else { -1.0 };
+        assert_eq!(found, a.iter().map(expected).collect::<Vec<_>>());
     }
 
     #[test]

@@ -183,6 +183,8 @@ impl<E: Elementwise2> Function<1> for Vector<E> {
         self.0.vector(a, b)
     }
 
+    const LITTLE: bool = E::LITTLE;
+
     const HAS_FAR: bool = E::HAS_FAR;
 
     #[inline(always)]

@@ -109,6 +109,9 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         unreachable!("it is asked for where it is said to be")
     }
 
+    /// Whether it is so little work that loops wait for memory: see `Function::LITTLE`.
+    const LITTLE: bool = false;
+
     /// Whether there are numbers that `vector` is not for.
     const HAS_FAR: bool = false;
 

@@ -131,6 +131,19 @@ impl<E: Elementwise> Function<0> for Vector<E> {
         self.0.vector(x)
     }
 
+    const LITTLE: bool = E::LITTLE;
+
+    const HAS_EASY: bool = E::HAS_EASY;
+
+    #[inline(always)]
+    fn is_easy<T: Real>(&self, x: T) -> bool {
+        self.0.is_easy(x)
+    }
+
+    fn factor<T: Real>(&self) -> T {
+        T::from_f64(self.0.factor())
+    }
+
     const HAS_FAR: bool = E::HAS_FAR;
 
     #[inline(always)]

@@ -112,6 +112,22 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         unreachable!("it is asked for where it is said to be")
     }
 
+    /// Whether the function, and its slope, are so little work that loops wait for memory: see `Function::LITTLE`.
+    const LITTLE: bool = false;
+
+    /// Whether there are numbers that are only multiplied, by a number: see `Function::HAS_EASY`.
+    const HAS_EASY: bool = false;
+
+    /// Whether this is one.
+    fn is_easy<T: Real>(&self, _x: T) -> bool {
+        false
+    }
+
+    /// The number by which they are multiplied.
+    fn factor(&self) -> f64 {
+        1.0
+    }
+
     /// Whether there are numbers that `vector` is not for.
     const HAS_FAR: bool = false;
 

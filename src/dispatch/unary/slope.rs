@@ -17,6 +17,7 @@ impl<E: Elementwise> Elementwise2 for Sloped<E> {
     const NAME: &'static str = E::NAME;
     const NODE: &'static str = E::NODE;
     const VECTOR: Vectors = Vectors::All;
+    const LITTLE: bool = E::LITTLE;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, t: A, kept: A) -> A {

@@ -60,6 +60,19 @@ pub(in crate::kernels) fn move_here<T: Copy + Send + Sync + 'static>(
     );
 }
 
+/// Writes the elements of a matrix of so many rows and columns to one in which its rows are columns, both row by row.
+pub(in crate::kernels) fn turn<V: Send, T: Copy + 'static>(
+    a: &[T],
+    [rows, columns]: [usize; 2],
+    out: &mut [V],
+    write: impl Fn(&mut V, T) + Copy,
+) {
+    let shapes =
+        (ArrayViewMut2::from_shape((columns, rows), out), ArrayView2::from_shape((rows, columns), a));
+    let (Ok(out), Ok(a)) = shapes else { unreachable!("there are as many elements as in the shapes") };
+    crosswise::turn(out, a.reversed_axes(), write, &mut Steps::default());
+}
+
 /// Writes the elements of one view to those of another.
 pub fn move_into<T: Copy + Send + Sync + 'static>(out: ArrayViewMutD<'_, T>, a: ArrayViewD<'_, T>) {
     in_pieces(
@@ -228,7 +241,7 @@ fn move_rows<V: Send, T: Copy + Sync>(
                 let mut out = out;
                 for (out, a) in out.outer_iter_mut().zip(a.outer_iter()) {
                     steps.take(len);
-                    out.into_iter().zip(a).for_each(|(out, &a)| write(out, a));
+                    Zip::from(out).and(a).for_each(|out, &a| write(out, a));
                 }
             },
         ),
@@ -304,6 +317,23 @@ fn move_ends_backwards<const N: usize, V, T: Copy>(out: &mut [V], a: &[T], write
     }
 }
 
+/// Row-major blocks of so many elements, each turned round: its last `shift` elements come first.
+pub fn turned_round<T: Copy + Send + Sync>(a: &[T], out: &mut [MaybeUninit<T>], block: usize, shift: usize) {
+    parallel_parts(out, GRAIN, |mut position, mut part| {
+        let mut within = position % block.max(1);
+        while !part.is_empty() {
+            let is_early = within < shift;
+            let (source, end) =
+                if is_early { (position + block - shift, shift) } else { (position - shift, block) };
+            let count = (end - within).min(part.len());
+            let (now, rest) = part.split_at_mut(count);
+            now.write_copy_of_slice(&a[source..source + count]);
+            (position, part) = (position + count, rest);
+            within = if within + count == block { 0 } else { within + count };
+        }
+    });
+}
+
 /// Matrices, given row by row, with zeros where the column comes behind the row and so many more, or before these if
 /// it is the upper triangle that stays.
 pub fn triangle<T: Copy + Default + Send + Sync>(
@@ -338,12 +368,26 @@ pub fn triangle<T: Copy + Default + Send + Sync>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::testing::written;
     use ndarray::{ArrayD, IxDyn};
 
     fn numbers(shape: &[usize]) -> ArrayD<f32> {
         let len: usize = shape.iter().product();
         let values = (0..len).map(|index| index as f32).collect();
         ArrayD::from_shape_vec(shape, values).unwrap()
+    }
+
+    #[test]
+    fn blocks_are_turned_round_one_by_one() {
+        for (block, count) in [(1, 5), (7, 30), (70_000, 3)] {
+            let a: Vec<usize> = (0..block * count).collect();
+            for shift in [0, 1, block - 1] {
+                let out = written(a.len(), |out| turned_round(&a, out, block, shift));
+                let turned =
+                    a.chunks(block).flat_map(|a| a[block - shift..].iter().chain(&a[..block - shift]));
+                assert!(out.iter().eq(turned), "{block} by {shift}");
+            }
+        }
     }
 
     #[test]

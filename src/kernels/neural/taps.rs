@@ -76,6 +76,8 @@ pub struct Along<T> {
     inputs: Vec<(usize, T)>,
     /// How many inputs every output has, if all have as many.
     each: Option<usize>,
+    /// Where outputs are inputs, and most of them as many in a row: the first of each row, and how many it has.
+    runs: Option<Vec<(usize, usize)>>,
     /// The size of the axis.
     length: usize,
     /// Elements of its rows.
@@ -95,7 +97,9 @@ impl<T: Number> Along<T> {
         let inputs = storage::collected(taps.inputs.len(), weighed)?;
         let first = taps.each().next().map_or(0, <[_]>::len);
         let each = (first > 0 && taps.each().all(|inputs| inputs.len() == first)).then_some(first);
-        Ok(Along { ends, inputs, each, length, inner })
+        let is_copied = each == Some(1) && inner == 1 && inputs.iter().all(|&(_, weight)| weight == T::ONE);
+        let runs = if is_copied { runs(&inputs)? } else { None };
+        Ok(Along { ends, inputs, each, runs, length, inner })
     }
 
     /// How many elements there are behind the map of so many.
@@ -110,6 +114,10 @@ impl<T: Number> Along<T> {
             let mut steps = Steps::default();
             for (out, x) in part.chunks_mut(to).zip(x[start / to * from..].chunks(from)) {
                 steps.take(to);
+                if let Some(runs) = &self.runs {
+                    copy_runs(runs, x, out);
+                    continue;
+                }
                 match (self.inner, self.each) {
                     (1, Some(1)) => self.line::<V, 1>(x, out),
                     (1, Some(2)) => self.line::<V, 2>(x, out),
@@ -167,6 +175,33 @@ impl<T: Number> Along<T> {
     }
 }
 
+/// Inputs that are taken as they are, as rows of such, if there are few.
+fn runs<T>(inputs: &[(usize, T)]) -> Result<Option<Vec<(usize, usize)>>> {
+    /// So many inputs at least have the rows on average.
+    const WORTH: usize = 4;
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for &(input, _) in inputs {
+        match runs.last_mut() {
+            Some((first, count)) if *first + *count == input => *count += 1,
+            _ => storage::push(&mut runs, (input, 1))?,
+        }
+    }
+    Ok((runs.len() * WORTH <= inputs.len()).then_some(runs))
+}
+
+fn copy_runs<T: Number, V: Place<T>>(runs: &[(usize, usize)], x: &[T], mut out: &mut [V]) {
+    for &(first, count) in runs {
+        let (now, rest) = out.split_at_mut(count);
+        match now {
+            [place] => place.put(x[first]),
+            _ => {
+                V::copied(now, &x[first..first + count]);
+            }
+        }
+        out = rest;
+    }
+}
+
 /// The weighted sum of a few elements.
 #[inline(always)]
 fn weighed<T: Number>(x: &[T], taps: &[(usize, T)]) -> T {
@@ -175,7 +210,7 @@ fn weighed<T: Number>(x: &[T], taps: &[(usize, T)]) -> T {
 }
 
 /// What is written to: elements, or memory of such.
-trait Place<T>: Send + Sized {
+pub(in crate::kernels::neural) trait Place<T>: Send + Sized {
     /// Writes one.
     fn put(&mut self, value: T);
     /// Writes all.
@@ -183,10 +218,12 @@ trait Place<T>: Send + Sized {
 }
 
 impl<T: Number> Place<T> for T {
+    #[inline(always)]
     fn put(&mut self, value: T) {
         *self = value;
     }
 
+    #[inline(always)]
     fn copied<'a>(places: &'a mut [T], from: &[T]) -> &'a mut [T] {
         places.copy_from_slice(from);
         places
@@ -194,10 +231,12 @@ impl<T: Number> Place<T> for T {
 }
 
 impl<T: Number> Place<T> for MaybeUninit<T> {
+    #[inline(always)]
     fn put(&mut self, value: T) {
         self.write(value);
     }
 
+    #[inline(always)]
     fn copied<'a>(places: &'a mut [MaybeUninit<T>], from: &[T]) -> &'a mut [T] {
         places.write_copy_of_slice(from)
     }

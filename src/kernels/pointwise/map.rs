@@ -61,8 +61,11 @@ pub fn fill_slice<U: Copy + Send + Sync>(out: &mut [MaybeUninit<U>], value: U) {
 /// `out[i] = start + i * step`, every element from its own index, so that rounding does not add up.
 pub fn fill_with_index<U: Send>(out: &mut [MaybeUninit<U>], f: impl Fn(usize) -> U + Copy + Sync) {
     parallel_parts(out, apply::GRAIN, |start, part| {
-        part.iter_mut().enumerate().for_each(|(index, out)| {
-            out.write(f(start + index));
+        vectorised(part.len(), || {
+            let own = f;
+            part.iter_mut().enumerate().for_each(|(index, out)| {
+                out.write(own(start + index));
+            });
         });
     });
 }

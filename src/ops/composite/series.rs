@@ -21,6 +21,7 @@ use crate::ops::pointwise::select::where_;
 use crate::ops::reduction::{norm, reduce, scan};
 use crate::ops::{add, div, mul, neg, sub};
 use crate::shape::{self, Dims};
+use crate::storage;
 use crate::tensor::Tensor;
 
 /// The differences of neighbours along a dimension, `times` over.
@@ -329,6 +330,11 @@ fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize)
         size => values.chunks(size).map(most).collect(),
     };
     shape.push(batch::alike_or(&lengths, |&length| vec![length])?);
+    if let ([length], None) = (shape.as_slice(), weights) {
+        let mut counts = storage::filled(*length, 0i64)?;
+        values.iter().for_each(|&value| counts[value as usize] += 1);
+        return Tensor::from_slice(&shape, &counts);
+    }
     let index = cast::to_dtype(x, DType::Int64)?;
     let (dtype, source) = match weights {
         Some(weights) => {

@@ -4,6 +4,7 @@ use crate::dispatch::default_dtype;
 use crate::dispatch::modes::recording;
 use crate::dtype::{Category, Complex, DType, Element, Scalar};
 use crate::error::{Error, Result};
+use crate::kernels::pointwise::map;
 use crate::ops;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::pointwise::compare;
@@ -34,17 +35,19 @@ pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<
         let (start, step) = (start.to_f64(), step.to_f64());
         let vector = VECTOR_BYTES / dtype.size();
         let even = shape[0] - shape[0] % (2 * vector);
-        for (index, out) in array.fresh::<T>().iter_mut().enumerate() {
-            let inside = if index < even { index % vector } else { 0 };
-            let first = dtype.rounded(step.mul_add((index - inside) as f64, start));
-            out.write(T::from_f64(step.mul_add(inside as f64, first)));
-        }
+        let is_half = dtype.is_half();
+        map::fill_with_index(array.fresh::<T>(), move |index| {
+            let inside = if index < even { index & (vector - 1) } else { 0 };
+            let first = step.mul_add((index - inside) as f64, start);
+            let first = if is_half { dtype.rounded(first) } else { T::from_f64(first).to_f64() };
+            T::from_f64(step.mul_add(inside as f64, first))
+        });
     }, else {
         dispatch!(integer dtype, T => {
             let (start, step): (i64, i64) = (start.to(), step.to());
-            for (index, out) in (0i64..).zip(array.fresh::<T>()) {
-                out.write(T::from_i64(start.wrapping_add(step.wrapping_mul(index))));
-            }
+            map::fill_with_index(array.fresh::<T>(), move |index| {
+                T::from_i64(start.wrapping_add(step.wrapping_mul(index as i64)))
+            });
         }, else { return Err(Error::NotImplementedFor { operation: "arange_cpu", dtype }.into()) })
     });
     let range = copy::rounded(array, dtype).map(Tensor::from_array)?;

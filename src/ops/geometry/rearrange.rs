@@ -13,7 +13,6 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::geometry::moves;
 use crate::ops::creation::{cast, copy, create, ranges};
-use crate::ops::geometry::part::Part;
 use crate::ops::geometry::{expand, join, part, reshape, squeeze};
 use crate::ops::indexing::along;
 use crate::ops::reduction::reduce;
@@ -100,14 +99,16 @@ impl Roll {
                 x.with_layout(x.layout.line())
             }
             false if self.turns.is_empty() => copy::dense(array)?,
-            false => array.clone(),
+            false => copy::in_order(array)?.into_owned(),
         };
         for &(dim, shift) in &self.turns {
-            let size = x.layout.shape()[dim];
-            let y = Array::uninit(&x.layout, x.dtype)?;
-            let part = |start, length| Part::Slice { dim, start, length, step: 1 };
-            copy::write(&part(shift, size - shift).of(&y)?, &part(0, size - shift).of(&x)?)?;
-            copy::write(&part(0, shift).of(&y)?, &part(size - shift, shift).of(&x)?)?;
+            let mut y = Array::uninit(&x.layout, x.dtype)?;
+            let inner = x.layout.shape()[dim + 1..].iter().product::<usize>();
+            let block = x.layout.shape()[dim] * inner;
+            dispatch!(bits x.dtype, T => match x.slice::<T>() {
+                Some(elements) => moves::turned_round(elements, y.fresh::<T>(), block, shift * inner),
+                None => unreachable!("the elements were laid out in order"),
+            });
             x = y;
         }
         let y = x.with_layout(array.layout.fresh());

@@ -85,6 +85,7 @@ impl Elementwise for Threshold {
     }
 
     const SLOPE: bool = true;
+    const LITTLE: bool = true;
 
     #[inline(always)]
     fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
@@ -143,6 +144,7 @@ impl Elementwise for Hardtanh {
     }
 
     const SLOPE: bool = true;
+    const LITTLE: bool = true;
 
     #[inline(always)]
     fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
@@ -192,6 +194,7 @@ impl Elementwise for Hardsigmoid {
     }
 
     const SLOPE: bool = true;
+    const LITTLE: bool = true;
 
     #[inline(always)]
     fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
@@ -220,6 +223,7 @@ impl Elementwise for Hardswish {
     }
 
     const SLOPE: bool = true;
+    const LITTLE: bool = true;
 
     #[inline(always)]
     fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
@@ -265,6 +269,7 @@ impl Elementwise for Hardshrink {
     }
 
     const SLOPE: bool = true;
+    const LITTLE: bool = true;
 
     #[inline(always)]
     fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
@@ -306,6 +311,7 @@ impl Elementwise for Softshrink {
     }
 
     const SLOPE: bool = true;
+    const LITTLE: bool = true;
 
     #[inline(always)]
     fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {

@@ -1,7 +1,7 @@
 //! Smooth activations: exponential linear units, those that weigh a number by a distribution of it,
 //! and soft forms of maxima.
 
-use crate::dtype::Scalar;
+use crate::dtype::{Real, Scalar};
 use crate::ops;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
@@ -59,6 +59,17 @@ impl<const CONTINUOUS: bool> Elementwise for Elu<CONTINUOUS> {
         let (scale, alpha) = (A::from_f64(self.scale), A::from_f64(self.alpha));
         let below = math::exp_m1(x * A::from_f64(self.input_scale)) * alpha * scale;
         if x < A::from_f64(0.0) { below } else { x * scale }
+    }
+
+    const HAS_EASY: bool = true;
+
+    #[inline(always)]
+    fn is_easy<T: Real>(&self, x: T) -> bool {
+        x >= T::ZERO
+    }
+
+    fn factor(&self) -> f64 {
+        self.scale
     }
 
     const SLOPE: bool = true;

@@ -5,6 +5,7 @@ use std::mem::{MaybeUninit, take};
 use crate::dtype::{Number, Real};
 use crate::kernels::interrupt;
 use crate::kernels::lanes::{Folding, fold, sums, visit};
+use crate::kernels::neural::taps::Place;
 use crate::kernels::pointwise::math::{Arithmetic, exp, ln};
 
 /// Of rows that lie side by side, so many elements are added one after another, then such sums.
@@ -21,7 +22,7 @@ pub(super) struct Tile<'a, T, const N: usize> {
 }
 
 /// Places of the elements of columns, side by side.
-pub(super) type Lines<'l, 'o, T> = &'l mut [&'o mut [MaybeUninit<T>]];
+pub(super) type Lines<'l, 'o, V> = &'l mut [&'o mut [V]];
 
 /// A function along rows of `N` arrays.
 pub(super) trait Formula<const N: usize>: Copy + Send + Sync {
@@ -40,7 +41,7 @@ pub(super) trait Formula<const N: usize>: Copy + Send + Sync {
     );
 
     /// Of columns.
-    fn columns<A: Arithmetic>(self, tile: Tile<'_, A::Plain, N>, out: Lines<'_, '_, A::Plain>);
+    fn columns<A: Arithmetic, V: Place<A::Plain>>(self, tile: Tile<'_, A::Plain, N>, out: Lines<'_, '_, V>);
 }
 
 /// eˣ / Σ eˣ, or the logarithm of that.
@@ -159,7 +160,7 @@ impl Formula<1> for Forward {
     }
 
     #[inline(always)]
-    fn columns<A: Arithmetic>(self, tile: Tile<'_, A::Plain, 1>, out: Lines<'_, '_, A::Plain>) {
+    fn columns<A: Arithmetic, V: Place<A::Plain>>(self, tile: Tile<'_, A::Plain, 1>, out: Lines<'_, '_, V>) {
         let (width, lowest) = (out[0].len(), <A::Plain as Number>::LOWEST);
         let mut shift = greatest::<A>(tile, width);
         if self.safe {
@@ -172,8 +173,8 @@ impl Formula<1> for Forward {
             visit([], &mut log, |log: &mut A::Plain, []: [A; 0]| *log = ln(A::new(*log)).get());
             for (place, out) in out.iter_mut().enumerate() {
                 let [x] = tile.line(place, width);
-                visit([x, &shift, &log], out, |out: &mut MaybeUninit<A::Plain>, [x, shift, log]: [A; 3]| {
-                    out.write(((x - shift) - log).get());
+                visit([x, &shift, &log], out, |out: &mut V, [x, shift, log]: [A; 3]| {
+                    out.put(((x - shift) - log).get());
                 });
             }
             return;
@@ -192,7 +193,7 @@ impl Formula<1> for Forward {
                 visit([&room], total, |total: &mut A::Plain, [y]: [A; 1]| {
                     *total = (A::new(*total) + y).get();
                 });
-                lines.push(take(&mut out[place]).write_copy_of_slice(&room));
+                lines.push(V::copied(take(&mut out[place]), &room));
             },
         );
         let safe = self.safe;
@@ -230,12 +231,12 @@ impl Formula<1> for LogSumExp {
     }
 
     #[inline(always)]
-    fn columns<A: Arithmetic>(self, tile: Tile<'_, A::Plain, 1>, out: Lines<'_, '_, A::Plain>) {
+    fn columns<A: Arithmetic, V: Place<A::Plain>>(self, tile: Tile<'_, A::Plain, 1>, out: Lines<'_, '_, V>) {
         let mut shift = greatest::<A>(tile, out[0].len());
         visit([], &mut shift, |shift: &mut A::Plain, []: [A; 0]| *shift = finite(A::new(*shift)).get());
         let total = sums_of_powers::<A>(tile, &shift);
-        visit([&total, &shift], out[0], |out: &mut MaybeUninit<A::Plain>, [total, shift]: [A; 2]| {
-            out.write((ln(total) + shift).get());
+        visit([&total, &shift], out[0], |out: &mut V, [total, shift]: [A; 2]| {
+            out.put((ln(total) + shift).get());
         });
     }
 }
@@ -262,7 +263,7 @@ impl Formula<2> for Backward {
     }
 
     #[inline(always)]
-    fn columns<A: Arithmetic>(self, tile: Tile<'_, A::Plain, 2>, out: Lines<'_, '_, A::Plain>) {
+    fn columns<A: Arithmetic, V: Place<A::Plain>>(self, tile: Tile<'_, A::Plain, 2>, out: Lines<'_, '_, V>) {
         let (width, log) = (out[0].len(), self.log);
         let total = column_sums::<A::Plain, A>(
             tile.len,
@@ -278,16 +279,12 @@ impl Formula<2> for Backward {
         for (place, out) in out.iter_mut().enumerate() {
             let [g, y] = tile.line(place, width);
             match log {
-                true => {
-                    visit([g, y, &total], out, |out: &mut MaybeUninit<A::Plain>, [g, y, total]: [A; 3]| {
-                        out.write((-exp(y)).times_plus(total, g).get());
-                    })
-                }
-                false => {
-                    visit([g, y, &total], out, |out: &mut MaybeUninit<A::Plain>, [g, y, total]: [A; 3]| {
-                        out.write((y * (g - total)).get());
-                    })
-                }
+                true => visit([g, y, &total], out, |out: &mut V, [g, y, total]: [A; 3]| {
+                    out.put((-exp(y)).times_plus(total, g).get());
+                }),
+                false => visit([g, y, &total], out, |out: &mut V, [g, y, total]: [A; 3]| {
+                    out.put((y * (g - total)).get());
+                }),
             }
         }
     }

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use crate::dtype::Real;
 use crate::kernels::geometry::dense::{Extent, dense};
+use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
@@ -162,26 +163,21 @@ impl<F: Formula<N>, T: Real, const N: usize> Calculation<T> for Turned<'_, F, T,
     #[inline(always)]
     fn run<A: Arithmetic<Plain = T>>(self) {
         let Rows { formula, inputs, len, lines, out } = self.0;
-        let mut near: [Vec<[T; TURNED]>; N] = from_fn(|_| interrupt::filled(len, [T::ZERO; TURNED]));
-        let mut results = interrupt::filled(lines, [MaybeUninit::new(T::ZERO); TURNED]);
+        let mut near: [Vec<T>; N] = from_fn(|_| interrupt::filled(len * TURNED, T::ZERO));
+        let mut results = interrupt::filled(lines * TURNED, T::ZERO);
         for (block, out) in out.chunks_mut(TURNED * lines).enumerate() {
             let width = out.len() / lines;
             for (near, input) in near.iter_mut().zip(inputs) {
-                let rows = input[block * TURNED * len..][..width * len].chunks_exact(len);
-                for (row, elements) in rows.enumerate() {
-                    for (line, &element) in near.iter_mut().zip(elements) {
-                        line[row] = element;
-                    }
-                }
+                let rows = &input[block * TURNED * len..][..width * len];
+                moves::turn(rows, [width, len], &mut near[..width * len], |out, element| *out = element);
             }
-            let inputs = near.each_ref().map(|near| near.as_flattened());
-            let mut places = interrupt::collected(results.iter_mut().map(|line| &mut line[..width]));
-            formula.columns::<A>(Tile { inputs, len, stride: TURNED }, &mut places);
-            for (row, out) in out.chunks_exact_mut(lines).enumerate() {
-                for (line, out) in results.iter().zip(out) {
-                    *out = line[row];
-                }
-            }
+            let inputs = near.each_ref().map(Vec::as_slice);
+            let results = &mut results[..lines * width];
+            let mut places = interrupt::collected(results.chunks_exact_mut(width));
+            formula.columns::<A, T>(Tile { inputs, len, stride: width }, &mut places);
+            moves::turn(results, [lines, width], out, |out, element| {
+                out.write(element);
+            });
         }
     }
 }
@@ -190,7 +186,7 @@ impl<F: Formula<N>, T: Real, const N: usize> Calculation<T> for Turned<'_, F, T,
 struct Columns<'a, 'l, 'o, F, T, const N: usize> {
     formula: F,
     tile: Tile<'a, T, N>,
-    out: Lines<'l, 'o, T>,
+    out: Lines<'l, 'o, MaybeUninit<T>>,
 }
 
 impl<F: Formula<N>, T: Real, const N: usize> Calculation<T> for Columns<'_, '_, '_, F, T, N> {
@@ -198,7 +194,7 @@ impl<F: Formula<N>, T: Real, const N: usize> Calculation<T> for Columns<'_, '_, 
 
     #[inline(always)]
     fn run<A: Arithmetic<Plain = T>>(self) {
-        self.formula.columns::<A>(self.tile, self.out);
+        self.formula.columns::<A, _>(self.tile, self.out);
     }
 }
 

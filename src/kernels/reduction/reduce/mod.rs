@@ -14,7 +14,7 @@ mod rows;
 
 pub use extremes::{arg_extreme, extreme_with_index};
 pub use moments::{logsumexp, var_mean};
-pub use named::{all, any, count_nonzero, max, mean, min, norm, prod, sum, total};
+pub use named::{all, any, count_nonzero, max, mean, min, norm, prod, sum, total, truths};
 pub use rows::fold_slice;
 
 use ndarray::ArrayViewD;

@@ -6,6 +6,9 @@ use std::mem::MaybeUninit;
 
 use super::{Fold, fold_slice, reduce};
 use crate::dtype::{Bool, Element, Number, Real, Ring};
+use crate::kernels::parallel::parallel_parts;
+use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::simd::vectorised;
 
 /// The sum.
 pub fn sum<T: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
@@ -53,6 +56,31 @@ pub fn all<T: Element>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [Maybe
 pub fn count_nonzero<T: Element>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<i64>]) {
     let map = |x: T| i64::from(x.is_true());
     reduce(view, axes, out, Fold { identity: 0, map, merge: |a, b| a + b }, identity);
+}
+
+/// How many truth values say so.
+pub fn truths(elements: &[Bool]) -> i64 {
+    /// Lanes that are counted in bytes, and rounds before one may be full.
+    const LANES: usize = 128;
+    const ROUNDS: usize = 255;
+    let mut counts = vec![0; elements.len().div_ceil(GRAIN)];
+    parallel_parts(&mut counts, 1, |start, counts| {
+        for (count, part) in counts.iter_mut().zip(elements[start * GRAIN..].chunks(GRAIN)) {
+            *count = vectorised(part.len(), || {
+                let (pieces, rest) = part.as_chunks::<LANES>();
+                let mut total: i64 = rest.iter().map(|truth| i64::from(truth.get())).sum();
+                for pieces in pieces.chunks(ROUNDS) {
+                    let mut lanes = [0u8; LANES];
+                    for piece in pieces {
+                        lanes.iter_mut().zip(piece).for_each(|(lane, truth)| *lane += u8::from(truth.get()));
+                    }
+                    total += lanes.iter().map(|&lane| i64::from(lane)).sum::<i64>();
+                }
+                total
+            });
+        }
+    });
+    counts.iter().sum()
 }
 
 /// The `p`-norm: the number of non-zero elements for 0, the extreme magnitudes for ±infinity.

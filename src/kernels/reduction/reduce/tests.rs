@@ -206,3 +206,13 @@ fn every_norm_is_the_one_of_its_definition() {
         assert!((result - expected).abs() < 1e-12, "p = {p}: {result}");
     }
 }
+
+#[test]
+fn truths_are_counted_however_many_there_are() {
+    for len in [0, 1, 127, 128, 40_000, 70_000] {
+        let all = vec![Bool::new(true); len];
+        assert_eq!(truths(&all), len as i64);
+        let some: Vec<Bool> = (0..len).map(|index| Bool::new(index % 3 == 0)).collect();
+        assert_eq!(truths(&some), len.div_ceil(3) as i64);
+    }
+}
