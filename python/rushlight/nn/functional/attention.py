@@ -77,26 +77,25 @@ def _is_fused(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, gr
     """Whether torch records one node: of samples with several heads, all in one form."""
     if mask is not None and (mask.requires_grad or mask.dim() not in (2, 4)):
         return False
-    tensors = (query, key, value)
-    if not query.is_floating_point() or any(x.dim() != 4 or 0 in x.shape for x in tensors):
+    sizes, keys = query.shape, key.shape
+    if not query.is_floating_point() or len(sizes) != 4 or len(keys) != 4 or 0 in sizes or 0 in keys:
         return False
-    samples, heads, _, size = query.shape
-    count = key.shape[1]
-    form = (samples, count if grouped else heads, key.shape[2], size)
-    agree = key.shape == value.shape == form and heads % count == 0
-    return agree and all(x.stride(-1) == 1 for x in tensors)
+    heads, count = sizes[1], keys[1]
+    agree = keys == value.shape and keys[0] == sizes[0] and keys[3] == sizes[3]
+    if not agree or not (count == heads or (grouped and heads % count == 0)):
+        return False
+    return query.stride(-1) == key.stride(-1) == value.stride(-1) == 1
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:
     """Refuse what has too few dimensions or different types."""
-    ranks = {"query": query.dim(), "key": key.dim(), "value": value.dim()}
-    if min(ranks.values()) < 2:
+    if query.dim() < 2 or key.dim() < 2 or value.dim() < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
-            f"{ranks['query']} key.dim: {ranks['key']} and value.dim: {ranks['value']} instead."
+            f"{query.dim()} key.dim: {key.dim()} and value.dim: {value.dim()} instead."
         )
-    names = [name_in_c(x.dtype) for x in (query, key, value)]
-    if len(set(names)) > 1:
+    if not query.dtype is key.dtype is value.dtype:
+        names = [name_in_c(x.dtype) for x in (query, key, value)]
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{names[0]} key.dtype: {names[1]} and value.dtype: {names[2]} instead."
@@ -104,5 +103,5 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) 
     if attn_mask is not None and attn_mask.dtype not in (native.bool, native.float32, query.dtype):
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
-            f"{name_in_c(attn_mask.dtype)} and  query.dtype: {names[0]} instead."
+            f"{name_in_c(attn_mask.dtype)} and  query.dtype: {name_in_c(query.dtype)} instead."
         )

@@ -30,7 +30,7 @@ def _unrecorded(function: Callable[P, R]) -> Callable[P, R]:
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     if isinstance(parameters, Tensor):
         parameters = [parameters]
-    return [parameter.grad for parameter in parameters if parameter.grad is not None]
+    return [gradient for parameter in parameters if (gradient := parameter.grad) is not None]
 
 
 @_unrecorded
@@ -49,11 +49,11 @@ def get_total_norm(
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not tensors:
         return tensor(0.0)
-    norms = [one.norm(float(norm_type)) for one in tensors]
-    total = stack(norms).norm(float(norm_type))
+    order = float(norm_type)
+    total = stack([one.norm(order) for one in tensors]).norm(order)
     if error_if_nonfinite and not total.isfinite():
         raise RuntimeError(
-            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so "
+            f"The total norm of order {order} for gradients from `parameters` is non-finite, so "
             "it cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
             "anyway, set `error_if_nonfinite=False`"
         )
@@ -78,7 +78,7 @@ def clip_grads_with_norm_(
     """
     factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
     for gradient in _gradients(parameters):
-        gradient.mul_(factor.to(gradient.dtype))
+        gradient.mul_(factor if gradient.dtype is factor.dtype else factor.to(gradient.dtype))
 
 
 @_unrecorded

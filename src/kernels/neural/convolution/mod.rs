@@ -7,6 +7,8 @@
 
 mod axes;
 mod lay;
+#[cfg(test)]
+mod tests;
 mod tiles;
 
 use std::mem::MaybeUninit;
