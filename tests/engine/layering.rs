@@ -17,7 +17,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tensor", &["error", "dtype", "shape", "sharing", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "sharing", "storage", "tensor", "origin"]),
     ("dispatch", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "ops"]),
-    ("program", &["error", "dtype", "shape", "origin", "tensor", "graph", "dispatch", "ops"]),
+    (
+        "program",
+        &[
+            "error",
+            "dtype",
+            "shape",
+            "origin",
+            "storage",
+            "tensor",
+            "graph",
+            "kernels::parallel",
+            "dispatch",
+            "ops",
+        ],
+    ),
     ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "dispatch"]),
     (
         "engine",
