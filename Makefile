@@ -22,7 +22,7 @@ RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindin
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test build wheel fmt lint stubs bench fuzz ci parity ecosystem licenses clean
+.PHONY: help demo test build wheel wheels docs fmt lint stubs bench fuzz ci parity ecosystem licenses clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,12 @@ build: $(STAMPS)/build  ## Compile the module and install the package, editable,
 
 wheel: build  ## Pack what is handed out, as small as it gets, into dist/
 	$(BIN)/maturin build --release --locked --quiet --compression-level 9 --out dist
+
+wheels: build  ## Build a wheel for every interpreter that is there, and try each in a fresh environment
+	$(BIN)/python tools/wheels.py
+
+docs: build $(STAMPS)/python-docs  ## Write the documentation as a site, into site/
+	$(BIN)/mkdocs build --strict
 
 fmt: $(STAMPS)/python-lint  ## Format the Rust and the Python code
 	cargo fmt --all
@@ -81,7 +87,7 @@ licenses:  ## Write THIRD-PARTY-LICENSES anew, after a change of dependencies
 
 clean:  ## Remove .venv and what was built
 	cargo clean
-	rm -rf $(VENV) dist examples/output
+	rm -rf $(VENV) dist site examples/output
 	find python -name '*.so' -delete
 
 $(STAMPS)/venv:

@@ -1,4 +1,4 @@
-"""Write THIRD-PARTY-LICENSES: the licence texts of the crates linked into the compiled module.
+"""Write THIRD-PARTY-LICENSES: the licence texts of the crates linked into the compiled module, and of data.
 
 Run without arguments to write the file anew, with --check to only say whether it is up to date.
 """
@@ -18,17 +18,53 @@ OUTPUT = ROOT / "THIRD-PARTY-LICENSES"
 TARGETS = (
     "x86_64-unknown-linux-gnu",
     "aarch64-unknown-linux-gnu",
+    "x86_64-unknown-linux-musl",
+    "aarch64-unknown-linux-musl",
     "x86_64-apple-darwin",
     "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
 )
 LICENCE_FILE = re.compile(r"^(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNORECASE)
 RULE = "=" * 80
 
 HEADER = """\
-The compiled module of rushlight contains code of the crates listed below.
+The compiled module of rushlight contains code of the crates listed below, and the package data of others.
 Each text stands once, under the names of the crates that ship it.
 This file is written by tools/third_party_licenses.py.
 """
+
+
+# What is not a crate: its name and what it is for, its licence, and the text of that.
+JOE_AND_KUO = """\
+Copyright (c) 2008, Frances Y. Kuo and Stephen Joe
+All rights reserved.
+
+Redistribution and use in source and binary forms, with or without
+modification, are permitted provided that the following conditions are met:
+
+    * Redistributions of source code must retain the above copyright
+      notice, this list of conditions and the following disclaimer.
+
+    * Redistributions in binary form must reproduce the above copyright
+      notice, this list of conditions and the following disclaimer in the
+      documentation and/or other materials provided with the distribution.
+
+    * Neither the names of the copyright holders nor the names of the
+      University of New South Wales and the University of Waikato
+      and its contributors may be used to endorse or promote products derived
+      from this software without specific prior written permission.
+
+THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS ``AS IS'' AND ANY
+EXPRESS OR IMPLIED WARRANTIES, INCLUDING, BUT NOT LIMITED TO, THE IMPLIED
+WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A PARTICULAR PURPOSE ARE
+DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDERS BE LIABLE FOR ANY
+DIRECT, INDIRECT, INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL DAMAGES
+(INCLUDING, BUT NOT LIMITED TO, PROCUREMENT OF SUBSTITUTE GOODS OR SERVICES;
+LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER CAUSED AND
+ON ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT
+(INCLUDING NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF THIS
+SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE."""
+DATA = [("Direction numbers of Sobol sequences (_sobol_directions.bin)", "BSD-3-Clause", JOE_AND_KUO)]
 
 
 def cargo_metadata(target: str) -> dict:
@@ -79,6 +115,9 @@ def render(packages: list[dict]) -> str:
         if not texts:
             authors = ", ".join(package["authors"]) or "its contributors"
             without_text.append(f"  {name} ({authors}; {package['repository']})")
+    for name, licence, text in DATA:
+        lines.append(f"  {name}: {licence}")
+        holders[text] = [name]
     if without_text:
         lines += ["\nPublished without the text of its licence, which is the one named above:", *without_text]
     for text, names in holders.items():

@@ -4,6 +4,7 @@
 //! copied and inspected. What a call may pass is settled in `signature`.
 use crate::arguments::Arguments;
 use crate::body::Body;
+use crate::elsewhere;
 use crate::error::{panicked, raise};
 use crate::intercept;
 use crate::mapped;
@@ -309,7 +310,10 @@ fn dispatch<'py>(
             Err(_) => {}
         }
     }
-    match callable.offer(py, receiver, call)? {
+    if let Some(answer) = callable.offer(py, receiver, call)? {
+        return Ok(answer);
+    }
+    match elsewhere::answer(py, || callable.itself(py), receiver, call)? {
         Some(answer) => Ok(answer),
         None => Err(explain(name, callable.form, signatures, call)),
     }
@@ -364,19 +368,24 @@ impl Callable {
             return Ok(None);
         }
         let itself = || {
-            let object = self.object.get(py).map(|object| object.bind(py).clone());
             let place = match self.form {
                 Form::Method => format!("torch.Tensor.{name}"),
                 Form::Function if self.function.kind & FUNCTION != 0 => format!("torch.{name}"),
                 Form::Function => overrides::compiled(name),
             };
-            let missing = || PySystemError::new_err("a native function was called before it was installed");
-            Ok((object.ok_or_else(missing)?, place))
+            Ok((self.itself(py)?, place))
         };
         overrides::offer(py, itself, receiver, call)
     }
 
-    /// `offer` of a call that failed: an element of a list was no tensor, but may want to see it.
+    /// The Python object.
+    fn itself<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let missing = || PySystemError::new_err("a native function was called before it was installed");
+        self.object.get(py).map(|object| object.bind(py).clone()).ok_or_else(missing)
+    }
+
+    /// `offer` of a call that failed: an element of a list was no tensor, but may want to see it, or it named
+    /// what tensors of other kinds have.
     #[cold]
     fn offer_late<'py>(
         &self,
@@ -385,6 +394,9 @@ impl Callable {
         call: &Call<'_, 'py>,
         error: PyErr,
     ) -> PyResult<Py<PyAny>> {
+        if let Some(answer) = elsewhere::answer(py, || self.itself(py), receiver, call)? {
+            return Ok(answer);
+        }
         if overrides::ever() || !error.is_instance_of::<PyTypeError>(py) {
             return Err(error);
         }

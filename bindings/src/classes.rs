@@ -11,7 +11,7 @@ use pyo3::types::PyType;
 pub(crate) fn is_a(kind: Kind, object: &Bound<'_, PyAny>) -> bool {
     match kind {
         Kind::Device => object.is_instance_of::<Device>(),
-        Kind::Layout => object.is_instance_of::<Layout>(),
+        Kind::Layout => object.is_exact_instance_of::<Layout>(),
         Kind::MemoryFormat => object.is_instance_of::<MemoryFormat>(),
         Kind::Generator => {
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();

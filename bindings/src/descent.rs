@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use rushlight::Tensor;
-use rushlight::kernels::descent::{RmsProp, Sgd, Way};
+use rushlight::kernels::neural::descent::{RmsProp, Sgd, Way};
 use rushlight::ops::neural::descent::{Descent, Step};
 use smallvec::SmallVec;
 

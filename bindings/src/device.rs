@@ -7,7 +7,7 @@ use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyAssertionError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyString, PyTuple, PyType};
 
 use crate::classes::type_name;
 use crate::tensor::object::name_in_messages;
@@ -60,6 +60,11 @@ impl Device {
             return Device::new("cuda", Some(object.extract()?));
         }
         Device::parse(object.cast::<PyString>()?.to_str()?)
+    }
+
+    /// Whether tensors there have no numbers.
+    pub(crate) fn is_meta(&self) -> bool {
+        self.kind == "meta"
     }
 
     /// Refuses a device that tensors cannot be on.
@@ -210,12 +215,21 @@ fn refused(given: &str, why: &str) -> String {
     )
 }
 
-/// How elements lie in memory; there is one way.
-#[pyclass(name = "layout", module = "rushlight", frozen)]
+/// How elements lie in memory. There is one way; others, of tensors made of several, are of classes below.
+#[pyclass(name = "layout", module = "rushlight", frozen, subclass)]
 pub(crate) struct Layout;
 
 #[pymethods]
 impl Layout {
+    #[new]
+    #[classmethod]
+    fn construct(class: &Bound<'_, PyType>) -> PyResult<Layout> {
+        if class.is(class.py().get_type::<Layout>()) {
+            return Err(PyTypeError::new_err("cannot create 'torch.layout' instances"));
+        }
+        Ok(Layout)
+    }
+
     fn __repr__(&self) -> &'static str {
         "torch.strided"
     }

@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PySystemError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
 use rushlight::dispatch::default_dtype;
 use rushlight::dtype::DType;
 
@@ -11,8 +12,9 @@ use crate::error::raise;
 use crate::signature::accept;
 use crate::tensor::object::name_in_messages;
 
-/// The type of the elements of a tensor, such as `torch.float32`.
-#[pyclass(name = "dtype", module = "rushlight", frozen)]
+/// The type of the elements of a tensor, such as `torch.float32`. Types that only tensors of other kinds have are
+/// of classes below, and what stands in them says nothing.
+#[pyclass(name = "dtype", module = "rushlight", frozen, subclass)]
 pub(crate) struct ElementType(DType);
 
 static OBJECTS: PyOnceLock<[Py<PyAny>; DType::ALL.len()]> = PyOnceLock::new();
@@ -61,6 +63,15 @@ pub(crate) fn as_dtype(object: &Bound<'_, PyAny>) -> Option<DType> {
 
 #[pymethods]
 impl ElementType {
+    #[new]
+    #[classmethod]
+    fn construct(class: &Bound<'_, PyType>) -> PyResult<ElementType> {
+        if class.is(class.py().get_type::<ElementType>()) {
+            return Err(PyTypeError::new_err("cannot create 'torch.dtype' instances"));
+        }
+        Ok(ElementType(DType::UInt8))
+    }
+
     /// Whether elements have a fraction.
     #[getter]
     fn is_floating_point(&self) -> bool {

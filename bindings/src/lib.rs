@@ -24,6 +24,7 @@ mod declining;
 mod descent;
 mod device;
 mod dtype;
+mod elsewhere;
 mod error;
 mod forward;
 mod frame;

@@ -2,6 +2,7 @@
 //! what it takes for that to be run in the place of a function.
 
 mod guard;
+mod sight;
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +26,8 @@ use crate::error::raise;
 use crate::origin::describe;
 use crate::overrides;
 use crate::tensor::object::{as_tensor, wrap};
-use guard::{Check, Form};
+use guard::Form;
+use sight::Check;
 
 /// How a thread computes.
 #[derive(Clone, Copy, PartialEq)]
@@ -85,7 +87,7 @@ pub(crate) fn begin<'py>(
             known.push(tensor.clone());
         }
     }
-    let checks = checks.iter().map(Check::of).collect::<PyResult<Vec<Check>>>()?;
+    let checks = sight::checks(&checks)?;
     let begun = match Begun::new(known.clone()) {
         Ok(begun) => begun,
         Err(refusal) => return tell(py, &refusal).map(Some),

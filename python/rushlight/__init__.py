@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os as _os
 
-from . import _compat, _rushlight, _tensor, autograd
+from . import _compat, _devices, _rushlight, _tensor, autograd
 from ._calls.showing import shown_to
 from ._compat import acquaintances as _acquaintances
 from ._functions import composites as _composites
@@ -29,7 +29,7 @@ from ._rushlight import Tensor, float32, float64, int16, int32, int64
 from ._tensors.typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-del finfo, iinfo  # noqa: F821 - `_limits` has those that know absent types too
+del finfo, iinfo  # noqa: F821 - `_devices.limits` has those that know absent types too
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from . import return_types as return_types
     from . import serialization as serialization
     from . import signal as signal
+    from . import sparse as sparse
     from . import special as special
     from . import storage as storage
     from . import testing as testing
@@ -219,6 +220,12 @@ if TYPE_CHECKING:
     from .inspection.graph import graph as graph
     from .serialization import load as load
     from .serialization import save as save
+    from .sparse._constructors import sparse_bsc_tensor as sparse_bsc_tensor
+    from .sparse._constructors import sparse_bsr_tensor as sparse_bsr_tensor
+    from .sparse._constructors import sparse_compressed_tensor as sparse_compressed_tensor
+    from .sparse._constructors import sparse_coo_tensor as sparse_coo_tensor
+    from .sparse._constructors import sparse_csc_tensor as sparse_csc_tensor
+    from .sparse._constructors import sparse_csr_tensor as sparse_csr_tensor
     from .storage import TypedStorage as TypedStorage
     from .storage import UntypedStorage as UntypedStorage
     from .storage import is_storage as is_storage
@@ -289,6 +296,7 @@ else:
             "jit",
             "mps",
             "optimize",
+            "sparse",
             "export",
             "quasirandom",
             "mtia",
@@ -312,13 +320,14 @@ else:
             "cosine_similarity ctc_loss grid_sampler hinge_embedding_loss instance_norm kl_div "
             "margin_ranking_loss pairwise_distance poisson_nll_loss triplet_margin_loss",
             "._functions.lowrank": "orgqr ormqr pca_lowrank svd_lowrank",
-            "._fake_quantised": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
+            "._functions.fake_quantised": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
             ".ao.observers": "per_channel_affine per_channel_affine_float_qparams per_channel_symmetric "
             "per_tensor_affine per_tensor_symmetric",
-            "._limits": "finfo iinfo",
-            "._symbols": "SymBool SymFloat SymInt",
-            "._storage_classes": "BFloat16Storage BoolStorage ByteStorage CharStorage ComplexDoubleStorage "
-            "ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage",
+            "._devices.limits": "finfo iinfo",
+            "._functions.symbols": "SymBool SymFloat SymInt",
+            "._tensors.storage_classes": "BFloat16Storage BoolStorage ByteStorage CharStorage "
+            "ComplexDoubleStorage ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage "
+            "LongStorage ShortStorage",
             "._compat._C": "DispatchKey DispatchKeySet FunctionSchema DisableTorchFunction "
             "DisableTorchFunctionSubclass",
             ".amp": "autocast GradScaler",
@@ -332,6 +341,9 @@ else:
             "rnn_tanh_cell",
             "._functions.retired": "eig lstsq matrix_rank solve symeig",
             "._functions.segments": "segment_reduce",
+            ".sparse": "hspmm smm sspaddmm",
+            ".sparse._constructors": "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
+            "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor",
             "._settings": "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
             "get_float32_matmul_precision is_deterministic_algorithms_warn_only_enabled "
             "set_deterministic_debug_mode set_float32_matmul_precision use_deterministic_algorithms",
@@ -368,22 +380,7 @@ int = int32
 long = int64
 
 _tensor.install(Tensor)
-
-
-def _enter_device(device: Any) -> Any:
-    from .utils._device import _enter
-
-    return _enter(device)
-
-
-def _exit_device(device: Any, *exception: Any) -> None:
-    from .utils._device import _exit
-
-    _exit(device, *exception)
-
-
-_rushlight.device.__enter__ = _enter_device  # type: ignore[method-assign]
-_rushlight.device.__exit__ = _exit_device  # type: ignore[method-assign]
+_devices.install(_rushlight.device)
 
 # The package's forms, which take several tensors or a list of them, before the compiled ones.
 atleast_1d = _composites.atleast_1d

@@ -75,6 +75,8 @@ def _tensor_str(self: Tensor, indent: int) -> str:
     >>> torch._tensor_str._tensor_str(torch.tensor([1, 2], dtype=torch.int16), 0)
     '[1, 2]'
     """
-    text = Tensor.__repr__(self.detach()).removeprefix("tensor(")
+    # Lines are as much shorter as they are indented more.
+    with printoptions(linewidth=get_printoptions()["linewidth"] - indent + len("tensor(")):
+        text = Tensor.__repr__(self.detach()).removeprefix("tensor(")
     end = text.rindex("]") + 1 if self.dim() else min(text.find(mark) % len(text) for mark in (", ", ")"))
     return text[:end].replace("\n" + " " * len("tensor("), "\n" + " " * indent)

@@ -39,6 +39,25 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
     )
 
 
+def _rebuild_sparse_tensor(layout: Any, data: tuple[Any, ...]) -> Tensor:
+    """Make the sparse tensor of the pieces that a file has."""
+    from ._devices.absent_types import sparse_coo
+    from .sparse._constructors import sparse_compressed_tensor, sparse_coo_tensor
+
+    if layout is not sparse_coo:
+        return sparse_compressed_tensor(*data, layout=layout)
+    indices, values, size, *is_coalesced = data
+    return sparse_coo_tensor(indices, values, size, is_coalesced=is_coalesced[0] if is_coalesced else None)
+
+
+def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Tensor:
+    """Make a tensor without numbers."""
+    from ._tensors.meta import hollow
+
+    made: Tensor = hollow(size, stride, 0, dtype).requires_grad_(requires_grad)
+    return made
+
+
 def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
     """Return tensors in groups of one type, of so many bytes or of one tensor more."""
     groups: dict[dtype, tuple[list[Tensor], int]] = {}

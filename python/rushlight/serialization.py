@@ -27,6 +27,7 @@ from ._files.torch_names import is_of_torch, is_own, own_place, torch_place
 from ._lazy import on_first_use
 from ._rushlight import Tensor
 from ._tensors import sharing as _sharing
+from ._utils import _rebuild_meta_tensor_no_storage, _rebuild_sparse_tensor
 from .utils.hooks import warn_if_has_hooks
 
 __all__ = ["load", "save"]
@@ -48,6 +49,8 @@ def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -
 _NAMED: dict[tuple[str, str], Any] = {
     ("torch._utils", "_rebuild_tensor_v2"): _checkpoints.rebuild_tensor_v2,
     ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
+    ("torch._utils", "_rebuild_sparse_tensor"): _rebuild_sparse_tensor,
+    ("torch._utils", "_rebuild_meta_tensor_no_storage"): _rebuild_meta_tensor_no_storage,
     **{("torch", name): storage for name, storage in STORAGES.items()},
 }
 _NAMES = {id(found): name for name, found in _NAMED.items()}
@@ -104,6 +107,10 @@ class _Pickler(pickle._Pickler):
         return (*identifier, None) if self.is_stream else identifier
 
     def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, native.layout) and obj is not native.strided:
+            from ._files.pickles import _get_layout
+
+            return _get_layout, (repr(obj),)
         if not isinstance(obj, Tensor):
             return NotImplemented
         from .nn import Parameter
@@ -113,6 +120,8 @@ class _Pickler(pickle._Pickler):
             return NotImplemented  # It says itself what it is made anew of.
         if isinstance(obj, Parameter):
             return _rebuild_parameter, (obj.data, obj.requires_grad, OrderedDict())
+        if obj.layout is not native.strided or obj.is_meta:
+            return obj.__reduce_ex__(2)
         if self.is_first:
             warn_if_has_hooks(obj)
         block = native._storage_of(obj)[0]
@@ -249,6 +258,10 @@ class _Names:
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _NAMED and not (self.careful and name == "UntypedStorage"):
             return _NAMED[module, name]
+        if (module, name) == ("torch.serialization", "_get_layout"):
+            from ._files.pickles import _get_layout
+
+            return _get_layout
         if (module, name) in _SAFE:
             return _SAFE[module, name]
         if module == "torch" and (

@@ -4,11 +4,13 @@
 mod keep;
 
 use std::any::Any;
+use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::forward_mode::tangents;
 use crate::dispatch::in_place;
@@ -115,6 +117,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// The parameters that an interceptor is shown, under torch's names.
     fn told(&self) -> Attributes {
         Attributes::new()
+    }
+
+    /// What computes its only output into memory that is there, if something does.
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        None
     }
 
     /// The function of the host's that it consists of, if it does; see `Rule::function`.

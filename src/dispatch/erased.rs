@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::dispatch::apply;
 use crate::dispatch::apply::{Keep, Op, Outputs, Recorded};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::half;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -43,6 +44,8 @@ pub(crate) trait AnyOp: Send + Sync {
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
     /// Runs and records it.
     fn apply(&self, inputs: &[&Tensor]) -> Result<Outputs>;
+    /// What computes it into memory that is there.
+    fn direct(&self) -> Option<Arc<dyn Direct>>;
     /// The rule of its node.
     fn rule(&self, keep: &Keep<'_>) -> RuleBox;
 }
@@ -101,6 +104,10 @@ impl<O: Op> AnyOp for O {
 
     fn apply(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         apply::apply(self.clone(), inputs)
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Op::direct(self)
     }
 
     fn rule(&self, keep: &Keep<'_>) -> RuleBox {

@@ -9,6 +9,7 @@ pub mod binary;
 pub mod composites;
 pub mod custom;
 pub mod default_dtype;
+pub mod direct;
 pub(crate) mod erased;
 pub(crate) mod fixed;
 pub mod forward_mode;

@@ -16,8 +16,12 @@ use crate::tensor::{Array, Tensor};
 
 /// Whether all elements along some dimension are one.
 pub(crate) fn is_expanded(layout: &Layout) -> bool {
-    layout.numel() > 0
-        && layout.shape().iter().zip(layout.strides()).any(|(&size, &stride)| size > 1 && stride == 0)
+    layout.numel() > 0 && repeats(layout).is_some()
+}
+
+/// A dimension along which all elements are one.
+fn repeats(layout: &Layout) -> Option<usize> {
+    layout.shape().iter().zip(layout.strides()).position(|(&size, &stride)| size > 1 && stride == 0)
 }
 
 /// Calls `write` with the rows of a target that show no element twice, one after the other, and with the same
@@ -41,6 +45,24 @@ pub(crate) fn in_turn(
         in_turn(&row(target, dim, index)?, &others, write)?;
     }
     Ok(())
+}
+
+/// `in_turn` for what only puts others in the place of elements: along dimensions that repeat all of them, nothing but
+/// the last row stays, and there may be more rows than anybody can wait for.
+pub(crate) fn replaced(
+    target: &Array,
+    others: &[Array],
+    write: &mut dyn FnMut(&Array, &[Array]) -> Result<()>,
+) -> Result<()> {
+    let (mut target, mut others) = (target.clone(), others.to_vec());
+    while let Some(dim) = repeats(&target.layout) {
+        let last = target.layout.size(dim) - 1;
+        target = row(&target, dim, last)?;
+        for other in &mut others {
+            *other = row(other, dim, last)?;
+        }
+    }
+    in_turn(&target, &others, write)
 }
 
 fn row(array: &Array, dim: usize, index: usize) -> Result<Array> {

@@ -27,15 +27,14 @@ impl Half {
     /// The same number.
     #[inline]
     pub fn to_f32(self) -> f32 {
+        /// What makes the exponents of half precision those of single precision, 2¹¹².
+        const RAISED: f32 = f32::from_bits((127 + 112) << 23);
         let sign = u32::from(self.0 & 0x8000) << 16;
-        let rest = u32::from(self.0 & 0x7fff);
-        let bits = match rest {
-            // Infinite, or not a number.
-            0x7c00.. => 0x7f80_0000 | (rest & 0x3ff) << 13,
-            0x400.. => (rest << 13) + ((127 - 15) << 23),
-            // Without a leading one: the fraction counts in steps of 2⁻²⁴.
-            _ => (rest as f32 * (1.0 / 16_777_216.0)).to_bits(),
-        };
+        let rest = u32::from(self.0 & 0x7fff) << 13;
+        // Exact, of numbers without a leading one too.
+        let raised = (f32::from_bits(rest) * RAISED).to_bits();
+        // Infinite, or not a number.
+        let bits = if rest >= 0x7c00 << 13 { rest | 0x7f80_0000 } else { raised };
         f32::from_bits(sign | bits)
     }
 

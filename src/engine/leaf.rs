@@ -47,12 +47,13 @@ impl Deposit {
                 };
                 return Ok(Some(first));
             };
-            let sum = match recording || retained {
+            // What is added to a tensor without numbers may be of another class than it.
+            let sum = match recording || retained || before.has_no_data() {
                 true => Some(accumulate::add(before, &gradient)?),
                 false => accumulate::add_in_place(before, &gradient).map(|()| None)?,
             };
             let found = sum.as_ref().unwrap_or(before);
-            if !retained && !lies_alike(&found.read().array().layout, &layout) {
+            if !retained && !found.has_no_data() && !lies_alike(&found.read().array().layout, &layout) {
                 astray = Some(found.layout());
             }
             Ok(sum)

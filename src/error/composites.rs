@@ -148,6 +148,10 @@ macro_rules! composites {
     TensordotSizes { size1: usize, dim1: i64, size2: usize, dim2: i64 },
     /// An outer product of what is no vector.
     AddrRank { argument: &'static str, ndim: usize },
+    /// An outer product that is to be added in place of what is no matrix.
+    AddrInPlaceRank { ndim: usize },
+    /// An outer product of two vectors of other lengths than the matrix to which it is to be added in place.
+    AddrSizes { rows: usize, columns: usize, length1: usize, length2: usize },
     /// A turn in other than two dimensions.
     RotationCount { count: usize },
     /// A turn of less than a matrix.

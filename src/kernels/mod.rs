@@ -6,12 +6,8 @@
 //! and reductions are folded, at points that depend on shapes alone, so the number of threads
 //! never shows in the bits of a result.
 
-pub mod attention;
 mod blocks;
-pub mod classes;
-pub mod descent;
 pub mod fourier;
-pub mod gates;
 pub mod geometry;
 pub mod indexing;
 pub mod interrupt;
@@ -27,4 +23,4 @@ pub mod sorting;
 #[cfg(test)]
 mod testing;
 pub mod vector;
-mod wide;
+pub mod wide;

@@ -6,6 +6,13 @@
 //! descheduled costs nothing, and one that comes late finds nothing left to do. Between chunks the
 //! work may be given up: see Note [Giving up].
 //!
+//! Note [Lingering]
+//! A sleeping thread takes longer to wake than a million additions take. So a helper that was woken or
+//! has worked looks for the next loop for a moment before it goes back to the pool: loops are announced on the pool's board, and only
+//! as many jobs are started as helpers are missing there. It gives its processor to whoever else wants it
+//! meanwhile, and a job that is not a loop sends it back at once. What is missed costs time only: the caller does
+//! every chunk that nobody has claimed.
+//!
 //! What is below the public functions takes bodies as `dyn`, so that each is compiled once: there is
 //! a body for every operation and element type, and an indirect call a chunk costs nothing.
 
@@ -17,6 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -35,12 +43,78 @@ const MOST_THREADS: usize = 1024;
 /// How often the caller looks again before it goes to sleep.
 const SPINS: usize = 2_000;
 
+/// How long a helper that was woken or has worked looks for the next loop: see Note [Lingering].
+const LINGER: Duration = Duration::from_micros(100);
+
+/// How often it looks before it offers its processor to others.
+const LOOKS: usize = 64;
+
 /// The helpers of one process.
 struct Pool {
     /// A forked child has the parent's memory but none of its threads.
     process: u32,
     helpers: usize,
     threads: rayon::ThreadPool,
+    /// The loop that was announced last; nothing if helpers shall go back to the pool.
+    board: Mutex<Option<Arc<Region>>>,
+    /// How often the board was written to.
+    announced: AtomicUsize,
+    /// How many helpers are looking at it.
+    lingering: AtomicUsize,
+}
+
+impl Pool {
+    /// Puts a loop on the board, or takes the last one off. Returns what the count of announcements is now.
+    fn announce(&self, region: Option<Arc<Region>>) -> usize {
+        let mut board = self.board.lock();
+        *board = region;
+        self.announced.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// Has `helpers` threads join in.
+    fn call(&'static self, helpers: usize, region: &Arc<Region>) {
+        let seen = self.announce(Some(region.clone()));
+        for _ in self.lingering.load(Ordering::SeqCst)..helpers {
+            let region = region.clone();
+            self.threads.spawn(move || self.help(seen, region));
+        }
+    }
+
+    /// What a helper does: one loop, and those that are announced soon after.
+    fn help(&self, mut seen: usize, mut region: Arc<Region>) {
+        let mut until = Instant::now() + LINGER;
+        loop {
+            if region.drain(false) {
+                until = Instant::now() + LINGER;
+            }
+            match self.linger(&mut seen, until) {
+                Some(next) => region = next,
+                None => return,
+            }
+        }
+    }
+
+    /// The next loop, if one is announced in time.
+    fn linger(&self, seen: &mut usize, until: Instant) -> Option<Arc<Region>> {
+        let is_news = |seen: usize| self.announced.load(Ordering::SeqCst) != seen;
+        self.lingering.fetch_add(1, Ordering::SeqCst);
+        while !is_news(*seen) && Instant::now() < until {
+            for _ in 0..LOOKS {
+                if is_news(*seen) {
+                    break;
+                }
+                std::hint::spin_loop();
+            }
+            thread::yield_now();
+        }
+        self.lingering.fetch_sub(1, Ordering::SeqCst);
+        if !is_news(*seen) {
+            return None;
+        }
+        let board = self.board.lock();
+        *seen = self.announced.load(Ordering::SeqCst);
+        board.clone()
+    }
 }
 
 /// How many threads take part in a computation, the calling one included.
@@ -71,13 +145,13 @@ pub fn set_num_threads(count: usize) {
 
 /// The pool with at least `helpers` threads, started at first use; nothing if threads cannot be
 /// started here.
-fn pool(helpers: usize) -> Option<&'static rayon::ThreadPool> {
+fn pool(helpers: usize) -> Option<&'static Pool> {
     let process = std::process::id();
     let current = POOL.load(Ordering::Acquire);
     // SAFETY: the pointer is null or comes from `Box::leak` below and is never freed.
     let usable = unsafe { current.as_ref() };
     if let Some(pool) = usable.filter(|pool| pool.process == process && pool.helpers >= helpers) {
-        return Some(&pool.threads);
+        return Some(pool);
     }
     let threads = rayon::ThreadPoolBuilder::new()
         .num_threads(helpers)
@@ -86,10 +160,17 @@ fn pool(helpers: usize) -> Option<&'static rayon::ThreadPool> {
         .panic_handler(|_| {})
         .build()
         .ok()?;
-    let fresh = Box::leak(Box::new(Pool { process, helpers, threads }));
+    let fresh: &'static Pool = Box::leak(Box::new(Pool {
+        process,
+        helpers,
+        threads,
+        board: Mutex::new(None),
+        announced: AtomicUsize::new(0),
+        lingering: AtomicUsize::new(0),
+    }));
     // When two threads grow the pool at once both pools work; the later one stays.
-    POOL.store(fresh, Ordering::Release);
-    Some(&fresh.threads)
+    POOL.store(std::ptr::from_ref(fresh).cast_mut(), Ordering::Release);
+    Some(fresh)
 }
 
 /// Starts `job` on a helper thread, or runs it here when there are no helpers. A job that panics on
@@ -98,7 +179,10 @@ pub fn spawn(job: impl FnOnce() + Send + 'static) {
     match num_threads() - 1 {
         0 => job(),
         helpers => match pool(helpers) {
-            Some(pool) => pool.spawn(job),
+            Some(pool) => {
+                pool.threads.spawn(job);
+                pool.announce(None);
+            }
             None => job(),
         },
     }
@@ -145,18 +229,20 @@ impl Region {
         }
     }
 
-    /// Claims and runs chunks until none is left.
-    fn drain(self: &Arc<Self>, is_caller: bool) {
+    /// Claims and runs chunks until none is left, and says whether there was one.
+    fn drain(self: &Arc<Self>, is_caller: bool) -> bool {
         // A helper gives up in the middle of a chunk when the caller has.
         let _asking = (!is_caller && self.may_end).then(|| {
             let region = self.clone();
             Asking::new(Arc::new(move || region.failed.load(Ordering::Relaxed)))
         });
+        let mut has_worked = false;
         loop {
             let chunk = self.next.fetch_add(1, Ordering::Relaxed);
             if chunk >= self.chunks {
-                return;
+                return has_worked;
             }
+            has_worked = true;
             if is_caller {
                 self.look_out();
             }
@@ -210,10 +296,7 @@ fn run_chunks(chunks: usize, body: &dyn Body<usize>) {
         payload: Mutex::new(None),
         caller: thread::current(),
     });
-    for _ in 0..helpers {
-        let region = Arc::clone(&region);
-        pool.spawn(move || region.drain(false));
-    }
+    pool.call(helpers, &region);
     region.drain(true);
     region.wait();
     if let Some(payload) = region.payload.lock().take() {

@@ -9,7 +9,7 @@ use pulp::Simd;
 use crate::dtype::Real;
 
 /// Numbers that there are vectors of.
-pub(super) trait Wide: Real {
+pub trait Wide: Real {
     /// So many of them in lines whose length is a multiple fill whole vectors on all processors.
     const LANES: usize = 64 / size_of::<Self>();
 

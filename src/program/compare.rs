@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Gradient, Place, Program};
+use super::{Gradient, Program};
 use crate::error::Result;
 use crate::graph::mode;
 use crate::ops::creation::copy;
@@ -24,11 +24,7 @@ impl Program {
     /// Runs it on copies of what it writes to. The numbers that are drawn are drawn again afterwards.
     pub fn run_apart(&self, known: &[Tensor]) -> Result<Apart> {
         let _off = mode::GradModeGuard::off();
-        let original = |place: usize| match self.places[place] {
-            Place::Known(index) => Some(known[index].clone()),
-            Place::Gradient(index) => known[index].grad(),
-            _ => None,
-        };
+        let original = |place: usize| self.known_at(place, known);
         let mut written = Vec::new();
         for &(place, count) in &self.written {
             if let Some(tensor) = original(place) {
@@ -36,22 +32,23 @@ impl Program {
                 written.push((place, copied, tensor.version().wrapping_add(count)));
             }
         }
-        let mut tensors = self.given(&|place| {
+        let mut frame = self.frame()?;
+        self.bind(&mut frame, &|place| {
             let copied = written.iter().find(|(other, ..)| *other == place);
             copied.map_or_else(|| original(place), |(_, copied, _)| Some(copied.clone()))
         })?;
         let generator = Generator::process_wide();
         let before = generator.state()?;
-        let outcome = self.compute(&mut tensors);
+        let outcome = self.compute(&mut frame);
         let drawn = generator.state()?;
         generator.set_state(&before)?;
         outcome?;
         let gradients = self.gradients.iter().map(|(_, gradient)| match gradient {
             Gradient::None => None,
-            Gradient::Is(left) => Some(self.hand_out(left, &tensors)),
+            Gradient::Is(left) => Some(self.hand_out(left, &frame)),
         });
         let gradients = gradients.collect();
-        let outputs = self.outputs.iter().map(|left| self.hand_out(left, &tensors)).collect();
+        let outputs = self.outputs.iter().map(|left| self.hand_out(left, &frame)).collect();
         let written = written.into_iter().map(|(_, copied, version)| (copied, version)).collect();
         Ok(Apart { outputs, gradients, written, drawn })
     }
@@ -74,12 +71,7 @@ impl Program {
             };
         }
         for (&(place, _), (own, version)) in self.written.iter().zip(&apart.written) {
-            let other = match self.places[place] {
-                Place::Known(index) => Some(known[index].clone()),
-                Place::Gradient(index) => known[index].grad(),
-                _ => None,
-            };
-            same &= match other {
+            same &= match self.known_at(place, known) {
                 Some(other) => has_bits_of(own, &other)? && other.version() == *version,
                 None => false,
             };

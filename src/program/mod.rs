@@ -10,17 +10,26 @@
 //! else gives memory another name. Each operation is what it was: the same code computes it of other operands,
 //! in the same order, so that the bits are the same.
 //!
+//! Where an operation can be computed into memory that is there (`dispatch::direct`), and nobody gets the result, that is
+//! memory which the program keeps from one run to the next: each result has a place in it for as long as it is read
+//! (`plan`). Of known tensors nothing is kept.
+//!
 //! Whoever runs a program has made sure that all is as it was: forms and types, which memory is shared, and
 //! everything that the host's program looked at.
 
 mod compare;
+mod plan;
 mod record;
 mod run;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+
+use parking_lot::Mutex;
 
 use smallvec::SmallVec;
 
+use crate::dispatch::direct::{Beside, Direct};
 use crate::dispatch::modes::intercept::Compute;
 use crate::dtype::{DType, Scalar};
 use crate::shape::SharedLayout;
@@ -54,10 +63,26 @@ enum Operand {
     Number(Scalar),
 }
 
+/// How an operation is computed into memory that is there: see Note [Programs].
+struct Way {
+    direct: Arc<dyn Direct>,
+    /// How each operand goes with the result.
+    beside: SmallVec<[Beside; 3]>,
+    /// The form of the result, or of what is overwritten.
+    result: usize,
+    /// How many elements it has.
+    count: usize,
+    /// Whether somebody gets it, so that it is in memory of its own each time.
+    is_fresh: bool,
+}
+
 /// One operation.
 struct Instruction {
     name: &'static str,
     compute: Compute,
+    /// What can compute it into memory that is there.
+    direct: Option<Arc<dyn Direct>>,
+    way: Option<Way>,
     operands: SmallVec<[Operand; 3]>,
     /// The forms of what it gives; none of what nobody reads.
     outputs: SmallVec<[Option<usize>; 1]>,
@@ -65,6 +90,8 @@ struct Instruction {
     shown: SmallVec<[(usize, usize); 1]>,
     /// Forms that nobody reads after it.
     last: SmallVec<[usize; 2]>,
+    /// Those of them that are not there all the time.
+    dropped: SmallVec<[usize; 2]>,
 }
 
 /// A tensor that a run leaves behind.
@@ -100,6 +127,13 @@ pub struct Program {
     given: Vec<usize>,
     /// What a known tensor has to look like.
     known: Vec<Known>,
+    /// Memory that is there all the time, in bytes, and the forms that lie in it.
+    rooms: Vec<usize>,
+    kept: Vec<(usize, usize)>,
+    /// Forms that come into being in every run.
+    passing: Vec<usize>,
+    /// What one run leaves to the next.
+    frame: Mutex<Option<Box<run::Frame>>>,
 }
 
 /// A known tensor, as it was when the program was recorded.

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
 
+use parking_lot::Mutex;
 use smallvec::SmallVec;
 
+use super::plan::{self, Plan};
 use super::{Form, Gradient, Instruction, Known, Left, Operand, Place, Program};
 use crate::dispatch::modes::recording::{Computed, Event, Given, Recording, Seen};
 use crate::dtype::DType;
@@ -180,7 +182,7 @@ impl Maker {
     }
 
     fn compute(&mut self, computed: Computed) -> Result<(), Refusal> {
-        let Computed { name, compute, targets, operands, outputs } = computed;
+        let Computed { name, compute, direct, targets, operands, outputs } = computed;
         let mut given = SmallVec::new();
         for operand in &operands {
             given.push(match operand {
@@ -207,8 +209,10 @@ impl Maker {
                 }
             });
         }
-        let (shown, last) = (SmallVec::new(), SmallVec::new());
-        self.instructions.push(Instruction { name, compute, operands: given, outputs: made, shown, last });
+        let (shown, last, dropped) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
+        let (operands, outputs, way) = (given, made, None);
+        let instruction = Instruction { name, compute, direct, way, operands, outputs, shown, last, dropped };
+        self.instructions.push(instruction);
         Ok(())
     }
 
@@ -276,7 +280,10 @@ impl Maker {
             Gradient::None => None,
         }));
         let stays: HashSet<usize> = stays.map(|left| left.form).collect();
-        let given = self.order(&stays);
+        let mut given = self.order(&stays);
+        given.sort_by_key(|&form| self.forms[form].place);
+        let Plan { rooms, kept, passing } =
+            plan::plan(&self.places, &self.forms, &mut self.instructions, &stays);
         let known = before.iter().enumerate().map(|(index, before)| Known {
             layout: before.seen.layout.clone(),
             dtype: before.seen.dtype,
@@ -286,7 +293,21 @@ impl Maker {
         });
         let known = known.collect();
         let Maker { places, forms, instructions, .. } = self;
-        Ok(Program { places, forms, instructions, outputs, gradients, written, given, known })
+        let frame = Mutex::new(None);
+        Ok(Program {
+            places,
+            forms,
+            instructions,
+            outputs,
+            gradients,
+            written,
+            given,
+            known,
+            rooms,
+            kept,
+            passing,
+            frame,
+        })
     }
 
     /// Finds out when each form comes into being and when it may go. Answers those that are there at first.

@@ -4,115 +4,177 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
-use super::{Gradient, Instruction, Left, Operand, Place, Program, is_same};
+use super::{Form, Gradient, Instruction, Left, Operand, Place, Program, Way, is_same};
+use crate::dispatch::direct::{Source, Target};
 use crate::dispatch::operand::Value;
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
-use crate::graph::{At, Edge, Form, Forms, Freeing, Gradients, Node, Rule, mode};
+use crate::graph::{self, At, Edge, Forms, Freeing, Gradients, Node, Rule, mode};
 use crate::ops::creation::copy;
 use crate::origin;
+use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
 
-/// The tensors of a run, by form.
-pub(super) type Tensors = Vec<Option<Tensor>>;
+/// What operations of a run are given and give, by form.
+pub(super) struct Frame {
+    pub(super) arrays: Vec<Option<Array>>,
+    /// Those that are wanted as tensors.
+    tensors: Vec<Option<Tensor>>,
+}
+
+impl Frame {
+    /// The array of a form that is there.
+    fn array(&self, form: usize) -> &Array {
+        self.arrays[form].as_ref().unwrap_or_else(|| unreachable!("what is read is made before"))
+    }
+
+    /// The same as a tensor.
+    fn tensor(&mut self, form: usize) -> Tensor {
+        match &self.tensors[form] {
+            Some(tensor) => tensor.clone(),
+            None => {
+                let tensor = Tensor::from_array(self.array(form).clone());
+                self.tensors[form] = Some(tensor.clone());
+                tensor
+            }
+        }
+    }
+}
 
 impl Program {
     /// Computes it of these known tensors, which are as they were when it was recorded. Answers what it gives.
     pub fn run(&self, known: &[Tensor]) -> Result<Vec<Tensor>> {
         let _off = mode::GradModeGuard::off();
-        let mut tensors = self.given(&|place| match self.places[place] {
-            Place::Known(index) => Some(known[index].clone()),
-            Place::Gradient(index) => known[index].grad(),
-            _ => None,
-        })?;
-        let versions: SmallVec<[(Tensor, u32); 8]> = self
-            .written
-            .iter()
-            .filter_map(|&(place, count)| {
-                let tensor = match self.places[place] {
-                    Place::Known(index) => known[index].clone(),
-                    Place::Gradient(index) => known[index].grad()?,
-                    _ => return None,
-                };
-                let version = tensor.version().wrapping_add(count);
-                Some((tensor, version))
-            })
-            .collect();
-        self.compute(&mut tensors)?;
-        for (tensor, version) in versions {
-            if tensor.is_counted() {
+        let before = self.frame.lock().take();
+        let mut frame = before.map_or_else(|| self.frame().map(Box::new), Ok)?;
+        self.bind(&mut frame, &|place| self.known_at(place, known))?;
+        let mut versions: SmallVec<[u32; 16]> = SmallVec::new();
+        for &(place, count) in &self.written {
+            let version = self.known_at(place, known).map_or(0, |tensor| tensor.version());
+            versions.push(version.wrapping_add(count));
+        }
+        self.compute(&mut frame)?;
+        for (&(place, _), version) in self.written.iter().zip(versions) {
+            if let Some(tensor) = self.known_at(place, known)
+                && tensor.is_counted()
+            {
                 tensor.set_version(version);
             }
         }
         for (index, gradient) in &self.gradients {
             known[*index].replace_grad(match gradient {
                 Gradient::None => None,
-                Gradient::Is(left) => Some(self.hand_out(left, &tensors)),
+                Gradient::Is(left) => Some(self.hand_out(left, &frame)),
             });
         }
-        Ok(self.outputs.iter().map(|left| self.hand_out(left, &tensors)).collect())
+        let outputs = self.outputs.iter().map(|left| self.hand_out(left, &frame)).collect();
+        for &form in &self.passing {
+            frame.arrays[form] = None;
+            frame.tensors[form] = None;
+        }
+        *self.frame.lock() = Some(frame);
+        Ok(outputs)
     }
 
-    /// The tensors that are there before the first operation, those of known places as `find` has them.
-    pub(super) fn given(&self, find: &dyn Fn(usize) -> Option<Tensor>) -> Result<Tensors> {
-        let mut tensors: Tensors = vec![None; self.forms.len()];
-        let mut homes: SmallVec<[Option<Array>; 16]> = SmallVec::from_elem(None, self.places.len());
-        for &index in &self.given {
-            let form = &self.forms[index];
-            if homes[form.place].is_none() {
-                let (tensor, home) = match &self.places[form.place] {
-                    Place::Fixed { numbers, shared: true } => (None, numbers.clone()),
-                    Place::Fixed { numbers, shared: false } => (None, copy::whole(numbers)?),
-                    _ => {
-                        let tensor = find(form.place).ok_or_else(|| diverged("a gradient"))?;
-                        let array = tensor.memory();
-                        (Some(tensor), array)
-                    }
-                };
-                let is_own = *home.layout == *form.layout && home.dtype == form.dtype;
-                homes[form.place] = Some(home);
-                if is_own && tensor.is_some() {
-                    tensors[index] = tensor;
-                    continue;
-                }
-            }
-            if let Some(home) = &homes[form.place] {
-                tensors[index] = Some(self.show(index, home));
+    /// The tensor that is in a place, of known tensors and their gradients.
+    pub(super) fn known_at(&self, place: usize, known: &[Tensor]) -> Option<Tensor> {
+        match self.places[place] {
+            Place::Known(index) => Some(known[index].clone()),
+            Place::Gradient(index) => known[index].grad(),
+            _ => None,
+        }
+    }
+
+    /// Memory for a run, and what lies in it all the time.
+    pub(super) fn frame(&self) -> Result<Frame> {
+        let count = self.forms.len();
+        let mut frame = Frame { arrays: vec![None; count], tensors: vec![None; count] };
+        let rooms = self.rooms.iter().map(|&bytes| Storage::uninit(bytes)).collect::<Result<Vec<_>>>()?;
+        for &(form, room) in &self.kept {
+            frame.arrays[form] = Some(self.show(form, &rooms[room]));
+        }
+        for &form in &self.given {
+            if let Place::Fixed { numbers, shared: true } = &self.places[self.forms[form].place] {
+                frame.arrays[form] = Some(self.show(form, &numbers.storage));
             }
         }
-        Ok(tensors)
+        Ok(frame)
+    }
+
+    /// Gives a frame what is there before the first operation, the tensors in known places as `find` has them.
+    pub(super) fn bind(&self, frame: &mut Frame, find: &dyn Fn(usize) -> Option<Tensor>) -> Result<()> {
+        let mut home: Option<(usize, Storage)> = None;
+        for &index in &self.given {
+            let place = self.forms[index].place;
+            if let Some((_, storage)) = home.as_ref().filter(|(of, _)| *of == place) {
+                frame.arrays[index] = Some(self.show(index, storage));
+                continue;
+            }
+            let storage = match &self.places[place] {
+                Place::Fixed { shared: true, .. } => continue,
+                Place::Fixed { numbers, shared: false } => copy::whole(numbers)?.storage,
+                _ => match find(place) {
+                    Some(tensor) => tensor.read().array().storage.clone(),
+                    None => return Err(diverged("a gradient")),
+                },
+            };
+            frame.arrays[index] = Some(self.show(index, &storage));
+            home = Some((place, storage));
+        }
+        Ok(())
     }
 
     /// A form of memory that is there.
-    fn show(&self, form: usize, home: &Array) -> Tensor {
+    fn show(&self, form: usize, storage: &Storage) -> Array {
         let form = &self.forms[form];
-        Tensor::from_array(Array {
-            storage: home.storage.clone(),
-            layout: form.layout.clone(),
-            dtype: form.dtype,
-        })
+        Array { storage: storage.clone(), layout: form.layout.clone(), dtype: form.dtype }
     }
 
     /// Runs the operations, one after the other.
-    pub(super) fn compute(&self, tensors: &mut Tensors) -> Result<()> {
-        self.instructions.iter().try_for_each(|instruction| self.step(instruction, tensors))
-    }
-
-    fn step(&self, instruction: &Instruction, tensors: &mut Tensors) -> Result<()> {
-        for &(form, home) in &instruction.shown {
-            if let Some(home) = &tensors[home] {
-                let home = home.memory();
-                tensors[form] = Some(self.show(form, &home));
+    pub(super) fn compute(&self, frame: &mut Frame) -> Result<()> {
+        for instruction in &self.instructions {
+            for &(form, home) in &instruction.shown {
+                frame.arrays[form] = Some(self.show(form, &frame.array(home).storage));
+            }
+            match &instruction.way {
+                Some(way) => self.directly(instruction, way, frame)?,
+                None => self.step(instruction, frame)?,
+            }
+            for &form in &instruction.dropped {
+                frame.arrays[form] = None;
+                frame.tensors[form] = None;
             }
         }
+        Ok(())
+    }
+
+    /// Computes an operation into memory that is there.
+    fn directly(&self, instruction: &Instruction, way: &Way, frame: &mut Frame) -> Result<()> {
+        if way.is_fresh {
+            let Form { layout, dtype, .. } = &self.forms[way.result];
+            let storage = Storage::uninit(layout.numel() * dtype.size())?;
+            frame.arrays[way.result] = Some(Array { storage, layout: layout.clone(), dtype: *dtype });
+        }
+        let sources: SmallVec<[Source<'_>; 6]> = instruction
+            .operands
+            .iter()
+            .zip(&way.beside)
+            .map(|(operand, beside)| match operand {
+                Operand::Number(number) => Source::Number(*number),
+                Operand::Form(form) => Source::Array(frame.array(*form), 0, *beside),
+            })
+            .collect();
+        let target = Target { array: frame.array(way.result), first: 0, count: way.count };
+        way.direct.compute(&sources, target)
+    }
+
+    /// Computes an operation as it computes itself, of tensors.
+    fn step(&self, instruction: &Instruction, frame: &mut Frame) -> Result<()> {
         let mut operands: SmallVec<[Value; 3]> = SmallVec::new();
         for operand in &instruction.operands {
             operands.push(match operand {
                 Operand::Number(number) => Value::Scalar(*number),
-                Operand::Form(form) => match &tensors[*form] {
-                    Some(tensor) => Value::Tensor(tensor.clone()),
-                    None => unreachable!("what is read is made before"),
-                },
+                Operand::Form(form) => Value::Tensor(frame.tensor(*form)),
             });
         }
         let outputs = (instruction.compute)(&operands)?;
@@ -120,33 +182,26 @@ impl Program {
         for (output, form) in outputs.into_iter().zip(&instruction.outputs) {
             let Some(form) = *form else { continue };
             let expected = &self.forms[form];
-            let fits = {
-                let reading = output.read();
-                reading.array().dtype == expected.dtype && is_same(&reading.array().layout, &expected.layout)
-            };
-            if !fits {
+            let array = output.memory();
+            if array.dtype != expected.dtype || !is_same(&array.layout, &expected.layout) {
                 return Err(diverged(instruction.name));
             }
-            tensors[form] = Some(output);
-        }
-        for &form in &instruction.last {
-            tensors[form] = None;
+            frame.arrays[form] = Some(array);
+            frame.tensors[form] = Some(output);
         }
         Ok(())
     }
 
     /// A tensor that is left behind, as the host's program would have left it.
-    pub(super) fn hand_out(&self, left: &Left, tensors: &Tensors) -> Tensor {
-        let array = match &tensors[left.form] {
-            Some(tensor) => tensor.memory(),
+    pub(super) fn hand_out(&self, left: &Left, frame: &Frame) -> Tensor {
+        let array = match &frame.arrays[left.form] {
+            Some(array) => array.clone(),
             None => {
                 let place = self.forms[left.form].place;
-                let of_place = |(form, tensor): (usize, &Option<Tensor>)| {
-                    tensor.as_ref().filter(|_| self.forms[form].place == place).map(Tensor::memory)
-                };
-                let home = tensors.iter().enumerate().find_map(of_place);
+                let mut arrays = frame.arrays.iter().zip(&self.forms);
+                let home = arrays.find_map(|(array, form)| array.as_ref().filter(|_| form.place == place));
                 let Some(home) = home else { unreachable!("what is left behind stays until then") };
-                self.show(left.form, &home).memory()
+                self.show(left.form, &home.storage)
             }
         };
         let version = left.version.load(Ordering::Relaxed);
@@ -156,7 +211,7 @@ impl Program {
         match &left.spent {
             None => Tensor::from_array(array),
             Some(name) => {
-                let form = Form { layout: array.layout.clone(), dtype: array.dtype };
+                let form = graph::Form { layout: array.layout.clone(), dtype: array.dtype };
                 let node = Node::record_boxed(boxed(Spent(name.clone())), SmallVec::new(), Forms::one(form));
                 node.release(Freeing::by(origin::here()));
                 Tensor::with_history(array, Some(Edge { node, output: 0 }))

@@ -129,6 +129,12 @@ impl Layout {
         self.offset == 0 && self.strides.iter().all(|&stride| stride == 0)
     }
 
+    /// Whether all that is shown is one element.
+    pub fn is_repeated_in_place(&self) -> bool {
+        self.numel > 0
+            && self.strides.iter().zip(&self.shape).all(|(&stride, &size)| stride == 0 || size == 1)
+    }
+
     /// Whether the elements lie in some order, each at a place of its own and without gaps.
     pub fn is_dense(&self) -> bool {
         self.is_non_overlapping() && self.end() - self.offset == self.numel

@@ -151,6 +151,16 @@ impl Array {
         unsafe { std::slice::from_raw_parts_mut(self.start::<T>().cast(), self.layout.numel()) }
     }
 
+    /// Room for so many elements, from this one on as they lie in memory, to be written: each of them, and none read.
+    #[expect(clippy::mut_from_ref, reason = "Note [Memory of tensors]")]
+    pub(crate) fn room<T: Element>(&self, first: usize, count: usize) -> &mut [MaybeUninit<T>] {
+        let end = (self.layout.offset() + first + count) * size_of::<T>();
+        assert!(end <= self.storage.room(), "what is written lies inside of the storage");
+        // SAFETY: `start` points at elements of this type, as in `slice`, and so many of them lie in the storage, as was
+        // just looked at; Note [Memory of tensors] for aliasing.
+        unsafe { std::slice::from_raw_parts_mut(self.start::<T>().add(first).cast(), count) }
+    }
+
     /// The element, if the layout shows nothing but one element again and again.
     pub fn repeated_element(&self) -> Option<Scalar> {
         let repeats = !self.dtype.is_pending()

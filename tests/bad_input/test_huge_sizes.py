@@ -350,3 +350,34 @@ def test_a_giant_that_can_be_counted_is_a_tensor_like_others():
 def test_indices_do_not_name_more_elements_than_can_be_counted(call, sizes):
     with pytest.raises(RuntimeError, match=OVERFLOW):
         call(ZERO.expand(sizes[0])[:, None], ZERO.expand(sizes[1])[None])
+
+
+FILLS = {
+    "zero_": lambda x: x.zero_(),
+    "fill_": lambda x: x.fill_(3),
+    "zeros_": lambda x: torch.nn.init.zeros_(x),
+    "constant_": lambda x: torch.nn.init.constant_(x, 3.0),
+    "of a list": lambda x: torch._foreach_zero_([x]),
+}
+
+
+@pytest.mark.own  # torch writes the number once for every element
+@pytest.mark.parametrize("name", FILLS)
+def test_one_number_is_written_once_to_an_element_that_is_shown_for_ever(name):
+    number = 0.0 if "zero" in name or name == "of a list" else 3.0
+    x = torch.ones(1)
+    FILLS[name](x.expand(1 << 40))
+    assert x.item() == number
+    table = torch.ones(2, 3)
+    FILLS[name](table[:, 1:2].expand(2, 1 << 40))
+    assert table.tolist() == [[1, number, 1]] * 2
+    line = torch.ones(7)
+    FILLS[name](line.as_strided((1 << 40, 3), (0, 2)))
+    assert line.tolist() == [number, 1, number, 1, number, 1, 1]
+
+
+@pytest.mark.own
+def test_a_part_of_a_complex_number_that_is_shown_for_ever_is_written_once():
+    z = torch.ones(1, dtype=torch.complex64) * (1 + 2j)
+    z.expand(1 << 40).imag.zero_()
+    assert z.item() == 1

@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tensor", &["error", "dtype", "shape", "sharing", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "sharing", "storage", "tensor", "origin"]),
     ("dispatch", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "ops"]),
-    ("program", &["error", "dtype", "shape", "origin", "tensor", "graph", "dispatch", "ops"]),
+    ("program", &["error", "dtype", "shape", "origin", "storage", "tensor", "graph", "dispatch", "ops"]),
     ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "dispatch"]),
     (
         "engine",
@@ -75,7 +75,7 @@ const BINDINGS: &[(&str, &[&str])] = &[
             "transform",
         ],
     ),
-    ("calls", &["body", "callable", "inventory", "outputs", "tensor::shown", "writes"]),
+    ("calls", &["body", "callable", "elsewhere", "inventory", "outputs", "tensor::shown", "writes"]),
     (
         "graph",
         &[
@@ -114,6 +114,7 @@ const UNSAFE: &[&str] = &[
     "bindings/src/mode",
     "bindings/src/origin",
     "bindings/src/overrides/showing",
+    "bindings/src/program/sight",
     "bindings/src/received",
     "bindings/src/size",
     "bindings/src/tensor/construct",

@@ -121,6 +121,7 @@ def test_rows_over_the_root_of_their_mean_square_are_the_same_when_they_are_reco
     for arguments in ((), (weight,), (None, 0.5)):
         recorded = functional.rms_norm(x.clone().requires_grad_(), (50,), *arguments)
         torch.testing.assert_close(functional.rms_norm(x, (50,), *arguments), recorded.detach())
+    assert functional.rms_norm(numbers(50, 50).t(), (50,)).stride() == (50, 1)
 
 
 def test_groups_that_are_far_from_zero_keep_their_deviation():

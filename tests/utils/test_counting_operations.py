@@ -179,13 +179,13 @@ def test_a_policy_keeps_the_results_of_convolutions_and_attention():
 
     attend = aten._scaled_dot_product_flash_attention_for_cpu.default
     kept = {attend, aten.convolution.default}
-    x, w = leaf(2, 4, 8), leaf(6, 4, 3)
+    # The gradient of the sum cancels almost to nothing: in single precision little but rounding is left of it.
+    x, w = (torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in ((2, 4, 8), (6, 4, 3)))
     expected = torch.autograd.grad(function(x, w).sum(), (x, w))
     part = checkpoint(function, x, w, use_reentrant=False, context_fn=contexts)
     assert counted(lambda: part.sum().backward()) == {"aten.convolution_backward": 2 * 1728}
     assert str(attend) in asked and "aten.convolution.default" in asked
-    # What cancels in the sum is rounded in another order where operations are watched.
-    torch.testing.assert_close((x.grad, w.grad), expected, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close((x.grad, w.grad), expected)
 
 
 def test_own_formulas_are_given_shapes():

@@ -12,7 +12,9 @@ use rushlight::dispatch::in_place as writing;
 use rushlight::dtype::Scalar;
 use rushlight::ops;
 use rushlight::ops::Operand;
-use rushlight::ops::composite::contract::{addbmm, addbmm_, addr, float_power, float_power_dtype, kron};
+use rushlight::ops::composite::contract::{
+    addbmm, addbmm_, addr, addr_, float_power, float_power_dtype, kron,
+};
 use rushlight::ops::composite::distances::{ByProducts, cdist, dist};
 use rushlight::ops::composite::einsum::{einsum, tensordot};
 use rushlight::ops::composite::places::{
@@ -106,7 +108,7 @@ pub(super) const TABLE: &[Function] = &[
     method("addr_", ADDR, "`addr` in place.", |a| {
         let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
         let (beta, alpha) = (a.number(3)?, a.number(4)?);
-        in_place(a, writing::through_elements(x, &[left, right], |x| addr(x, left, right, beta, alpha)))
+        in_place(a, addr_(x, left, right, beta, alpha))
     }),
     both("float_power", POWERS, "Powers in double precision.", |a| {
         float_power(a.operand(0)?, a.operand(1)?).answer(a.py())

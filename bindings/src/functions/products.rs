@@ -6,8 +6,7 @@ use crate::error::raise;
 use crate::outputs::{Way, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
-use rushlight::dispatch::in_place;
-use rushlight::ops::linalg::add_products::{Weights, addmm, addmm_, addmv, baddbmm, baddbmm_};
+use rushlight::ops::linalg::add_products::{Weights, addmm, addmm_, addmv, addmv_, baddbmm, baddbmm_};
 use rushlight::ops::linalg::linear;
 use rushlight::ops::linalg::matmul::{inner, matmul, outer};
 use rushlight::ops::linalg::products::{bmm, dot, mm, mv, vdot};
@@ -109,10 +108,6 @@ pub(super) const TABLE: &[Function] = &[
     function("addmv_", ADDMV_IN_PLACE, "`addmv` in place.", |a| added_in_place(a, addmv_)),
     method("baddbmm_", BADDBMM, "`baddbmm` in place.", |a| added_in_place(a, baddbmm_)),
 ];
-
-fn addmv_(x: &Tensor, mat: &Tensor, vec: &Tensor, weights: Weights) -> Result<()> {
-    in_place::through(x, &[mat, vec], |x| addmv(x, mat, vec, weights))
-}
 
 /// The factors and the weights.
 fn parts<'a>(arguments: &Arguments<'a, '_>) -> PyResult<(&'a Tensor, &'a Tensor, Weights)> {

@@ -1,5 +1,4 @@
-//! Whether everything that a compiled function looks at is as it was when it was recorded: what it is called
-//! with, and what it sees besides.
+//! Whether a compiled function is called as it was when it was recorded: the form of what it is given and gives.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -118,7 +117,7 @@ impl Form {
 }
 
 /// Whether two objects are one, or numbers or texts that cannot be told apart.
-fn is_same(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
+pub(super) fn is_same(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
     if a.is(b) {
         return true;
     }
@@ -145,113 +144,4 @@ fn is_value(object: &Bound<'_, PyAny>) -> bool {
         &raw mut ffi::PyComplex_Type,
     ];
     types.into_iter().any(flags)
-}
-
-/// A key of a dictionary and what stands under it.
-type Item = (Py<PyAny>, Py<PyAny>);
-
-/// Something that a function sees, as it was.
-pub(super) enum Check {
-    /// A dictionary with these keys and values, in this order.
-    Dict(Py<PyDict>, Vec<Item>),
-    /// A list with these elements.
-    List(Py<PyList>, Vec<Py<PyAny>>),
-    /// What a dictionary has under a key; nothing, perhaps.
-    Entry(Py<PyDict>, Py<PyAny>, Option<Py<PyAny>>),
-    /// An attribute of an object; an object that has none of that name, perhaps.
-    Attribute(Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>),
-    /// An object that equals a copy of it.
-    Equal(Py<PyAny>, Py<PyAny>),
-}
-
-impl Check {
-    /// A check as `rushlight.compiler` says it: a kind, an object, and what the kind needs besides.
-    pub(super) fn of(said: &Bound<'_, PyTuple>) -> PyResult<Check> {
-        let kind: String = said.get_item(0)?.extract()?;
-        let object = said.get_item(1)?;
-        let other = |at: usize| said.get_item(at).map(Bound::unbind);
-        let perhaps = || if said.len() > 3 { other(3).map(Some) } else { Ok(None) };
-        Ok(match kind.as_str() {
-            "dict" => {
-                let dict = object.cast_into::<PyDict>()?;
-                let items = dict.iter().map(|(key, value)| (key.unbind(), value.unbind())).collect();
-                Check::Dict(dict.unbind(), items)
-            }
-            "list" => {
-                let list = object.cast_into::<PyList>()?;
-                let items = list.iter().map(Bound::unbind).collect();
-                Check::List(list.unbind(), items)
-            }
-            "entry" => Check::Entry(object.cast_into::<PyDict>()?.unbind(), other(2)?, perhaps()?),
-            "attribute" => Check::Attribute(object.unbind(), other(2)?, perhaps()?),
-            "equal" => Check::Equal(object.unbind(), other(2)?),
-            kind => return Err(PyValueError::new_err(format!("there is no check {kind}"))),
-        })
-    }
-
-    /// Whether it is as it was.
-    pub(super) fn holds(&self, py: Python<'_>) -> bool {
-        match self {
-            Check::Dict(dict, items) => {
-                let dict = dict.bind(py);
-                let same = |((own_key, own), (key, value)): (&Item, (Bound<'_, _>, Bound<'_, _>))| {
-                    is_same(own_key.bind(py), &key) && is_same(own.bind(py), &value)
-                };
-                dict.len() == items.len() && items.iter().zip(dict.iter()).all(same)
-            }
-            Check::List(list, items) => {
-                let list = list.bind(py);
-                let same = |(own, item): (&Py<PyAny>, Bound<'_, PyAny>)| is_same(own.bind(py), &item);
-                list.len() == items.len() && items.iter().zip(list.iter()).all(same)
-            }
-            Check::Entry(dict, key, value) => {
-                let found = dict.bind(py).get_item(key);
-                found.is_ok_and(|found| is_as(found.as_ref(), value.as_ref()))
-            }
-            Check::Attribute(object, name, value) => {
-                let found = name.bind(py).cast().ok().and_then(|name| object.bind(py).getattr(name).ok());
-                is_as(found.as_ref(), value.as_ref())
-            }
-            Check::Equal(object, copy) => object.bind(py).eq(copy).unwrap_or(false),
-        }
-    }
-
-    /// What it holds.
-    pub(super) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        match self {
-            Check::Dict(dict, items) => {
-                visit.call(dict)?;
-                items.iter().try_for_each(|(key, value)| {
-                    visit.call(key)?;
-                    visit.call(value)
-                })
-            }
-            Check::List(list, items) => {
-                visit.call(list)?;
-                items.iter().try_for_each(|item| visit.call(item))
-            }
-            Check::Entry(dict, key, value) => {
-                visit.call(dict)?;
-                visit.call(key)?;
-                visit.call(value)
-            }
-            Check::Attribute(object, name, value) => {
-                visit.call(object)?;
-                visit.call(name)?;
-                visit.call(value)
-            }
-            Check::Equal(object, copy) => {
-                visit.call(object)?;
-                visit.call(copy)
-            }
-        }
-    }
-}
-
-fn is_as(found: Option<&Bound<'_, PyAny>>, expected: Option<&Py<PyAny>>) -> bool {
-    match (found, expected) {
-        (None, None) => true,
-        (Some(found), Some(expected)) => is_same(expected.bind(found.py()), found),
-        _ => false,
-    }
 }

@@ -70,7 +70,8 @@ class Alias:
         """Put the real module in the place of the one that was made."""
         from importlib import import_module
 
-        sys.modules[module.__name__] = import_module(self.own)
+        real = sys.modules[module.__name__] = import_module(self.own)
+        real.__name__ = outer_name(real.__name__)  # As classes say that are in it.
 
     def get_code(self, name: str) -> Any:
         """Return what runs if the module is the program."""

@@ -1,14 +1,18 @@
-"""Types of elements and layouts that torch has and no tensor here: libraries name them in tables."""
+"""Types of elements and layouts that the engine's tensors do not have: libraries name them in tables, and
+some are those of tensors that are made of several (`sparse`).
+"""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from .. import _rushlight as native
 
 __all__: list[str] = []
 
 
 class _Absent:
-    """Something that no tensor has. It equals itself alone."""
+    """Something that no tensor of the engine has. It equals itself alone."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -20,14 +24,22 @@ class _Absent:
         return self.name
 
 
-class _Type(_Absent):
+class _Type(native.dtype, _Absent):  # type: ignore[misc]
     """A type of elements."""
+
+    def __new__(cls, *_: Any) -> Any:
+        """Make one: the engine's class wants nothing."""
+        return native.dtype.__new__(cls)
 
     def __init__(self, name: str, itemsize: int, is_floating_point: bool = False) -> None:
         super().__init__(name)
-        self.itemsize, self.is_floating_point = itemsize, is_floating_point
-        self.is_complex = name.startswith("complex")
-        self.is_signed = not name.startswith(("uint", "quint"))
+        self._itemsize, self._is_floating_point = itemsize, is_floating_point
+
+    __repr__, __reduce__ = _Absent.__repr__, _Absent.__reduce__
+    itemsize = property(lambda self: self._itemsize)
+    is_floating_point = property(lambda self: self._is_floating_point)
+    is_complex = property(lambda self: self.name.startswith("complex"))
+    is_signed = property(lambda self: not self.name.startswith(("uint", "quint")))
 
     def to_real(self) -> NoReturn:
         """Refuse."""
@@ -36,8 +48,18 @@ class _Type(_Absent):
     to_complex = to_real
 
 
-class _Layout(_Absent):
+class _Layout(native.layout, _Absent):  # type: ignore[misc]
     """A layout."""
+
+    def __new__(cls, name: str) -> Any:
+        """Make one: the engine's class wants nothing."""
+        return native.layout.__new__(cls)
+
+    __repr__, __reduce__ = _Absent.__repr__, _Absent.__reduce__
+
+
+class _Scheme(_Absent):
+    """How numbers become few."""
 
 
 uint16 = _Type("uint16", 2)

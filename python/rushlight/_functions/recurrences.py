@@ -114,40 +114,24 @@ def lstm_cell(
     return _step("LSTM", input, tuple(hx), (w_ih, w_hh), (b_ih, b_hh))
 
 
-@shown_as_given
-def gru_cell(
-    input: Tensor,
-    hx: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-) -> Tensor:
-    """Make one step."""
-    return _step("GRU", input, (hx,), (w_ih, w_hh), (b_ih, b_hh))[0]
+def _cell_of(mode: str, name: str) -> Callable[..., Tensor]:
+    """Return the function that makes one step of a layer whose only state is what it shows."""
+
+    def cell(
+        input: Tensor,
+        hx: Tensor,
+        w_ih: Tensor,
+        w_hh: Tensor,
+        b_ih: Tensor | None = None,
+        b_hh: Tensor | None = None,
+    ) -> Tensor:
+        """Make one step of the layer: return its next state."""
+        return _step(mode, input, (hx,), (w_ih, w_hh), (b_ih, b_hh))[0]
+
+    cell.__name__ = cell.__qualname__ = name
+    return shown_as_given(cell)
 
 
-@shown_as_given
-def rnn_tanh_cell(
-    input: Tensor,
-    hx: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-) -> Tensor:
-    """Make one step."""
-    return _step("RNN_TANH", input, (hx,), (w_ih, w_hh), (b_ih, b_hh))[0]
-
-
-@shown_as_given
-def rnn_relu_cell(
-    input: Tensor,
-    hx: Tensor,
-    w_ih: Tensor,
-    w_hh: Tensor,
-    b_ih: Tensor | None = None,
-    b_hh: Tensor | None = None,
-) -> Tensor:
-    """Make one step."""
-    return _step("RNN_RELU", input, (hx,), (w_ih, w_hh), (b_ih, b_hh))[0]
+gru_cell = _cell_of("GRU", "gru_cell")
+rnn_tanh_cell = _cell_of("RNN_TANH", "rnn_tanh_cell")
+rnn_relu_cell = _cell_of("RNN_RELU", "rnn_relu_cell")

@@ -185,6 +185,11 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
         "second has size {size2} in dim {dim2}",
     ),
     "AddrRank": (RuntimeError, "addr: Expected 1-D argument {argument}, but got {ndim}-D"),
+    "AddrInPlaceRank": (RuntimeError, "2D tensor expected, got {ndim}D tensor for input"),
+    "AddrSizes": (
+        RuntimeError,
+        "size mismatch, input: [{rows}, {columns}], v1: [{length1}], v2: [{length2}]",
+    ),
     "RotationCount": (RuntimeError, "expected total rotation dims == 2, but got dims = {count}"),
     "RotationRank": (RuntimeError, "expected total dims >= 2, but got total dims = {ndim}"),
     "RotationSame": (

@@ -197,11 +197,3 @@ def _resized(self: Tensor, sizes: Iterable[int]) -> Tensor:
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     """Return what a parameter or buffer becomes when another tensor is loaded into it, as a new object."""
     return other.detach() if assign else self.copy_(other).detach()
-
-
-def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
-    """Return this tensor, which has all of its elements, in another type if one is given."""
-    if dtype is not None and not isinstance(dtype, native.dtype):
-        found = type(dtype).__name__
-        raise TypeError(f"to_dense(): argument 'dtype' (position 1) must be torch.dtype, not {found}")
-    return self if dtype is None else self.to(dtype)

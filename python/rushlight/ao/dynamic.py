@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._devices.absent_types import qint8, quint8
-from .._fake_quantised import fake_quantize_per_tensor_affine
+from .._functions.fake_quantised import fake_quantize_per_tensor_affine
 from .._rushlight import Tensor
 from ..nn.modules.layers import Linear as FloatLinear
 from ..nn.modules.module import Module

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._devices import absent_types as types
-from .._fake_quantised import fake_quantize_per_channel_affine, fake_quantize_per_tensor_affine
+from .._functions.fake_quantised import fake_quantize_per_channel_affine, fake_quantize_per_tensor_affine
 from .._rushlight import Tensor
 from ..nn.modules.module import Module
 
@@ -24,11 +24,11 @@ __all__ = [
     "UniformQuantizationObserverBase",
 ]
 
-per_tensor_affine = types._Layout("per_tensor_affine")
-per_tensor_symmetric = types._Layout("per_tensor_symmetric")
-per_channel_affine = types._Layout("per_channel_affine")
-per_channel_symmetric = types._Layout("per_channel_symmetric")
-per_channel_affine_float_qparams = types._Layout("per_channel_affine_float_qparams")
+per_tensor_affine = types._Scheme("per_tensor_affine")
+per_tensor_symmetric = types._Scheme("per_tensor_symmetric")
+per_channel_affine = types._Scheme("per_channel_affine")
+per_channel_symmetric = types._Scheme("per_channel_symmetric")
+per_channel_affine_float_qparams = types._Scheme("per_channel_affine_float_qparams")
 
 _SYMMETRIC = (per_tensor_symmetric, per_channel_symmetric)
 _BOUNDS = {"qint8": (-128, 127), "int8": (-128, 127), "quint8": (0, 255), "uint8": (0, 255)}

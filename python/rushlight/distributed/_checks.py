@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from ._work import Work
 
 
-def warn_outside(group: Any, operation: str) -> bool:
+def warn_outside(group: Any, operation: str, stacklevel: int = 3) -> bool:
     """Tell whether this process is not in a group, with a warning if so."""
     if not is_outside(group):
         return False
     rank = -1 if world.default is None else world.default.rank()
     warnings.warn(
-        f"Running {operation} on global rank {rank} which does not belong to the given group.", stacklevel=3
+        f"Running {operation} on global rank {rank} which does not belong to the given group.",
+        stacklevel=stacklevel,
     )
     return True
 
@@ -34,6 +35,25 @@ def in_group(group: ProcessGroup | None, rank: int | None, group_rank: int | Non
     if rank is None:
         raise ValueError("Must specify global_rank or group_rank")
     return get_group_rank(group or default_group(), rank)
+
+
+def with_peer(
+    operation: str,
+    group: ProcessGroup | None,
+    rank: int | None,
+    group_rank: int | None,
+    least: int | None = None,
+) -> tuple[ProcessGroup, int] | None:
+    """Return the group of a call and the rank in it of the process that it names, or `least` of the world.
+
+    Outside of the group there is a warning and nothing else.
+    """
+    group = default_group() if group is None else group
+    if warn_outside(group, operation, stacklevel=4):
+        return None
+    if rank is None and group_rank is None:
+        rank = least
+    return group, in_group(group, rank, group_rank)
 
 
 def in_world(group: ProcessGroup | None, rank: int | None, group_rank: int | None) -> int:
@@ -68,6 +88,14 @@ def check_tensors(given: Any, name: str) -> None:
         raise TypeError(f"{begin} {type(given)} instead.")
     if not all(isinstance(one, Tensor) for one in given):
         raise TypeError(f"{begin} {type(given)} with elements of type {[type(one) for one in given]}.")
+
+
+def check_list(name: str, end: str, belongs: bool, given: Any) -> None:
+    """Refuse a list of one tensor a process where there is no use for it, and none where there is."""
+    if belongs and not given:
+        raise ValueError(f"Argument ``{name}`` must be specified on {end} rank.")
+    if given and not belongs:
+        raise ValueError(f"Argument ``{name}`` must NOT be specified on non-{end} ranks.")
 
 
 def check_one_type(*tensors: Tensor) -> None:

@@ -10,11 +10,12 @@ from .._rushlight import Tensor
 from ._checks import (
     answer,
     check_complex,
+    check_list,
     check_one_type,
     check_tensor,
     check_tensors,
-    in_group,
     warn_outside,
+    with_peer,
 )
 from ._reduce_op import ReduceOp
 from ._stores import default_pg_timeout
@@ -60,10 +61,10 @@ def broadcast(
     group_src: int | None = None,
 ) -> Work | None:
     """Give everybody what the tensor of one process has."""
-    group = default_group() if group is None else group
-    if warn_outside(group, "broadcast"):
+    named = with_peer("broadcast", group, src, group_src)
+    if named is None:
         return None
-    root = in_group(group, src, group_src)
+    group, root = named
     check_tensor(tensor, "tensor")
     return answer(group.broadcast([tensor], root, now=not async_op), async_op)
 
@@ -121,10 +122,10 @@ def reduce(
     group_dst: int | None = None,
 ) -> Work | None:
     """Make one of everybody's tensors in the place of one process's."""
-    group = default_group() if group is None else group
-    if warn_outside(group, "reduce"):
+    named = with_peer("reduce", group, dst, group_dst)
+    if named is None:
         return None
-    root = in_group(group, dst, group_dst)
+    group, root = named
     check_tensor(tensor, "tensor")
     check_complex("reduce", op, tensor)
     return answer(group.reduce([tensor], root, op, now=not async_op), async_op)
@@ -212,25 +213,24 @@ def gather(
     group_dst: int | None = None,
 ) -> Work | None:
     """Give one process the tensors of all."""
-    check_tensor(tensor, "tensor")
-    if gather_list:
-        check_tensors(gather_list, "gather_list")
-    outputs = gather_list or []
-    check_one_type(tensor, *outputs)
-    group = default_group() if group is None else group
-    if warn_outside(group, "gather"):
+    outputs = _one_a_process(tensor, gather_list, "gather_list")
+    named = with_peer("gather", group, dst, group_dst, least=0)
+    if named is None:
         return None
-    root = in_group(group, 0 if dst is None and group_dst is None else dst, group_dst)
-    check_destination(group.rank(), root, gather_list)
+    group, root = named
+    check_list("gather_list", "destination", root == group.rank(), outputs)
     return answer(group.gather(outputs, tensor, root, now=not async_op), async_op)
 
 
-def check_destination(rank: int, root: int, outputs: Any) -> None:
-    """Refuse a list where there is nothing to put into it, and none where there is."""
-    if root == rank and not outputs:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    if root != rank and outputs:
-        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+def _one_a_process(tensor: Any, tensors: Any, name: str) -> list[Tensor]:
+    """Check a tensor and a list of its kind, and return the list; it is empty if there is none."""
+    check_tensor(tensor, "tensor")
+    if not tensors:
+        return []
+    check_tensors(tensors, name)
+    check_one_type(tensor, *tensors)
+    found: list[Tensor] = tensors
+    return found
 
 
 def scatter(
@@ -242,19 +242,12 @@ def scatter(
     group_src: int | None = None,
 ) -> Work | None:
     """Give each process one of the tensors that one has."""
-    check_tensor(tensor, "tensor")
-    if scatter_list:
-        check_tensors(scatter_list, "scatter_list")
-    inputs = scatter_list or []
-    check_one_type(tensor, *inputs)
-    group = default_group() if group is None else group
-    if warn_outside(group, "scatter"):
+    inputs = _one_a_process(tensor, scatter_list, "scatter_list")
+    named = with_peer("scatter", group, src, group_src, least=0)
+    if named is None:
         return None
-    root = in_group(group, 0 if src is None and group_src is None else src, group_src)
-    if root == group.rank() and not inputs:
-        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-    if root != group.rank() and inputs:
-        raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
+    group, root = named
+    check_list("scatter_list", "source", root == group.rank(), inputs)
     return answer(group.scatter(tensor, inputs, root, now=not async_op), async_op)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor
-from ._checks import check_other, check_tensor, in_group, in_world, warn_outside
+from ._checks import check_other, check_tensor, in_group, in_world, warn_outside, with_peer
 from ._world import default_group, get_global_rank
 
 if TYPE_CHECKING:
@@ -24,10 +24,11 @@ def isend(
 ) -> Work | None:
     """Begin to send a tensor, which has to stay as it is until the work is done."""
     check_tensor(tensor, "tensor")
-    group = default_group() if group is None else group
-    if warn_outside(group, "isend"):
+    named = with_peer("isend", group, dst, group_dst)
+    if named is None:
         return None
-    return group.send([tensor], in_group(group, dst, group_dst), tag)
+    group, peer = named
+    return group.send([tensor], peer, tag)
 
 
 def irecv(
@@ -55,10 +56,10 @@ def send(
     group_dst: int | None = None,
 ) -> None:
     """Send a tensor."""
-    group = default_group() if group is None else group
-    if warn_outside(group, "send"):
+    named = with_peer("send", group, dst, group_dst)
+    if named is None:
         return
-    peer = in_group(group, dst, group_dst)
+    group, peer = named
     check_other(group, peer, "destination")
     work = isend(tensor, group=group, tag=tag, group_dst=peer)
     if work is not None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import empty, int64, tensor, uint8, zeros
 from .._tensors.sharing import frombuffer
-from ._checks import check_other, in_group, warn_outside
-from ._collectives import all_gather, broadcast, check_destination, gather, scatter
+from ._checks import check_list, check_other, warn_outside, with_peer
+from ._collectives import all_gather, broadcast, gather, scatter
 from ._messages_between import recv, send
 from ._world import default_group
 
@@ -62,11 +62,11 @@ def gather_object(
     group_dst: int | None = None,
 ) -> None:
     """Give one process the objects of all."""
-    group = default_group() if group is None else group
-    if warn_outside(group, "gather_object"):
+    named = with_peer("gather_object", group, dst, group_dst, least=0)
+    if named is None:
         return
-    root = in_group(group, 0 if dst is None and group_dst is None else dst, group_dst)
-    check_destination(group.rank(), root, object_gather_list)
+    group, root = named
+    check_list("gather_list", "destination", root == group.rank(), object_gather_list)
     row, sizes = _rows(obj, group)
     rows = [empty(row.numel(), dtype=uint8) for _ in sizes] if group.rank() == root else None
     gather(row, rows, group=group, group_dst=root)
@@ -83,10 +83,10 @@ def broadcast_object_list(
     group_src: int | None = None,
 ) -> None:
     """Give everybody the objects of one process."""
-    group = default_group() if group is None else group
-    if warn_outside(group, "broadcast_object_list"):
+    named = with_peer("broadcast_object_list", group, src, group_src, least=0)
+    if named is None:
         return
-    root = in_group(group, 0 if src is None and group_src is None else src, group_src)
+    group, root = named
     if group.rank() == root:
         data, sizes = _packed(object_list)
     else:
@@ -107,10 +107,10 @@ def scatter_object_list(
     group_src: int | None = None,
 ) -> None:
     """Give each process one of the objects that one has."""
-    group = default_group() if group is None else group
-    if warn_outside(group, "scatter_object_list"):
+    named = with_peer("scatter_object_list", group, src, group_src, least=0)
+    if named is None:
         return
-    root = in_group(group, 0 if src is None and group_src is None else src, group_src)
+    group, root = named
     if not isinstance(scatter_object_output_list, list) or len(scatter_object_output_list) < 1:
         raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
     rows: list[Tensor] | None = None
@@ -141,10 +141,10 @@ def send_object_list(
     use_batch: bool = False,
 ) -> None:
     """Send objects to another process."""
-    group = default_group() if group is None else group
-    if warn_outside(group, "send_object_list"):
+    named = with_peer("send_object_list", group, dst, group_dst)
+    if named is None:
         return
-    peer = in_group(group, dst, group_dst)
+    group, peer = named
     check_other(group, peer, "destination")
     data, sizes = _packed(object_list)
     send(sizes, group=group, group_dst=peer)
@@ -160,10 +160,10 @@ def recv_object_list(
     use_batch: bool = False,
 ) -> int:
     """Receive as many objects as the list has, and return the rank of who sent them."""
-    group = default_group() if group is None else group
-    if warn_outside(group, "recv_object_list"):
+    named = with_peer("recv_object_list", group, src, group_src)
+    if named is None:
         return -1
-    peer = in_group(group, src, group_src)
+    group, peer = named
     check_other(group, peer, "source")
     sizes = empty(len(object_list), dtype=int64)
     source = recv(sizes, group=group, group_src=peer)

@@ -18,6 +18,15 @@ from .correlations import LKJCholesky
 from .counts import Poisson
 from .covariances import LowRankMultivariateNormal, Wishart
 from .distribution import Distribution
+from .elementwise_transforms import (
+    AbsTransform,
+    AffineTransform,
+    ExpTransform,
+    PowerTransform,
+    SigmoidTransform,
+    SoftplusTransform,
+    TanhTransform,
+)
 from .exp_family import ExponentialFamily
 from .gammas import Beta, Chi2, Dirichlet, Gamma
 from .halves import HalfCauchy, HalfNormal
@@ -48,18 +57,7 @@ from .relaxed import (
 from .scaled import Cauchy, Laplace, Normal
 from .tails import GeneralizedPareto, StudentT
 from .transformed import TransformedDistribution
-from .transforms import (
-    AbsTransform,
-    AffineTransform,
-    ComposeTransform,
-    ExpTransform,
-    PowerTransform,
-    SigmoidTransform,
-    SoftplusTransform,
-    TanhTransform,
-    Transform,
-    identity_transform,
-)
+from .transforms import ComposeTransform, Transform, identity_transform
 
 __all__ = [
     "AbsTransform",

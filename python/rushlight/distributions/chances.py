@@ -11,7 +11,7 @@ from ..autograd.grad_mode import no_grad
 from . import constraints
 from .distribution import Distribution, shape_of
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_or_logits, probs_to_logits
 
 __all__ = ["Bernoulli", "Binomial", "Geometric"]
 
@@ -22,22 +22,28 @@ class _Chance(Distribution):
     arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
 
     def _given(self, probs: Any, logits: Any) -> Size:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        if probs is not None:
-            (self.probs,) = broadcast_all(probs)
-            return shape_of(self.probs, probs)
-        (self.logits,) = broadcast_all(logits)
-        return shape_of(self.logits, logits)
+        """Take the one that is given, and return the shape of the batch."""
+        name, given = probs_or_logits(probs, logits)
+        (chance,) = broadcast_all(given)
+        setattr(self, name, chance)
+        return shape_of(chance, given)
+
+    def _counted(self, total_count: Any, probs: Any, logits: Any) -> Size:
+        """Take how many trials there are as well."""
+        name, given = probs_or_logits(probs, logits)
+        count, chance = broadcast_all(total_count, given)
+        self.total_count = count.type_as(chance)
+        setattr(self, name, chance)
+        return chance.shape
 
     @lazy_property
     def logits(self) -> Tensor:
-        """The logits of the probabilities."""
+        """The log-odds of the event."""
         return probs_to_logits(self.probs, is_binary=True)
 
     @lazy_property
     def probs(self) -> Tensor:
-        """The probabilities."""
+        """The probability of the event."""
         return logits_to_probs(self.logits, is_binary=True)
 
 
@@ -173,13 +179,7 @@ class Binomial(_Chance):
         logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        given = logits if probs is None else probs
-        self.total_count, chance = broadcast_all(total_count, given)
-        self.total_count = self.total_count.type_as(chance)
-        setattr(self, "logits" if probs is None else "probs", chance)
-        super().__init__(chance.shape, validate_args=validate_args)
+        super().__init__(self._counted(total_count, probs, logits), validate_args=validate_args)
 
     @property
     def support(self) -> Any:

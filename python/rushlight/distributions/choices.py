@@ -11,7 +11,7 @@ from ..autograd.grad_mode import no_grad
 from . import constraints
 from .chances import Binomial
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_or_logits, probs_to_logits
 
 __all__ = ["Categorical", "Multinomial", "OneHotCategorical"]
 
@@ -22,9 +22,7 @@ class _Choice(Distribution):
     arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     def _choose(self, probs: Tensor | None, logits: Tensor | None) -> Tensor:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        name, given = probs_or_logits(probs, logits)
         if not isinstance(given, Tensor) or given.dim() < 1:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
         if name == "probs":

@@ -9,7 +9,7 @@ from .. import _rushlight as native
 from .. import special
 from ..autograd.grad_mode import no_grad
 from . import constraints
-from .distribution import Distribution
+from .distribution import AroundLocation
 from .utils import broadcast_all, lazy_property
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["VonMises"]
 
 
-class VonMises(Distribution):
+class VonMises(AroundLocation):
     """Angles around one of them, the closer the greater `concentration` is.
 
     >>> import rushlight as torch
@@ -34,16 +34,6 @@ class VonMises(Distribution):
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean, on the circle."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """The most likely angle."""
-        return self.loc
 
     @lazy_property
     def variance(self) -> Tensor:

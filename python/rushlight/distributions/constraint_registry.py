@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import constraints
+from .elementwise_transforms import AffineTransform, ExpTransform, SigmoidTransform
 from .joint_transforms import (
     IndependentTransform,
     LowerCholeskyTransform,
@@ -14,14 +15,7 @@ from .joint_transforms import (
     StickBreakingTransform,
 )
 from .parted_transforms import CatTransform, CorrCholeskyTransform, StackTransform
-from .transforms import (
-    AffineTransform,
-    ComposeTransform,
-    ExpTransform,
-    SigmoidTransform,
-    Transform,
-    identity_transform,
-)
+from .transforms import ComposeTransform, Transform, identity_transform
 
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 

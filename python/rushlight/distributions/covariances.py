@@ -12,10 +12,10 @@ from .._functions import composites as _composites
 from .._functions import pieces as _pieces
 from .._rushlight import Size
 from . import constraints
-from .distribution import Distribution
+from .distribution import AroundLocation
 from .exp_family import ExponentialFamily
 from .gammas import Chi2
-from .multivariate import _root_of_inverse
+from .multivariate import _Rooted
 from .utils import lazy_property, standard_normal
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _logarithms(root: Tensor) -> Tensor:
     return root.diagonal(0, -2, -1).log().sum(-1)
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(AroundLocation):
     """The normal distribution whose covariance is `cov_factor @ cov_factor.T` and a diagonal.
 
     Nothing larger than the rank is factored.
@@ -89,16 +89,6 @@ class LowRankMultivariateNormal(Distribution):
         # It broadcasts as it is, and may have had fewer dimensions than the distribution.
         made._capacitance_tril = self._capacitance_tril
         return made
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """The most likely vector."""
-        return self.loc
 
     @lazy_property
     def variance(self) -> Tensor:
@@ -160,7 +150,7 @@ def _rooted(matrix: Tensor) -> Tensor:
     return linalg.cholesky(matrix + native.eye(matrix.shape[-1], dtype=matrix.dtype))
 
 
-class Wishart(ExponentialFamily):
+class Wishart(_Rooted, ExponentialFamily):
     """The distribution of sums of `df` squares of normal vectors: matrices that are positive definite.
 
     >>> import rushlight as torch
@@ -190,18 +180,12 @@ class Wishart(ExponentialFamily):
         scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        given = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
-        given = {name: matrix for name, matrix in given.items() if matrix is not None}
-        if len(given) != 1:
-            raise AssertionError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
-        ((name, matrix),) = given.items()
-        assert matrix is not None
+        name, matrix = self._only(
+            AssertionError,
+            covariance_matrix=covariance_matrix,
+            precision_matrix=precision_matrix,
+            scale_tril=scale_tril,
+        )
         if matrix.dim() < 2:
             raise ValueError(
                 "scale_tril must be at least two-dimensional, with optional leading batch dimensions"
@@ -222,29 +206,9 @@ class Wishart(ExponentialFamily):
                 stacklevel=2,
             )
         super().__init__(batch, event, validate_args=validate_args)
-        if name == "scale_tril":
-            self._unbroadcasted_scale_tril = self.scale_tril
-        elif name == "covariance_matrix":
-            self._unbroadcasted_scale_tril = linalg.cholesky(self.covariance_matrix)
-        else:
-            self._unbroadcasted_scale_tril = _root_of_inverse(self.precision_matrix)
+        self._take_root(name)
         orders = native.arange(event[-1], dtype=self._unbroadcasted_scale_tril.dtype)
         self._dist_chi2 = Chi2(self.df.unsqueeze(-1).expand(*batch, event[-1]) - orders)
-
-    @lazy_property
-    def scale_tril(self) -> Tensor:
-        """The lower triangle that times its transpose is the covariance."""
-        return self._unbroadcasted_scale_tril
-
-    @lazy_property
-    def covariance_matrix(self) -> Tensor:
-        """The covariance of the vectors."""
-        return self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT
-
-    @lazy_property
-    def precision_matrix(self) -> Tensor:
-        """The inverse of that."""
-        return native.cholesky_inverse(self._unbroadcasted_scale_tril)
 
     def _spread_df(self) -> Tensor:
         return self.df[..., None, None]

@@ -203,6 +203,22 @@ def number(value: Any, *others: Any) -> bool:
     return all(isinstance(one, (int, float)) for one in (value, *others))
 
 
+class AroundLocation(Distribution):
+    """A distribution whose mean and mode are its parameter `loc`."""
+
+    loc: Tensor
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        """The mode: the value at which the density is greatest."""
+        return self.loc
+
+
 def shape_of(parameter: Tensor, *given: Any) -> Size:
     """Return the shape of parameters that were broadcast; plain numbers have none."""
     return Size() if number(*given) else parameter.shape

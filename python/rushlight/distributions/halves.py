@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from .. import _rushlight as native
 from .._rushlight import Tensor
 from . import constraints
+from .elementwise_transforms import AbsTransform
 from .scaled import Cauchy, Normal
 from .transformed import TransformedDistribution
-from .transforms import AbsTransform
 
 __all__ = ["HalfCauchy", "HalfNormal"]
 

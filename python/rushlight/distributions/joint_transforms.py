@@ -9,7 +9,8 @@ from .._rushlight import Tensor
 from ..linalg import cholesky
 from ..nn.functional import logsigmoid
 from . import constraints
-from .transforms import Transform, _inside
+from .elementwise_transforms import _inside
+from .transforms import Transform
 from .utils import sum_rightmost
 
 __all__ = [

@@ -9,10 +9,10 @@ from .. import _rushlight as native
 from . import constraints
 from .bounded import Uniform
 from .distribution import shape_of
+from .elementwise_transforms import AffineTransform, ExpTransform
 from .joint_transforms import StickBreakingTransform
 from .scaled import Normal
 from .transformed import TransformedDistribution
-from .transforms import AffineTransform, ExpTransform
 from .utils import broadcast_all
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from .._rushlight import Size
 from ..autograd.grad_mode import no_grad
 from ..nn.functional.activations import logsigmoid
 from . import constraints
+from .chances import _Chance
 from .choices import Categorical
 from .distribution import Distribution
 from .gammas import Gamma
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["MixtureSameFamily", "NegativeBinomial"]
 
 
-class NegativeBinomial(Distribution):
+class NegativeBinomial(_Chance):
     """How often something happens before it has not happened so many times.
 
     >>> import rushlight as torch
@@ -46,22 +46,7 @@ class NegativeBinomial(Distribution):
         logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        count, chance = broadcast_all(total_count, logits if probs is None else probs)
-        self.total_count = count.type_as(chance)
-        setattr(self, "logits" if probs is None else "probs", chance)
-        super().__init__(chance.shape, validate_args=validate_args)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """The chance of an event, as logarithm of the odds."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The chance of an event."""
-        return logits_to_probs(self.logits, is_binary=True)
+        super().__init__(self._counted(total_count, probs, logits), validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:

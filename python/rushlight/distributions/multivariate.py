@@ -10,13 +10,53 @@ from .. import _rushlight as native
 from .. import linalg
 from .._rushlight import Size, Tensor
 from . import constraints
-from .distribution import Distribution
+from .distribution import AroundLocation, Distribution
 from .utils import lazy_property, standard_normal, sum_rightmost
 
 __all__ = ["Independent", "MultivariateNormal"]
 
 
-class MultivariateNormal(Distribution):
+class _Rooted(Distribution):
+    """A distribution with a covariance, which is given as it is, by its inverse or by its triangular root."""
+
+    _unbroadcasted_scale_tril: Tensor
+
+    @staticmethod
+    def _only(error: type[Exception], **matrices: Tensor | None) -> tuple[str, Tensor]:
+        """Return the name and the matrix of the one that is given; refuse none and several."""
+        given = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
+        if len(given) != 1:
+            raise error(
+                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
+            )
+        return given[0]
+
+    def _take_root(self, name: str) -> None:
+        """Compute the root from the matrix of that name."""
+        if name == "scale_tril":
+            self._unbroadcasted_scale_tril = self.scale_tril
+        elif name == "covariance_matrix":
+            self._unbroadcasted_scale_tril = linalg.cholesky(self.covariance_matrix)
+        else:
+            self._unbroadcasted_scale_tril = _root_of_inverse(self.precision_matrix)
+
+    @lazy_property
+    def scale_tril(self) -> Tensor:
+        """The lower triangular root of the covariance."""
+        return self._unbroadcasted_scale_tril
+
+    @lazy_property
+    def covariance_matrix(self) -> Tensor:
+        """The covariance."""
+        return self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT
+
+    @lazy_property
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance."""
+        return native.cholesky_inverse(self._unbroadcasted_scale_tril)
+
+
+class MultivariateNormal(AroundLocation, _Rooted):
     """The normal distribution of vectors with a mean and a covariance.
 
     >>> import rushlight as torch
@@ -44,18 +84,12 @@ class MultivariateNormal(Distribution):
     ) -> None:
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        given = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
-        given = {name: matrix for name, matrix in given.items() if matrix is not None}
-        if len(given) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
-        ((name, matrix),) = given.items()
-        assert matrix is not None
+        name, matrix = self._only(
+            ValueError,
+            covariance_matrix=covariance_matrix,
+            precision_matrix=precision_matrix,
+            scale_tril=scale_tril,
+        )
         if matrix.dim() < 2:
             raise ValueError(
                 f"{name} must be at least two-dimensional, with optional leading batch dimensions"
@@ -64,37 +98,7 @@ class MultivariateNormal(Distribution):
         self.loc = loc.expand(*batch, loc.shape[-1])
         setattr(self, name, matrix.expand(*batch, *matrix.shape[-2:]))
         super().__init__(batch, loc.shape[-1:], validate_args=validate_args)
-        if name == "scale_tril":
-            self._unbroadcasted_scale_tril = self.scale_tril
-        elif name == "covariance_matrix":
-            self._unbroadcasted_scale_tril = linalg.cholesky(self.covariance_matrix)
-        else:
-            self._unbroadcasted_scale_tril = _root_of_inverse(self.precision_matrix)
-
-    @lazy_property
-    def scale_tril(self) -> Tensor:
-        """The lower triangle that times its transpose is the covariance."""
-        return self._unbroadcasted_scale_tril
-
-    @lazy_property
-    def covariance_matrix(self) -> Tensor:
-        """The covariance."""
-        return self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT
-
-    @lazy_property
-    def precision_matrix(self) -> Tensor:
-        """The inverse of the covariance."""
-        return native.cholesky_inverse(self._unbroadcasted_scale_tril)
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """The most likely vector."""
-        return self.loc
+        self._take_root(name)
 
     @property
     def variance(self) -> Tensor:

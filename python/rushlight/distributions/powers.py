@@ -8,9 +8,9 @@ from .. import _rushlight as native
 from . import constraints
 from .bounded import Exponential, Uniform
 from .distribution import Distribution, shape_of
+from .elementwise_transforms import AffineTransform, ExpTransform, PowerTransform
 from .gammas import Gamma
 from .transformed import TransformedDistribution
-from .transforms import AffineTransform, ExpTransform, PowerTransform
 from .utils import broadcast_all
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import _rushlight as native
-from .._rushlight import Size
 from . import constraints
+from .chances import _Chance
 from .choices import Categorical, OneHotCategorical
-from .distribution import Distribution, number
+from .distribution import Distribution
+from .elementwise_transforms import ExpTransform, SigmoidTransform
 from .transformed import TransformedDistribution
-from .transforms import ExpTransform, SigmoidTransform
-from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, clamp_probs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,33 +41,17 @@ class _Relaxed(Distribution):
         return made
 
 
-class LogitRelaxedBernoulli(_Relaxed):
+class LogitRelaxedBernoulli(_Relaxed, _Chance):
     """The logarithm of the odds of something that happens more or less."""
 
-    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
     has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         self.temperature = temperature
-        given = logits if probs is None else probs
-        (chance,) = broadcast_all(given)
-        setattr(self, "logits" if probs is None else "probs", chance)
-        super().__init__(Size() if number(given) else chance.shape, validate_args=validate_args)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """The chance, as logarithm of the odds."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The chance."""
-        return logits_to_probs(self.logits, is_binary=True)
+        super().__init__(self._given(probs, logits), validate_args=validate_args)
 
     def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples as functions of the parameters."""

@@ -10,7 +10,7 @@ from .. import _rushlight as native
 from .._rushlight import Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
-from .distribution import Distribution, shape_of
+from .distribution import AroundLocation, Distribution, shape_of
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all, standard_normal
 
@@ -34,7 +34,7 @@ class _Scaled(Distribution):
         return self.loc
 
 
-class Normal(_Scaled, ExponentialFamily):
+class Normal(AroundLocation, _Scaled, ExponentialFamily):
     """The normal distribution of a mean and a deviation.
 
     >>> import rushlight as torch
@@ -44,11 +44,6 @@ class Normal(_Scaled, ExponentialFamily):
     >>> normal.log_prob(torch.tensor(1.0))
     tensor([-1.7371, -1.6121])
     """
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.loc
 
     @property
     def stddev(self) -> Tensor:
@@ -102,18 +97,13 @@ class Normal(_Scaled, ExponentialFamily):
         return -0.25 * x.pow(2) / y + 0.5 * (-math.pi / y).log()
 
 
-class Laplace(_Scaled):
+class Laplace(AroundLocation, _Scaled):
     """The distribution whose density falls exponentially on both sides.
 
     >>> import rushlight as torch
     >>> torch.distributions.Laplace(0.0, 1.0).log_prob(torch.tensor(1.0))
     tensor(-1.6931)
     """
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

@@ -47,6 +47,13 @@ def standard_normal(shape: Sequence[int], dtype: Any, device: Any = None) -> Ten
 _sum_rightmost, _standard_normal = sum_rightmost, standard_normal
 
 
+def probs_or_logits(probs: Any, logits: Any) -> tuple[str, Any]:
+    """Return the one of two parameters that is given, after its name; refuse both and none."""
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+    return ("logits", logits) if probs is None else ("probs", probs)
+
+
 def clamp_probs(probs: Tensor) -> Tensor:
     """Return probabilities that are neither zero nor one."""
     eps = native.finfo(probs.dtype).eps

@@ -9,13 +9,7 @@ from .modules.bags import (
     EmbeddingBag,
 )
 from .modules.cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
-from .modules.containers import (
-    ModuleDict,
-    ModuleList,
-    ParameterDict,
-    ParameterList,
-    Sequential,
-)
+from .modules.containers import ModuleDict, ModuleList, Sequential
 from .modules.convolution import (
     Conv1d,
     Conv2d,
@@ -102,6 +96,7 @@ from .modules.paddings import (
     ZeroPad2d,
     ZeroPad3d,
 )
+from .modules.parameter_containers import ParameterDict, ParameterList
 from .modules.pools import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from . import swa_utils as swa_utils
     from .adafactor import Adafactor
     from .muon import Muon
+    from .sparse_adam import SparseAdam
 
 __all__ = [
     "ASGD",
@@ -38,6 +39,7 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "lr_scheduler",
 ]
 
@@ -50,5 +52,6 @@ __getattr__, __dir__ = on_first_use(
     places={
         ".adafactor": "Adafactor",
         ".muon": "Muon",
+        ".sparse_adam": "SparseAdam",
     },
 )

@@ -24,6 +24,8 @@ class Adagrad(Adaptive):
     tensor([0.9000], requires_grad=True)
     """
 
+    _instead_of_sparse = None
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -68,8 +70,17 @@ class Adagrad(Adaptive):
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
     ) -> None:
+        if gradient.is_sparse and number(group["weight_decay"]) != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
         gradient = decayed(parameter, gradient, group)
         rate = number(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
         total = state["sum"]
+        if gradient.is_sparse:
+            gradient = gradient.coalesce()
+            places, values = gradient.indices(), gradient.values()
+            total.index_put_(tuple(places), values * values, accumulate=True)
+            steps = values / total[tuple(places)].sqrt().add(group["eps"])
+            parameter.index_put_(tuple(places), steps * -rate, accumulate=True)
+            return
         total.addcmul_(gradient, gradient, value=1)
         parameter.addcdiv_(gradient, total.sqrt().add(group["eps"]), value=-rate)

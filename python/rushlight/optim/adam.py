@@ -27,6 +27,8 @@ class Adam(Moments):
     tensor([0.5000], requires_grad=True)
     """
 
+    _instead_of_sparse = "SparseAdam"
+
     def __init__(
         self,
         params: Iterable[Any],

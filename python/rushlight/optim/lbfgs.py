@@ -187,7 +187,7 @@ class LBFGS(Optimizer):
     def _gathered(self) -> Tensor:
         """Return all gradients in one line."""
         gradients = (zeros_like(x) if x.grad is None else x.grad for x in self._params)
-        return cat([parts(gradient).reshape(-1) for gradient in gradients]).detach()
+        return cat([parts(gradient.to_dense()).reshape(-1) for gradient in gradients]).detach()
 
     def _move(self, step: Any, direction: Tensor) -> None:
         start = 0

@@ -35,6 +35,9 @@ def decayed(parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> Tenso
 class Parameterwise(Optimizer):
     """An optimiser that changes each parameter by itself: a subclass says how in `_update`."""
 
+    # Which optimiser to take of sparse gradients, or None if this one takes them.
+    _instead_of_sparse: str | None = ""
+
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         super().__init__(params, defaults)
         if defaults.get("fused"):
@@ -69,12 +72,21 @@ class Parameterwise(Optimizer):
             parameter = parameters[done]
             gradient = parameter.grad
             if gradient is not None:
+                if gradient.is_sparse and self._instead_of_sparse is not None:
+                    raise RuntimeError(self._refusal())
                 self._update(parameter, -gradient if group.get("maximize") else gradient, group)
             done += 1
 
     def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]] | None:
         """Return what the engine calls the step of this group, and its numbers, if it has it."""
         return None
+
+    def _refusal(self) -> str:
+        """Return what is said of sparse gradients."""
+        name = type(self).__name__
+        name = "Adam" if name == "AdamW" else name
+        advice = f", please consider {self._instead_of_sparse} instead" if self._instead_of_sparse else ""
+        return f"{name} does not support sparse gradients{advice}"
 
     def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
         """Change `parameter` along its gradient, which was turned round where the aim is a maximum."""

@@ -26,6 +26,8 @@ class SGD(Parameterwise):
     tensor([-0.5000], requires_grad=True)
     """
 
+    _instead_of_sparse = None
+
     def __init__(
         self,
         params: Iterable[Any],

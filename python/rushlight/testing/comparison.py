@@ -16,6 +16,7 @@ from .._rushlight import (
     float64,
     from_numpy,
     promote_types,
+    strided,
     tensor,
     where,
     zeros_like,
@@ -57,8 +58,7 @@ def assert_close(
 ) -> None:
     """Raise an AssertionError unless `|actual - expected| <= atol + rtol * |expected|` everywhere.
 
-    Takes tensors, arrays, numbers, and sequences and mappings of these. There is one device and
-    one layout, so `check_device` and `check_layout` cannot fail.
+    Takes tensors, arrays, numbers, and sequences and mappings of these.
 
     >>> import rushlight as torch
     >>> torch.testing.assert_close(torch.tensor([1.0]), torch.tensor([1.0000001]))
@@ -68,7 +68,7 @@ def assert_close(
             "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
             f"{'rtol' if rtol is None else 'atol'}."
         )
-    comparison = _Comparison(rtol, atol, equal_nan, check_dtype, check_stride, allow_subclasses)
+    comparison = _Comparison(rtol, atol, equal_nan, check_dtype, check_layout, check_stride, allow_subclasses)
     try:
         comparison.compare(actual, expected, "")
     except _Different as found:
@@ -89,12 +89,14 @@ class _Comparison:
         atol: float | None,
         equal_nan: bool,
         check_dtype: bool,
+        check_layout: bool,
         check_stride: bool,
         allow_subclasses: bool,
     ) -> None:
         self.tolerance = None if rtol is None or atol is None else (rtol, atol)
         self.equal_nan = equal_nan
         self.check_dtype = check_dtype
+        self.check_layout = check_layout
         self.check_stride = check_stride
         self.allow_subclasses = allow_subclasses
 
@@ -177,6 +179,7 @@ class _Comparison:
         for attribute, left, right, checked in (
             ("shape", actual.shape, expected.shape, True),
             ("dtype", actual.dtype, expected.dtype, self.check_dtype),
+            ("layout", actual.layout, expected.layout, self.check_layout),
             ("stride()", actual.stride(), expected.stride(), self.check_stride),
         ):
             if checked and left != right:
@@ -186,13 +189,45 @@ class _Comparison:
         pairs = [_TOLERANCES.get(tensor.dtype, (0.0, 0.0)) for tensor in (actual, expected)]
         tolerance = self.tolerance or (max(pairs[0][0], pairs[1][0]), max(pairs[0][1], pairs[1][1]))
         actual, expected = actual.detach(), expected.detach()
-        if actual.ndim == 0:
+        if actual.layout is not expected.layout:
+            actual, expected = actual.to_dense(), expected.to_dense()
+        if actual.layout is not strided:
+            self._compare_sparse(actual, expected, tolerance, place)
+        elif actual.ndim == 0:
             self._compare_scalars(actual.item(), expected.item(), tolerance, place)
         elif actual.numel():
             self._compare_elements(actual, expected, tolerance, place)
 
-    def _compare_elements(
+    def _compare_sparse(
         self, actual: Tensor, expected: Tensor, tolerance: tuple[float, float], place: str
+    ) -> None:
+        words = {
+            "torch.sparse_coo": "COO _indices _values",
+            "torch.sparse_csr": "CSR crow_indices col_indices values",
+            "torch.sparse_csc": "CSC ccol_indices row_indices values",
+            "torch.sparse_bsr": "BSR crow_indices col_indices values",
+            "torch.sparse_bsc": "BSC ccol_indices row_indices values",
+        }
+        family, *names = words[repr(actual.layout)].split()
+        if actual._nnz() != expected._nnz():  # type: ignore[attr-defined]
+            raise _different(
+                f"The number of specified values in sparse {family} tensors does not match: "
+                f"{actual._nnz()} != {expected._nnz()}",  # type: ignore[attr-defined]
+                place,
+            )
+        for name in names:
+            left, right = (getattr(tensor, name)() for tensor in (actual, expected))
+            bounds = tolerance if name.endswith("values") else (0.0, 0.0)
+            if left.numel():
+                self._compare_elements(left, right, bounds, place, f"Sparse {family} {name.lstrip('_')}")
+
+    def _compare_elements(
+        self,
+        actual: Tensor,
+        expected: Tensor,
+        tolerance: tuple[float, float],
+        place: str,
+        what: str = "Tensor-likes",
     ) -> None:
         rtol, atol = tolerance
         matches: Any = actual == expected
@@ -216,7 +251,7 @@ class _Comparison:
         difference = where(matches, zeros_like(difference), difference)
         relative = where(matches, zeros_like(difference / right.abs()), difference / right.abs())
         raise _different(
-            f"Tensor-likes are not {_word(tolerance)}!\n\n"
+            f"{what} are not {_word(tolerance)}!\n\n"
             f"Mismatched elements: {wrong} / {total} ({wrong / total:.1%})\n"
             f"Greatest absolute difference: {_greatest(difference)}{_allowed(atol, tolerance)}\n"
             f"Greatest relative difference: {_greatest(relative)}{_allowed(rtol, tolerance)}",

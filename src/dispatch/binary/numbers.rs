@@ -175,7 +175,7 @@ pub(crate) fn combine<T: Element, U: Element>(
 
 /// The operation as loops take it.
 #[derive(Clone, Copy)]
-struct Vector<E>(E);
+pub(super) struct Vector<E>(pub(super) E);
 
 impl<E: Elementwise2> Function<1> for Vector<E> {
     #[inline(always)] // A loop is vectorised in one piece only.
@@ -197,7 +197,7 @@ impl<E: Elementwise2> Function<1> for Vector<E> {
 
 /// The operation with a number as its second operand, or as its first one if `TURNED`.
 #[derive(Clone, Copy)]
-struct Beside<E, const TURNED: bool>(E, f64);
+pub(super) struct Beside<E, const TURNED: bool>(pub(super) E, pub(super) f64);
 
 impl<E: Elementwise2, const TURNED: bool> Beside<E, TURNED> {
     /// The operands, in their order.

@@ -150,6 +150,11 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         None
     }
 
+    /// Whether `with_number` has a way for this number.
+    fn has_number_way(&self, _b: Scalar, _dtype: DType) -> bool {
+        false
+    }
+
     /// A quicker way for a first operand of type `dtype` and a few numbers as the second.
     fn with_number(&self, _a: &Array, _b: Scalar, _dtype: DType) -> Option<Result<Array>> {
         None

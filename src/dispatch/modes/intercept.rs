@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 
 use crate::dispatch::apply::Outputs;
+use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
 use crate::error::{Error, Result};
@@ -70,6 +71,8 @@ pub struct Operation {
     /// How many tensors it gives.
     pub outputs: usize,
     pub(super) compute: Compute,
+    /// The same into memory that is there, if that can be.
+    pub(super) direct: Option<Arc<dyn Direct>>,
     /// How many operands, the first ones, it overwrites.
     pub(super) targets: usize,
     /// Of what other operands it could be computed.
@@ -121,6 +124,7 @@ impl Operation {
             outputs,
             targets: 0,
             compute,
+            direct: None,
             again,
             computed,
             grad,

@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 
 use super::intercept::{Compute, Operation};
 use crate::dispatch::apply::Outputs;
+use crate::dispatch::direct::Direct;
 use crate::dispatch::operand::Value;
 use crate::dtype::{DType, Scalar};
 use crate::error::Result;
@@ -57,6 +58,8 @@ pub struct Computed {
     pub name: &'static str,
     /// What computes it of other operands, or writes to the first of them.
     pub compute: Compute,
+    /// The same into memory that is there, if that can be.
+    pub direct: Option<Arc<dyn Direct>>,
     /// How many of its operands, the first ones, it overwrites.
     pub targets: usize,
     /// What it was given.
@@ -157,6 +160,7 @@ pub(super) fn computed(operation: &Operation, compute: impl FnOnce() -> Result<O
     let computed = Computed {
         name: operation.node,
         compute: operation.compute.clone(),
+        direct: operation.direct.clone(),
         targets: operation.targets,
         operands: operation.operands.iter().map(given).collect(),
         outputs: outputs.iter().map(|output| Seen::of(&output.memory())).collect(),
@@ -236,6 +240,17 @@ pub(crate) fn overwriting(
     others: &[&Tensor],
     write: impl Fn(&[&Tensor], &[&Tensor]) -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
+    overwriting_directly(name, targets, others, write, None)
+}
+
+/// `overwriting` of what can be computed of arrays as well, in the same order.
+pub(crate) fn overwriting_directly(
+    name: &'static str,
+    targets: &[&Tensor],
+    others: &[&Tensor],
+    write: impl Fn(&[&Tensor], &[&Tensor]) -> Result<()> + Send + Sync + 'static,
+    direct: Option<Arc<dyn Direct>>,
+) -> Result<()> {
     let operands = targets.iter().chain(others).map(|&tensor| Value::Tensor(tensor.clone())).collect();
     let count = targets.len();
     let compute = move |operands: &[Value]| {
@@ -244,5 +259,7 @@ pub(crate) fn overwriting(
         write(targets, others)?;
         Ok(Outputs::new())
     };
-    Operation::writing(name, operands, count, Arc::new(compute)).compute().map(drop)
+    let mut operation = Operation::writing(name, operands, count, Arc::new(compute));
+    operation.direct = direct;
+    operation.compute().map(drop)
 }

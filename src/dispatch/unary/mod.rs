@@ -2,11 +2,14 @@
 //! operation, its in-place form, its rule in both modes. The functions themselves live in files by
 //! family, such as `exp_log` and `trigonometry`.
 
+mod direct;
 mod numbers;
 mod operation;
 mod slope;
 
 use crate::ops;
+use std::sync::Arc;
+
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{one, single, tangent};
@@ -164,7 +167,7 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         true => {
             let forward =
                 Box::new(move |operands: &[Value]| forward(&op, &intercept::first(operands).array()));
-            intercept::elementwise(E::NODE, &[x.into()], forward)
+            intercept::elementwise(E::NODE, &[x.into()], forward, &|| Some(Arc::new(direct::Directly(op))))
         }
         false => forward(&op, &array).map(Tensor::from_array),
     };

@@ -123,7 +123,7 @@ pub(crate) fn compute<S: Element, T: Element>(
 
 /// The operation as loops take it.
 #[derive(Clone, Copy)]
-struct Vector<E>(E);
+pub(super) struct Vector<E>(pub(super) E);
 
 impl<E: Elementwise> Function<0> for Vector<E> {
     #[inline(always)] // A loop is vectorised in one piece only.

@@ -1,5 +1,11 @@
-//! Rows that are normalised, windows of images, and taps of interpolation.
+//! Numbers of layers: rows that are normalised, windows of images, taps of interpolation, attention, gates of recurrent
+//! cells, losses of classes, and steps of optimisers.
 
+pub mod attention;
+pub mod classes;
+pub mod convolution;
+pub mod descent;
+pub mod gates;
 pub mod normalise;
 pub mod softmax;
 pub mod taps;

@@ -11,64 +11,148 @@ use crate::kernels::simd::vectorised;
 const CHUNK: usize = 1024;
 
 /// Numbers of a half type, given as what lies in memory, in single precision.
-fn widen_chunk(dtype: DType, bits: &[i16], out: &mut [f32]) {
-    vectorised(
-        bits.len(),
-        #[inline(always)] // A loop is vectorised in one piece only.
-        || match dtype {
-            DType::Float16 => out.iter_mut().zip(bits).for_each(
-                #[inline(always)]
-                |(out, bits)| *out = Half::from_bits(bits.cast_unsigned()).to_f32(),
-            ),
-            _ => out.iter_mut().zip(bits).for_each(
-                #[inline(always)]
-                |(out, bits)| *out = BFloat16::from_bits(bits.cast_unsigned()).to_f32(),
-            ),
-        },
-    );
+fn widen_chunk<V>(dtype: DType, bits: &[i16], out: &mut [V], put: impl Fn(&mut V, f32) + Copy) {
+    match dtype {
+        #[cfg(target_arch = "x86_64")]
+        DType::Float16 if let Some(simd) = vectors::Vectors::try_new() => {
+            vectors::widen(simd, bits, out, put)
+        }
+        DType::Float16 => {
+            each(bits, out, move |out, bits| put(out, Half::from_bits(bits.cast_unsigned()).to_f32()))
+        }
+        _ => each(bits, out, move |out, bits| put(out, BFloat16::from_bits(bits.cast_unsigned()).to_f32())),
+    }
 }
 
 /// Numbers in single precision as those of a half type.
 fn narrow_chunk(dtype: DType, numbers: &[f32], out: &mut [MaybeUninit<i16>]) {
+    match dtype {
+        #[cfg(target_arch = "x86_64")]
+        DType::Float16 if let Some(simd) = vectors::Vectors::try_new() => vectors::narrow(simd, numbers, out),
+        DType::Float16 => each(numbers, out, |out, number| {
+            out.write(Half::from_f32(number).to_bits().cast_signed());
+        }),
+        _ => each(numbers, out, |out, number| {
+            out.write(BFloat16::from_f32(number).to_bits().cast_signed());
+        }),
+    }
+}
+
+/// Calls `visit` with all numbers and their places, by vectors as wide as there are: numbers of different sizes are
+/// shuffled less often between such.
+fn each<A: Copy, V>(numbers: &[A], out: &mut [V], visit: impl Fn(&mut V, A) + Copy) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = vectors::Vectors::try_new() {
+        return simd.vectorize(
+            #[inline(always)]
+            || each_in_turn(numbers, out, visit),
+        );
+    }
     vectorised(
         numbers.len(),
         #[inline(always)]
-        || match dtype {
-            DType::Float16 => out.iter_mut().zip(numbers).for_each(
-                #[inline(always)]
-                |(out, &number)| {
-                    out.write(Half::from_f32(number).to_bits().cast_signed());
-                },
-            ),
-            _ => out.iter_mut().zip(numbers).for_each(
-                #[inline(always)]
-                |(out, &number)| {
-                    out.write(BFloat16::from_f32(number).to_bits().cast_signed());
-                },
-            ),
-        },
+        || each_in_turn(numbers, out, visit),
     );
+}
+
+#[inline(always)] // A loop is vectorised in one piece only.
+fn each_in_turn<A: Copy, V>(numbers: &[A], out: &mut [V], visit: impl Fn(&mut V, A)) {
+    out.iter_mut().zip(numbers).for_each(
+        #[inline(always)]
+        |(out, &number)| visit(out, number),
+    );
+}
+
+/// The instructions that convert sixteen numbers of half precision at once, of processors that have them.
+#[cfg(target_arch = "x86_64")]
+mod vectors {
+    use std::mem::MaybeUninit;
+
+    use pulp::bytemuck::cast;
+    pub(super) use pulp::x86::V4 as Vectors;
+
+    /// Numbers that are converted at once.
+    const LANES: usize = 16;
+
+    /// To the nearest number, of two the one whose last bit is zero.
+    const NEAREST: i32 = 0;
+
+    pub(super) fn widen<V>(simd: Vectors, bits: &[i16], out: &mut [V], put: impl Fn(&mut V, f32) + Copy) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                in_blocks(
+                    bits,
+                    out,
+                    #[inline(always)]
+                    |bits| cast::<_, [f32; LANES]>(simd.avx512f._mm512_cvtph_ps(cast(bits))),
+                    put,
+                );
+            },
+        );
+    }
+
+    pub(super) fn narrow(simd: Vectors, numbers: &[f32], out: &mut [MaybeUninit<i16>]) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                in_blocks(
+                    numbers,
+                    out,
+                    #[inline(always)]
+                    |numbers| cast::<_, [i16; LANES]>(simd.avx512f._mm512_cvtps_ph::<NEAREST>(cast(numbers))),
+                    #[inline(always)]
+                    |out, bits| {
+                        out.write(bits);
+                    },
+                );
+            },
+        );
+    }
+
+    /// What is left over is filled up.
+    #[inline(always)]
+    fn in_blocks<A: Copy + Default, B, V>(
+        numbers: &[A],
+        out: &mut [V],
+        block: impl Fn([A; LANES]) -> [B; LANES],
+        put: impl Fn(&mut V, B) + Copy,
+    ) {
+        let (blocks, rest) = numbers.as_chunks::<LANES>();
+        let (places, left) = out.as_chunks_mut::<LANES>();
+        for (places, numbers) in places.iter_mut().zip(blocks) {
+            places.iter_mut().zip(block(*numbers)).for_each(
+                #[inline(always)]
+                |(place, number)| put(place, number),
+            );
+        }
+        if !rest.is_empty() {
+            let mut last = [A::default(); LANES];
+            last[..rest.len()].copy_from_slice(rest);
+            left.iter_mut().zip(block(last)).for_each(|(place, number)| put(place, number));
+        }
+    }
 }
 
 /// `out[i] = a[i]` in single precision
 pub fn widen(dtype: DType, a: &[i16], out: &mut [MaybeUninit<f32>]) {
     parallel_parts(out, GRAIN, |start, part| {
-        let mut room = [0.0; CHUNK];
-        for (out, a) in part.chunks_mut(CHUNK).zip(a[start..].chunks(CHUNK)) {
-            let room = &mut room[..out.len()];
-            widen_chunk(dtype, &a[..out.len()], room);
-            out.write_copy_of_slice(room);
-        }
+        let len = part.len();
+        widen_chunk(
+            dtype,
+            &a[start..start + len],
+            part,
+            #[inline(always)]
+            |out, number| {
+                out.write(number);
+            },
+        );
     });
 }
 
 /// `out[i] = a[i]` as a number of a half type
 pub fn narrow(dtype: DType, a: &[f32], out: &mut [MaybeUninit<i16>]) {
-    parallel_parts(out, GRAIN, |start, part| {
-        for (out, a) in part.chunks_mut(CHUNK).zip(a[start..].chunks(CHUNK)) {
-            narrow_chunk(dtype, &a[..out.len()], out);
-        }
-    });
+    parallel_parts(out, GRAIN, |start, part| narrow_chunk(dtype, &a[start..start + part.len()], part));
 }
 
 /// What `change` makes of numbers of a half type, which it is given in single precision, a few at a time, with as many
@@ -85,9 +169,10 @@ pub fn through(
         for (index, out) in part.chunks_mut(CHUNK).enumerate() {
             let range = start + index * CHUNK..start + index * CHUNK + out.len();
             let (room, beside) = (&mut room[..out.len()], &mut beside[..out.len()]);
-            widen_chunk(dtype, &a[range.clone()], room);
+            let put = |out: &mut f32, number| *out = number;
+            widen_chunk(dtype, &a[range.clone()], room, put);
             if let Some(others) = others {
-                widen_chunk(dtype, &others[range], beside);
+                widen_chunk(dtype, &others[range], beside, put);
             }
             change(room, beside);
             narrow_chunk(dtype, room, out);

@@ -166,13 +166,36 @@ fn outer(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     mul(&squeeze::unsqueeze(a, 1)?, &squeeze::unsqueeze(b, 0)?)
 }
 
-/// `beta · x + alpha · a bᵀ` with two vectors.
-pub fn addr(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+fn check_vectors(a: &Tensor, b: &Tensor) -> Result<()> {
     for (argument, vector) in [("vec1", a), ("vec2", b)] {
         if vector.ndim() != 1 {
             return Err(Error::AddrRank { argument, ndim: vector.ndim() }.into());
         }
     }
+    Ok(())
+}
+
+/// `addr` in place of x.
+pub fn addr_(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
+    let fitting = || {
+        check_vectors(a, b)?;
+        let [layout, left, right] = [x, a, b].map(Tensor::layout);
+        match layout.shape() {
+            &[rows, columns] if rows == left.size(0) && columns == right.size(0) => Ok(()),
+            &[rows, columns] => {
+                let [length1, length2] = [left.size(0), right.size(0)];
+                Err(Error::AddrSizes { rows, columns, length1, length2 }.into())
+            }
+            shape => Err(Error::AddrInPlaceRank { ndim: shape.len() }.into()),
+        }
+    };
+    fitting().map_err(|error| in_place::first_refusal(&[x, a, b], error))?;
+    in_place::through_elements(x, &[a, b], |x| addr(x, a, b, beta, alpha))
+}
+
+/// `beta · x + alpha · a bᵀ` with two vectors.
+pub fn addr(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    check_vectors(a, b)?;
     let common = [a.dtype(), b.dtype()].into_iter().fold(x.dtype(), DType::promote);
     for (argument, weight) in [("beta", beta), ("alpha", alpha)] {
         if !common.is_differentiable() && matches!(weight, Scalar::Float(_) | Scalar::Complex(_)) {

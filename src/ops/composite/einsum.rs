@@ -83,7 +83,7 @@ impl Term {
         while let Some((first, second)) = self.repeated() {
             let layout = self.x.layout();
             let (one, two) = (layout.shape()[first], layout.shape()[second]);
-            if one != two && one != 1 && two != 1 {
+            if one != two {
                 let label = char::from_u32(self.labels[first]).unwrap_or('.').to_string();
                 return Err(Error::EinsumRepeated { label, operand, size: two, expected: one }.into());
             }

@@ -6,9 +6,11 @@ use crate::dispatch::view;
 use crate::ops::creation::create;
 use crate::ops::reduction::reduce;
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, Recorded, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::direct::{Direct, Lies, Side, Source, Target};
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Operand, Value};
@@ -18,6 +20,7 @@ use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::following::Known;
 use crate::graph::{At, Gradients, Rule, SavedTensor, mode};
+use crate::kernels::pointwise::map;
 use crate::ops::creation::copy;
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
@@ -32,6 +35,29 @@ struct Clone {
     packed: bool,
 }
 
+/// The elements of an array that lies in order, copied into memory that is there.
+struct Copied;
+
+impl Direct for Copied {
+    fn is_elementwise(&self) -> bool {
+        true
+    }
+
+    fn takes(&self, operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
+        let is_alike = |layout: &Layout| layout.is_contiguous() && layout.shape() == result.shape();
+        matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && is_alike(layout))
+    }
+
+    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
+        dispatch!(float target.array.dtype, T => {
+            if let Side::Each(x) = Side::<T>::of(&sources[0], target.count) {
+                map::map_slice(x, target.array.room::<T>(target.first, target.count), |x| x);
+            }
+        }, else { unreachable!("the type was asked for") });
+        Ok(())
+    }
+}
+
 impl Op for Clone {
     type Saved = ();
 
@@ -41,6 +67,10 @@ impl Op for Clone {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         Ok(smallvec![Tensor::from_array(copy::laid_out(&inputs[0].array(), &self.layout)?)])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(Copied))
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -154,7 +154,7 @@ pub(crate) fn fill(target: &Array, value: Scalar) -> Result<()> {
         let value = Array::from_scalar(value, target.dtype.resolved())?;
         return write(target, &binary::expanded(&value, target.layout.shape())?);
     }
-    repeated::in_turn(target, &[], &mut |target, _| {
+    repeated::replaced(target, &[], &mut |target, _| {
         dispatch!(stored target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
         Ok(())
     })
@@ -177,7 +177,7 @@ pub(crate) fn write(target: &Array, source: &Array) -> Result<()> {
         false => source,
     };
     if !target.layout.is_non_overlapping() {
-        return repeated::in_turn(target, std::slice::from_ref(source), &mut |target, source| {
+        return repeated::replaced(target, std::slice::from_ref(source), &mut |target, source| {
             write(target, &source[0])
         });
     }

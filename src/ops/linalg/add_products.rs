@@ -1,16 +1,19 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
+use std::sync::Arc;
+
 use crate::ops;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::direct::{Beside, Direct, Lies, Side, Source, Target, beside};
 use crate::dispatch::{binary, in_place};
-use crate::dtype::{Ring, Scalar};
+use crate::dtype::{DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::pointwise::zip;
+use crate::kernels::pointwise::{map, zip};
 use crate::ops::geometry::expand;
 use crate::ops::linalg::bilinear;
 use crate::ops::linalg::bilinear::{
@@ -20,6 +23,7 @@ use crate::ops::linalg::products::{
     Matrices, MatrixVector, check_batches, check_mapped, check_matrix_sizes, refuse_bool,
 };
 use crate::ops::pointwise::arithmetic;
+use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
 /// The factors of the two summands.
@@ -101,6 +105,11 @@ impl<P: Addable> Op for AddProduct<P> {
         Ok(smallvec![Tensor::from_array(y)])
     }
 
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        let product = self.product.direct()?;
+        Some(Arc::new(Added { product, weights: self.weights }))
+    }
+
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
         keep_factors(&self.product, keep, 1)
     }
@@ -166,15 +175,64 @@ impl<P: Addable> Op for AddProduct<P> {
     }
 }
 
-/// y ← βx + αy
-fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
+/// A product that is computed into memory that is there, and added to something that goes with its rows.
+struct Added {
+    product: Arc<dyn Direct>,
+    weights: Weights,
+}
+
+impl Direct for Added {
+    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
+        let [Lies::Tensor(x, dtype), factors @ ..] = operands else { return false };
+        let goes = matches!(beside(x, result.0), Some(Beside::Each | Beside::All | Beside::Row(_)));
+        goes && *dtype == result.1 && result.0.is_plain() && self.product.takes(factors, result)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
+        self.product.compute(&sources[1..], target)?;
+        let Some(x) = sources[0].array() else { unreachable!("it is added to a tensor") };
+        let how = beside(&x.layout, &target.array.layout).unwrap_or(Beside::Each);
+        let x = Source::Array(x, 0, how);
+        let Weights { beta, alpha } = self.weights;
+        dispatch!(float target.array.dtype, T => {
+            let x = Side::<T>::of(&x, target.count);
+            let Some(y) = target.array.writable_slice::<T>() else { unreachable!("it lies in order") };
+            match x.length() {
+                None => add_along(y, x, beta, alpha),
+                Some(length) => {
+                    let rows = y.chunks_mut(length).enumerate();
+                    rows.for_each(|(index, y)| add_along(y, x.row(index, length), beta, alpha));
+                }
+            }
+        }, else { unreachable!("the type was asked for") });
+        Ok(())
+    }
+}
+
+/// βx + αy
+fn sum_of<T: Ring>(beta: Scalar, alpha: Scalar) -> impl Fn(T, T) -> T + Copy + Sync {
     let read = beta.is_true();
     let (beta, alpha): (T, T) = (beta.to(), alpha.to());
-    let Some(y) = y.writable_slice::<T>() else { unreachable!("a fresh product lies in order") };
-    zip::zip_in_place(y, x.view::<T>(), move |y, x| {
+    move |y, x| {
         let x = if read { x.mul(beta) } else { T::ZERO };
         x.add(y.mul(alpha))
-    });
+    }
+}
+
+/// y ← βx + αy of elements in a row.
+fn add_along<T: Ring>(y: &mut [T], x: Side<'_, T>, beta: Scalar, alpha: Scalar) {
+    let sum = sum_of::<T>(beta, alpha);
+    match x {
+        Side::Each(x) | Side::Row(x) => zip::zip_slice_in_place(y, x, sum),
+        Side::All(x) => map::map_slice_in_place(y, move |y| sum(y, x)),
+        Side::Column(..) => unreachable!("rows are added to"),
+    }
+}
+
+/// y ← βx + αy
+fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
+    let Some(y) = y.writable_slice::<T>() else { unreachable!("a fresh product lies in order") };
+    zip::zip_in_place(y, x.view::<T>(), sum_of::<T>(beta, alpha));
 }
 
 /// `βx + α ab` for matrices a and b.
@@ -223,6 +281,21 @@ fn check_addmm(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<[usize; 2]> {
 /// `βx + α av` for a matrix a and a vector v.
 pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Tensor> {
     check_mapped("mv", [2, 1], a, v)?;
+    check_addmv(x, a, v)?;
+    refuse_bool(a, "addmv_impl_cpu")?;
+    apply_one(AddProduct { product: MatrixVector::default(), weights }, &[x, a, v])
+}
+
+/// `addmv` in place of x.
+pub fn addmv_(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<()> {
+    in_place::through(x, &[a, v], |x| {
+        check_whole(x, &[check_addmv(x, a, v)?])?;
+        addmv(x, a, v, weights)
+    })
+}
+
+/// How long the product of a matrix and a vector is to which x is added.
+fn check_addmv(x: &Tensor, a: &Tensor, v: &Tensor) -> Result<usize> {
     let [added, matrix, vector] = [x, a, v].map(Tensor::layout);
     let (&[rows, columns], &[length], true) = (matrix.shape(), vector.shape(), added.ndim() <= 1) else {
         let [ndim, ndim1, ndim2] = [added, matrix, vector].map(|layout| layout.ndim());
@@ -236,8 +309,7 @@ pub fn addmv(x: &Tensor, a: &Tensor, v: &Tensor, weights: Weights) -> Result<Ten
     if dtype != dtype1 || dtype1 != dtype2 {
         return Err(Error::MatrixVectorDTypes { dtype, dtype1, dtype2 }.into());
     }
-    refuse_bool(a, "addmv_impl_cpu")?;
-    apply_one(AddProduct { product: MatrixVector::default(), weights }, &[x, a, v])
+    Ok(rows)
 }
 
 /// `βx + α ab` for every pair of matrices of two batches a and b.

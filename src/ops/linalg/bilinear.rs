@@ -1,11 +1,14 @@
 //! What every product shares: it is linear in both factors, and that is all that a rule has to know.
 //! The products themselves stand in `products`; `add_products` adds them to something.
 
+use std::sync::Arc;
+
 use crate::ops;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Keepsake, Op, Outputs, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::direct::Direct;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::ops::conjugate::conj;
@@ -28,6 +31,11 @@ pub(crate) trait Product: Copy + Send + Sync + 'static {
 
     /// The numbers. The factors have fitting shapes and one type, which is not `bool`.
     fn compute(&self, a: &Array, b: &Array) -> Result<Array>;
+
+    /// Computes them into memory that is there, where that can be.
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        None
+    }
 
     /// The product, recorded.
     fn call(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
@@ -199,6 +207,10 @@ impl<P: Product> Op for Times<P> {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         Ok(smallvec![Tensor::from_array(self.0.compute(&inputs[0].array(), &inputs[1].array())?)])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        self.0.direct()
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

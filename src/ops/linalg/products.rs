@@ -4,13 +4,15 @@
 mod checks;
 
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
-use ndarray::{ArrayView, Dimension, Ix2, Ix3};
+use ndarray::{ArrayView, Axis, Dimension, Ix1, Ix2, Ix3};
 use smallvec::smallvec;
 
 pub(crate) use checks::{check_batches, check_mapped, check_matrix_sizes, refuse_bool};
 
 use crate::dispatch::binary;
+use crate::dispatch::direct::{Direct, Lies, Source, Target};
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::Numbers;
 use crate::dispatch::record::records;
@@ -95,6 +97,10 @@ impl Product for Matrices {
         Ok(c.with_layout(Layout::strided(smallvec![m, n], smallvec![1, m], 0)?))
     }
 
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(*self))
+    }
+
     fn left(&self, b: &Tensor, g: &Tensor, like: &Layout) -> Result<Tensor> {
         if is_shown(&[b, g]) && self.turned == [false; 2] {
             return match self.laid_out(like).by_columns {
@@ -161,6 +167,53 @@ impl Matrices {
     }
 }
 
+/// Whether factors and their product are of one type that products are calculated in, and the product lies without
+/// gaps from the start of its memory.
+fn is_direct(operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
+    let is_alike = |operand: &Lies<'_>| matches!(operand, Lies::Tensor(_, dtype) if *dtype == result.1);
+    let is_whole = result.0.offset() == 0 && result.0.end() == result.0.numel();
+    is_whole && matches!(result.1, DType::Float32 | DType::Float64) && operands.iter().all(is_alike)
+}
+
+impl Direct for Matrices {
+    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
+        is_direct(operands, result)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
+        let (Some(a), Some(b)) = (sources[0].array(), sources[1].array()) else {
+            unreachable!("factors are tensors")
+        };
+        let [left, right] = self.turned;
+        let factors = if self.by_columns { ((b, !right), (a, !left)) } else { ((a, left), (b, right)) };
+        dispatch!(float a.dtype, T => {
+            multiply::<T>(factors.0, factors.1, target.array.room(target.first, target.count));
+        }, else { unreachable!("the type was asked for") });
+        Ok(())
+    }
+}
+
+impl Direct for MatrixVector {
+    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
+        is_direct(operands, result)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
+        let (Some(a), Some(x)) = (sources[0].array(), sources[1].array()) else {
+            unreachable!("factors are tensors")
+        };
+        dispatch!(float a.dtype, T => {
+            let column = fixed::<T, Ix1>((x, false)).insert_axis(Axis(1));
+            gemm::matmul(
+                fixed::<T, Ix2>((a, self.turned)),
+                column,
+                target.array.room(target.first, target.count),
+            );
+        }, else { unreachable!("the type was asked for") });
+        Ok(())
+    }
+}
+
 /// y = A x
 ///
 /// Ā = ȳ xᵀ, x̄ = Aᵀ ȳ
@@ -184,6 +237,10 @@ impl Product for MatrixVector {
             x.layout.offset(),
         )?;
         product(&[rows], (a, self.turned), (&x.with_layout(column), false))
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(*self))
     }
 
     fn left(&self, x: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {

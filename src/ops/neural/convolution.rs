@@ -13,7 +13,7 @@ use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::ops::complex::I;
 use crate::ops::conjugate::{imag, real};
 use crate::ops::creation::cast;
@@ -79,12 +79,8 @@ impl Op for Convolution {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let y = Tensor::from_array(self.correlation.numbers(&inputs[0].array(), &inputs[1].array())?);
-        if self.biased {
-            crate::ops::add_(&y, &Self::spread(&inputs[2].detach(), y.ndim())?)?;
-        }
-        let y = y.array();
+        let bias = self.biased.then(|| inputs[2].array());
+        let y = self.correlation.numbers(&inputs[0].array(), &inputs[1].array(), bias.as_ref())?;
         let y = if has_channels_last(inputs[0], inputs[1]) { memory_order::channels_last(y)? } else { y };
         Ok(smallvec![Tensor::from_array(y)])
     }

@@ -1,6 +1,7 @@
 //! Convolution as what it is: a form that is linear in the input, in the weight and in the output.
 //! Given any two of them it says the third, so the derivatives of each case are the other cases.
 
+mod direct;
 mod numbers;
 
 use std::sync::Arc;
@@ -12,11 +13,11 @@ use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::neural::windows::Windows;
-use crate::ops::add;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::{permute, reshape};
+use crate::ops::{add, add_};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -152,12 +153,26 @@ impl Correlation {
         self.geometry.shape(self.gives)[1]
     }
 
-    /// The numbers, from operands that have the shapes that the geometry says.
-    pub(super) fn numbers(&self, left: &Array, right: &Array) -> Result<Array> {
+    /// The numbers, from operands that have the shapes that the geometry says, and a number for each channel of the
+    /// result that is added.
+    pub(super) fn numbers(&self, left: &Array, right: &Array, bias: Option<&Array>) -> Result<Array> {
         let (left, right, dtype) = (copy::in_order(left)?, copy::in_order(right)?, left.dtype);
-        dispatch!(number dtype, T => numbers::calculate::<T>(self.gives, &self.geometry, &left, &right), else {
-            Err(Error::NotImplementedFor { operation: "convolution", dtype }.into())
-        })
+        let bias = bias.map(copy::in_order).transpose()?;
+        let found = dispatch!(float dtype, T => {
+            direct::calculate::<T>(self.gives, &self.geometry, [&left, &right], bias.as_deref())?
+        }, else { None });
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let y = dispatch!(number dtype, T => {
+            numbers::by_matrices::<T>(self.gives, &self.geometry, &left, &right)?
+        }, else { return Err(Error::NotImplementedFor { operation: "convolution", dtype }.into()) });
+        let Some(bias) = bias else { return Ok(y) };
+        let (y, _off) = (Tensor::from_array(y), mode::GradModeGuard::off());
+        let mut shape = vec![1; y.ndim()];
+        shape[1] = -1;
+        add_(&y, &reshape::reshape(&Tensor::from_array(bias.into_owned()), &shape)?)?;
+        Ok(y.array())
     }
 
     /// The third from the two others, recorded.
@@ -226,7 +241,7 @@ impl Op for Correlation {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let y = self.numbers(&inputs[0].array(), &inputs[1].array())?;
+        let y = self.numbers(&inputs[0].array(), &inputs[1].array(), None)?;
         Ok(smallvec![Tensor::from_array(y)])
     }
 

@@ -2,15 +2,18 @@
 //! is recorded here: who wants a derivative of a step writes it in operations.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::dispatch::direct::{Direct, Lies, Source, Target};
 use crate::dispatch::long_work;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dtype::{DType, Real};
 use crate::error::Result;
 use crate::graph::mode;
-use crate::kernels::descent::{Adagrad, Adam, RmsProp, Sgd, Way};
+use crate::kernels::neural::descent::{Adagrad, Adam, RmsProp, Sgd, Way};
+use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
 /// What optimisers do with a parameter. What it is multiplied by, and with what, is in 64 bits until it meets numbers.
@@ -115,6 +118,7 @@ impl Step<'_> {
         let counted = count.as_ref().map(counted).transpose()?;
         let elements = arrays[0].layout.numel() as u64;
         let compute = || {
+            let arrays: SmallVec<[&Array; 5]> = arrays.iter().collect();
             dispatch!(float arrays[0].dtype, T => move_along::<T>(descent, way, counted, &arrays), else {
                 unreachable!("the type was asked for")
             });
@@ -132,13 +136,38 @@ impl Step<'_> {
     fn compute_recorded(&self, descent: Descent, way: Way) -> Result<()> {
         let targets: SmallVec<[&Tensor; 5]> = self.written().chain(self.count).collect();
         let is_counted = self.count.is_some();
-        recording::overwriting("step", &targets, &[self.gradient], move |targets, others| {
+        let write = move |targets: &[&Tensor], others: &[&Tensor]| {
             let (written, count) = targets.split_at(targets.len() - usize::from(is_counted));
             let states: SmallVec<[Tensor; 3]> = written[1..].iter().map(|&state| state.clone()).collect();
             let count = count.first().copied();
             let step = Step { parameter: written[0], gradient: others[0], count, states: &states };
             step.compute(&descent, way)
-        })
+        };
+        let direct = Arc::new(Directly { descent, way, is_counted });
+        recording::overwriting_directly("step", &targets, &[self.gradient], write, Some(direct))
+    }
+}
+
+/// A step of arrays that were plain when it was recorded: what is written, the count, then the gradient.
+struct Directly {
+    descent: Descent,
+    way: Way,
+    is_counted: bool,
+}
+
+impl Direct for Directly {
+    fn takes(&self, operands: &[Lies<'_>], _result: (&Layout, DType)) -> bool {
+        operands.iter().all(|operand| matches!(operand, Lies::Tensor(..)))
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _target: Target<'_>) -> Result<()> {
+        let mut arrays: SmallVec<[&Array; 6]> = sources.iter().filter_map(Source::array).collect();
+        let count = if self.is_counted { Some(arrays.remove(arrays.len() - 2)) } else { None };
+        let counted = count.map(counted).transpose()?;
+        dispatch!(float arrays[0].dtype, T => move_along::<T>(&self.descent, self.way, counted, &arrays), else {
+            unreachable!("the type was asked for")
+        });
+        Ok(())
     }
 }
 
@@ -185,11 +214,12 @@ fn power(base: f64, exponent: f64) -> f64 {
 }
 
 /// One pass over the numbers of a parameter, its states and its gradient.
-fn move_along<T: Real>(descent: &Descent, way: Way, counted: Option<f64>, arrays: &[Array]) {
+fn move_along<T: Real>(descent: &Descent, way: Way, counted: Option<f64>, arrays: &[&Array]) {
     let steps = counted.unwrap_or_default();
     let [rest @ .., last] = arrays else { return };
     let Some(g) = last.slice::<T>() else { return };
-    let mut written: SmallVec<[&mut [T]; 4]> = rest.iter().filter_map(Array::writable_slice::<T>).collect();
+    let mut written: SmallVec<[&mut [T]; 4]> =
+        rest.iter().filter_map(|array| array.writable_slice::<T>()).collect();
     match (*descent, &mut *written) {
         (Descent::Sgd(step), [p]) => step.plain(way, p, g),
         (Descent::Sgd(step), [p, buffer]) => step.with_momentum(way, [p, buffer], g),

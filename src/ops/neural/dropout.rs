@@ -90,7 +90,7 @@ fn room_like(x: &Tensor) -> Result<Tensor> {
     match intercept::is_active() {
         true => {
             let like = |operands: &[Value]| Ok(create::zeros_like(intercept::first(operands))?.array());
-            intercept::elementwise("EmptyLike", &[x.into()], Box::new(like))
+            intercept::elementwise("EmptyLike", &[x.into()], Box::new(like), &|| None)
         }
         false => create::zeros_like(x),
     }

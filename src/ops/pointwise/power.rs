@@ -117,14 +117,15 @@ impl Elementwise2 for Pow {
     }
 
     /// The exponents that are a few multiplications, divisions or roots.
+    fn has_number_way(&self, b: Scalar, dtype: DType) -> bool {
+        dtype.is_float() && !dtype.is_half() && [-2.0, -1.0, -0.5, 0.5, 2.0, 3.0].contains(&b.to_f64())
+    }
+
     fn with_number(&self, a: &Array, b: Scalar, dtype: DType) -> Option<Result<Array>> {
-        if !dtype.is_float() || dtype.is_half() {
+        if !self.has_number_way(b, dtype) {
             return None;
         }
         let exponent = b.to_f64();
-        if ![-2.0, -1.0, -0.5, 0.5, 2.0, 3.0].contains(&exponent) {
-            return None;
-        }
         Some(copy::as_type_in_order(a, dtype).and_then(|a| {
             dispatch!(float dtype, T => match exponent {
                 -2.0 => unary::compute::<T, T>(&a, dtype, |x| (x * x).recip()),

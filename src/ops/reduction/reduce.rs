@@ -3,13 +3,16 @@
 
 use crate::ops;
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::direct::{Direct, Lies, Source, Target};
 use crate::dispatch::record::records;
-use crate::dtype::{Bool, DType, Element, Ring};
+use crate::dtype::{Bool, DType, Element, Number, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, mode};
@@ -20,6 +23,9 @@ use crate::ops::creation::copy;
 use crate::ops::geometry::{expand, reshape, squeeze};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
+
+/// So many elements that are the same in memory are not added up one by one.
+const MANY: usize = 1 << 26;
 
 /// Which dimensions go, and whether ones stay in their place.
 #[derive(Clone)]
@@ -69,7 +75,6 @@ impl Over {
     /// they are. A few are left to the usual way, which adds them one after the other as torch does; of so many, the
     /// product is nearer to the truth than a sum is, needs no memory, and ends.
     fn once(&self, x: &Array) -> Result<(Array, usize)> {
-        const MANY: usize = 1 << 26;
         let (mut shape, mut times) = (Dims::from_slice(x.layout.shape()), 1);
         for &dim in self.dims.iter().filter(|&&dim| x.layout.strides()[dim] == 0 && x.layout.numel() > 0) {
             times *= shape[dim];
@@ -177,21 +182,49 @@ impl Sum {
         Ok(y)
     }
 
+    /// Writes the sums of numbers.
+    fn write<T: Number>(&self, x: &Array, y: &mut [MaybeUninit<T>]) {
+        match self.over.everything::<T>(x) {
+            Some(elements) => {
+                y[0].write(kernels::total(elements));
+            }
+            None => kernels::sum::<T>(x.view::<T>(), &self.over.dims, y),
+        }
+    }
+
     /// The sums of real numbers or truth values.
     fn run(&self, x: &Array) -> Result<Array> {
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
-        dispatch!(number x.dtype, T => match self.over.everything::<T>(x) {
-            Some(elements) => { y.fresh()[0].write(kernels::total(elements)); }
-            None => kernels::sum::<T>(x.view::<T>(), &self.over.dims, y.fresh::<T>()),
-        }, else {
+        dispatch!(number x.dtype, T => self.write::<T>(x, y.fresh()), else {
             kernels::any::<Bool>(x.view::<Bool>(), &self.over.dims, y.fresh())
         });
         Ok(y)
     }
 }
 
+impl Direct for Sum {
+    fn takes(&self, operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
+        let is_float = matches!(dtype, DType::Float32 | DType::Float64);
+        is_float
+            && result.is_plain()
+            && matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && layout.numel() < MANY)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
+        let Some(x) = sources[0].array() else { unreachable!("it is a sum of tensors") };
+        dispatch!(float x.dtype, T => self.write::<T>(x, target.array.room(target.first, target.count)), else {
+            unreachable!("the type was asked for")
+        });
+        Ok(())
+    }
+}
+
 impl Op for Sum {
     type Saved = SharedLayout;
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(self.clone()))
+    }
 
     fn name(&self) -> &'static str {
         if self.over.named() { "SumBackward1" } else { "SumBackward0" }

@@ -7,49 +7,17 @@ from ..._rushlight import Tensor, _add_batch_dim, _unwrap_batched
 from ..._rushlight import _get_inplace_requires_grad_allowed as get_inplace_requires_grad_allowed
 from ..._rushlight import _set_inplace_requires_grad_allowed as set_inplace_requires_grad_allowed
 from ...func import debug_unwrap
+from . import _interpreters
 from ._called import of_tensor
-from ._interpreters import (
-    CGradInterpreterPtr,
-    CInterpreter,
-    CJvpInterpreterPtr,
-    CVmapInterpreterPtr,
-    RandomnessType,
-    TransformType,
-    _grad_decrement_nesting,
-    _grad_increment_nesting,
-    _jvp_decrement_nesting,
-    _jvp_increment_nesting,
-    _remove_batch_dim,
-    _unwrap_for_grad,
-    _vmap_decrement_nesting,
-    _vmap_increment_nesting,
-    _wrap_for_grad,
-    get_interpreter_stack,
-    peek_interpreter_stack,
-)
+from ._interpreters import *  # noqa: F403 - it says what it has
 from ._levels import get_single_level_autograd_function_allowed, set_single_level_autograd_function_allowed
 
 __all__ = [
-    "CGradInterpreterPtr",
-    "CInterpreter",
-    "CJvpInterpreterPtr",
-    "CVmapInterpreterPtr",
-    "RandomnessType",
-    "TransformType",
+    *_interpreters.__all__,
     "_add_batch_dim",
-    "_grad_decrement_nesting",
-    "_grad_increment_nesting",
-    "_jvp_decrement_nesting",
-    "_jvp_increment_nesting",
-    "_remove_batch_dim",
     "_unwrap_batched",
-    "_unwrap_for_grad",
-    "_vmap_decrement_nesting",
-    "_vmap_increment_nesting",
-    "_wrap_for_grad",
     "current_level",
     "get_inplace_requires_grad_allowed",
-    "get_interpreter_stack",
     "get_single_level_autograd_function_allowed",
     "get_unwrapped",
     "is_batchedtensor",
@@ -61,7 +29,6 @@ __all__ = [
     "maybe_current_level",
     "maybe_get_bdim",
     "maybe_get_level",
-    "peek_interpreter_stack",
     "set_inplace_requires_grad_allowed",
     "set_single_level_autograd_function_allowed",
     "unwrap_if_dead",

@@ -10,6 +10,26 @@ from ..._rushlight import Tensor
 from ...autograd import forward_ad
 from ._kinds import Kind
 
+__all__ = [
+    "CGradInterpreterPtr",
+    "CInterpreter",
+    "CJvpInterpreterPtr",
+    "CVmapInterpreterPtr",
+    "RandomnessType",
+    "TransformType",
+    "_grad_decrement_nesting",
+    "_grad_increment_nesting",
+    "_jvp_decrement_nesting",
+    "_jvp_increment_nesting",
+    "_remove_batch_dim",
+    "_unwrap_for_grad",
+    "_vmap_decrement_nesting",
+    "_vmap_increment_nesting",
+    "_wrap_for_grad",
+    "get_interpreter_stack",
+    "peek_interpreter_stack",
+]
+
 
 class TransformType(Kind):
     """The kinds of transforms."""

@@ -5,7 +5,7 @@ The functions are there as soon as the package is; what compares loads when one 
 
 from __future__ import annotations
 
-from ..._rushlight import Generator, Tensor, float64
+from ..._rushlight import Generator, Tensor, float64, strided
 from ..differentiate import grad
 from ._tensors import GradcheckError, as_tuple, check_inputs, differentiable, is_float, requires_grad
 
@@ -58,6 +58,10 @@ def gradcheck(
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     arguments = as_tuple(inputs)
+    if any(isinstance(one, Tensor) and one.layout is not strided for one in arguments):
+        from ...sparse import of_values
+
+        func, arguments = of_values(func, arguments)
     try:
         check_inputs(arguments)
         results = func(*arguments)

@@ -124,15 +124,17 @@ _POLICIES = (
 refusing(globals(), f"fully_shard register_fsdp_forward_method {_POLICIES}", NotImplementedError, _REFUSED)
 
 _NAMES = " ".join(
-    [*__all__, "fully_shard CPUOffloadPolicy MixedPrecisionPolicy OffloadPolicy StateDictConfig"]
+    [
+        *__all__,
+        "fully_shard CPUOffloadPolicy MixedPrecisionPolicy OffloadPolicy StateDictConfig",
+        "FullOptimStateDictConfig ShardedOptimStateDictConfig ShardedStateDictConfig",
+    ]
 )
 open_places(
     globals(),
     {
-        "api": {".": f"{_NAMES} FullOptimStateDictConfig ShardedOptimStateDictConfig ShardedStateDictConfig"},
-        "fully_sharded_data_parallel": {
-            ".": f"{_NAMES} FullOptimStateDictConfig ShardedOptimStateDictConfig ShardedStateDictConfig"
-        },
+        "api": {".": _NAMES},
+        "fully_sharded_data_parallel": {".": _NAMES},
         "sharded_grad_scaler": {"...amp": "ShardedGradScaler=GradScaler"},
         "wrap": {".": f"ModuleWrapPolicy {_POLICIES}"},
         "_fully_shard": {".": "FSDPModule fully_shard"},

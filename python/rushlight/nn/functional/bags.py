@@ -89,9 +89,13 @@ def in_bags(
     counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
     weighed = per_sample_weights is not None
 
+    looked_up = native.embedding
+    if options["sparse"]:
+        from ...sparse import embedding as looked_up
+
     def bagged(weight: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
         try:
-            found = native.embedding(weight, numbers, -1, scale_grad_by_freq, False)
+            found = looked_up(weight, numbers, -1, scale_grad_by_freq)
         except IndexError:
             raise RuntimeError(_outside(every_number, weight.shape[0], mode)) from None
         if weighed:

@@ -37,6 +37,10 @@ def embedding(
         padding_idx %= rows
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
+    if sparse and weight.requires_grad:
+        from ... import sparse as rows
+
+        return rows.embedding(weight, input, padding_idx, scale_grad_by_freq)
     return native.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 

@@ -147,7 +147,7 @@ def rms_norm(
     >>> torch.nn.functional.rms_norm(torch.tensor([3.0, 3.0]), [2])
     tensor([1., 1.])
     """
-    return native.rms_norm(input, normalized_shape, weight, eps)
+    return native.rms_norm(input, normalized_shape, weight, eps).contiguous()
 
 
 @shown

@@ -31,8 +31,9 @@ open_places(
         },
         "channelshuffle": {".resizing": "ChannelShuffle"},
         "container": {
-            ".containers": "ModuleDict ModuleList ParameterDict ParameterList Sequential",
+            ".containers": "ModuleDict ModuleList Sequential",
             ".former": "Container",
+            ".parameter_containers": "ParameterDict ParameterList",
         },
         "conv": {
             ".convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d "

@@ -6,6 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{Again, Forward, Operation, given, is_dispatching_to_subclasses};
 use crate::dispatch::apply::{Outputs, Overwrite, apart};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
@@ -42,6 +43,7 @@ pub(crate) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> 
         again: if creation.is_some() { Again::LyingAlike } else { Again::Alike },
         held: held.len(),
         beside: beside.clone(),
+        direct: if recording::is_on() && held.is_empty() { op.direct() } else { None },
         ..Operation::new(op.name(), owned(&all), compute)
     };
     operation.run(&|output| match creation {
@@ -75,11 +77,17 @@ fn values(operands: &[Operand<'_>]) -> SmallVec<[Value; 3]> {
     operands.iter().map(|operand| Value::from(*operand)).collect()
 }
 
-/// The output of an elementwise operation.
+/// The output of an elementwise operation, which is computed into memory that is there by what `direct` gives.
 #[cold]
-pub(crate) fn elementwise(node: &'static str, operands: &[Operand<'_>], forward: Forward) -> Result<Tensor> {
+pub(crate) fn elementwise(
+    node: &'static str,
+    operands: &[Operand<'_>],
+    forward: Forward,
+    direct: &dyn Fn() -> Option<Arc<dyn Direct>>,
+) -> Result<Tensor> {
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![Tensor::from_array(forward(operands)?)]));
-    Operation::new(node, values(operands), compute).run_one(&given)
+    let direct = if recording::is_on() { direct() } else { None };
+    Operation { direct, ..Operation::new(node, values(operands), compute) }.run_one(&given)
 }
 
 /// The outputs, so many, of an operation that leaves no node and is known by torch's name of it. It holds

@@ -135,8 +135,11 @@ pub fn ln_1p<A: Arithmetic>(x: A) -> A {
 pub fn ln_1p_of_share<A: Arithmetic>(x: A) -> A {
     let (zero, one) = (A::from_f64(0.0), A::from_f64(1.0));
     let is_large = x > A::from_f64(std::f64::consts::SQRT_2 - 1.0);
-    let f = if is_large { (x - one) * A::from_f64(0.5) } else { x };
-    joined(if is_large { one } else { zero }, f, rest_of_logarithm(f))
+    let below = x - one;
+    let f = if is_large { below * A::from_f64(0.5) } else { x };
+    // What rounding took from the difference, which is only below one half, times a slope of 1/(1 + f) there.
+    let lost = if is_large { (x - (below + one)) * A::from_f64(0.5 * 1.37) } else { zero };
+    joined(if is_large { one } else { zero }, f, rest_of_logarithm(f) + lost)
 }
 
 /// ln(eᵃ + eᵇ)

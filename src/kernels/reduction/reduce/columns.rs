@@ -10,10 +10,18 @@ use crate::kernels::simd::vectorised;
 const LEAF: usize = 32;
 
 /// Columns folded together: their states stay in the first-level cache.
-const WIDTH: usize = 512;
+const WIDTH: usize = 2048;
 
-/// Rows of one segment at the least. Longer columns are cut so that threads can share them.
-const SEGMENT: usize = 128 * LEAF;
+/// Short rows are taken together up to so many columns.
+const WIDE: usize = 512;
+
+/// Elements of one segment, unless that has only a few leaves. Longer columns are cut so that threads can share them.
+const SEGMENT: usize = 2 * GRAIN;
+
+/// Rows of one segment of columns that are so many.
+fn segment(inner: usize) -> usize {
+    (SEGMENT / inner / LEAF).max(4) * LEAF
+}
 
 /// Folds `elements` of shape (outer, `len`, `inner`) along the middle axis.
 pub(super) fn fold_columns<T, A, V, M, G>(
@@ -33,7 +41,7 @@ pub(super) fn fold_columns<T, A, V, M, G>(
     if inner == 1 {
         return rows::fold_rows(elements, len, out, fold, put);
     }
-    let segments = len.div_ceil(SEGMENT);
+    let segments = len.div_ceil(segment(inner));
     if segments == 1 {
         return fold_segments(elements, len, inner, 1, out, fold, put);
     }
@@ -61,14 +69,18 @@ fn fold_segments<T, A, V, M, G>(
     M: Fn(T) -> A + Copy + Sync,
     G: Fn(A, A) -> A + Copy + Sync,
 {
-    let grain = (GRAIN / len.min(SEGMENT)).max(WIDTH.min(inner));
+    let rows = segment(inner);
+    let grain = match inner <= WIDTH {
+        true => (GRAIN / len.min(rows) / inner).max(1) * inner,
+        false => (GRAIN / len.min(rows)).max(WIDTH),
+    };
     parallel_parts(out, grain, |mut position, mut part| {
         while !part.is_empty() {
             let (row, column) = (position / inner, position % inner);
             let width = part.len().min(inner - column).min(WIDTH);
             let (outer, segment) = (row / segments, row % segments);
-            let count = if segments == 1 { len } else { SEGMENT.min(len - segment * SEGMENT) };
-            let first = (outer * len + segment * SEGMENT) * inner + column;
+            let count = if segments == 1 { len } else { rows.min(len - segment * rows) };
+            let first = (outer * len + segment * rows) * inner + column;
             let states = fold_block(&elements[first..], count, inner, width, fold);
             let (done, rest) = part.split_at_mut(width);
             done.iter_mut().zip(states).for_each(|(out, state)| put(out, state));
@@ -92,18 +104,23 @@ where
     G: Fn(A, A) -> A + Copy,
 {
     // Of short rows as many as a loop may take are one row.
-    let beside = if stride == width { WIDTH / width } else { 1 };
+    let beside = if stride == width { (WIDE / width).max(1) } else { 1 };
     let wide = count / beside;
     if beside == 1 || wide < 2 {
         return fold_leaves(elements, count, stride, width, fold);
     }
-    let groups = fold_leaves(elements, wide, width * beside, width * beside, fold);
-    let rest = &elements[wide * beside * width..];
-    let mut states = fold_leaves(rest, count % beside, width, width, fold);
-    for group in groups.chunks_exact(width) {
-        merge_into(&mut states, group, fold.merge);
+    let mut groups = fold_leaves(elements, wide, width * beside, width * beside, fold);
+    let mut groups_left = beside;
+    while groups_left > 1 {
+        let kept = groups_left.div_ceil(2);
+        let (first, second) = groups[..groups_left * width].split_at_mut(kept * width);
+        merge_into(first, second, fold.merge);
+        groups_left = kept;
     }
-    states
+    let rest = &elements[wide * beside * width..];
+    groups.truncate(width);
+    merge_into(&mut groups, &fold_leaves(rest, count % beside, width, width, fold), fold.merge);
+    groups
 }
 
 fn merge_into<A: Copy>(states: &mut [A], others: &[A], merge: impl Fn(A, A) -> A) {

@@ -30,7 +30,9 @@ fn subsets(ndim: usize) -> Vec<Vec<usize>> {
 #[test]
 fn every_set_of_axes_and_layout_reduces_like_the_naive_loop() {
     let mut cases = 0;
-    for shape in [&[][..], &[1], &[7], &[3, 4], &[2, 3, 4, 5], &[300, 70], &[2, 5000, 3], &[9, 1, 600]] {
+    for shape in
+        [&[][..], &[1], &[7], &[3, 4], &[2, 3, 4, 5], &[300, 70], &[2, 5000, 3], &[9, 1, 600], &[70, 700]]
+    {
         let a = numbers(shape);
         let mut views = vec![a.view(), a.t()];
         if let Some(axis) = (0..shape.len()).find(|&axis| shape[axis] > 1) {
@@ -107,7 +109,7 @@ fn long_single_precision_sums_stay_accurate() {
     assert!((total - 300_000.0).abs() < 0.1, "{total}");
     let tall = a.to_shape((1_000_000, 3)).unwrap().into_owned().into_dyn();
     let totals = written(3, |out| sum::<f32>(tall.view(), &[0], out));
-    assert!(totals.iter().all(|total| (total - 100_000.0).abs() < 0.2), "{totals:?}");
+    assert!(totals.iter().all(|total| (total - 100_000.0).abs() < 0.1), "{totals:?}");
 }
 
 #[test]

@@ -7,9 +7,9 @@ use ndarray::{ArrayView2, ArrayView4, Ix4, s};
 
 use crate::dtype::Real;
 use crate::error::Result;
-use crate::kernels::attention::{Scores, turn};
 use crate::kernels::interrupt;
 use crate::kernels::linalg::gemm;
+use crate::kernels::neural::attention::{Scores, turn};
 use crate::kernels::parallel::parallel_items;
 use crate::kernels::pointwise::zip;
 use crate::ops::neural::scratch::{elements, room, writable};

@@ -21,7 +21,7 @@ use crate::tensor::Array;
 const SHARE: usize = 1 << 22;
 
 /// The array in this role, from those in the two others.
-pub(super) fn calculate<T: Number>(
+pub(super) fn by_matrices<T: Number>(
     gives: Role,
     geometry: &Geometry,
     left: &Array,

@@ -11,7 +11,7 @@ use crate::dtype::{DType, Element, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
-use crate::kernels::classes::{self as kernels, Classes};
+use crate::kernels::neural::classes::{self as kernels, Classes};
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _rushlight as native
-from .storage import TypedStorage
+from .. import _rushlight as native
+from ..storage import TypedStorage
 
 __all__ = [
     "BFloat16Storage",

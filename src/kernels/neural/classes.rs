@@ -3,8 +3,8 @@
 
 use std::mem::MaybeUninit;
 
-use super::parallel::parallel_parts;
 use crate::dtype::Real;
+use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 
 /// The classes of samples, and what these weigh. A sample of the class that is ignored counts nowhere.

@@ -5,10 +5,10 @@
 //!
 //! What is called in a loop is compiled into it, whatever it consists of: a loop is vectorised in one piece only.
 
-use super::parallel::parallel_items;
-use super::simd::vectorised;
 use crate::dtype::{Real, Ring};
+use crate::kernels::parallel::parallel_items;
 use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::simd::vectorised;
 
 /// Numbers that are taken out of all slices together: where these end need not be asked for each.
 const BLOCK: usize = 32;

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _rushlight as native
-from ._devices.absent_types import _Type
+from .. import _rushlight as native
+from .absent_types import _Type
 
 __all__ = ["finfo", "iinfo"]
 

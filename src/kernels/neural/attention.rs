@@ -3,9 +3,9 @@
 
 use ndarray::ArrayView2;
 
-use super::simd::{Calculation, calculated};
 use crate::dtype::Real;
 use crate::kernels::pointwise::math::{Arithmetic, exp};
+use crate::kernels::simd::{Calculation, calculated};
 
 /// The scores of some queries, a row for each.
 pub struct Scores<'a, T> {

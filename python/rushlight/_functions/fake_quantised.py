@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _rushlight as native
-from ._calls.showing import shown_as_given
-from ._rushlight import Tensor
-from .autograd.grad_mode import no_grad
+from .. import _rushlight as native
+from .._calls.showing import shown_as_given
+from .._rushlight import Tensor
+from ..autograd.grad_mode import no_grad
 
 __all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"]
 

@@ -3,9 +3,9 @@
 //!
 //! The gates of a sample are four rows of `size` numbers: enter, forget, new, leave.
 
-use super::simd::{Calculation, calculated};
 use crate::dtype::Real;
 use crate::kernels::pointwise::math::{Arithmetic, sigmoid, tanh};
+use crate::kernels::simd::{Calculation, calculated};
 
 /// A step of each sample: sums of inputs become open gates, and of the memory before and these come another and what
 /// is shown.

@@ -1,0 +1,298 @@
+//! Whether everything that a compiled function sees besides what it is called with is as it was when it was recorded.
+//!
+//! Most of it never changes, and is looked at before every run: dictionaries and classes tell by a number that nothing
+//! was written to them since it was last read, what functions consist of is read where it lies. Only what seems to
+//! have changed is gone through.
+
+use std::collections::HashMap;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFunction, PyList, PyTuple, PyType};
+
+use super::guard::is_same;
+
+/// A key of a dictionary and what stands under it.
+type Item = (Py<PyAny>, Py<PyAny>);
+
+/// A key and what stands under it; nothing, perhaps.
+type Entry = (Py<PyAny>, Option<Py<PyAny>>);
+
+/// A number that changes with what it is the number of; 0 says nothing.
+pub(super) struct Mark(AtomicU64);
+
+impl Mark {
+    fn new(mark: u64) -> Mark {
+        Mark(AtomicU64::new(mark))
+    }
+
+    /// Whether nothing has changed since it was this number, or all is as it was in spite of that.
+    fn holds(&self, now: u64, look: impl FnOnce() -> bool) -> bool {
+        if now != 0 && self.0.load(Ordering::Relaxed) == now {
+            return true;
+        }
+        let holds = look();
+        if holds {
+            self.0.store(now, Ordering::Relaxed);
+        }
+        holds
+    }
+}
+
+/// The number of a dictionary's last change. No two changes of any dictionaries have the same.
+#[cfg(not(Py_3_13))]
+#[allow(deprecated)] // Where it is, it is what it says.
+fn mark_of(dict: &Bound<'_, PyDict>) -> u64 {
+    // SAFETY: it is a dictionary, which begins with these fields in these versions of Python.
+    unsafe { (*dict.as_ptr().cast::<ffi::PyDictObject>()).ma_version_tag }
+}
+
+/// Nothing is known of dictionaries whose values may lie in an object.
+#[cfg(Py_3_13)]
+fn mark_of(_dict: &Bound<'_, PyDict>) -> u64 {
+    0
+}
+
+/// The number of the last change to a class, or to one that it comes from.
+#[cfg(not(Py_3_13))]
+fn mark_of_class(class: &Bound<'_, PyType>) -> u64 {
+    let class = class.as_type_ptr();
+    // SAFETY: it is a class, whose fields are these in these versions of Python.
+    unsafe {
+        match (*class).tp_flags & ffi::Py_TPFLAGS_VALID_VERSION_TAG != 0 {
+            true => u64::from((*class).tp_version_tag),
+            false => 0,
+        }
+    }
+}
+
+/// As of dictionaries.
+#[cfg(Py_3_13)]
+fn mark_of_class(_class: &Bound<'_, PyType>) -> u64 {
+    0
+}
+
+/// A part of a function, which the interpreter owns; none, perhaps.
+type Part = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject;
+
+/// How a part of functions is read that has this name.
+fn part(name: &str) -> Option<Part> {
+    Some(match name {
+        "__code__" => ffi::PyFunction_GetCode,
+        "__defaults__" => ffi::PyFunction_GetDefaults,
+        "__kwdefaults__" => ffi::PyFunction_GetKwDefaults,
+        _ => return None,
+    })
+}
+
+/// Something that a function sees, as it was.
+pub(super) enum Check {
+    /// A dictionary with these keys and values, in this order.
+    Dict(Py<PyDict>, Mark, Vec<Item>),
+    /// What a dictionary has under some keys.
+    Entries(Py<PyDict>, Mark, Vec<Entry>),
+    /// A list with these elements.
+    List(Py<PyList>, Vec<Py<PyAny>>),
+    /// What a function consists of.
+    Part(Py<PyFunction>, Part, Py<PyAny>),
+    /// What a cell holds.
+    Cell(Py<PyAny>, Py<PyAny>),
+    /// The class of an object.
+    Kind(Py<PyAny>, Py<PyType>),
+    /// Attributes of a class.
+    Class(Py<PyType>, Mark, Vec<Entry>),
+    /// An attribute of an object; an object that has none of that name, perhaps.
+    Attribute(Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>),
+    /// An object that equals a copy of it.
+    Equal(Py<PyAny>, Py<PyAny>),
+}
+
+/// Checks as `rushlight.compiler` says them: each a kind, an object, and what the kind needs besides.
+pub(super) fn checks(said: &[Bound<'_, PyTuple>]) -> PyResult<Vec<Check>> {
+    let mut checks = Vec::with_capacity(said.len());
+    let mut found: HashMap<usize, usize> = HashMap::new();
+    for said in said {
+        let kind: String = said.get_item(0)?.extract()?;
+        let object = said.get_item(1)?;
+        let other = |at: usize| said.get_item(at).map(Bound::unbind);
+        let perhaps = || if said.len() > 3 { other(3).map(Some) } else { Ok(None) };
+        let check = match kind.as_str() {
+            "dict" => {
+                let dict = object.cast_into::<PyDict>()?;
+                let items = dict.iter().map(|(key, value)| (key.unbind(), value.unbind())).collect();
+                Check::Dict(dict.clone().unbind(), Mark::new(mark_of(&dict)), items)
+            }
+            "list" => {
+                let list = object.cast_into::<PyList>()?;
+                let items = list.iter().map(Bound::unbind).collect();
+                Check::List(list.unbind(), items)
+            }
+            "entry" | "attribute" => {
+                let entry = (other(2)?, perhaps()?);
+                let at = *found.entry(object.as_ptr().addr()).or_insert(checks.len());
+                if let Some(Check::Entries(_, _, entries) | Check::Class(_, _, entries)) = checks.get_mut(at)
+                {
+                    entries.push(entry);
+                    continue;
+                }
+                if kind == "entry" { entries(object, entry)? } else { attribute(object, entry)? }
+            }
+            "equal" => Check::Equal(object.unbind(), other(2)?),
+            kind => return Err(PyValueError::new_err(format!("there is no check {kind}"))),
+        };
+        checks.push(check);
+    }
+    Ok(checks)
+}
+
+/// What a dictionary has under a key. It is looked at once more before it is relied on that nothing has changed.
+fn entries(dict: Bound<'_, PyAny>, entry: Entry) -> PyResult<Check> {
+    Ok(Check::Entries(dict.cast_into::<PyDict>()?.unbind(), Mark::new(0), vec![entry]))
+}
+
+/// An attribute of an object, read as quickly as that kind of object allows.
+fn attribute(object: Bound<'_, PyAny>, (name, value): Entry) -> PyResult<Check> {
+    let py = object.py();
+    let text: String = name.extract(py)?;
+    if let Ok(function) = object.cast_exact::<PyFunction>()
+        && let (Some(part), Some(value)) = (part(&text), &value)
+    {
+        return Ok(Check::Part(function.clone().unbind(), part, value.clone_ref(py)));
+    }
+    // SAFETY: it is an object.
+    let is_cell = unsafe { ffi::PyCell_Check(object.as_ptr()) } != 0;
+    if is_cell
+        && text == "cell_contents"
+        && let Some(value) = &value
+    {
+        return Ok(Check::Cell(object.unbind(), value.clone_ref(py)));
+    }
+    if text == "__class__"
+        && let Some(value) = &value
+        && value.bind(py).is(object.get_type())
+    {
+        let kind = object.get_type().unbind();
+        return Ok(Check::Kind(object.unbind(), kind));
+    }
+    if object.get_type().is(py.get_type::<PyType>()) {
+        let class = object.cast_into::<PyType>()?;
+        return Ok(Check::Class(class.unbind(), Mark::new(0), vec![(name, value)]));
+    }
+    Ok(Check::Attribute(object.unbind(), name, value))
+}
+
+impl Check {
+    /// Whether it is as it was.
+    pub(super) fn holds(&self, py: Python<'_>) -> bool {
+        match self {
+            Check::Dict(dict, mark, items) => {
+                let dict = dict.bind(py);
+                mark.holds(mark_of(dict), || {
+                    let same = |((own_key, own), (key, value)): (&Item, (Bound<'_, _>, Bound<'_, _>))| {
+                        is_same(own_key.bind(py), &key) && is_same(own.bind(py), &value)
+                    };
+                    dict.len() == items.len() && items.iter().zip(dict.iter()).all(same)
+                })
+            }
+            Check::Entries(dict, mark, entries) => {
+                let dict = dict.bind(py);
+                let same = |(key, value): &Entry| {
+                    dict.get_item(key).is_ok_and(|found| is_as(found.as_ref(), value.as_ref()))
+                };
+                mark.holds(mark_of(dict), || entries.iter().all(same))
+            }
+            Check::List(list, items) => {
+                let list = list.bind(py);
+                let same = |(own, item): (&Py<PyAny>, Bound<'_, PyAny>)| is_same(own.bind(py), &item);
+                list.len() == items.len() && items.iter().zip(list.iter()).all(same)
+            }
+            Check::Part(function, part, value) => {
+                // SAFETY: it is a function. What is answered belongs to it, or is nothing.
+                let found = NonNull::new(unsafe { part(function.as_ptr()) });
+                // SAFETY: as above.
+                let found = found.map(|found| unsafe { Bound::from_borrowed_ptr(py, found.as_ptr()) });
+                found.map_or_else(|| value.is_none(py), |found| is_same(value.bind(py), &found))
+            }
+            Check::Cell(cell, value) => {
+                // SAFETY: it is a cell. What is answered is a handle of ours, or nothing.
+                let found = unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyCell_Get(cell.as_ptr())) };
+                found.is_some_and(|found| is_same(value.bind(py), &found))
+            }
+            Check::Kind(object, kind) => object.bind(py).get_type().is(kind.bind(py)),
+            Check::Class(class, mark, entries) => {
+                let class = class.bind(py);
+                let same = |(name, value): &Entry| has(class, name, value.as_ref());
+                // Looking makes a number for classes that have none.
+                mark.holds(mark_of_class(class), || entries.iter().all(same))
+            }
+            Check::Attribute(object, name, value) => has(object.bind(py), name, value.as_ref()),
+            Check::Equal(object, copy) => object.bind(py).eq(copy).unwrap_or(false),
+        }
+    }
+
+    /// What it holds.
+    pub(super) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let each = |entries: &[Entry]| {
+            entries.iter().try_for_each(|(key, value)| {
+                visit.call(key)?;
+                visit.call(value)
+            })
+        };
+        match self {
+            Check::Dict(dict, _, items) => {
+                visit.call(dict)?;
+                items.iter().try_for_each(|(key, value)| {
+                    visit.call(key)?;
+                    visit.call(value)
+                })
+            }
+            Check::Entries(dict, _, entries) => {
+                visit.call(dict)?;
+                each(entries)
+            }
+            Check::Class(class, _, entries) => {
+                visit.call(class)?;
+                each(entries)
+            }
+            Check::List(list, items) => {
+                visit.call(list)?;
+                items.iter().try_for_each(|item| visit.call(item))
+            }
+            Check::Part(function, _, value) => {
+                visit.call(function)?;
+                visit.call(value)
+            }
+            Check::Attribute(object, name, value) => {
+                visit.call(object)?;
+                visit.call(name)?;
+                visit.call(value)
+            }
+            Check::Kind(object, kind) => {
+                visit.call(object)?;
+                visit.call(kind)
+            }
+            Check::Cell(object, other) | Check::Equal(object, other) => {
+                visit.call(object)?;
+                visit.call(other)
+            }
+        }
+    }
+}
+
+/// Whether an object has this attribute, or none of that name.
+fn has(object: &Bound<'_, PyAny>, name: &Py<PyAny>, value: Option<&Py<PyAny>>) -> bool {
+    let found = name.bind(object.py()).cast().ok().and_then(|name| object.getattr(name).ok());
+    is_as(found.as_ref(), value)
+}
+
+fn is_as(found: Option<&Bound<'_, PyAny>>, expected: Option<&Py<PyAny>>) -> bool {
+    match (found, expected) {
+        (None, None) => true,
+        (Some(found), Some(expected)) => is_same(expected.bind(found.py()), found),
+        _ => false,
+    }
+}

@@ -1,0 +1,276 @@
+"""The forms of what operations give on tensors without numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _rushlight as native
+from .._rushlight import Tensor
+from .meta import _NO_DATA, hollow, of_form
+
+__all__: list[str] = []
+
+_KNOWN: dict[str, Callable[..., Any]] = {}
+# What has no form before the numbers are known.
+_BY_NUMBERS = frozenset(
+    ["nonzero", "masked_select", "unique", "_unique2", "unique_consecutive", "repeat_interleave", "bincount"]
+)
+
+
+def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) -> Any:
+    """Answer in the place of an operator."""
+    name = str(func).removeprefix("aten.").partition(".")[0]
+    device = kwargs.get("device")
+    if device is not None and native.device(device).type != "meta":
+        if name in ("empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like"):
+            return func(_zeros(args[0]), *args[1:], **kwargs)
+        if name not in ("new_empty", "new_zeros", "new_ones", "new_full", "new_empty_strided"):
+            raise NotImplementedError(_NO_DATA)
+        return func(_zeros(args[0]), *args[1:], **kwargs)
+    if name in ("_local_scalar_dense", "is_nonzero", "equal", "item"):
+        if name == "equal":
+            raise NotImplementedError(
+                "aten::equal: attempted to run this operator with Meta tensors, but there was no fake impl "
+                "or Meta kernel registered."
+            )
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    if name in _BY_NUMBERS:
+        raise NotImplementedError(
+            f"The register_meta function for torch.{name}() raises unimplemented by default, as a correct "
+            "data-independent implementation does not exist."
+        )
+    given = [one for one in _flat((*args, *kwargs.values())) if isinstance(one, Tensor)]
+    if name == "copy_" and not isinstance(args[0], cls):
+        raise NotImplementedError(_NO_DATA)
+    _check_devices(name, given, cls)
+    if name.endswith("_") and not name.endswith("__"):
+        return args[0]
+    known = _KNOWN.get(name)
+    if known is not None:
+        return known(*args, **kwargs)
+    rest = {key: value for key, value in kwargs.items() if key not in ("device", "pin_memory")}
+    large = spread(name, func, args, rest, given)
+    return _forms(func(*_filled(args), **_filled(rest)), cls, given) if large is None else large
+
+
+def _check_devices(name: str, given: Sequence[Tensor], cls: type) -> None:
+    first = next((one for one in given if one.dim()), given[0] if given else None)
+    for one in given:
+        if (
+            isinstance(one, cls) != isinstance(first, cls)
+            and one.dim()
+            and name not in ("index", "copy_", "set_")
+        ):
+            found, wanted = ("meta", "cpu") if isinstance(one, cls) else ("cpu", "meta")
+            raise RuntimeError(f"Tensor on device {found} is not on the expected device {wanted}!")
+
+
+def _flat(values: Any) -> Any:
+    for one in values:
+        if isinstance(one, (tuple, list)):
+            yield from _flat(one)
+        else:
+            yield one
+
+
+def _zeros(tensor: Any) -> Tensor:
+    """Return zeros of the form of a tensor."""
+    strides = tensor.stride()
+    reach = 1 + sum((length - 1) * step for length, step in zip(tensor.shape, strides, strict=True))
+    if tensor.numel() == 0 or tensor.is_contiguous():
+        return native.zeros(tensor.shape, dtype=tensor.dtype)
+    return native.zeros(reach, dtype=tensor.dtype).as_strided(tensor.shape, strides)
+
+
+def _filled(values: Any) -> Any:
+    if isinstance(values, dict):
+        return {name: _filled(value) for name, value in values.items()}
+    if isinstance(values, (tuple, list)):
+        return type(values)(map(_filled, values)) if type(values) in (tuple, list) else values
+    return _zeros(values) if isinstance(values, Tensor) and native._is_hollow(values) else values
+
+
+def _forms(found: Any, cls: type, given: Sequence[Tensor]) -> Any:
+    if isinstance(found, (tuple, list)):
+        return (
+            type(found)(_forms(one, cls, given) for one in found)
+            if type(found) in (tuple, list)
+            else tuple(_forms(one, cls, given) for one in found)
+        )
+    return of_form(found) if isinstance(found, Tensor) else found
+
+
+def _called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def listed(function: Callable[..., Any]) -> Callable[..., Any]:
+        _KNOWN.update(dict.fromkeys(names, function))
+        return function
+
+    return listed
+
+
+@_called("detach", "alias", "lift_fresh")
+def _same(tensor: Any) -> Any:
+    return of_form(tensor)
+
+
+@_called("t")
+def _turned(tensor: Any) -> Any:
+    return hollow(tensor.shape[::-1], tensor.stride()[::-1], 0, tensor.dtype)
+
+
+@_called("transpose")
+def _exchanged(tensor: Any, first: int, second: int) -> Any:
+    order = list(range(tensor.dim()))
+    order[first], order[second] = order[second], order[first]
+    return _permuted(tensor, order)
+
+
+@_called("permute")
+def _permuted(tensor: Any, order: Sequence[int]) -> Any:
+    size, strides = tensor.shape, tensor.stride()
+    return hollow([size[one] for one in order], [strides[one] for one in order], 0, tensor.dtype)
+
+
+def _check_product(one: Any, other: Any) -> None:
+    if one.dtype is not other.dtype:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {one.dtype} != {other.dtype}"
+        )
+    if one.shape[-1] != other.shape[-2]:
+        raise RuntimeError(
+            f"a and b must have same reduction dim, but got [{one.shape[-2]}, {one.shape[-1]}] X "
+            f"[{other.shape[-2]}, {other.shape[-1]}]."
+        )
+
+
+@_called("mm", "bmm")
+def _product(one: Any, other: Any) -> Any:
+    _check_product(one, other)
+    return hollow([*one.shape[:-1], other.shape[-1]], None, 0, one.dtype)
+
+
+@_called("addmm", "baddbmm")
+def _plus_product(_: Any, one: Any, other: Any, **__: Any) -> Any:
+    return _product(one, other)
+
+
+@_called("convolution")
+def _convolved(
+    x: Any,
+    weight: Any,
+    _: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> Any:
+    count = weight.dim() - 2
+    steps, sides, gaps, more = (
+        list(one) * count if len(one) == 1 else list(one)
+        for one in (stride, padding, dilation, output_padding)
+    )
+    size = []
+    for place in range(count):
+        reach = gaps[place] * (weight.shape[place + 2] - 1)
+        length = x.shape[place + 2]
+        size.append(
+            (length - 1) * steps[place] - 2 * sides[place] + reach + more[place] + 1
+            if transposed
+            else (length + 2 * sides[place] - reach - 1) // steps[place] + 1
+        )
+    channels = weight.shape[1] * groups if transposed else weight.shape[0]
+    return hollow([x.shape[0], channels, *size], None, 0, x.dtype)
+
+
+def _like(tensor: Any, *_: Any, dtype: Any = None, memory_format: Any = None, **__: Any) -> Any:
+    if memory_format in (native.contiguous_format,):
+        return hollow(tensor.shape, None, 0, dtype or tensor.dtype)
+    if memory_format not in (None, native.preserve_format) or _has_gaps(tensor):
+        return of_form(native.empty_like(_zeros(tensor), dtype=dtype, memory_format=memory_format))
+    return of_form(tensor, dtype)
+
+
+def _has_gaps(tensor: Any) -> bool:
+    reach = 1 + sum((length - 1) * step for length, step in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.numel() != 0 and reach != tensor.numel()
+
+
+for _name in ["clone", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like", "full_like"]:
+    _KNOWN[_name] = _like
+
+
+@_called("_to_copy")
+def _converted(tensor: Any, *, dtype: Any = None, memory_format: Any = None, **__: Any) -> Any:
+    return _like(tensor, dtype=dtype, memory_format=memory_format)
+
+
+# Functions of elements, of which large tensors are not computed.
+_OF_ELEMENTS = frozenset(
+    [
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "rsub",
+        "pow",
+        "maximum",
+        "minimum",
+        "where",
+        "exp",
+        "log",
+        "sin",
+        "cos",
+        "tanh",
+        "sigmoid",
+        "relu",
+        "gelu",
+        "silu",
+        "sqrt",
+        "rsqrt",
+        "reciprocal",
+        "neg",
+        "abs",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "clamp",
+        "clamp_min",
+        "clamp_max",
+        "threshold_backward",
+        "gelu_backward",
+        "silu_backward",
+        "sigmoid_backward",
+        "tanh_backward",
+        "leaky_relu",
+        "erf",
+        "masked_fill",
+        "logical_and",
+        "logical_or",
+        "logical_not",
+        "isnan",
+        "addcmul",
+        "addcdiv",
+        "lerp",
+    ]
+)
+_LARGE = 1 << 16
+
+
+def _small(tensor: Any) -> Tensor:
+    return native.zeros((1,) * tensor.dim(), dtype=tensor.dtype)
+
+
+def spread(name: str, func: Any, args: Sequence[Any], kwargs: dict[str, Any], given: Sequence[Tensor]) -> Any:
+    """Return the form of what a function of elements gives of large tensors; `None` if it is to be computed."""
+    if name not in _OF_ELEMENTS or all(one.numel() <= _LARGE for one in given):
+        return None
+    dtype = func(*(_small(one) if isinstance(one, Tensor) else one for one in args), **kwargs).dtype
+    size = native.broadcast_tensors([native.empty(1).expand(one.shape) for one in given])[0].shape
+    whole = next((one for one in given if one.shape == size and not _has_gaps(one)), None)
+    return hollow(size, None if whole is None else whole.stride(), 0, dtype)

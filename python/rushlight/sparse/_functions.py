@@ -1,0 +1,442 @@
+"""Functions that are called with sparse tensors: with gradients of their own, or no operation beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .. import _rushlight as native
+from .._compat._C import DisableTorchFunctionSubclass
+from .._devices import absent_types as layouts
+from .._rushlight import Tensor
+from ..autograd import Function
+from ._forms import Pieces, in_words, is_sparse, like, sparse
+from ._making import Values, coalesce, dense, made, named
+from ._operators import none_of, nothing, overwrite, permuted, widened
+
+_KNOWN: dict[str, Callable[..., Any]] = {}
+
+# Of zero they are zero.
+_ELEMENTWISE = [
+    "abs",
+    "absolute",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "ceil",
+    "deg2rad",
+    "erf",
+    "erfinv",
+    "expm1",
+    "floor",
+    "frac",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "log1p",
+    "nan_to_num",
+    "rad2deg",
+    "round",
+    "sgn",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "tan",
+    "tanh",
+    "trunc",
+    "fix",
+]
+
+
+def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Answer a call of a function, or let it come to what it is made of."""
+    with DisableTorchFunctionSubclass():
+        known = _KNOWN.get(getattr(func, "__name__", ""))
+        return known(*args, **kwargs) if known else func(*args, **kwargs)
+
+
+def _called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def listed(function: Callable[..., Any]) -> Callable[..., Any]:
+        _KNOWN.update(dict.fromkeys(names, function))
+        return function
+
+    return listed
+
+
+def _kept(tensor: Any) -> Any:
+    """Return a tensor whose values may be differentiated each by itself."""
+    is_repeated = tensor.layout is layouts.sparse_coo and tensor.requires_grad
+    return coalesce(tensor) if is_repeated else tensor
+
+
+def _of_elements(name: str) -> Callable[..., Any]:
+    function = getattr(native, name)
+
+    def apply(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        kept = coalesce(tensor) if tensor.layout is layouts.sparse_coo else tensor
+        return made(function(Values.apply(kept), *args, **kwargs), kept._pieces, tensor.shape)
+
+    return apply
+
+
+def _writing(function: Callable[..., Any]) -> Callable[..., Any]:
+    def write(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        return overwrite(tensor, function(tensor.detach(), *args, **kwargs))
+
+    return write
+
+
+for _name in _ELEMENTWISE:
+    _KNOWN[_name] = _of_elements(_name)
+    _KNOWN[f"{_name}_"] = _writing(_KNOWN[_name])
+
+
+@_called("pow", "__pow__")
+def _power(tensor: Any, exponent: Any) -> Any:
+    if (isinstance(exponent, Tensor) and exponent.dim()) or not is_sparse(tensor):
+        raise NotImplementedError(
+            "Could not run 'aten::pow.Tensor_Tensor' with arguments from the 'SparseCPU' backend."
+        )
+    if exponent == 0:
+        raise RuntimeError(
+            "pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense"
+        )
+    return _of_elements("pow")(tensor, exponent)
+
+
+@named
+class Permute(Function):
+    """Dimensions in another order."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Any, order: Sequence[int]) -> Any:
+        ctx.order = order
+        return permuted(tensor, order)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        back = sorted(range(len(ctx.order)), key=lambda place: ctx.order[place])
+        return gradient.permute(back), None
+
+
+@_called("permute")
+def _permute(tensor: Any, *dims: Any) -> Any:
+    order = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    if len(order) != tensor.dim():
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+            f"desired ordering of dimensions i.e. input.dim() = {tensor.dim()} is not equal to len(dims) = "
+            f"{len(order)}"
+        )
+    return Permute.apply(tensor, [_dim(one, tensor.dim()) for one in order])
+
+
+@_called("transpose", "swapaxes", "swapdims")
+def _transpose(tensor: Any, dim0: int, dim1: int) -> Any:
+    order = list(range(tensor.dim()))
+    first, second = _dim(dim0, tensor.dim()), _dim(dim1, tensor.dim())
+    order[first], order[second] = order[second], order[first]
+    return Permute.apply(tensor, order)
+
+
+@_called("t")
+def _turn(tensor: Any) -> Any:
+    return Permute.apply(tensor, list(range(tensor.dim()))[::-1])
+
+
+def _dim(dim: int, count: int) -> int:
+    if not -count <= dim < max(count, 1):
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})"
+        )
+    return dim % max(count, 1)
+
+
+@_called("unsqueeze")
+def _widen(tensor: Any, dim: int) -> Any:
+    wide = widened(tensor.detach(), dim)
+    kept = _kept(tensor)
+    if kept is not tensor:
+        wide = widened(kept.detach(), dim)
+    return made(Values.apply(kept), wide._pieces, wide.shape) if tensor.requires_grad else wide
+
+
+@_called("sum")
+def _sum(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    if dim is None or dim == ():
+        return native.sum(tensor, dtype=dtype)
+    dims = sorted({_dim(one, tensor.dim()) for one in ([dim] if isinstance(dim, int) else dim)})
+    if tensor.layout is not layouts.sparse_coo:
+        if not keepdim:
+            raise RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported")
+        from ._making import to_compressed, to_coordinates
+
+        return to_compressed(_sum(to_coordinates(tensor), dim, keepdim, dtype=dtype), tensor.layout)
+    kept = coalesce(tensor)
+    pieces, values = kept._pieces, Values.apply(kept)
+    values = values if dtype is None else values.to(dtype)
+    first = len(pieces.places)
+    inner = [one - first + 1 for one in dims if one >= first]
+    values = values.sum(inner) if inner else values
+    size = [length for place, length in enumerate(tensor.shape) if place not in dims]
+    left = [place for place in range(first) if place not in dims]
+    if not left:
+        result = values.sum(0)
+        return (
+            result.reshape([1 if place in dims else length for place, length in enumerate(tensor.shape)])
+            if keepdim
+            else result
+        )
+    if len(left) < first:
+        raw = sparse(Pieces(pieces.places[left], values.detach()), size)
+        result = coalesce(made(values, raw._pieces, size))
+    else:
+        result = made(values, pieces, size)
+    for place in dims if keepdim else ():
+        result = _widen(result, place)
+    return result
+
+
+@_called("norm")
+def _norm(tensor: Any, p: Any = "fro", *args: Any, **kwargs: Any) -> Tensor:
+    kept = coalesce(tensor) if tensor.layout is layouts.sparse_coo else tensor
+    return Values.apply(kept).norm(2 if p in ("fro", None) else p)
+
+
+@_called("cat", "concat", "concatenate")
+def _cat(tensors: Sequence[Any], dim: int = 0, **_: Any) -> Any:
+    for place, one in enumerate(tensors):
+        if not is_sparse(one):
+            raise RuntimeError(
+                f"Concatenating sparse tensors, but a dense tensor was found at position {place}."
+            )
+    dim = _dim(dim, tensors[0].dim())
+    kept = [_kept(one) for one in tensors]
+    first, places, begin = len(kept[0]._pieces.places), [], 0
+    if dim >= first:
+        raise RuntimeError("cat: concatenation along dense dimensions of sparse tensors is not there")
+    for one in kept:
+        shift = native.zeros((first, 1), dtype=native.int64)
+        shift[dim] = begin
+        places.append(one._pieces.places + shift)
+        begin += one.shape[dim]
+    values = native.cat([Values.apply(one) for one in kept])
+    size = [*kept[0].shape[:dim], begin, *kept[0].shape[dim + 1 :]]
+    return made(values, Pieces(native.cat(places, 1), values.detach()), size)
+
+
+@_called("stack")
+def _stack(tensors: Sequence[Any], dim: int = 0, **_: Any) -> Any:
+    return _cat([_widen(one, dim) for one in tensors], dim)
+
+
+@_called("select")
+def _select(tensor: Any, dim: int, index: int) -> Any:
+    dim = _dim(dim, tensor.dim())
+    length = tensor.shape[dim]
+    if not -length <= index < length:
+        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {length}")
+    if tensor.layout is not layouts.sparse_coo:
+        from ._making import to_coordinates
+
+        return _select(to_coordinates(tensor), dim, index)
+    index %= length
+    kept = _kept(tensor)
+    pieces, values = kept._pieces, Values.apply(kept)
+    size = [*tensor.shape[:dim], *tensor.shape[dim + 1 :]]
+    first = len(pieces.places)
+    if dim >= first:
+        values = values.select(dim - first + 1, index)
+        return made(values, replace(pieces, values=values.detach()), size)
+    there = pieces.places[dim] == index
+    values = values[there]
+    if first == 1:
+        return values.sum(0)
+    rest = [place for place in range(first) if place != dim]
+    places = pieces.places[rest][:, there]
+    return made(values, Pieces(places, values.detach(), is_coalesced=pieces.is_coalesced), size)
+
+
+@_called("index_select")
+def _rows(tensor: Any, dim: int, index: Tensor) -> Any:
+    dim = _dim(dim, tensor.dim())
+    kept = coalesce(tensor)
+    pieces, values = kept._pieces, Values.apply(kept)
+    size = [*tensor.shape[:dim], index.numel(), *tensor.shape[dim + 1 :]]
+    if dim >= len(pieces.places):
+        values = values.index_select(dim - len(pieces.places) + 1, index)
+        return made(values, replace(pieces, values=values.detach()), size)
+    wanted, found = (index.reshape(-1, 1) % tensor.shape[dim] == pieces.places[dim]).nonzero().t()
+    places = pieces.places[:, found].clone()
+    places[dim] = wanted
+    values = values[found]
+    return made(values, Pieces(places, values.detach(), is_coalesced=dim == 0), size)
+
+
+@_called("narrow")
+def _narrow(tensor: Any, dim: int, start: int, length: int) -> Any:
+    return _rows(tensor, dim, native.arange(start, start + length))
+
+
+@_called("unbind", "__iter__")
+def _unbind(tensor: Any, dim: int = 0) -> Any:
+    return tuple(_select(tensor, dim, place) for place in range(tensor.shape[dim]))
+
+
+_KNOWN["__iter__"] = lambda tensor: iter(_unbind(tensor))
+
+
+@_called("__getitem__")
+def _item(tensor: Any, index: Any) -> Any:
+    index = index if isinstance(index, tuple) else (index,)
+    used = sum(one is not None and one is not Ellipsis for one in index)
+    if Ellipsis in [one for one in index if not isinstance(one, Tensor)]:
+        place = next(place for place, one in enumerate(index) if one is Ellipsis)
+        index = (*index[:place], *(slice(None),) * (tensor.dim() - used), *index[place + 1 :])
+    dim, result = 0, tensor
+    for one in index:
+        if not is_sparse(result):
+            return result[tuple(index[index.index(one) :])]
+        if one is None:
+            result, dim = _widen(result, dim), dim + 1
+        elif isinstance(one, slice):
+            places = range(*one.indices(result.shape[dim]))
+            if len(places) != result.shape[dim] or places.step != 1:
+                result = _rows(result, dim, native.tensor(list(places), dtype=native.int64))
+            dim += 1
+        elif isinstance(one, Tensor):
+            where = one.nonzero().squeeze(1) if one.dtype is native.bool else one
+            result, dim = _rows(result, dim, where), dim + 1
+        else:
+            result = _select(result, dim, int(one))
+    return result
+
+
+@_called("__setitem__")
+def _set_item(tensor: Any, index: Any, value: Any) -> Any:
+    raise TypeError("Cannot assign to a sparse tensor")
+
+
+@_called("gather")
+def _refuse_gather(tensor: Any, *_: Any, **__: Any) -> Any:
+    raise NotImplementedError("Could not run 'aten::gather' with arguments from the 'SparseCPU' backend.")
+
+
+@_called("zeros_like", "empty_like", "new_zeros", "new_empty")
+def _none(tensor: Any, *size: Any, dtype: Any = None, layout: Any = None, **_: Any) -> Any:
+    if layout is native.strided:
+        return native.zeros(tensor.shape, dtype=dtype or tensor.dtype)
+    shape = size[0] if size and not isinstance(size[0], int) else size
+    return none_of(tensor, shape or None, dtype=dtype)
+
+
+@_called("softmax", "log_softmax")
+def _softmax(tensor: Any, *_: Any, **__: Any) -> Any:
+    raise NotImplementedError("Could not run 'aten::_softmax' with arguments from the 'SparseCPU' backend.")
+
+
+@_called("type")
+def _type(tensor: Any, dtype: Any = None, **_: Any) -> Any:
+    if dtype is not None:
+        return tensor.to(dtype)
+    return native.zeros(0, dtype=tensor.dtype).type().replace("torch.", "torch.sparse.")
+
+
+def _refusing(error: type[Exception], text: str) -> Callable[..., Any]:
+    def refuse(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        raise error(text.format(layout=in_words(tensor)))
+
+    return refuse
+
+
+_KNOWN.update(
+    numpy=_refusing(TypeError, "can't convert {layout} layout tensor to numpy. Use Tensor.to_dense() first."),
+    __array__=_refusing(
+        TypeError, "can't convert {layout} layout tensor to numpy. Use Tensor.to_dense() first."
+    ),
+    tolist=_refusing(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage"),
+    data_ptr=_refusing(RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage"),
+    storage=_refusing(NotImplementedError, "Cannot access storage of {layout}TensorImpl"),
+    untyped_storage=_refusing(NotImplementedError, "Cannot access storage of {layout}TensorImpl"),
+    reshape=_refusing(RuntimeError, "reshape is not implemented for sparse tensors"),
+    flatten=_refusing(RuntimeError, "reshape is not implemented for sparse tensors"),
+    expand=_refusing(RuntimeError, "expand is unsupported for Sparse tensors"),
+    contiguous=_refusing(RuntimeError, "unsupported memory format option Contiguous"),
+    view=_refusing(
+        NotImplementedError, "Could not run 'aten::view' with arguments from the '{layout}CPU' backend."
+    ),
+)
+
+
+def _to(dtype: Any) -> Callable[..., Any]:
+    return lambda tensor, **_: tensor.to(dtype)
+
+
+_KNOWN.update(
+    double=_to(native.float64),
+    float=_to(native.float32),
+    half=_to(native.float16),
+    bfloat16=_to(native.bfloat16),
+    bool=_to(native.bool),
+    byte=_to(native.uint8),
+    char=_to(native.int8),
+    short=_to(native.int16),
+    int=_to(native.int32),
+    long=_to(native.int64),
+    cfloat=_to(native.complex64),
+    cdouble=_to(native.complex128),
+)
+
+
+def _sum_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    def add(one: Any, other: Any, **options: Any) -> Any:
+        is_dense = not is_sparse(other)
+        if (
+            is_dense
+            and is_sparse(one)
+            and (one.layout is layouts.sparse_coo or not isinstance(other, Tensor))
+        ):
+            raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+        return function(one, other, **options)
+
+    return add
+
+
+_KNOWN.update(
+    add=_sum_of(native.add), __add__=_sum_of(native.add), sub=_sum_of(native.sub), __sub__=_sum_of(native.sub)
+)
+
+
+@_called("floor_divide", "__floordiv__")
+def _floor(one: Any, other: Any) -> Any:
+    return native.div(one, other, rounding_mode="floor")
+
+
+@_called("relu", "relu_")
+def _relu(tensor: Any, inplace: bool = False) -> Any:
+    return _of_elements("relu")(tensor)
+
+
+@_called("is_nonzero", "__bool__")
+def _truth(tensor: Any) -> bool:
+    return bool(dense(tensor))
+
+
+@_called("item", "__float__", "__int__", "__complex__")
+def _number(tensor: Any) -> Any:
+    if tensor.numel() != 1:
+        raise RuntimeError(f"a Tensor with {tensor.numel()} elements cannot be converted to Scalar")
+    return dense(tensor).item()
+
+
+__all__ = ["answer", "like", "nothing"]

@@ -1,0 +1,92 @@
+//! Elementwise operations of two operands, computed into memory that is there.
+
+use std::mem::MaybeUninit;
+
+use super::Elementwise2;
+use super::numbers::{Beside, Vector};
+use crate::dispatch::direct::{Direct, Lies, Side, Source, Target};
+use crate::dtype::{DType, Real, Scalar};
+use crate::error::Result;
+use crate::kernels::pointwise::{map, zip};
+use crate::kernels::vector;
+use crate::shape::Layout;
+
+/// The operation on floating-point numbers.
+pub(super) struct Directly<E>(pub(super) E);
+
+impl<E: Elementwise2> Direct for Directly<E> {
+    fn is_elementwise(&self) -> bool {
+        true
+    }
+
+    fn takes(&self, operands: &[Lies<'_>], (_, dtype): (&Layout, DType)) -> bool {
+        match operands {
+            [Lies::Tensor(..), Lies::Tensor(..)] => true,
+            [Lies::Tensor(..), Lies::Number(number)] => {
+                !self.0.has_number_way(*number, dtype) && is_real(*number)
+            }
+            [Lies::Number(number), Lies::Tensor(..)] => is_real(*number),
+            _ => false,
+        }
+    }
+
+    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
+        let dtype = target.array.dtype;
+        dispatch!(float dtype, T => {
+            let [a, b] = [0, 1].map(|index| Side::<T>::of(&sources[index], target.count));
+            let op = match sources {
+                [Source::Array(..), Source::Array(..)] => self.0.among(dtype, dtype),
+                _ => self.0,
+            };
+            let out = target.array.room::<T>(target.first, target.count);
+            match a.length().or(b.length()) {
+                None => along(op, a, b, out),
+                Some(length) => {
+                    for (index, out) in out.chunks_mut(length).enumerate() {
+                        along(op, a.row(index, length), b.row(index, length), out);
+                    }
+                }
+            }
+        }, else { unreachable!("the type was asked for") });
+        Ok(())
+    }
+}
+
+fn is_real(number: Scalar) -> bool {
+    !matches!(number, Scalar::Complex(_))
+}
+
+/// The function of elements in a row, or of one of them again and again.
+fn along<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out: &mut [MaybeUninit<T>]) {
+    match (a, b) {
+        (Side::Each(a), Side::Each(b)) => match const { E::VECTOR.has::<T>() } {
+            true => vector::map(a, [b], out, Vector(op)),
+            false => zip::zip_slice(a, b, out, op.loops()),
+        },
+        (Side::Each(a), Side::All(b)) => match const { E::VECTOR.has::<T>() } {
+            true => vector::map(a, [], out, Beside::<E, false>(op, b.to_f64())),
+            false => {
+                let f = op.loops();
+                map::map_slice(a, out, move |a| f(a, b));
+            }
+        },
+        (Side::All(a), Side::Each(b)) => match const { E::VECTOR.has::<T>() } {
+            true => vector::map(b, [], out, Beside::<E, true>(op, a.to_f64())),
+            false => {
+                let f = op.loops();
+                map::map_slice(b, out, move |b| f(a, b));
+            }
+        },
+        (a, b) => {
+            let one = |side: Side<'_, T>| match side {
+                Side::All(one) => one,
+                _ => unreachable!("rows are taken apart before"),
+            };
+            // One for all: the same for each.
+            let (a, b) = (one(a), one(b));
+            for place in out.chunks_mut(1) {
+                along(op, Side::Each(&[a]), Side::Each(&[b]), place);
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Operations that are computed into memory that is there already: what programs are made of, where they have been
+//! recorded and all is known of how operands and results lie. Whatever is computed otherwise gives new tensors.
+//!
+//! The kernels are those that compute the operation everywhere else, so that the bits are the same.
+
+use smallvec::SmallVec;
+
+use crate::dtype::{DType, Element, Scalar};
+use crate::error::Result;
+use crate::shape::Layout;
+use crate::tensor::Array;
+
+/// An operand or a result, without its numbers.
+#[derive(Clone, Copy)]
+pub enum Lies<'a> {
+    /// A tensor lies so, of this type.
+    Tensor(&'a Layout, DType),
+    /// It is a number.
+    Number(Scalar),
+}
+
+/// How the elements of an operand go with those of a result that lies in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// One for each, in the same order.
+    Each,
+    /// One for all.
+    All,
+    /// As many as a row has, again for each row.
+    Row(usize),
+    /// One for each row of so many.
+    Column(usize),
+}
+
+/// What an operation is computed of.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// An array, from this element on where there is one for each.
+    Array(&'a Array, usize, Beside),
+    /// A number.
+    Number(Scalar),
+}
+
+impl Source<'_> {
+    /// The array, if it is one.
+    pub fn array(&self) -> Option<&Array> {
+        match self {
+            Source::Array(array, ..) => Some(array),
+            Source::Number(_) => None,
+        }
+    }
+}
+
+/// Where elements are written: so many, from the first on.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    /// The memory.
+    pub array: &'a Array,
+    /// The first of them.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+/// An operation that can be computed so.
+pub trait Direct: Send + Sync {
+    /// Whether each element of the result is a function of those beside it, so that a part of them can be computed.
+    fn is_elementwise(&self) -> bool {
+        false
+    }
+
+    /// Whether operands and a result may lie so. Those of an elementwise operation are of one type.
+    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool;
+
+    /// Computes it. A write has the first operand as its result.
+    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()>;
+}
+
+/// So many elements at most have rows: more are worth a loop that is shared between threads.
+const MOST: usize = 1 << 16;
+const SHORTEST_ROW: usize = 4;
+
+/// How an operand goes with a result that lies in order, if a loop can take it so.
+pub(crate) fn beside(operand: &Layout, result: &Layout) -> Option<Beside> {
+    let (count, all) = (operand.numel(), result.numel());
+    if all == 0 {
+        return None;
+    }
+    if operand.is_contiguous() && operand.shape() == result.shape() {
+        return Some(Beside::Each);
+    }
+    if count == 1 || count == all && operand.is_repeated_in_place() {
+        return Some(Beside::All);
+    }
+    let (shape, whole) = (operand.shape(), result.shape());
+    if !operand.is_contiguous() || all > MOST || shape.len() > whole.len() {
+        return None;
+    }
+    let missing = whole.len() - shape.len();
+    let size = |dim: usize| if dim < missing { 1 } else { shape[dim - missing] };
+    // Dimensions in front that repeat it, or dimensions behind.
+    let front = (0..whole.len()).take_while(|&dim| size(dim) == 1).count();
+    let behind = (0..whole.len()).rev().take_while(|&dim| size(dim) == 1).count();
+    let is_row = (front..whole.len()).all(|dim| size(dim) == whole[dim]);
+    let is_column = (0..whole.len() - behind).all(|dim| size(dim) == whole[dim]);
+    match (is_row, is_column) {
+        (true, _) if count >= SHORTEST_ROW => Some(Beside::Row(count)),
+        (_, true) if all / count >= SHORTEST_ROW => Some(Beside::Column(all / count)),
+        _ => None,
+    }
+}
+
+/// How the operands of an elementwise operation go with its result, if loops can take them so.
+pub(crate) fn all_beside(
+    operands: &[Lies<'_>],
+    (result, dtype): (&Layout, DType),
+) -> Option<SmallVec<[Beside; 3]>> {
+    if !result.is_contiguous() || !matches!(dtype, DType::Float32 | DType::Float64) {
+        return None;
+    }
+    let mut found = SmallVec::new();
+    let mut length = None;
+    for operand in operands {
+        let Lies::Tensor(layout, own) = operand else {
+            found.push(Beside::All);
+            continue;
+        };
+        let beside = beside(layout, result).filter(|_| *own == dtype)?;
+        if let Beside::Row(len) | Beside::Column(len) = beside
+            && *length.get_or_insert(len) != len
+        {
+            return None;
+        }
+        found.push(beside);
+    }
+    Some(found)
+}
+
+/// The elements of an operand as a loop takes them.
+#[derive(Clone, Copy)]
+pub(crate) enum Side<'a, T> {
+    /// One for each of the result.
+    Each(&'a [T]),
+    /// One for all.
+    All(T),
+    /// Those of a row, again for each row.
+    Row(&'a [T]),
+    /// One for each row, and how long rows are.
+    Column(&'a [T], usize),
+}
+
+impl<'a, T: Element> Side<'a, T> {
+    pub(crate) fn of(source: &Source<'a>, count: usize) -> Side<'a, T> {
+        let (array, first, beside) = match *source {
+            Source::Number(number) => return Side::All(number.to()),
+            Source::Array(array, first, beside) => (array, first, beside),
+        };
+        let elements = |array: &'a Array| {
+            array.slice::<T>().unwrap_or_else(|| unreachable!("it was looked at how operands lie"))
+        };
+        match beside {
+            Beside::Each => Side::Each(&elements(array)[first..first + count]),
+            Beside::All => Side::All(match array.repeated_element() {
+                Some(element) => element.to(),
+                None => elements(array)[0],
+            }),
+            Beside::Row(_) => Side::Row(elements(array)),
+            Beside::Column(length) => Side::Column(elements(array), length),
+        }
+    }
+
+    /// How long rows are, if there are any.
+    pub(crate) fn length(&self) -> Option<usize> {
+        match self {
+            Side::Row(row) => Some(row.len()),
+            Side::Column(_, length) => Some(*length),
+            _ => None,
+        }
+    }
+
+    /// What goes with a row of this length.
+    pub(crate) fn row(&self, index: usize, length: usize) -> Side<'a, T> {
+        match *self {
+            Side::Each(elements) => Side::Each(&elements[index * length..(index + 1) * length]),
+            Side::Row(row) => Side::Each(row),
+            Side::Column(elements, _) => Side::All(elements[index]),
+            Side::All(element) => Side::All(element),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Where results of operations lie that nobody gets: memory that a program keeps, in which each has a place from the
+//! operation that makes it to the last one that reads it.
+
+use std::collections::HashSet;
+
+use smallvec::SmallVec;
+
+use super::{Form, Instruction, Operand, Place, Way};
+use crate::dispatch::direct::{Beside, Lies, all_beside};
+
+/// What is there all the time, and what is not.
+pub(super) struct Plan {
+    /// Memory that is kept, in bytes.
+    pub(super) rooms: Vec<usize>,
+    /// Forms that lie there, and in which of it.
+    pub(super) kept: Vec<(usize, usize)>,
+    /// Forms that come into being in every run.
+    pub(super) passing: Vec<usize>,
+}
+
+/// Finds the ways of instructions, and a place for what these make. Forms that stay are left behind.
+pub(super) fn plan(
+    places: &[Place],
+    forms: &[Form],
+    instructions: &mut [Instruction],
+    stays: &HashSet<usize>,
+) -> Plan {
+    let mut is_left = vec![false; places.len()];
+    stays.iter().for_each(|&form| is_left[forms[form].place] = true);
+    let ends = ends(places.len(), forms, instructions);
+    let (mut rooms, mut room_of) = (Vec::new(), vec![None; places.len()]);
+    let mut free: Vec<usize> = Vec::new();
+    let mut going: Vec<Vec<usize>> = vec![Vec::new(); instructions.len()];
+    for (at, instruction) in instructions.iter_mut().enumerate() {
+        instruction.way = way(forms, instruction);
+        if let (Some(way), [Some(made)]) = (&mut instruction.way, &*instruction.outputs) {
+            let place = forms[*made].place;
+            way.is_fresh = is_left[place];
+            if !way.is_fresh {
+                let bytes = way.count * forms[*made].dtype.size();
+                let room = take(&mut free, &mut rooms, bytes);
+                room_of[place] = Some(room);
+                going[ends[place].max(at)].push(room);
+            }
+        }
+        free.append(&mut going[at]);
+    }
+    let kept: Vec<(usize, usize)> =
+        forms.iter().enumerate().filter_map(|(form, shown)| Some((form, room_of[shown.place]?))).collect();
+    let is_lasting = |form: usize| {
+        let place = forms[form].place;
+        room_of[place].is_some() || matches!(places[place], Place::Fixed { shared: true, .. })
+    };
+    for instruction in instructions {
+        instruction.shown.retain(|(form, _)| !is_lasting(*form));
+        instruction.dropped = instruction.last.iter().copied().filter(|&form| !is_lasting(form)).collect();
+    }
+    let passing = (0..forms.len()).filter(|&form| !is_lasting(form)).collect();
+    Plan { rooms, kept, passing }
+}
+
+/// The last instruction that reads each place, or makes it.
+fn ends(places: usize, forms: &[Form], instructions: &[Instruction]) -> Vec<usize> {
+    let mut ends = vec![0; places];
+    for (at, instruction) in instructions.iter().enumerate() {
+        let read = instruction.operands.iter().filter_map(|operand| match operand {
+            Operand::Form(form) => Some(*form),
+            Operand::Number(_) => None,
+        });
+        for form in read.chain(instruction.outputs.iter().flatten().copied()) {
+            ends[forms[form].place] = at;
+        }
+    }
+    ends
+}
+
+/// The smallest memory that is free and large enough, or more.
+fn take(free: &mut Vec<usize>, rooms: &mut Vec<usize>, bytes: usize) -> usize {
+    let fits = free.iter().enumerate().filter(|(_, room)| rooms[**room] >= bytes);
+    match fits.min_by_key(|(_, room)| rooms[**room]).map(|(index, _)| index) {
+        Some(index) => free.swap_remove(index),
+        None => {
+            rooms.push(bytes);
+            rooms.len() - 1
+        }
+    }
+}
+
+/// How an instruction can be computed into memory that is there, if all lies as that takes.
+fn way(forms: &[Form], instruction: &Instruction) -> Option<Way> {
+    let direct = instruction.direct.clone()?;
+    let result = match (&*instruction.outputs, instruction.operands.first()) {
+        ([Some(made)], _) => *made,
+        // A write.
+        ([], Some(Operand::Form(first))) => *first,
+        _ => return None,
+    };
+    let lies: SmallVec<[Lies<'_>; 6]> = instruction
+        .operands
+        .iter()
+        .map(|operand| match operand {
+            Operand::Number(number) => Lies::Number(*number),
+            Operand::Form(form) => Lies::Tensor(&forms[*form].layout, forms[*form].dtype),
+        })
+        .collect();
+    let Form { layout, dtype, .. } = &forms[result];
+    let is_whole = layout.offset() == 0 && layout.end() == layout.numel();
+    if !direct.takes(&lies, (layout, *dtype)) || !is_whole && !instruction.outputs.is_empty() {
+        return None;
+    }
+    let beside = match direct.is_elementwise() {
+        true => all_beside(&lies, (layout, *dtype))?,
+        false => lies.iter().map(|_| Beside::Each).collect(),
+    };
+    Some(Way { direct, beside, result, count: layout.numel(), is_fresh: false })
+}
