@@ -21,7 +21,7 @@ MAY_USE = {
 }
 
 # Who may have torch's inner names: modules that torch itself has around them, and names as files have them.
-SHELLS = {"__init__", "jit", "overrides", "utils", "_files"}
+SHELLS = {"__init__", "jit", "overrides", "sparse", "utils", "_files"}
 
 
 def loaded(source, place):

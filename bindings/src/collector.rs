@@ -39,7 +39,7 @@ use rushlight::tensor::{cycle, register_bareness};
 use crate::function::context_in;
 use crate::hooks::PythonHook;
 use crate::saved::packed_in;
-use crate::tensor::object::{TensorBase, track, visit_deposit, visit_object};
+use crate::tensor::object::{TensorBase, Visit, is_hosting, track, visit_deposit, visit_object};
 use crate::unlocked;
 use classes::{Classes, address};
 
@@ -60,22 +60,6 @@ fn most(generation: usize) -> usize {
         Some(&most) if !cfg!(threads_at_once) => most,
         _ => REACH.load(Ordering::Relaxed),
     }
-}
-
-/// Whether anything of the engine may hold anything of Python.
-static HOSTED: AtomicBool = AtomicBool::new(false);
-
-/// To be called when something of the engine begins to hold something of Python.
-#[inline]
-pub(crate) fn host() {
-    HOSTED.store(true, Ordering::Relaxed);
-}
-
-/// Whether anything of the engine may hold anything of Python, so that new objects of tensors that
-/// have a history are to be under the collector's eyes.
-#[inline]
-pub(crate) fn is_hosting() -> bool {
-    HOSTED.load(Ordering::Relaxed)
 }
 
 /// Has the collector tell when it begins and ends.
@@ -393,7 +377,7 @@ pub(crate) fn visit_held<T>(
 
 /// Shows the stand-in of the tensor of an object, for a slot: what `visit` answers, and zero without one.
 #[inline]
-pub(crate) fn visit_tensor(body: &TensorBase, visit: impl FnOnce(*mut ffi::PyObject) -> c_int) -> c_int {
+pub(crate) fn visit_tensor(body: &TensorBase, visit: &mut Visit<'_>) -> c_int {
     let show = |snapshot: &Snapshot| {
         let member =
             *snapshot.stand_ins_of(body, |body, show| show(Holding::Tensor(body.tensor())))?.first()?;

@@ -12,11 +12,10 @@ use rushlight::graph::{Call, Gradients, Hook, HookId};
 use rushlight::tensor::HookHandle;
 use rushlight::{Result, Tensor};
 
-use crate::collector;
 use crate::dtype::tensor_type_name;
 use crate::error::carry;
 use crate::returns::ToPython;
-use crate::tensor::object::{Reference, as_tensor, wrap};
+use crate::tensor::object::{Reference, as_tensor, host, wrap};
 
 /// A Python callable on a tensor or node.
 pub(crate) struct PythonHook {
@@ -26,7 +25,7 @@ pub(crate) struct PythonHook {
 impl PythonHook {
     /// The callable as a hook.
     pub(crate) fn of(function: &Bound<'_, PyAny>) -> Arc<dyn Hook> {
-        collector::host();
+        host();
         Arc::new(PythonHook { function: Reference::new(function.clone().unbind()) })
     }
 

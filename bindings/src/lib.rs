@@ -164,7 +164,7 @@ mod _rushlight {
         limits::install(module)?;
         generator::install(module)?;
         size::install(module)?;
-        tensor::object::install(module)?;
+        tensor::install(module)?;
         collector::install(module.py())?;
         functions::install(module)
     }

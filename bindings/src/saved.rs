@@ -16,12 +16,12 @@ use rushlight::graph::{Holding, NodeRef, Packer, SavedTensor as Saved, Shown, So
 use rushlight::{Error, Result, Tensor};
 
 use crate::classes::type_name;
-use crate::collector::{self, visit_held};
+use crate::collector::visit_held;
 use crate::error::{carry, raise};
 use crate::function::FunctionBase;
 use crate::node::{calculated, show_calculated, show_saved};
 use crate::returns::ToPython;
-use crate::tensor::object::{Reference, as_tensor, wrap};
+use crate::tensor::object::{Reference, as_tensor, host, wrap};
 
 /// A pair of Python functions.
 pub(crate) struct PythonPacker {
@@ -31,7 +31,7 @@ pub(crate) struct PythonPacker {
 
 impl PythonPacker {
     fn new(pack: &Bound<'_, PyAny>, unpack: &Bound<'_, PyAny>) -> PythonPacker {
-        collector::host();
+        host();
         let reference = |object: &Bound<'_, PyAny>| Reference::new(object.clone().unbind());
         PythonPacker { pack: reference(pack), unpack: reference(unpack) }
     }

@@ -23,6 +23,7 @@ use self::pointwise::arithmetic;
 use self::pointwise::division;
 use self::pointwise::exp_log;
 use self::pointwise::extremes;
+use self::pointwise::gamma;
 use self::pointwise::hyperbolic;
 use self::pointwise::pairs;
 use self::pointwise::power;
@@ -90,7 +91,7 @@ elementwise! {
     cos, cos_: trigonometry::Cos, "The cosine of every element.";
     cosh, cosh_: hyperbolic::Cosh, "The hyperbolic cosine of every element.";
     deg2rad, deg2rad_: special::Angle::<false>, "The angles in radians.";
-    digamma, digamma_: special::Digamma, "The derivative of the logarithm of the gamma function at every element.";
+    digamma, digamma_: gamma::Digamma, "The derivative of the logarithm of the gamma function at every element.";
     erf, erf_: exp_log::Erf, "The error function of every element.";
     erfc, erfc_: exp_log::Erfc, "One less the error function of every element.";
     erfinv, erfinv_: special::Erfinv, "The number whose error function every element is.";
@@ -100,7 +101,7 @@ elementwise! {
     floor, floor_: rounding::Floor, "Every element rounded down.";
     frac, frac_: rounding::Frac, "What is behind the point of every element.";
     i0, i0_: special::I0, "The modified Bessel function of the first kind of order zero.";
-    lgamma, lgamma_: special::Lgamma, "The logarithm of the magnitude of the gamma function.";
+    lgamma, lgamma_: gamma::Lgamma, "The logarithm of the magnitude of the gamma function.";
     log, log_: exp_log::Log, "The natural logarithm of every element.";
     log10, log10_: exp_log::Log10, "The logarithm to base ten of every element.";
     log1p, log1p_: exp_log::Log1p, "The natural logarithm of every element plus one.";

@@ -1,5 +1,5 @@
-//! The rooms of the engine and who may use whom, read from its sources. The table is that of
-//! `ARCHITECTURE.md`.
+//! The rooms of the engine and of the bindings and who may use whom, read from their sources, and where `unsafe` may
+//! stand. The tables are those of `ARCHITECTURE.md`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -48,6 +48,94 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "dispatch::long_work",
         ],
     ),
+];
+
+/// The rooms of the bindings: files of each use those of the rooms above it, and each other.
+const BINDINGS: &[(&str, &[&str])] = &[
+    (
+        "interpreter",
+        &["callbacks", "declining", "frame", "origin", "signals", "tensor::number", "unlocked", "warnings"],
+    ),
+    ("object", &["tensor::object"]),
+    (
+        "values",
+        &[
+            "arguments",
+            "classes",
+            "convert",
+            "device",
+            "dtype",
+            "error",
+            "generator",
+            "limits",
+            "memory",
+            "returns",
+            "signature",
+            "size",
+            "whole",
+        ],
+    ),
+    (
+        "seeing",
+        &[
+            "forward",
+            "intercept",
+            "mapped",
+            "mapping",
+            "mode",
+            "overrides",
+            "profile",
+            "received",
+            "transform",
+        ],
+    ),
+    ("calls", &["body", "callable", "elsewhere", "inventory", "outputs", "tensor::shown", "writes"]),
+    (
+        "graph",
+        &[
+            "anomaly",
+            "backward",
+            "collector",
+            "creation",
+            "descent",
+            "function",
+            "hooks",
+            "inspect",
+            "node",
+            "program",
+            "saved",
+        ],
+    ),
+    ("tensor", &["functions", "tensor"]),
+];
+
+/// Where `unsafe` may stand: whole folders, and files.
+const UNSAFE: &[&str] = &[
+    "src/graph/arena",
+    "src/graph/leaf",
+    "src/graph/node",
+    "src/kernels/linalg/gemm",
+    "src/kernels/parallel",
+    "src/kernels/testing",
+    "src/shape/shared",
+    "src/sharing",
+    "src/storage",
+    "src/tensor/array",
+    "bindings/src/backward",
+    "bindings/src/callable",
+    "bindings/src/collector",
+    "bindings/src/frame",
+    "bindings/src/mode",
+    "bindings/src/origin",
+    "bindings/src/overrides/showing",
+    "bindings/src/program/sight",
+    "bindings/src/received",
+    "bindings/src/size",
+    "bindings/src/tensor/construct",
+    "bindings/src/tensor/numpy",
+    "bindings/src/tensor/object",
+    "bindings/src/tensor/operators",
+    "bindings/src/tensor/shown",
 ];
 
 /// Macros that the whole crate uses; they are at its root whatever room they are written in.
@@ -119,6 +207,23 @@ fn violations(room: &str, source: &str) -> Vec<String> {
     paths(&code(source)).into_iter().filter(|path| !fits(path)).collect()
 }
 
+/// Which room of the bindings a path of modules is of, the most particular one: `tensor::object::life` is of `object`.
+fn room_of(path: &str) -> Option<usize> {
+    let within =
+        |module: &str| path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"));
+    let found = BINDINGS.iter().enumerate().flat_map(|(room, (_, modules))| {
+        modules.iter().filter(|module| within(module)).map(move |module| (module.len(), room))
+    });
+    found.max().map(|(_, room)| room)
+}
+
+/// What a file of the bindings uses of rooms below its own.
+fn used_below(module: &str, source: &str) -> Vec<String> {
+    let Some(room) = room_of(module) else { return vec![format!("{module} is in no room")] };
+    let is_below = |path: &String| room_of(path).is_none_or(|other| other > room);
+    paths(&code(source)).into_iter().filter(is_below).collect()
+}
+
 fn sources(directory: &Path) -> Vec<PathBuf> {
     let mut found = vec![];
     for entry in fs::read_dir(directory).unwrap() {
@@ -153,6 +258,45 @@ fn every_room_uses_only_the_rooms_that_it_may() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(rooms.len(), MAY_USE.len(), "every room was visited: {rooms:?}");
     assert!(read >= 80, "only {read} files were read");
+}
+
+#[test]
+fn the_bindings_have_one_direction() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("bindings/src");
+    let mut wrong = vec![];
+    for path in sources(&root) {
+        let inside = path.strip_prefix(&root).unwrap().with_extension("");
+        let parts: Vec<&str> = inside.iter().map(|part| part.to_str().unwrap()).collect();
+        let module = parts.join("::");
+        let module = module.strip_suffix("::mod").unwrap_or(&module);
+        if module == "lib" {
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        wrong.extend(used_below(module, &source).iter().map(|used| format!("{module} uses {used}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(used_below("error", "use crate::{callable, dtype};"), ["callable"]);
+    assert_eq!(used_below("tensor::object::life", "use crate::tensor::operators;"), ["tensor::operators"]);
+    assert!(used_below("tensor::values", "use crate::tensor::object::wrap;").is_empty());
+}
+
+#[test]
+fn unsafe_stands_in_its_rooms() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut wrong = vec![];
+    for path in [top.join("src"), top.join("bindings/src")].iter().flat_map(|root| sources(root)) {
+        let inside = path.strip_prefix(top).unwrap().with_extension("");
+        let is_named = UNSAFE.iter().any(|room| inside.starts_with(room));
+        let source = fs::read_to_string(&path).unwrap();
+        let has_any = code(&source).lines().any(|line| {
+            ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"].iter().any(|word| line.contains(word))
+        });
+        if has_any && !is_named {
+            wrong.push(inside.display().to_string());
+        }
+    }
+    assert!(wrong.is_empty(), "unsafe in {}", wrong.join(", "));
 }
 
 #[test]

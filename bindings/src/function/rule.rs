@@ -16,10 +16,9 @@ use rushlight::tensor::Array;
 use rushlight::{Error, Result, Tensor};
 
 use super::FunctionBase;
-use crate::collector;
 use crate::error::carry;
 use crate::returns::ToPython;
-use crate::tensor::object::{Reference, as_tensor, wrap};
+use crate::tensor::object::{Reference, as_tensor, host, wrap};
 
 /// Calls the backward of a context's class.
 pub(super) struct Custom {
@@ -29,7 +28,7 @@ pub(super) struct Custom {
 
 impl Custom {
     pub(super) fn new(context: &Bound<'_, FunctionBase>) -> Custom {
-        collector::host();
+        host();
         let name = context.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
         Custom { context: Reference::new(context.clone().unbind()), name: name.into() }
     }

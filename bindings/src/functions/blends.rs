@@ -13,11 +13,10 @@ use rushlight::dtype::Scalar;
 use rushlight::ops;
 use rushlight::ops::composite::normal::Normal;
 use rushlight::ops::pointwise::blend;
+use rushlight::ops::pointwise::gamma::{mvlgamma, mvlgamma_, polygamma, polygamma_};
 use rushlight::ops::pointwise::pairs::Xlogy;
 use rushlight::ops::pointwise::representation;
-use rushlight::ops::pointwise::special::{
-    Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum, mvlgamma, mvlgamma_, polygamma, polygamma_,
-};
+use rushlight::ops::pointwise::special::{Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum};
 use rushlight::{Result, Tensor};
 
 const ADDED: &[&str] = &[

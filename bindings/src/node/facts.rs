@@ -11,11 +11,10 @@ use rushlight::tensor::HookHandle;
 
 use super::{locked, wrap_node};
 use crate::anomaly;
-use crate::collector;
 use crate::device::Device;
 use crate::dtype::wrap_dtype;
 use crate::hooks::{PythonHook, RemovableHandle};
-use crate::tensor::object::{deposit, deposited, withdraw};
+use crate::tensor::object::{deposit, deposited, host, withdraw};
 
 /// The position of a node on the tape, unless somebody has said another one.
 pub(crate) fn sequence_number(node: &NodeRef) -> u64 {
@@ -94,7 +93,7 @@ pub(crate) fn metadata(py: Python<'_>, node: &NodeRef) -> PyResult<Py<PyAny>> {
     static MAKING: Mutex<()> = Mutex::new(());
     let slot = &node.extras_or_new().foreign;
     if deposited(slot, py).is_none() {
-        collector::host();
+        host();
         let metadata = PyDict::new(py);
         anomaly::fill(&metadata, node)?;
         let _making = locked(py, &MAKING);

@@ -6,7 +6,9 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{
+    PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple,
+};
 use rushlight::dispatch::default_dtype;
 use rushlight::dispatch::modes::recording;
 use rushlight::dtype::{Bool, Complex, DType, Element, Scalar};
@@ -19,6 +21,7 @@ use rushlight::{Tensor, dispatch};
 use super::object::as_tensor;
 use super::{numpy, values};
 use crate::classes::{is_a, type_name};
+use crate::device::Device;
 use crate::error::raise;
 use crate::memory::elements_of;
 use crate::signals::Listening;
@@ -63,8 +66,21 @@ pub(crate) fn as_is(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<T
     }
 }
 
+/// What a call of the type of tensors makes, for a device that is there.
+pub(crate) fn called(
+    arguments: &Bound<'_, PyTuple>,
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Tensor> {
+    if let Some(keywords) = keywords
+        && let Some(device) = keywords.get_item("device")?
+    {
+        Device::of(&device)?.usable()?;
+    }
+    legacy(arguments)
+}
+
 /// What `torch.Tensor(...)` makes: sizes give memory, a sequence gives elements of the default type.
-pub(super) fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
+fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
     let default = default_dtype::get();
     let first = match arguments.len() {
         0 => return create::empty(&[0], default).map_err(raise),

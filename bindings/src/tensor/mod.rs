@@ -11,3 +11,22 @@ mod operators;
 pub(crate) mod shown;
 pub(crate) mod text;
 pub(crate) mod values;
+
+use pyo3::prelude::*;
+
+use crate::{collector, error, intercept, overrides};
+
+/// Makes the type `rushlight.Tensor`, and tells objects of it what the other rooms do in their lives.
+pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let others = object::Others {
+        slots: operators::slots,
+        add_attributes: shown::install,
+        made: overrides::install,
+        construct: construct::called,
+        derived: overrides::meet,
+        is_dispatch_subclass: intercept::is_dispatch_subclass,
+        visit: collector::visit_tensor,
+        exception: error::panicked,
+    };
+    object::install(module, others)
+}

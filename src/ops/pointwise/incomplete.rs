@@ -7,7 +7,7 @@ use crate::dispatch::operand::{Kept, Operand, Value};
 use crate::dtype::{DType, Real};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::{incomplete, jets, special as kernels};
-use crate::ops::pointwise::special;
+use crate::ops::pointwise::gamma;
 use crate::ops::{add, digamma, exp, lgamma, log, mul, neg, sub};
 use crate::tensor::Tensor;
 
@@ -76,7 +76,7 @@ fn density(order: u8, a: &Tensor, x: &Tensor) -> Result<Tensor> {
         let mut choices = 1.0;
         for k in 1..=n {
             choices *= (n + 1 - k) as f64 / k as f64;
-            let bend = mul(&special::polygamma(k as i64, a)?, choices)?;
+            let bend = mul(&gamma::polygamma(k as i64, a)?, choices)?;
             sum = sub(&sum, &mul(&densities[n - k], &bend)?)?;
         }
         densities.push(sum);

@@ -7,6 +7,7 @@ pub mod compare;
 pub mod division;
 pub mod exp_log;
 pub mod extremes;
+pub mod gamma;
 pub mod hyperbolic;
 pub mod incomplete;
 pub mod integer;

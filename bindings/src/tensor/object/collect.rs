@@ -3,13 +3,29 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::ffi;
 use rushlight::Tensor;
 
+use super::others::others;
 use super::{Object, TensorBase};
-use crate::collector;
+
+/// Whether anything of the engine may hold anything of Python.
+static HOSTED: AtomicBool = AtomicBool::new(false);
+
+/// To be called when something of the engine begins to hold something of Python.
+#[inline]
+pub(crate) fn host() {
+    HOSTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether anything of the engine may hold anything of Python, so that new objects of tensors that
+/// have a history are to be under the collector's eyes.
+#[inline]
+pub(crate) fn is_hosting() -> bool {
+    HOSTED.load(Ordering::Relaxed)
+}
 
 /// Puts an object under the collector's eyes. To be called when it begins to refer to Python
 /// objects, be it through its dictionary or through the tensor's hooks.
@@ -21,7 +37,7 @@ pub(crate) fn track(object: &pyo3::Bound<'_, TensorBase>) {
 /// Whether a new object is to be under the collector's eyes.
 #[inline]
 pub(super) fn is_hosted(tensor: &Tensor) -> bool {
-    collector::is_hosting() && tensor.requires_grad()
+    is_hosting() && tensor.requires_grad()
 }
 
 /// # Safety
@@ -56,7 +72,7 @@ pub(super) unsafe extern "C" fn traverse(
                 return stop;
             }
         }
-        let stop = collector::visit_tensor(body, |stand_in| visit(stand_in, context));
+        let stop = (others().visit)(body, &mut |stand_in| visit(stand_in, context));
         if stop != 0 {
             return stop;
         }

@@ -20,8 +20,7 @@ use rushlight::Tensor;
 use rushlight::tensor::{Foreign, register_release, register_watch};
 
 use super::Object;
-use super::collect::track_raw;
-use crate::collector;
+use super::collect::{host, track_raw};
 
 /// Hands an object without references over to its tensor, if somebody else holds that.
 ///
@@ -36,7 +35,7 @@ pub(super) unsafe fn survives(object: *mut Object) -> bool {
         }
         ffi::Py_INCREF(object.cast());
         track_raw(object.cast());
-        collector::host();
+        host();
         body.bereft.store(false, Ordering::Relaxed);
         body.tensor.foreign().set_owned(true);
         true

@@ -10,10 +10,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use super::others::{Others, introduce, others};
 use super::{Object, TensorBase, collect, custody, guarded, life, wrap_as};
-use crate::device::Device;
-use crate::overrides;
-use crate::tensor::{construct, operators, shown};
 
 /// The type, for the whole life of the process once `install` has run.
 static TENSOR: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(ptr::null_mut());
@@ -59,8 +57,9 @@ fn properties() -> [ffi::PyGetSetDef; 2] {
     ]
 }
 
-/// Makes the type and adds it to the module.
-pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Makes the type, with what others have to say in it, and adds it to the module.
+pub(crate) fn install(module: &Bound<'_, PyModule>, others_do: Others) -> PyResult<()> {
+    introduce(others_do);
     let py = module.py();
     let base = py.get_type::<TensorBase>();
     // SAFETY: a type object that is alive may be read.
@@ -81,7 +80,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
         slot(ffi::Py_tp_members, members.as_mut_ptr().cast()),
         slot(ffi::Py_tp_getset, properties.as_mut_ptr().cast()),
     ];
-    slots.extend(operators::slots());
+    slots.extend((others().slots)());
     slots.push(slot(0, ptr::null_mut()));
     let mut spec = ffi::PyType_Spec {
         name: c"rushlight.Tensor".as_ptr(),
@@ -94,12 +93,12 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let class =
         unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpecWithBases(&mut spec, base.as_ptr()))? };
     let class: Bound<'_, PyType> = class.cast_into()?;
-    shown::install(&base.clone())?;
+    (others().add_attributes)(&base)?;
     name_in_messages(&class, c"Tensor");
     name_in_messages(&base, c"torch._C.TensorBase");
     module.add("Tensor", &class)?;
     TENSOR.store(class.into_ptr().cast(), Ordering::Relaxed);
-    overrides::install(tensor_type());
+    (others().made)(tensor_type());
     custody::listen();
     Ok(())
 }
@@ -119,12 +118,8 @@ unsafe extern "C" fn new(
                 Bound::from_borrowed_ptr_or_opt(py, keywords),
             )
         };
-        if let Some(keywords) = keywords
-            && let Ok(device) = keywords.get_item("device")
-        {
-            Device::of(&device)?.usable()?;
-        }
-        let made = construct::legacy(arguments.cast()?)?;
+        let keywords = keywords.as_ref().map(|keywords| keywords.cast()).transpose()?;
+        let made = (others().construct)(arguments.cast()?, keywords)?;
         wrap_as(class.cast()?, made).map(Bound::into_ptr)
     })
 }

@@ -1,13 +1,14 @@
 //! The Python type `rushlight.Tensor`: its memory layout, and the rule that one engine tensor is
 //! one Python object. How such an object is born and dies is in `life`, when it outlives Python's
 //! interest in `custody`, what the collector sees in `collect`, the type itself in `kind`. What a
-//! tensor can do is in the rooms beside this one.
+//! tensor can do is in the rooms beside this one, of which it knows what `others` says.
 
 mod collect;
 mod custody;
 mod kind;
 mod life;
 mod meeting;
+mod others;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -21,12 +22,11 @@ use pyo3::types::{PyDict, PyType};
 use rushlight::Tensor;
 use rushlight::tensor::Subclass;
 
-use crate::error::panicked;
-use crate::{intercept, overrides};
-
-pub(crate) use collect::track;
+pub(crate) use collect::{host, is_hosting, track};
 pub(crate) use custody::{Reference, deposit, deposited, visit_deposit, visit_object, withdraw};
 pub(crate) use kind::{install, name_in_messages, slot, tensor_class, tensor_type};
+use others::others;
+pub(crate) use others::{Others, Visit};
 
 /// What every tensor object consists of. Methods and attributes are declared on this class;
 /// `rushlight.Tensor`, which adds the slots and no field, is the type users see.
@@ -88,8 +88,7 @@ impl TensorBase {
         kind::adopt(class);
         let above = py.get_type::<pyo3::types::PySuper>().call1((py.get_type::<TensorBase>(), class))?;
         above.call_method("__init_subclass__", (), arguments)?;
-        overrides::meet(class)?;
-        Ok(())
+        (others().derived)(class)
     }
 }
 
@@ -122,7 +121,7 @@ pub(crate) fn wrap_as<'py>(class: &Bound<'py, PyType>, tensor: Tensor) -> PyResu
     // instances begin like `Object`; the result is a new reference or null with an exception.
     let object = unsafe { Bound::from_owned_ptr_or_err(py, life::create(class.as_type_ptr(), tensor))? };
     if class.as_type_ptr() != tensor_type()
-        && intercept::is_dispatch_subclass(class)?
+        && (others().is_dispatch_subclass)(class)?
         && let Some(tensor) = as_tensor(&object)
     {
         tensor.foreign().set_subclass(Subclass::WithData);
@@ -180,7 +179,7 @@ fn run<T>(body: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
             None
         }
         Err(payload) => {
-            panicked(payload).restore(py);
+            (others().exception)(payload).restore(py);
             None
         }
     }
