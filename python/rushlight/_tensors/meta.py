@@ -29,6 +29,15 @@ class MetaTensor(Tensor):
 
     _strides: tuple[int, ...]
 
+    def __new__(cls, data: Any = None, requires_grad: bool = True, **_: Any) -> Any:
+        """Make a parameter, as the class of one is called for."""
+        from ..nn import Parameter
+
+        return Parameter(data, requires_grad)
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Nothing is left to do."""
+
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Sequence[type], args: Any = (), kwargs: Any = None) -> Any:
         from .meta_forms import answer
@@ -108,6 +117,16 @@ class MetaTensor(Tensor):
             return self
         return Tensor.to(self, dtype or self.dtype, memory_format=order, copy=bool(must))
 
+    def clone(self, *, memory_format: Any = native.preserve_format) -> Any:
+        """Return the form in another order."""
+        return Tensor.clone(self, memory_format=memory_format)
+
+    def type(self, dtype: Any = None, **_: Any) -> Any:
+        """Return the name of the type, or the form in another type."""
+        if dtype is None:
+            return Tensor.type(self).replace("torch.", "torch.meta.")  # type: ignore[union-attr]
+        return self.to(dtype)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not self.is_leaf:
             return Tensor.__deepcopy__(self, memo)  # type: ignore[attr-defined]
@@ -138,6 +157,21 @@ class MetaTensor(Tensor):
     def __format__(self, spec: str) -> str:
         return repr(self).__format__(spec)
 
+
+def _to(dtype: Any) -> Callable[..., Any]:
+    return lambda self, **_: self.to(dtype)
+
+
+for _name, _dtype in {
+    "double": native.float64,
+    "float": native.float32,
+    "half": native.float16,
+    "bfloat16": native.bfloat16,
+    "bool": native.bool,
+    "int": native.int32,
+    "long": native.int64,
+}.items():
+    setattr(MetaTensor, _name, _to(_dtype))
 
 MetaTensor.__name__ = MetaTensor.__qualname__ = "Tensor"
 
