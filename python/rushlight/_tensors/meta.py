@@ -44,9 +44,9 @@ class MetaTensor(Tensor):
 
         return answer(func, args, kwargs or {}, cls)
 
-    device = property(lambda self: META)  # type: ignore[assignment]
-    is_meta = property(lambda self: True)  # type: ignore[assignment]
-    is_cpu = property(lambda self: False)  # type: ignore[assignment]
+    device = property(lambda self: META)
+    is_meta = property(lambda self: True)
+    is_cpu = property(lambda self: False)
 
     def stride(self, dim: int | None = None) -> Any:
         """Return the steps in memory, if there were any."""
@@ -121,15 +121,15 @@ class MetaTensor(Tensor):
         """Return the form in another order."""
         return Tensor.clone(self, memory_format=memory_format)
 
-    def type(self, dtype: Any = None, **_: Any) -> Any:
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """Return the name of the type, or the form in another type."""
         if dtype is None:
-            return Tensor.type(self).replace("torch.", "torch.meta.")  # type: ignore[union-attr]
+            return str(Tensor.type(self)).replace("torch.", "torch.meta.")
         return self.to(dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not self.is_leaf:
-            return Tensor.__deepcopy__(self, memo)  # type: ignore[attr-defined]
+            return Tensor.__deepcopy__(self, memo)
         if id(self) not in memo:
             made = hollow(self.shape, self.stride(), 0, self.dtype)
             vars(made).update({name: one for name, one in vars(self).items() if name != "_strides"})
@@ -142,6 +142,9 @@ class MetaTensor(Tensor):
         return _rebuild_meta_tensor_no_storage, (self.dtype, self.size(), self.stride(), self.requires_grad)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        return self._text()
+
+    def _text(self) -> str:
         text = f"tensor(..., device='meta', size={tuple(self.shape)}"
         if self.dtype is not native.get_default_dtype():
             text += f", dtype={self.dtype}"
@@ -271,7 +274,7 @@ def _sized(name: str, args: tuple[Any, ...], rest: dict[str, Any], func: Callabl
     dtype = rest.get("dtype")
     if name.startswith("new_"):
         dtype, args = dtype or args[0].dtype, args[1:]
-    given = rest.get("size", rest.get("shape"))
+    given: Any = rest.get("size", rest.get("shape"))
     if name in ("randint", "random"):
         given, dtype = (
             next(one for one in (*args[::-1], given) if isinstance(one, (tuple, list))),

@@ -223,7 +223,7 @@ def _like(tensor: Any, *_: Any, dtype: Any = None, memory_format: Any = None, **
 
 def _has_gaps(tensor: Any) -> bool:
     reach = 1 + sum((length - 1) * step for length, step in zip(tensor.shape, tensor.stride(), strict=True))
-    return tensor.numel() != 0 and reach != tensor.numel()
+    return bool(tensor.numel() != 0 and reach != tensor.numel())
 
 
 @_called("clone")

@@ -52,9 +52,9 @@ class FakeTensor(MetaTensor):
         found = (one for one in _flat((*args, *(kwargs or {}).values())) if isinstance(one, FakeTensor))
         return next(found).fake_mode.run(func, args, kwargs or {})
 
-    device = property(lambda self: self._fake_device)  # type: ignore[assignment]
-    is_meta = property(lambda self: self._fake_device.type == "meta")  # type: ignore[assignment]
-    is_cpu = property(lambda self: self._fake_device.type == "cpu")  # type: ignore[assignment]
+    device = property(lambda self: self._fake_device)
+    is_meta = property(lambda self: self._fake_device.type == "meta")
+    is_cpu = property(lambda self: self._fake_device.type == "cpu")
 
     def cpu(self, *_: Any, **__: Any) -> Any:
         """Return the tensor, which is there."""
@@ -70,11 +70,9 @@ class FakeTensor(MetaTensor):
         left = [one for one in args if not isinstance(one, (str, native.device))]
         return MetaTensor.to(self, *left, **kwargs) if left or kwargs else self
 
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        text = MetaTensor.__repr__(self).replace("device='meta', ", "", 1)
+    def _text(self) -> str:
+        text = MetaTensor._text(self).replace("device='meta', ", "", 1)
         return text.replace("tensor(", "FakeTensor(", 1)
-
-    __str__ = __repr__
 
 
 FakeTensor.__name__ = FakeTensor.__qualname__ = "FakeTensor"
