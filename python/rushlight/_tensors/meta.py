@@ -165,6 +165,13 @@ def _to(dtype: Any) -> Callable[..., Any]:
     return lambda self, **_: self.to(dtype)
 
 
+def _unwritten(self: Any, *_: Any, **__: Any) -> Any:
+    """Return the tensor: there is nothing to write to."""
+    return self
+
+
+for _name in ("bernoulli_", "exponential_", "fill_", "normal_", "random_", "uniform_", "zero_"):
+    setattr(MetaTensor, _name, _unwritten)
 for _name, _dtype in {
     "double": native.float64,
     "float": native.float32,
