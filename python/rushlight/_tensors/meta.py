@@ -29,15 +29,24 @@ class MetaTensor(Tensor):
 
     _strides: tuple[int, ...]
 
+    def __new__(cls, data: Any = None, requires_grad: bool = True, **_: Any) -> Any:
+        """Make a parameter, as the class of one is called for."""
+        from ..nn import Parameter
+
+        return Parameter(data, requires_grad)
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Nothing is left to do."""
+
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Sequence[type], args: Any = (), kwargs: Any = None) -> Any:
         from .meta_forms import answer
 
         return answer(func, args, kwargs or {}, cls)
 
-    device = property(lambda self: META)  # type: ignore[assignment]
-    is_meta = property(lambda self: True)  # type: ignore[assignment]
-    is_cpu = property(lambda self: False)  # type: ignore[assignment]
+    device = property(lambda self: META)
+    is_meta = property(lambda self: True)
+    is_cpu = property(lambda self: False)
 
     def stride(self, dim: int | None = None) -> Any:
         """Return the steps in memory, if there were any."""
@@ -108,9 +117,19 @@ class MetaTensor(Tensor):
             return self
         return Tensor.to(self, dtype or self.dtype, memory_format=order, copy=bool(must))
 
+    def clone(self, *, memory_format: Any = native.preserve_format) -> Any:
+        """Return the form in another order."""
+        return Tensor.clone(self, memory_format=memory_format)
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """Return the name of the type, or the form in another type."""
+        if dtype is None:
+            return str(Tensor.type(self)).replace("torch.", "torch.meta.")
+        return self.to(dtype)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not self.is_leaf:
-            return Tensor.__deepcopy__(self, memo)  # type: ignore[attr-defined]
+            return Tensor.__deepcopy__(self, memo)
         if id(self) not in memo:
             made = hollow(self.shape, self.stride(), 0, self.dtype)
             vars(made).update({name: one for name, one in vars(self).items() if name != "_strides"})
@@ -123,6 +142,9 @@ class MetaTensor(Tensor):
         return _rebuild_meta_tensor_no_storage, (self.dtype, self.size(), self.stride(), self.requires_grad)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        return self._text()
+
+    def _text(self) -> str:
         text = f"tensor(..., device='meta', size={tuple(self.shape)}"
         if self.dtype is not native.get_default_dtype():
             text += f", dtype={self.dtype}"
@@ -138,6 +160,28 @@ class MetaTensor(Tensor):
     def __format__(self, spec: str) -> str:
         return repr(self).__format__(spec)
 
+
+def _to(dtype: Any) -> Callable[..., Any]:
+    return lambda self, **_: self.to(dtype)
+
+
+def _unwritten(self: Any, *_: Any, **__: Any) -> Any:
+    """Return the tensor: there is nothing to write to."""
+    return self
+
+
+for _name in ("bernoulli_", "exponential_", "fill_", "normal_", "random_", "uniform_", "zero_"):
+    setattr(MetaTensor, _name, _unwritten)
+for _name, _dtype in {
+    "double": native.float64,
+    "float": native.float32,
+    "half": native.float16,
+    "bfloat16": native.bfloat16,
+    "bool": native.bool,
+    "int": native.int32,
+    "long": native.int64,
+}.items():
+    setattr(MetaTensor, _name, _to(_dtype))
 
 MetaTensor.__name__ = MetaTensor.__qualname__ = "Tensor"
 
@@ -237,7 +281,7 @@ def _sized(name: str, args: tuple[Any, ...], rest: dict[str, Any], func: Callabl
     dtype = rest.get("dtype")
     if name.startswith("new_"):
         dtype, args = dtype or args[0].dtype, args[1:]
-    given = rest.get("size", rest.get("shape"))
+    given: Any = rest.get("size", rest.get("shape"))
     if name in ("randint", "random"):
         given, dtype = (
             next(one for one in (*args[::-1], given) if isinstance(one, (tuple, list))),

@@ -43,6 +43,8 @@ def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) ->
     given = [one for one in _flat((*args, *kwargs.values())) if isinstance(one, Tensor)]
     if name == "copy_" and not isinstance(args[0], cls):
         raise NotImplementedError(_NO_DATA)
+    if name == "copy_":
+        return args[0]
     _check_devices(name, given, cls)
     if name.endswith("_") and not name.endswith("__"):
         return args[0]
@@ -55,13 +57,13 @@ def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) ->
 
 
 def _check_devices(name: str, given: Sequence[Tensor], cls: type) -> None:
+    if name in ("mm", "bmm"):
+        return
+    given = given[1:] if name in ("addmm", "baddbmm") else given
     first = next((one for one in given if one.dim()), given[0] if given else None)
     for one in given:
-        if (
-            isinstance(one, cls) != isinstance(first, cls)
-            and one.dim()
-            and name not in ("index", "copy_", "set_")
-        ):
+        # Numbers of places are shown by the engine as it has them.
+        if isinstance(one, cls) != isinstance(first, cls) and one.dim() and one.is_floating_point():
             found, wanted = ("meta", "cpu") if isinstance(one, cls) else ("cpu", "meta")
             raise RuntimeError(f"Tensor on device {found} is not on the expected device {wanted}!")
 
@@ -132,6 +134,21 @@ def _permuted(tensor: Any, order: Sequence[int]) -> Any:
     return hollow([size[one] for one in order], [strides[one] for one in order], 0, tensor.dtype)
 
 
+@_called("select")
+def _selected(tensor: Any, dim: int, _: int) -> Any:
+    dim %= tensor.dim()
+    left = [place for place in range(tensor.dim()) if place != dim]
+    return _permuted(tensor, left)
+
+
+@_called("slice")
+def _sliced(tensor: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    size, strides = list(tensor.shape), list(tensor.stride())
+    size[dim] = len(range(*slice(start, end, step).indices(size[dim])))
+    strides[dim] *= step
+    return hollow(size, strides, 0, tensor.dtype)
+
+
 def _check_product(one: Any, other: Any) -> None:
     if one.dtype is not other.dtype:
         raise RuntimeError(
@@ -153,6 +170,17 @@ def _product(one: Any, other: Any) -> Any:
 @_called("addmm", "baddbmm")
 def _plus_product(_: Any, one: Any, other: Any, **__: Any) -> Any:
     return _product(one, other)
+
+
+@_called("_scaled_dot_product_flash_attention_for_cpu", "scaled_dot_product_attention")
+def _attended(query: Any, _: Any, value: Any, *__: Any, **___: Any) -> Any:
+    logarithms = hollow(query.shape[:-1], None, 0, native.float32)
+    return hollow([*query.shape[:-1], value.shape[-1]], None, 0, query.dtype), logarithms
+
+
+@_called("embedding")
+def _looked_up(weight: Any, numbers: Any, *_: Any, **__: Any) -> Any:
+    return hollow([*numbers.shape, *weight.shape[1:]], None, 0, weight.dtype)
 
 
 @_called("convolution")
@@ -195,10 +223,16 @@ def _like(tensor: Any, *_: Any, dtype: Any = None, memory_format: Any = None, **
 
 def _has_gaps(tensor: Any) -> bool:
     reach = 1 + sum((length - 1) * step for length, step in zip(tensor.shape, tensor.stride(), strict=True))
-    return tensor.numel() != 0 and reach != tensor.numel()
+    return bool(tensor.numel() != 0 and reach != tensor.numel())
 
 
-for _name in ["clone", "zeros_like", "ones_like", "empty_like", "rand_like", "randn_like", "full_like"]:
+@_called("clone")
+def _in_rows(tensor: Any, *, memory_format: Any = native.contiguous_format) -> Any:
+    # Without an order it is the engine that wants rows: programs always say one (`MetaTensor.clone`).
+    return _like(tensor, memory_format=memory_format)
+
+
+for _name in ["zeros_like", "ones_like", "empty_like", "rand_like", "randn_like", "full_like"]:
     _KNOWN[_name] = _like
 
 
@@ -267,7 +301,7 @@ def _small(tensor: Any) -> Tensor:
 
 
 def spread(name: str, func: Any, args: Sequence[Any], kwargs: dict[str, Any], given: Sequence[Tensor]) -> Any:
-    """Return the form of what a function of elements gives of large tensors; `None` if it is to be computed."""
+    """Return the form of what a function of elements gives of large tensors; `None` if it has to run."""
     if name not in _OF_ELEMENTS or all(one.numel() <= _LARGE for one in given):
         return None
     dtype = func(*(_small(one) if isinstance(one, Tensor) else one for one in args), **kwargs).dtype

@@ -195,16 +195,16 @@ def _normalised(input: Any, dim: int, dtype: Any, name: str) -> Any:
 
 def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: Any = None) -> Any:
     """Return a matrix whose diagonals at `offsets` are the rows of `diagonals`."""
-    rows, columns, values = [], [], []
+    rows, columns, parts = [], [], []
     for numbers, offset in zip(
         diagonals.reshape(-1, diagonals.shape[-1]), offsets.reshape(-1).tolist(), strict=True
     ):
         across = native.arange(max(0, offset), min(len(numbers), shape[1], shape[0] + offset))
         rows.append(across - offset)
         columns.append(across)
-        values.append(numbers[across])
+        parts.append(numbers[across])
     places = native.stack([native.cat(rows), native.cat(columns)])
-    values = native.cat(values)
+    values = native.cat(parts)
     found = made(values, Pieces(places, values.detach()), shape)
     return found if layout is None else _making.to_compressed(found, layout)
 

@@ -67,10 +67,10 @@ class SparseTensor(Tensor):
 
         return answer(func, args, kwargs or {})
 
-    layout = property(lambda self: self._pieces.layout)  # type: ignore[assignment]
-    is_sparse = property(lambda self: self._pieces.layout is layouts.sparse_coo)  # type: ignore[assignment]
+    layout = property(lambda self: self._pieces.layout)
+    is_sparse = property(lambda self: self._pieces.layout is layouts.sparse_coo)
     is_sparse_csr = property(lambda self: self._pieces.layout is layouts.sparse_csr)
-    is_contiguous = lambda self, *_, **__: False  # type: ignore[assignment]  # noqa: E731
+    is_contiguous = lambda self, *_, **__: False  # noqa: E731
 
     def __reduce_ex__(self, _protocol: Any) -> tuple[Any, ...]:
         from .._utils import _rebuild_sparse_tensor
@@ -88,7 +88,10 @@ class SparseTensor(Tensor):
             )
         if id(self) not in memo:
             pieces = self._pieces
-            own = {"places": deepcopy(pieces.places, memo), "values": deepcopy(pieces.values, memo)}
+            own: dict[str, Any] = {
+                "places": deepcopy(pieces.places, memo),
+                "values": deepcopy(pieces.values, memo),
+            }
             if pieces.ends is not None:
                 own["ends"] = deepcopy(pieces.ends, memo)
             made = sparse(replace(pieces, **own), self.shape)

@@ -210,7 +210,8 @@ def _sum(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
 @_called("norm")
 def _norm(tensor: Any, p: Any = "fro", *args: Any, **kwargs: Any) -> Tensor:
     kept = coalesce(tensor) if tensor.layout is layouts.sparse_coo else tensor
-    return Values.apply(kept).norm(2 if p in ("fro", None) else p)
+    found: Tensor = Values.apply(kept).norm(2 if p in ("fro", None) else p)
+    return found
 
 
 @_called("cat", "concat", "concatenate")
@@ -315,7 +316,8 @@ def _item(tensor: Any, index: Any) -> Any:
                 result = _rows(result, dim, native.tensor(list(places), dtype=native.int64))
             dim += 1
         elif isinstance(one, Tensor):
-            where = one.nonzero().squeeze(1) if one.dtype is native.bool else one
+            there: Any = one.nonzero() if one.dtype is native.bool else one.unsqueeze(1)
+            where = there.squeeze(1)
             result, dim = _rows(result, dim, where), dim + 1
         else:
             result = _select(result, dim, int(one))
@@ -349,7 +351,7 @@ def _softmax(tensor: Any, *_: Any, **__: Any) -> Any:
 def _type(tensor: Any, dtype: Any = None, **_: Any) -> Any:
     if dtype is not None:
         return tensor.to(dtype)
-    return native.zeros(0, dtype=tensor.dtype).type().replace("torch.", "torch.sparse.")
+    return str(native.zeros(0, dtype=tensor.dtype).type()).replace("torch.", "torch.sparse.")
 
 
 def _refusing(error: type[Exception], text: str) -> Callable[..., Any]:

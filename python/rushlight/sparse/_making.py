@@ -148,7 +148,7 @@ def at_places(tensor: Any, pieces: Pieces, size: Sequence[int]) -> Tensor:
 def _matching(tensor: Any, pieces: Pieces, size: Sequence[int]) -> Tensor:
     """Return the values of a sparse tensor in other places: zero where it has none."""
     kept = coalesce(tensor)
-    values = Values.apply(kept)
+    values: Tensor = Values.apply(kept)
     if kept._pieces.places is pieces.places:
         return values
     first = size[: len(pieces.places)]
@@ -170,7 +170,8 @@ def filled(tensor: Any) -> Tensor:
     if pieces.layout is not layouts.sparse_coo:
         values = values.reshape(len(places[0]), *values.shape[pieces.places.dim() :])
     if not places:
-        return values.sum(0).to(tensor.dtype)
+        total: Tensor = values.sum(0).to(tensor.dtype)
+        return total
     if pieces.is_coalesced:
         return result.index_put_(places, values)
     return result.index_put_(places, values, accumulate=True)
@@ -221,7 +222,8 @@ def to_coordinates(tensor: Tensor, dimensions: int | None = None) -> Any:
     is_there = whole != 0
     if count < tensor.dim():
         is_there = is_there.flatten(count).any(-1)
-    places = is_there.nonzero().t().contiguous()
+    there: Any = is_there.nonzero()
+    places = there.t().contiguous()
     if not tensor.dim():
         places = native.zeros((0, int(is_there)), dtype=native.int64)
     values = whole[tuple(places)] if count else whole.expand(places.shape[1])

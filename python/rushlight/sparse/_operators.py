@@ -379,7 +379,8 @@ def _length(tensor: Any, p: Any = 2, *_: Any, **__: Any) -> Tensor:
 
 @_called("any")
 def _any(tensor: Any, *_: Any) -> Tensor:
-    return tensor._pieces.values.any()
+    found: Tensor = tensor._pieces.values.any()
+    return found
 
 
 @_called("_local_scalar_dense", "item")

@@ -209,10 +209,10 @@ class _Comparison:
             "torch.sparse_bsc": "BSC ccol_indices row_indices values",
         }
         family, *names = words[repr(actual.layout)].split()
-        if actual._nnz() != expected._nnz():  # type: ignore[attr-defined]
+        if actual._nnz() != expected._nnz():
             raise _different(
                 f"The number of specified values in sparse {family} tensors does not match: "
-                f"{actual._nnz()} != {expected._nnz()}",  # type: ignore[attr-defined]
+                f"{actual._nnz()} != {expected._nnz()}",
                 place,
             )
         for name in names:

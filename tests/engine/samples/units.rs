@@ -8,8 +8,8 @@ use rushlight::ops::neural::rectifiers::*;
 use rushlight::ops::neural::smooth_units::*;
 use rushlight::ops::neural::{gated, prelu};
 use rushlight::ops::pointwise::blend;
+use rushlight::ops::pointwise::gamma;
 use rushlight::ops::pointwise::pairs::Xlogy;
-use rushlight::ops::pointwise::special;
 use rushlight::ops::pointwise::special::{Entr, Erfcx, I0e, I1, I1e, Logit, NanToNum};
 use rushlight::{Tensor, dtype::Scalar};
 
@@ -67,7 +67,7 @@ pub fn samples() -> Vec<Sample> {
     samples.push(sample("erfcx", vec![positive(&[2, 3])], |x| unary::apply(Erfcx, &x[0])));
     samples.push(sample("entr", vec![positive(&[2, 3])], |x| unary::apply(Entr, &x[0])));
     for order in [0, 1, 2] {
-        samples.push(sample("polygamma", vec![positive(&[3])], move |x| special::polygamma(order, &x[0])));
+        samples.push(sample("polygamma", vec![positive(&[3])], move |x| gamma::polygamma(order, &x[0])));
     }
     for eps in [None, Some(0.3)] {
         samples.push(sample("logit", vec![share(&[2, 3])], move |x| unary::apply(Logit { eps }, &x[0])));

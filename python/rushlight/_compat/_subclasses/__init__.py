@@ -1,5 +1,5 @@
 """Classes of tensors that torch itself has below `Tensor`."""
 
-from .fake_tensor import FakeTensor
+from .fake_tensor import FakeTensor, FakeTensorMode
 
-__all__ = ["FakeTensor"]
+__all__ = ["FakeTensor", "FakeTensorMode"]

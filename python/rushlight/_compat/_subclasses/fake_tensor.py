@@ -1,26 +1,143 @@
-"""Tensors without numbers, by which a compiler finds shapes: there are none.
+"""Tensors without numbers that say they are on a device which has them, by which shapes are found.
 
 >>> import rushlight as torch
->>> from rushlight._subclasses.fake_tensor import is_fake
->>> is_fake(torch.ones(1))
-False
+>>> from rushlight._subclasses.fake_tensor import FakeTensorMode
+>>> with FakeTensorMode():
+...     x = torch.ones(2, 3)
+...     (x @ x.t()).shape
+torch.Size([2, 2])
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["FakeTensor", "is_fake"]
+from ... import _rushlight as native
+from ..._rushlight import Tensor
+from ..._tensors.meta import MetaTensor, hollow
+from ..._tensors.meta_forms import answer
+from ...utils._python_dispatch import TorchDispatchMode
+
+__all__ = [
+    "DataDependentOutputException",
+    "DynamicOutputShapeException",
+    "FakeTensor",
+    "FakeTensorMode",
+    "UnsupportedOperatorException",
+    "is_fake",
+]
 
 
-class FakeTensor:
-    """A tensor without numbers. Nothing is an instance, and none can be made."""
+class DataDependentOutputException(RuntimeError):
+    """What is asked for depends on numbers."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> FakeTensor:
+
+class DynamicOutputShapeException(RuntimeError):
+    """A shape depends on numbers."""
+
+
+class UnsupportedOperatorException(RuntimeError):
+    """An operator cannot be run without numbers."""
+
+
+class FakeTensor(MetaTensor):
+    """A tensor without numbers."""
+
+    fake_mode: FakeTensorMode
+    _fake_device: Any
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Sequence[type], args: Any = (), kwargs: Any = None) -> Any:
+        found = (one for one in _flat((*args, *(kwargs or {}).values())) if isinstance(one, FakeTensor))
+        return next(found).fake_mode.run(func, args, kwargs or {})
+
+    device = property(lambda self: self._fake_device)
+    is_meta = property(lambda self: self._fake_device.type == "meta")
+    is_cpu = property(lambda self: self._fake_device.type == "cpu")
+
+    def cpu(self, *_: Any, **__: Any) -> Any:
+        """Return the tensor, which is there."""
+        return self
+
+    def item(self) -> Any:
         """Refuse."""
-        raise NotImplementedError("FakeTensor: there are no tensors without numbers here")
+        raise DataDependentOutputException("aten._local_scalar_dense.default")
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the form in another type."""
+        kwargs.pop("device", None)
+        left = [one for one in args if not isinstance(one, (str, native.device))]
+        return MetaTensor.to(self, *left, **kwargs) if left or kwargs else self
+
+    def _text(self) -> str:
+        text = MetaTensor._text(self).replace("device='meta', ", "", 1)
+        return text.replace("tensor(", "FakeTensor(", 1)
+
+
+FakeTensor.__name__ = FakeTensor.__qualname__ = "FakeTensor"
+
+
+class FakeTensorMode(TorchDispatchMode):
+    """In the block, tensors that are made have no numbers."""
+
+    def __init__(self, *, allow_non_fake_inputs: bool = False, **_: Any) -> None:
+        self.allow_non_fake_inputs = allow_non_fake_inputs
+
+    def __torch_dispatch__(self, func: Any, types: Sequence[type], args: Any = (), kwargs: Any = None) -> Any:
+        return self.run(func, args, kwargs or {})
+
+    def from_tensor(self, tensor: Tensor, **_: Any) -> Any:
+        """Return a tensor of the form of another."""
+        if isinstance(tensor, FakeTensor):
+            return tensor
+        made = self._of(tensor)
+        return made.requires_grad_(tensor.requires_grad) if tensor.is_leaf else made
+
+    def run(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Return what an operator gives."""
+        tensors = [one for one in _flat((*args, *kwargs.values())) if isinstance(one, Tensor)]
+        if not self.allow_non_fake_inputs:
+            for one in tensors:
+                if not isinstance(one, FakeTensor) and one.dim():
+                    raise AssertionError(
+                        "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
+                        f"'allow_non_fake_inputs'. Found in {func}"
+                    )
+        rest = {name: value for name, value in kwargs.items() if name != "device"}
+        if not tensors:
+            return self._faked(func(*args, **rest))
+        try:
+            return self._faked(answer(func, args, rest, Tensor))
+        except NotImplementedError as reason:
+            if "register_meta" in str(reason):
+                raise DynamicOutputShapeException(str(func)) from None
+            raise
+
+    def _of(self, tensor: Tensor) -> Any:
+        made = hollow(tensor.shape, tensor.stride(), 0, tensor.dtype, FakeTensor)
+        made.fake_mode, made._fake_device = self, native.device("cpu")
+        return made
+
+    def _faked(self, found: Any) -> Any:
+        if isinstance(found, (list, tuple)):
+            return type(found)([self._faked(one) for one in found])
+        return self._of(found) if isinstance(found, Tensor) and not isinstance(found, FakeTensor) else found
+
+
+def _flat(values: Any) -> Any:
+    for one in values:
+        if isinstance(one, (tuple, list)):
+            yield from _flat(one)
+        else:
+            yield one
 
 
 def is_fake(x: object) -> bool:
-    """Tell whether a tensor has no numbers: none is so."""
-    return False
+    """Tell whether a tensor has no numbers.
+
+    >>> import rushlight as torch
+    >>> is_fake(torch.ones(1))
+    False
+    """
+    return isinstance(x, FakeTensor)

@@ -89,9 +89,11 @@ def in_bags(
     counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
     weighed = per_sample_weights is not None
 
-    looked_up = native.embedding
+    looked_up: Any = native.embedding
     if options["sparse"]:
-        from ...sparse import embedding as looked_up
+        from ...sparse import embedding as with_sparse_gradient
+
+        looked_up = with_sparse_gradient
 
     def bagged(weight: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
         try:

@@ -38,9 +38,9 @@ def embedding(
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
     if sparse and weight.requires_grad:
-        from ... import sparse as rows
+        from ...sparse import embedding as with_sparse_gradient
 
-        return rows.embedding(weight, input, padding_idx, scale_grad_by_freq)
+        return with_sparse_gradient(weight, input, padding_idx, scale_grad_by_freq)
     return native.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 

@@ -17,6 +17,7 @@ from ..._rushlight import (
     float32,
     float64,
 )
+from ..._rushlight import device as Device
 from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
 
@@ -30,6 +31,10 @@ _COMPLEX = (
     "might not work as expected when using complex tensors as parameters or buffers. Please file an issue at "
     "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work "
     "as expected."
+)
+_FROM_META = (
+    "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+    "torch.nn.Module.to() when moving module from meta to a different device."
 )
 
 
@@ -57,7 +62,10 @@ class Converted:
                 made_gradient = None if gradient is None else fn(gradient)
             if gradient is not None:
                 parameter.grad = None
-            if switches._swap_module_params_on_conversion:
+            if made.is_meta != parameter.is_meta:
+                # What has numbers cannot become what has none, or the other way round.
+                self._parameters[name] = parameter = Parameter(made, parameter.requires_grad)
+            elif switches._swap_module_params_on_conversion:
                 self._swap(name, parameter, made, gradient, made_gradient)
                 made_gradient = gradient
             elif switches._overwrite_module_params_on_conversion:
@@ -97,9 +105,6 @@ class Converted:
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert the floating-point parameters and buffers, with the arguments of `Tensor.to`."""
-        if "meta" in map(str, (*args, *kwargs.values())):
-            # What has no memory there is meant to be replaced in each call; here it just stays.
-            return self
         order = kwargs.get("memory_format")
         # Wrong arguments are an error even if there is nothing to convert.
         empty((0,) * (5 if order is channels_last_3d else 4)).to(*args, **kwargs)
@@ -116,6 +121,8 @@ class Converted:
         def converted(tensor: Tensor) -> Tensor:
             is_converted = tensor.is_floating_point() or tensor.is_complex()
             to = (device, wanted if is_converted else None, non_blocking)
+            if tensor.is_meta and device is not None and Device(device).type != "meta":
+                raise NotImplementedError(_FROM_META)
             # Only images and volumes have channels that can lie last.
             if order is not None and tensor.dim() in (4, 5):
                 return tensor.to(*to, memory_format=order)

@@ -244,7 +244,9 @@ class RNNBase(Module):
             self.check_input(input, sizes)
             layers, count, shown = self.get_expected_hidden_size(input, sizes)
             widths = (shown, self.hidden_size) if self.mode == "LSTM" else (shown,)
-            return tuple(native.zeros(layers, count, width, dtype=input.dtype) for width in widths)
+            return tuple(
+                native.zeros(layers, count, width, dtype=input.dtype, device=input.device) for width in widths
+            )
         parts = self._parts(hx)
         self.check_input(input, sizes)
         wanted = self.get_expected_hidden_size(input, sizes)

@@ -1,8 +1,8 @@
-"""Programs with sparse tensors print what stands in the table beside this file."""
+"""Programs with tensors of other kinds print what stands in the tables beside this file."""
 
 import pytest
 import rushlight as torch
-from sparse.programs import answer, rows
+from kinds.programs import answer, rows
 
 
 @pytest.mark.parametrize(("source", "expected"), rows(), ids=[source for source, _ in rows()])

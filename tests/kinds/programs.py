@@ -1,17 +1,18 @@
-"""Small programs with sparse tensors, and what they print, in a table that is recorded with the library whose
-behaviour is promised: `PY programs.py`, with a Python that has torch, writes the answers in `programs.txt` anew.
+"""Small programs with sparse tensors and with tensors without numbers, and what they print, in tables that are
+recorded with the library whose behaviour is promised: `PY programs.py`, with a Python that has torch, writes the
+answers anew.
 """
 
 import warnings
 from pathlib import Path
 
-TABLE = Path(__file__).with_name("programs.txt")
+TABLES = [Path(__file__).with_name(name) for name in ("sparse.txt", "meta.txt")]
 INDENT = "    "
 
 
 def names(torch):
     """What programs find: a tensor `s` of coordinates, `c` the same in order, `u` with repetitions, `h` whose values
-    are vectors, `r` by rows, and `d`, which is dense. `V`, `S`, `E`, `L` make some anew, to be differentiated.
+    are vectors, `r` by rows, `d`, which is dense, and `m`, which has no numbers. `V`, `S`, `E`, `L` make some anew, to be differentiated.
     """
 
     def values():
@@ -39,6 +40,7 @@ def names(torch):
         "h": torch.sparse_coo_tensor([[0, 1, 1]], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], (3, 2)),
         "r": found.to_sparse_csr(),
         "d": torch.tensor([[0.0, 1.0, 2.0], [3.0, 0.0, 4.0]]),
+        "m": torch.empty(2, 3, device="meta"),
         "D": torch.tensor([[0.0, 1.0], [2.0, 3.0], [0.0, 4.0]]),
         "W": torch.arange(6.0).view(2, 3),
         "V": values,
@@ -68,21 +70,25 @@ def answer(torch, source):
 
 def rows():
     """The programs with what they print."""
-    lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
-    return list(zip(lines[::2], (line.strip() for line in lines[1::2]), strict=True))
+    found = []
+    for table in TABLES:
+        lines = [line for line in table.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+        found += zip(lines[::2], (line.strip() for line in lines[1::2]), strict=True)
+    return found
 
 
 def record():
     """Write the answers below the programs."""
     import torch
 
-    lines = []
-    for line in TABLE.read_text(encoding="utf-8").splitlines():
-        if not line.startswith(INDENT):
-            lines.append(line)
-            if line and line[0] != "#":
-                lines.append(INDENT + answer(torch, line))
-    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for table in TABLES:
+        lines = []
+        for line in table.read_text(encoding="utf-8").splitlines():
+            if not line.startswith(INDENT):
+                lines.append(line)
+                if line and line[0] != "#":
+                    lines.append(INDENT + answer(torch, line))
+        table.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
