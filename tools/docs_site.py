@@ -80,10 +80,10 @@ def sentences_of_own_tests() -> str:
         body = ast.parse(path.read_text("utf-8")).body
         whole = any(isinstance(node, ast.Assign) and is_own(node) for node in body)
         for node in body:
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                if whole or any(map(is_own, node.decorator_list)):
-                    sentence = node.name.removeprefix("test_").replace("_", " ")
-                    found.setdefault(path.parent.name, []).append(f"- {sentence}")
+            is_test = isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+            if is_test and (whole or any(map(is_own, node.decorator_list))):
+                sentence = node.name.removeprefix("test_").replace("_", " ")
+                found.setdefault(path.parent.name, []).append(f"- {sentence}")
     return "\n\n".join(f"### {folder}\n\n" + "\n".join(lines) for folder, lines in found.items())
 
 
