@@ -11,7 +11,7 @@ from terminal import ProgressBar
 
 OUTPUT = Path(__file__).resolve().parents[1] / "output"
 SHORT = "--short" in sys.argv[1:]
-BLUE, ORANGE, GREY, GREEN = "#3b6fb6", "#e07b39", "#8a8f98", "#4c9a5f"
+BLUE, ORANGE, GREY = "#3b6fb6", "#e07b39", "#8a8f98"
 
 
 def steps(full: int, short: int = 3) -> Iterator[int]:
