@@ -34,9 +34,9 @@ class Writer(nn.Module):
 
 
 model = Writer()
-optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
+optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
 losses = []
-for _ in steps(600):
+for _ in steps(400):
     begin = torch.randint(0, len(numbers) - LENGTH - 1, (16, 1)) + torch.arange(LENGTH + 1)
     rows = numbers[begin]
     loss = nn.functional.cross_entropy(model(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten())
@@ -48,7 +48,7 @@ for _ in steps(600):
 model.eval()
 written = numbers[:8].tolist()
 with torch.no_grad():
-    for _ in range(8 if SHORT else 120):
+    for _ in range(8 if SHORT else 60):
         chances = model(torch.tensor([written[-LENGTH:]]))[0, -1].softmax(0)
         written.append(int(torch.multinomial(chances, 1)))
 print("".join(letters[number] for number in written))

@@ -17,7 +17,7 @@ def temperature(x, t):
     return torch.sin(math.pi * x) + t * x * (1 - x) * network(torch.cat([x, t], 1))
 
 
-for _ in steps(1500):
+for _ in steps(1000):
     x, t = (torch.rand(256, 1, requires_grad=True) for _ in range(2))
     u = temperature(x, t)
     by_x, by_t = torch.autograd.grad(u.sum(), (x, t), create_graph=True)
