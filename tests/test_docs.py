@@ -3,12 +3,21 @@
 import re
 from pathlib import Path
 
+import docs_site
 import pytest
+import rushlight
 from support import run_sessions
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "autograd-mechanics.md"
-SESSIONS = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+
+
+def sessions_of(page):
+    return re.findall(r"```python\n(>>> .*?)```", page.read_text("utf-8"), re.DOTALL)
+
+
+SESSIONS = sessions_of(PAGE)
+GUIDES = [PAGE.parent / f"{name}.md" for name in ("from-torch", "performance", "extending", "finding-out")]
 
 
 def test_the_page_has_sessions():
@@ -21,6 +30,21 @@ def test_the_sessions_of_the_page_answer_as_shown():
     outcome, complaints = run_sessions("\n".join(SESSIONS), PAGE.name)
     assert outcome.attempted > 50
     assert outcome.failed == 0, complaints
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_the_sessions_of_a_guide_answer_as_shown(page):
+    outcome, complaints = run_sessions("\n".join(sessions_of(page)), page.name)
+    assert outcome.attempted > 5
+    assert outcome.failed == 0, complaints
+
+
+@pytest.mark.own
+def test_every_page_has_a_place_in_the_site():
+    listed = re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    written = {page.name for page in PAGE.parent.glob("*.md")}
+    assert written <= set(listed) and len(listed) == len(set(listed))
 
 
 @pytest.mark.parametrize("page", sorted(PAGE.parent.glob("*.md")), ids=lambda page: page.stem)
@@ -41,3 +65,28 @@ def test_the_map_of_the_tests_has_every_folder_and_no_other():
     folders = {path.parent.name for path in (ROOT / "tests").glob("*/*") if path.suffix in {".py", ".rs"}}
     named = re.findall(r"`(\w+)/`", (ROOT / "tests" / "README.md").read_text("utf-8"))
     assert set(named) == folders
+
+
+@pytest.mark.own
+def test_the_reference_has_what_docstrings_say():
+    page = docs_site.entry("is_tensor", rushlight.is_tensor)
+    assert page.startswith("## is_tensor\n") and "Tell whether `obj` is a tensor." in page
+    assert page.count("```") == 4
+
+
+@pytest.mark.own
+def test_links_of_the_site_lead_to_pages_of_it():
+    found = docs_site.with_links_in_the_site(
+        "[a](../GLOSSARY.md#x) [b](compile.md) [c](../src/lib.rs) [d](https://d)"
+    )
+    assert found == "[a](GLOSSARY.md#x) [b](compile.md) c [d](https://d)"
+
+
+@pytest.mark.own
+def test_the_site_tells_differences_by_sentences_of_tests():
+    told = docs_site.sentences_of_own_tests()
+    assert (
+        told.startswith("### ")
+        and told.count("\n- ") > 100
+        and "_" not in told.partition("\n- ")[2].partition("\n")[0]
+    )

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -44,3 +45,26 @@ def test_the_small_engine_finds_what_the_large_one_finds():
     )
     assert own == large and own_twice == large_twice
     assert own.startswith("[") and float(own.split("]")[1]) > 0
+
+
+PROGRAMS = sorted(path for path in (EXAMPLES / "gallery").glob("*.py") if path.stem != "drawing")
+
+
+def test_the_gallery_has_ten_programs_and_its_page_names_them():
+    page = (EXAMPLES.parent / "docs" / "gallery.md").read_text("utf-8")
+    assert len(PROGRAMS) == 10
+    assert all(f"`{program.name}`" in page for program in PROGRAMS)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+def test_a_program_of_the_gallery_leaves_a_picture(program):
+    if program.stem == "fit":
+        pytest.importorskip("scipy")
+    picture = EXAMPLES / "output" / f"{program.stem}.svg"
+    picture.unlink(missing_ok=True)
+    command = [sys.executable, str(program), "--short"]
+    finished = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    assert finished.returncode == 0, finished.stderr
+    drawn = ElementTree.fromstring(picture.read_text("utf-8"))
+    assert len(list(drawn.iter())) > 6
+    assert "nan" not in picture.read_text("utf-8")

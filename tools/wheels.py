@@ -1,7 +1,7 @@
 """Build a wheel for every interpreter that is there, and try each in an environment of its own.
 
-`python tools/wheels.py` takes all that it finds; `python tools/wheels.py 3.10 3.14t` those that are named, and
-fails if one of them is missing. The wheels come to `dist/`. `--list` only says what was found.
+`python tools/wheels.py` takes all that it finds; `python tools/wheels.py 3.10 3.14t` those that are named,
+and fails if one of them is missing. The wheels come to `dist/`. `--list` only says what was found.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def version_of(interpreter: str) -> str | None:
 
 
 def candidates(version: str) -> list[str]:
-    """Where an interpreter of a version may be: on the path, in images that build wheels, in a cache of tools."""
+    """Where an interpreter of a version may be: on the path, in images for wheels, in a cache of tools."""
     tag = "cp" + version.replace(".", "").rstrip("t")
     free = "t" if version.endswith("t") else ""
     found = [shutil.which(f"python{version}") or "", f"/opt/python/{tag}-{tag}{free}/bin/python"]

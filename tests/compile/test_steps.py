@@ -44,6 +44,33 @@ def test_a_training_step_is_recorded_and_has_the_same_bits(name, zero_first):
     assert compiled.programs, compiled.reason
 
 
+KINDS = {
+    "half": lambda: torch.randn(3, 2).bfloat16(),
+    "complex": lambda: torch.randn(3, 2, dtype=torch.complex64),
+    "strided": lambda: torch.randn(2, 3).t(),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_step_of_adam_is_recorded_that_the_engine_has_no_loop_for(kind):
+    def make():
+        weight = torch.nn.Parameter(KINDS[kind]())
+        optimizer = torch.optim.Adam([weight], lr=0.01)
+        x = torch.randn(4, 3).to(weight.dtype)
+
+        def step():
+            optimizer.zero_grad()
+            loss = (x @ weight).abs().square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step, lambda number: (), (weight, optimizer)
+
+    compiled = run_both(make, 12)
+    assert compiled.programs, compiled.reason
+
+
 def test_a_function_without_gradients_is_recorded():
     def make():
         w = torch.randn(4, 4)

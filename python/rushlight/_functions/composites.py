@@ -43,7 +43,7 @@ def _flattened(operands: tuple[Any, ...]) -> list[Any]:
 
 @shown_to("args")
 def einsum(*args: Any) -> Tensor:
-    """Return the sums of products that an equation in Einstein's notation says.
+    """Sum the products of the elements of the operands along dimensions given in Einstein notation.
 
     >>> import rushlight as torch
     >>> torch.einsum("i,i->", torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))

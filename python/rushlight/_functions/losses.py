@@ -42,7 +42,7 @@ pairwise_distance = functional.pairwise_distance
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
-    """Return how far directions are from alike, or from different.
+    """Compute the cosine embedding loss of pairs, whose target is 1 if they are similar and -1 if not.
 
     >>> import rushlight as torch
     >>> same = torch.ones(1)
@@ -69,7 +69,7 @@ def ctc_loss(
     reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Return the negative logarithm of the probability of sequences, over all ways to say them in time.
+    """Compute the connectionist temporal classification loss, over all alignments of the targets.
 
     >>> import rushlight as torch
     >>> even = torch.full((2, 1, 2), 0.5).log()
@@ -84,7 +84,7 @@ def ctc_loss(
 
 @shown_as_given
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
-    """Return distances of what is alike, and what they lack of a margin of what is not.
+    """Compute the hinge embedding loss: distances where the target is 1, what they lack of a margin at -1.
 
     >>> import rushlight as torch
     >>> torch.hinge_embedding_loss(torch.tensor([0.2, 0.2]), torch.tensor([1.0, -1.0]))
@@ -95,7 +95,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
 
 @shown_as_given
 def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
-    """Return the divergence of one distribution from another, element by element.
+    """Compute the Kullback-Leibler divergence, pointwise, of a target from `input` in log-space.
 
     >>> import rushlight as torch
     >>> p, q = torch.tensor([0.5, 0.5]), torch.tensor([0.25, 0.75])
@@ -110,7 +110,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: boo
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
-    """Return by how much the wrong one is greater.
+    """Compute the margin ranking loss of two inputs, the first of which ranks higher if the target is 1.
 
     >>> import rushlight as torch
     >>> torch.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
@@ -125,7 +125,7 @@ def margin_ranking_loss(
 def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
-    """Return the negative logarithm of the probability of counts.
+    """Compute the Poisson negative log likelihood loss of counts.
 
     >>> import rushlight as torch
     >>> torch.poisson_nll_loss(torch.zeros(2), torch.tensor([0.0, 2.0]), True, False, 1e-8, 0)
@@ -147,7 +147,7 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: int = 0,
 ) -> Tensor:
-    """Return how much less than a margin nearer one is than another.
+    """Compute the triplet margin loss: distance to the positive, less that to the negative, plus a margin.
 
     >>> import rushlight as torch
     >>> anchor, other = torch.zeros(1, 2), torch.tensor([[0.6, 0.0]])
@@ -171,7 +171,7 @@ def instance_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """Normalise every channel of every sample.
+    """Apply instance normalisation: to every channel of every sample in the batch.
 
     >>> import rushlight as torch
     >>> x = torch.tensor([[[1.0, 3.0]]])
@@ -185,7 +185,7 @@ def instance_norm(
 
 @shown_as_given
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
-    """Return where the pixels of an image of that size come from, when a matrix moves it.
+    """Generate a flow field (sampling grid) of a size, by a batch of affine matrices `theta`.
 
     >>> import rushlight as torch
     >>> torch.affine_grid_generator(torch.eye(2, 3)[None], (1, 1, 1, 2), False)
@@ -199,7 +199,7 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    """Return what images have at the places of a grid.
+    """Compute the values of `input` at the locations of `grid`, by interpolation.
 
     >>> import rushlight as torch
     >>> image, middle = torch.tensor([[[[1.0, 3.0]]]]), torch.zeros(1, 1, 1, 2)

@@ -110,12 +110,12 @@ def lstm_cell(
     b_ih: Tensor | None = None,
     b_hh: Tensor | None = None,
 ) -> tuple[Tensor, ...]:
-    """Make one step: return what is shown, and the memory."""
+    """Apply an LSTM cell to one time step: return the next hidden and cell state."""
     return _step("LSTM", input, tuple(hx), (w_ih, w_hh), (b_ih, b_hh))
 
 
 def _cell_of(mode: str, name: str) -> Callable[..., Tensor]:
-    """Return the function that makes one step of a layer whose only state is what it shows."""
+    """Return the function of a cell that has a hidden state and no other."""
 
     def cell(
         input: Tensor,
@@ -125,7 +125,7 @@ def _cell_of(mode: str, name: str) -> Callable[..., Tensor]:
         b_ih: Tensor | None = None,
         b_hh: Tensor | None = None,
     ) -> Tensor:
-        """Make one step of the layer: return its next state."""
+        """Apply the recurrent cell to one time step: return the next hidden state."""
         return _step(mode, input, (hx,), (w_ih, w_hh), (b_ih, b_hh))[0]
 
     cell.__name__ = cell.__qualname__ = name

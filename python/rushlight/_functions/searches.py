@@ -49,7 +49,7 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """Return the different elements, or slices of a dimension, in ascending order.
+    """Return the unique elements of the input, or the unique slices along `dim`, in ascending order.
 
     >>> import rushlight as torch
     >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
@@ -62,7 +62,7 @@ def unique(
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """Return the elements, or slices of a dimension, that differ from the one before.
+    """Eliminate all but the first of every group of consecutive equal elements, or slices along `dim`.
 
     >>> import rushlight as torch
     >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
@@ -94,7 +94,7 @@ def searchsorted(
     out: Tensor | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Return where values belong among those of the last dimension, which are sorted.
+    """Find the indices in the innermost, sorted dimension where values would be inserted to keep order.
 
     >>> import rushlight as torch
     >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 6]))
@@ -136,7 +136,7 @@ def bucketize(
     right: bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the number of the bucket between `boundaries` in which each value lies.
+    """Return the indices of the buckets, whose limits are `boundaries`, to which the values belong.
 
     >>> import rushlight as torch
     >>> torch.bucketize(torch.tensor([0, 2, 9]), torch.tensor([1, 5]))

@@ -116,7 +116,7 @@ def stft(
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
 ) -> Tensor:
-    """Return the spectra of a signal as a window moves over it.
+    """Compute the short-time Fourier transform (STFT) of a signal.
 
     >>> import rushlight as torch
     >>> torch.stft(torch.zeros(16), 4, return_complex=True, window=torch.ones(4)).shape
@@ -178,7 +178,7 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Tensor:
-    """Return the signal whose spectra are nearest to these.
+    """Compute the inverse short-time Fourier transform: the least squares estimate of the signal.
 
     >>> import rushlight as torch
     >>> signal, window = torch.arange(16.0), torch.hann_window(8)

@@ -60,7 +60,7 @@ def broadcast(
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
-    """Give everybody what the tensor of one process has."""
+    """Broadcast the tensor of one process to the whole group."""
     named = with_peer("broadcast", group, src, group_src)
     if named is None:
         return None
@@ -72,7 +72,7 @@ def broadcast(
 def all_reduce(
     tensor: Tensor, op: Any = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Make one of everybody's tensors, in the place of each.
+    """Reduce the tensors of all processes, in place, so that all get the result.
 
     >>> import rushlight as torch
     >>> dist = torch.distributed
@@ -95,7 +95,7 @@ def all_reduce(
 def all_reduce_coalesced(
     tensors: Any, op: Any = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Future[list[Tensor]] | None:
-    """Make one of everybody's tensors, for several tensors."""
+    """Reduce several tensors of all processes, in place, so that all get the results."""
     tensors = [tensors] if isinstance(tensors, Tensor) else tensors
     check_tensors(tensors, "tensor")
     check_one_type(*tensors)
@@ -121,7 +121,7 @@ def reduce(
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Make one of everybody's tensors in the place of one process's."""
+    """Reduce the tensors of all processes; only the destination gets the result."""
     named = with_peer("reduce", group, dst, group_dst)
     if named is None:
         return None
@@ -134,7 +134,7 @@ def reduce(
 def all_gather(
     tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Give everybody the tensors of all."""
+    """Gather the tensors of the whole group in a list, in every process."""
     check_tensors(tensor_list, "tensor_list")
     check_tensor(tensor, "tensor")
     check_one_type(*tensor_list, tensor)
@@ -146,7 +146,7 @@ def all_gather(
 def all_gather_single(
     output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Give everybody the tensors of all in one: one after another, or along a new first dimension."""
+    """Gather the tensors of the whole group in one: concatenated, or stacked along a new first dimension."""
     check_tensor(input_tensor, "input_tensor")
     check_tensor(output_tensor, "output_tensor")
     if warn_outside(group, "all_gather_single"):
@@ -187,7 +187,7 @@ def all_gather_coalesced(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Future[list[Tensor]] | None:
-    """Give everybody the tensors of all, for several tensors."""
+    """Gather several tensors of the whole group in lists, in every process."""
     if warn_outside(group, "all_gather_coalesced"):
         return None
     check_tensors(input_tensor_list, "input_tensor_list")
@@ -212,7 +212,7 @@ def gather(
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Give one process the tensors of all."""
+    """Gather the tensors of the whole group in a list, in one process."""
     outputs = _one_a_process(tensor, gather_list, "gather_list")
     named = with_peer("gather", group, dst, group_dst, least=0)
     if named is None:
@@ -241,7 +241,7 @@ def scatter(
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
-    """Give each process one of the tensors that one has."""
+    """Scatter a list of tensors of one process over the group, one to each."""
     inputs = _one_a_process(tensor, scatter_list, "scatter_list")
     named = with_peer("scatter", group, src, group_src, least=0)
     if named is None:
@@ -258,7 +258,7 @@ def reduce_scatter(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Make one of everybody's tensors for each process."""
+    """Reduce, then scatter a list of tensors over the group."""
     check_tensor(output, "output")
     check_tensors(input_list, "input_list")
     check_one_type(output, *input_list)
@@ -276,7 +276,7 @@ def reduce_scatter_single(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Make one of everybody's tensors, and give each process a part of it."""
+    """Reduce a tensor over the group, then scatter it, an equal part to each process."""
     check_tensor(output, "output")
     check_tensor(input, "input")
     if warn_outside(group, "reduce_scatter_single"):
@@ -308,7 +308,7 @@ def all_to_all_single(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Give each process a part of the tensor, and put together what comes from each."""
+    """Split a tensor, scatter the parts over the group, and concatenate what is received."""
     if warn_outside(group, "all_to_all_single"):
         return None
     check_tensor(output, "output")
@@ -340,7 +340,7 @@ def all_to_all(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Give each process one of a list of tensors, and receive one from each."""
+    """Scatter a list of tensors over the group, and gather what is received in another."""
     if warn_outside(group, "all_to_all"):
         return None
     check_tensors(output_tensor_list, "output_tensor_list")
@@ -356,7 +356,7 @@ def barrier(
     device_ids: Any = None,
     timeout: timedelta | None = None,
 ) -> Work | None:
-    """Wait until all processes of a group have come here."""
+    """Synchronise all processes of a group: none goes on before all have entered."""
     if warn_outside(group, "barrier"):
         return None
     return answer((group or default_group()).barrier(now=not async_op), async_op)
