@@ -76,6 +76,9 @@ pub struct Along<T> {
     inputs: Vec<(usize, T)>,
     /// How many inputs every output has, if all have as many.
     each: Option<usize>,
+    /// The inputs as stretches that follow one another, if outputs are no more than those: where each begins, and how
+    /// long it is.
+    stretches: Vec<(usize, usize)>,
     /// The size of the axis.
     length: usize,
     /// Elements of its rows.
@@ -95,7 +98,16 @@ impl<T: Number> Along<T> {
         let inputs = storage::collected(taps.inputs.len(), weighed)?;
         let first = taps.each().next().map_or(0, <[_]>::len);
         let each = (first > 0 && taps.each().all(|inputs| inputs.len() == first)).then_some(first);
-        Ok(Along { ends, inputs, each, length, inner })
+        let mut stretches: Vec<(usize, usize)> = Vec::new();
+        if each == Some(1) && inner == 1 && inputs.iter().all(|&(_, weight)| weight == T::ONE) {
+            for &(input, _) in &inputs {
+                match stretches.last_mut() {
+                    Some((start, len)) if *start + *len == input => *len += 1,
+                    _ => storage::push(&mut stretches, (input, 1))?,
+                }
+            }
+        }
+        Ok(Along { ends, inputs, each, stretches, length, inner })
     }
 
     /// How many elements there are behind the map of so many.
@@ -111,6 +123,7 @@ impl<T: Number> Along<T> {
             for (out, x) in part.chunks_mut(to).zip(x[start / to * from..].chunks(from)) {
                 steps.take(to);
                 match (self.inner, self.each) {
+                    (1, Some(1)) if !self.stretches.is_empty() => self.copies(x, out),
                     (1, Some(1)) => self.line::<V, 1>(x, out),
                     (1, Some(2)) => self.line::<V, 2>(x, out),
                     (1, Some(3)) => self.line::<V, 3>(x, out),
@@ -120,6 +133,20 @@ impl<T: Number> Along<T> {
                 }
             }
         });
+    }
+
+    /// Outputs that are inputs, in rows of one element.
+    fn copies<V: Place<T>>(&self, x: &[T], mut out: &mut [V]) {
+        for &(start, len) in &self.stretches {
+            let (here, rest) = out.split_at_mut(len);
+            match (&mut *here, &x[start..][..len]) {
+                ([out], [x]) => out.put(*x),
+                (here, x) => {
+                    V::copied(here, x);
+                }
+            }
+            out = rest;
+        }
     }
 
     /// Outputs of as many inputs each, in rows of one element.
