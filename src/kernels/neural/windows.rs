@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::dtype::Number;
 use crate::kernels::interrupt::Steps;
-use crate::kernels::simd::vectorised;
 
 /// Elements of a matrix of windows that the processor still has at hand.
 const FEW: usize = 1 << 19;
@@ -136,20 +135,18 @@ impl Windows {
         }
     }
 
-    /// Where the greatest element of every window over a channel lies; what is not a number is the greatest. Every
-    /// window has an element. `best` is room for as many elements.
-    pub fn greatest<T: Number>(&self, x: &[T], best: &mut [T], index: &mut [i64]) {
+    /// Where the greatest element of every window over a channel lies; what is not a number is the
+    /// greatest. Every window has an element.
+    pub fn greatest<T: Number>(&self, x: &[T], index: &mut [i64]) {
         index.fill(-1);
-        let step = self.stride[2];
         self.each_run(0..self.lines(), &mut |_, column, at, count| {
-            let held = best[column..][..count].iter_mut().zip(&mut index[column..][..count]);
-            vectorised(count, || {
-                for (place, ((best, index), &x)) in held.zip(x[at..].iter().step_by(step)).enumerate() {
-                    let is_better = *index < 0 || x > *best || x.is_nan();
-                    (*best, *index) =
-                        if is_better { (x, (at + place * step) as i64) } else { (*best, *index) };
+            for (place, held) in index[column..][..count].iter_mut().enumerate() {
+                let at = at + place * self.stride[2];
+                let better = *held < 0 || x[at] > x[*held as usize] || x[at].is_nan();
+                if better {
+                    *held = at as i64;
                 }
-            });
+            }
         });
     }
 }
@@ -209,7 +206,7 @@ mod tests {
     #[test]
     fn the_greatest_of_a_window_is_the_first_of_equals_or_not_a_number() {
         let mut index = [0; 3];
-        LINE.greatest(&[1.0, 5.0, 5.0, f64::NAN], &mut [0.0; 3], &mut index);
+        LINE.greatest(&[1.0, 5.0, 5.0, f64::NAN], &mut index);
         assert_eq!(index, [0, 1, 3]);
     }
 }

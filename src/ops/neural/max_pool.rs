@@ -13,16 +13,12 @@ use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::neural::windows::Windows;
-use crate::kernels::parallel::parallel_parts;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;
 use crate::shape::{self, Layout};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
-
-/// Elements that are worth a turn of a thread.
-const GRAIN: usize = 1 << 15;
 
 /// Which elements belong to which window.
 #[derive(Clone)]
@@ -63,22 +59,16 @@ impl MaxPool {
         if area == 0 || places == 0 {
             return Ok(index);
         }
-        let of_windows = if let Cover::Sliding(windows) = &self.cover { windows.elements() } else { 1 };
-        let work = places.saturating_mul(of_windows).max(area);
-        parallel_parts(&mut index, (GRAIN / work).max(1) * places, |start, part| {
-            let mut best = vec![T::ZERO; places];
-            let channels = elements[start / places * area..].chunks(area);
-            for (channel, index) in channels.zip(part.chunks_mut(places)) {
-                match &self.cover {
-                    Cover::Sliding(windows) => {
-                        windows.greatest(channel, &mut best, index);
-                        // A window of padding only has no element; the first stands for it.
-                        index.iter_mut().for_each(|place| *place = (*place).max(0));
-                    }
-                    Cover::Adaptive(counts) => adaptive(channel, sizes, counts, index),
+        for (channel, index) in elements.chunks(area).zip(index.chunks_mut(places)) {
+            match &self.cover {
+                Cover::Sliding(windows) => {
+                    windows.greatest(channel, index);
+                    // A window of padding only has no element; the first stands for it.
+                    index.iter_mut().for_each(|place| *place = (*place).max(0));
                 }
+                Cover::Adaptive(counts) => adaptive(channel, sizes, counts, index),
             }
-        });
+        }
         Ok(index)
     }
 }
