@@ -6,12 +6,15 @@
 
 #![allow(unsafe_code)]
 
+mod distance;
 mod vector;
 
+pub use distance::distances;
 pub use vector::dot;
 
 use gemm::Parallelism;
 use ndarray::{ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis};
+use std::any::TypeId;
 use std::mem::MaybeUninit;
 
 use crate::dtype::Number;
@@ -58,6 +61,20 @@ pub fn matmul_into<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &
     // SAFETY: `MaybeUninit` has the layout of what it holds, and a product writes nothing but numbers.
     let out = unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
     matmul(a, b, out);
+}
+
+/// Numbers as those of a type, if it is theirs.
+fn known<T: Number, K: Number>(numbers: &[T]) -> Option<&[K]> {
+    // SAFETY: both are one type.
+    (TypeId::of::<T>() == TypeId::of::<K>())
+        .then(|| unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), numbers.len()) })
+}
+
+/// Places of numbers as those of a type, if it is theirs.
+fn known_mut<T: Number, K: Number>(places: &mut [MaybeUninit<T>]) -> Option<&mut [MaybeUninit<K>]> {
+    // SAFETY: both are one type.
+    (TypeId::of::<T>() == TypeId::of::<K>())
+        .then(|| unsafe { std::slice::from_raw_parts_mut(places.as_mut_ptr().cast(), places.len()) })
 }
 
 /// About half of a length, rounded up to eight numbers, and then the same for all parts.

@@ -34,36 +34,42 @@ fn sweep<T: Real, const N: usize>(
 }
 
 #[inline(never)] // Once for what is short and what is a part of more.
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterators over slices of slices are not taken apart for vectors"
+)]
 fn sweep_part<T: Real, const N: usize>(
     mut written: [&mut [T]; N],
     gradient: &[T],
-    f: impl Fn(Row<T, N>, T) -> Row<T, N>,
+    f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy,
 ) {
     vectorised(
         gradient.len(),
         #[inline(always)]
         || {
+            // What is borrowed might change with every number that is written.
+            let f = f;
             let (blocks, rest) = gradient.as_chunks::<BLOCK>();
             for (index, block) in blocks.iter().enumerate() {
                 let mut near = [[T::ZERO; BLOCK]; N];
-                for (near, slice) in near.iter_mut().zip(&written) {
-                    if let Some(numbers) = slice[index * BLOCK..].first_chunk() {
-                        *near = *numbers;
+                for place in 0..N {
+                    if let Some(numbers) = written[place][index * BLOCK..].first_chunk() {
+                        near[place] = *numbers;
                     }
                 }
-                for (lane, &along) in block.iter().enumerate() {
+                for lane in 0..BLOCK {
                     let mut row = [T::ZERO; N];
-                    for (number, near) in row.iter_mut().zip(&near) {
-                        *number = near[lane];
+                    for place in 0..N {
+                        row[place] = near[place][lane];
                     }
-                    let row = f(row, along);
-                    for (near, number) in near.iter_mut().zip(row) {
-                        near[lane] = number;
+                    let row = f(row, block[lane]);
+                    for place in 0..N {
+                        near[place][lane] = row[place];
                     }
                 }
-                for (slice, near) in written.iter_mut().zip(near) {
-                    if let Some(numbers) = slice[index * BLOCK..].first_chunk_mut() {
-                        *numbers = near;
+                for place in 0..N {
+                    if let Some(numbers) = written[place][index * BLOCK..].first_chunk_mut() {
+                        *numbers = near[place];
                     }
                 }
             }

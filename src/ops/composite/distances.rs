@@ -1,5 +1,8 @@
 //! Distances: norms of differences, of all elements or of every pair of rows.
 
+use std::borrow::Cow;
+
+use ndarray::ArrayView2;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
@@ -10,9 +13,10 @@ use crate::dispatch::kept::Kept;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::kernels::linalg::gemm;
 use crate::ops::complex::real_product;
-use crate::ops::creation::{cast, create};
+use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{expand, join, part, permute, reshape, squeeze};
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::pointwise::compare;
@@ -20,7 +24,7 @@ use crate::ops::pointwise::select::masked_fill;
 use crate::ops::reduction::{norm, reduce};
 use crate::ops::{add, conjugate, div, mul, neg, sub};
 use crate::shape::{self, Dims};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// Of more rows than so many torch calculates distances by products of matrices.
 const MANY: usize = 25;
@@ -258,10 +262,26 @@ impl Op for EuclideanDistance {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let (a, b) = (inputs[0].detach(), inputs[1].detach());
-        let y = norms(&a, &b, Scalar::Int(2))?;
-        Ok(smallvec![Tensor::from_array(y.array())])
+        let numbers = |x: &Tensor| -> Result<Array> {
+            let array = x.array();
+            let array = copy::as_type(&array, x.dtype())?;
+            copy::in_order(&array).map(Cow::into_owned)
+        };
+        let (a, b) = (numbers(inputs[0])?, numbers(inputs[1])?);
+        let (&[ref lead @ .., rows, width], &[.., others, _]) = (a.layout.shape(), b.layout.shape()) else {
+            unreachable!("the ranks were checked")
+        };
+        let shape = shape::checked_shape(&shape::signed(&[lead, &[rows, others]].concat()))?;
+        let mut y = Array::uninit_shape(&shape, a.dtype)?;
+        dispatch!(float a.dtype, T => {
+            let (Some(a), Some(b)) = (a.slice::<T>(), b.slice::<T>()) else { unreachable!("they are in order") };
+            let pairs = a.chunks_exact(rows * width).zip(b.chunks_exact(others * width));
+            for ((a, b), y) in pairs.zip(y.fresh::<T>().chunks_exact_mut(rows * others)) {
+                let b = ArrayView2::from_shape((others, width), b);
+                gemm::distances(a, b.unwrap_or_else(|_| unreachable!("there are so many numbers")), y);
+            }
+        }, else { return Err(Error::NotImplementedFor { operation: "cdist", dtype: a.dtype }.into()) });
+        Ok(smallvec![Tensor::from_array(y)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -1,12 +1,15 @@
 //! Products with a vector. They read the matrix once, so packing it would only cost.
 
 use ndarray::{ArrayView1, ArrayView2};
+use pulp::{Arch, Simd, WithSimd};
 use std::mem::MaybeUninit;
 
+use super::{known, known_mut};
 use crate::dtype::Number;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::simd::vectorised;
+use crate::kernels::wide::Wide;
 
 /// Sums that run side by side.
 const LANES: usize = 32;
@@ -85,6 +88,12 @@ fn dots<T: Number, const L: usize>([p, q, r, s]: [&[T]; FEW], x: &[T]) -> [T; FE
 
 /// The products of lines, one after the other, with a vector.
 fn times_lines<'a, T: Number>(mut lines: impl Iterator<Item = &'a [T]>, x: &[T], out: &mut [MaybeUninit<T>]) {
+    if let (Some(x), Some(out)) = (known::<T, f32>(x), known_mut(out)) {
+        return Arch::new().dispatch(Lines { lines: lines.map_while(known), x, out });
+    }
+    if let (Some(x), Some(out)) = (known::<T, f64>(x), known_mut(out)) {
+        return Arch::new().dispatch(Lines { lines: lines.map_while(known), x, out });
+    }
     let (few, rest) = out.as_chunks_mut::<FEW>();
     vectorised(x.len(), || {
         for out in few {
@@ -101,6 +110,63 @@ fn times_lines<'a, T: Number>(mut lines: impl Iterator<Item = &'a [T]>, x: &[T],
     for (out, line) in rest.iter_mut().zip(lines) {
         out.write(dot(line, x));
     }
+}
+
+/// `times_lines` of real numbers, in whole vectors.
+struct Lines<'x, 'o, T, I> {
+    lines: I,
+    x: &'x [T],
+    out: &'o mut [MaybeUninit<T>],
+}
+
+impl<'a, T: Wide, I: Iterator<Item = &'a [T]>> WithSimd for Lines<'_, '_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        for out in self.out.chunks_mut(FEW) {
+            // What is missing of the last lines is the vector itself, whose products nobody takes.
+            let mut lines = [self.x; FEW];
+            for (place, line) in lines.iter_mut().zip(&mut self.lines).take(out.len()) {
+                *place = line;
+            }
+            let products = products(simd, lines, self.x);
+            for (out, product) in out.iter_mut().zip(products) {
+                out.write(product);
+            }
+        }
+    }
+}
+
+/// The products of some lines with a vector: each in two sums of vectors, and one of what is left over.
+#[inline(always)]
+fn products<T: Wide, S: Simd>(simd: S, lines: [&[T]; FEW], x: &[T]) -> [T; FEW] {
+    let mut sums = [[T::splat(simd, T::ZERO); 2]; FEW];
+    let (vectors, rest) = T::vectors::<S>(x);
+    let (pairs, last) = vectors.as_chunks::<2>();
+    let mut cut = [(pairs, last); FEW];
+    for (cut, line) in cut.iter_mut().zip(lines) {
+        *cut = T::vectors::<S>(&line[..x.len()]).0.as_chunks::<2>();
+    }
+    for (index, &[near, far]) in pairs.iter().enumerate() {
+        for (sum, (pairs, _)) in sums.iter_mut().zip(&cut) {
+            let [first, second] = pairs[index];
+            *sum = [T::times_plus(simd, first, near, sum[0]), T::times_plus(simd, second, far, sum[1])];
+        }
+    }
+    let mut found = [T::ZERO; FEW];
+    let left = x.len() - rest.len();
+    for (((found, [first, second]), (_, single)), line) in found.iter_mut().zip(sums).zip(cut).zip(lines) {
+        let mut sum = T::times_plus(simd, T::splat(simd, T::ONE), first, second);
+        if let ([a], [b]) = (single, last) {
+            sum = T::times_plus(simd, *a, *b, sum);
+        }
+        *found = T::total(simd, sum);
+        for (&a, &b) in line[left..].iter().zip(rest) {
+            *found = *found + a * b;
+        }
+    }
+    found
 }
 
 /// `out = x matrix`, if the matrix is contiguous along one of its axes; says whether it was.
