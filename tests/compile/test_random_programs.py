@@ -15,6 +15,10 @@ PURE = [
     "torch.cat([{a}, {b}])[1:4]", "{a}.view(-1)[:3] + {b}", "torch.exp(-{a}.abs())", "{a}.mean() * {b}",
     "torch.randn(3, 3) * {a}", "torch.zeros(3, 3) + {a}", "{a}.sort(1)[0]", "{a}.softmax(1)", "{a}.cumsum(0) * {n}",
     "torch.nn.functional.dropout({a}, 0.5)", "torch.ones_like({a}) * scale", "{a}.max(1, keepdim=True)[0] - {b}",
+    "{a}[..., :1] * {b}", "{a}[:1] + {b}.sum()", "torch.addmm({a}.flatten()[:3], {b}, {b}.t())", "{n} / ({a}.exp() + 1)",
+    "{a}.gather(1, ({b} > {n}).long())", "torch.nn.functional.cross_entropy({a}, ({b} > 0).long()[:, 0]) * {b}",
+    "torch.nn.functional.embedding(({b} > {n}).long()[0], {a})", "{a} @ {b}.flatten()[:3]",
+    "(({a}.repeat(64, 64).tanh() + {n}) * {b}.sum() - {a}.repeat(64, 64)).exp().sin()[60:63, :3]",
 ]  # fmt: skip
 WRITES = [
     "state.add_({a}.detach())", "state[1].mul_({n})", "state.t()[0] = 2", "settings['scale'] = {n}",
@@ -95,7 +99,7 @@ def outcome(text, seed, compiling):
         x = torch.randn(3, 3)
         try:
             result = program(x)
-        except RuntimeError as error:
+        except (RuntimeError, IndexError, ValueError) as error:
             result = torch.zeros(1)
             found.append(str(error))
         found.append(
