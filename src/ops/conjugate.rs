@@ -12,7 +12,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::ops::creation::cast;
-use crate::shape::{Dims, Layout};
+use crate::shape::{Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Creation, Tensor};
 
 /// A reading of the memory of x
@@ -52,7 +52,7 @@ impl Reading {
                 let outer = shape.len() - 1;
                 let strides: Dims = strides[..outer].iter().map(|stride| stride / 2).collect();
                 let layout = Layout::strided(shape[..outer].into(), strides, layout.offset() / 2)?;
-                Array { dtype: memory.dtype.to_complex(), ..memory.clone() }.with_layout(layout)
+                Array::on(memory.storage.clone(), SharedLayout::new(layout), memory.dtype.to_complex())?
             }
             Reading::Conjugate => Array { dtype: memory.dtype.conjugated(), ..memory.clone() },
             Reading::Negative => Array { dtype: memory.dtype.negated(), ..memory.clone() },

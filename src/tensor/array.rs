@@ -257,9 +257,10 @@ fn plain(layout: &SharedLayout) -> SharedLayout {
     if layout.is_plain() { layout.clone() } else { SharedLayout::new(layout.fresh()) }
 }
 
-/// By what the addresses of elements can be divided.
+/// By what the addresses of elements can be divided: also where they are moved as others of their size.
 fn alignment(dtype: DType) -> usize {
-    dispatch!(stored dtype.resolved(), T => align_of::<T>())
+    let own = dispatch!(stored dtype.resolved(), T => align_of::<T>());
+    own.max(dispatch!(bits dtype, T => align_of::<T>()))
 }
 
 /// How many bytes lie before the end of the last element.

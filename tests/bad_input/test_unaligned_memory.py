@@ -37,6 +37,13 @@ def test_a_storage_at_an_odd_address_is_read_as_bytes_only():
         torch.tensor([], dtype=torch.float32).set_(storage)
 
 
+def test_numbers_that_do_not_begin_at_a_pair_are_no_complex_numbers():
+    x = torch.from_numpy(odd_bytes(32, offset=4).view(np.float32))
+    with pytest.raises(RuntimeError, match="where an element of torch\\.complex64 can lie"):
+        torch.view_as_complex(x.reshape(4, 2))
+    assert torch.view_as_complex(x.clone().reshape(4, 2)).shape == (4,)
+
+
 def test_elements_that_are_aligned_are_shared():
     array = np.zeros(4, dtype=np.float32)
     x = torch.from_numpy(array).view(torch.int32)
