@@ -39,6 +39,8 @@ class Lane:
 
     def start(self):
         self.first, self.seen, self.at = self.next, -1, time.monotonic()
+        self.notes.truncate(0)
+        self.notes.truncate(NOTES_SIZE)
         given = [self.target, self.seed, self.next, TURN, self.step, self.notes.name]
         command = [sys.executable, str(HERE / "worker.py"), *map(str, given)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1)
@@ -51,10 +53,11 @@ class Lane:
         return max(0, (number - self.first) // self.step)
 
     def hangs(self):
-        number, _ = noted(self.notes.name)
+        number, source = noted(self.notes.name)
         if number != self.seen:
             self.seen, self.at = number, time.monotonic()
-        return time.monotonic() - self.at > HANGS
+        # Before there is a program, the library is loaded, which takes long where much else goes on.
+        return time.monotonic() - self.at > (HANGS if source else 10 * HANGS)
 
     def stop(self):
         self.process.kill()
@@ -105,7 +108,7 @@ class Search:
         self.programs += lane.done() + 1
         if not lane.ended:
             self.met(source, ("hang", "") if hangs else ("died", f"exit {code}"))
-        lane.next = number + lane.step
+        lane.next = max(number, lane.first) + lane.step
         lane.start()
 
     def source(self, number):

@@ -33,16 +33,18 @@ pub(crate) fn is_memory_resizable(tensor: &Bound<'_, TensorBase>) -> bool {
     tensor.get().tensor().memory().storage.is_resizable()
 }
 
-/// Return a copy of so many bytes of a tensor's memory, from the first on, as they lie.
+/// Return a copy of so many bytes of a tensor's memory, from one on, as they lie.
 #[pyfunction]
 #[pyo3(name = "_bytes_of")]
 pub(crate) fn bytes_of<'py>(
     py: Python<'py>,
     tensor: &Bound<'py, TensorBase>,
+    start: usize,
     size: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let all = every_byte(tensor.get().tensor())?;
-    match all.slice::<u8>().and_then(|all| all.get(..size)) {
+    let end = start.checked_add(size);
+    match all.slice::<u8>().zip(end).and_then(|(all, end)| all.get(start..end)) {
         Some(bytes) => Ok(PyBytes::new(py, bytes)),
         None => Err(PyIndexError::new_err("there are not so many bytes")),
     }

@@ -15,14 +15,22 @@ import struct
 import sys
 import zipfile
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from types import FunctionType
 from typing import Any
 
 from . import _rushlight as native
 from ._files import checkpoints as _checkpoints
-from ._files.checkpoints import ARCHIVE_START, DTYPES, MAGIC_NUMBER, PROTOCOL_VERSION, STORAGES, Storage
+from ._files.checkpoints import (
+    ARCHIVE_START,
+    DTYPES,
+    MAGIC_NUMBER,
+    PIECE,
+    PROTOCOL_VERSION,
+    STORAGES,
+    Storage,
+)
 from ._files.torch_names import is_of_torch, is_own, own_place, torch_place
 from ._lazy import on_first_use
 from ._rushlight import Tensor
@@ -193,7 +201,7 @@ def save(
     pickler = _Pickler(content, pickle_protocol, sizes, is_first=False, is_stream=is_stream)
     pickler.dump(obj)
     storages = {
-        key: native._bytes_of(tensor, sizes[block] * tensor.element_size())
+        key: (tensor, sizes[block] * tensor.element_size())
         for block, (key, tensor) in pickler.storages.items()
     }
     if not is_stream:
@@ -207,26 +215,40 @@ def save(
         _save_stream(file, content.getvalue(), storages, counts, pickle_protocol)
 
 
-def _save_archive(f: Any, content: bytes, storages: dict[str, bytes], without_order: bool) -> None:
+def _pieces(tensor: Tensor, size: int) -> Iterator[bytes]:
+    """Return so many bytes of a tensor's memory, a few at a time: Ctrl-C is heard between them."""
+    return (native._bytes_of(tensor, at, min(PIECE, size - at)) for at in range(0, size, PIECE))
+
+
+def _save_archive(
+    f: Any, content: bytes, storages: dict[str, tuple[Tensor, int]], without_order: bool
+) -> None:
     """Write a pickle and the bytes that it names as members of an archive."""
     with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
 
-        def add(name: str, content: bytes | str) -> None:
+        def add(name: str, content: Iterable[bytes], size: int) -> None:
             member = zipfile.ZipInfo(f"{_ARCHIVE}/{name}")
             gap = -(archive.start_dir + 30 + len(member.filename) + 4) % _ALIGNMENT
             member.extra = struct.pack("<2sH", b"FB", gap) + b"Z" * gap
-            archive.writestr(member, content)
+            member.file_size = size
+            with archive.open(member, "w") as place:
+                for piece in content:
+                    place.write(piece)
 
-        add("data.pkl", content)
+        add("data.pkl", [content], len(content))
         if not without_order:
-            add("byteorder", sys.byteorder)
-        for key, elements in storages.items():
-            add(f"data/{key}", elements)
-        add("version", "3\n")
+            add("byteorder", [sys.byteorder.encode()], len(sys.byteorder))
+        for key, (tensor, size) in storages.items():
+            add(f"data/{key}", _pieces(tensor, size), size)
+        add("version", [b"3\n"], 2)
 
 
 def _save_stream(
-    file: Any, content: bytes, storages: dict[str, bytes], counts: dict[str, int], protocol: int
+    file: Any,
+    content: bytes,
+    storages: dict[str, tuple[Tensor, int]],
+    counts: dict[str, int],
+    protocol: int,
 ) -> None:
     """Write the parts of the older form one after the other."""
     machine = {
@@ -240,7 +262,8 @@ def _save_stream(
     pickle.dump(sorted(storages), file, protocol)
     for key in sorted(storages):
         file.write(struct.pack("<q", counts[key]))
-        file.write(storages[key])
+        for piece in _pieces(*storages[key]):
+            file.write(piece)
 
 
 class _Names:

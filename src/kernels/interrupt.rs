@@ -39,15 +39,34 @@ pub(super) fn room<T>(len: usize) -> Vec<T> {
 /// What there are so many of, in a vector. Unwinds if there is no room for them.
 pub(super) fn collected<T>(items: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     let mut all = room(items.len());
-    all.extend(items);
+    extend(&mut all, items.len(), items);
     all
 }
 
 /// So many times the same. Unwinds if there is no room for them.
 pub(super) fn filled<T: Clone>(len: usize, value: T) -> Vec<T> {
     let mut all = room(len);
-    all.resize(len, value);
+    while all.len() < len {
+        all.resize(len.min(all.len() + PIECE), value.clone());
+        if all.len() < len {
+            unwind_if_due();
+        }
+    }
     all
+}
+
+/// Items of a table that are written before who asked for it is asked again.
+const PIECE: usize = 1 << 18;
+
+/// Puts so many items into a vector that has room for them, and asks from time to time.
+pub fn extend<T>(all: &mut Vec<T>, len: usize, mut items: impl Iterator<Item = T>) {
+    if len <= PIECE {
+        return all.extend(items);
+    }
+    for start in (0..len).step_by(PIECE) {
+        all.extend(items.by_ref().take(PIECE.min(len - start)));
+        unwind_if_due();
+    }
 }
 
 /// Has long work of this thread ask until it is dropped.

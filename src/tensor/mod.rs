@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::graph::observe::detach_site::{Cut, Reason, Standing};
 use crate::graph::observe::writes;
 use crate::graph::{Edge, FormRef, NodeRef, following, mode, replace_kept, saved};
+use crate::kernels::interrupt;
 use crate::shape::{Layout, SharedLayout};
 use crate::sharing::{self, RwLock, Shared, Spare, WeakShared};
 use crate::storage;
@@ -267,11 +268,15 @@ impl Tensor {
         if array.dtype.is_half() {
             let view = array.view::<i16>();
             let elements = view.iter().map(|bits| resolve::wide(*bits, array.dtype).convert());
-            return storage::collected(view.len(), elements);
+            let mut all = storage::room(view.len())?;
+            interrupt::extend(&mut all, view.len(), elements);
+            return Ok(all);
         }
         dispatch!(all array.dtype, S => {
             let view = array.view::<S>();
-            storage::collected(view.len(), view.iter().map(|x| x.convert()))
+            let mut all = storage::room(view.len())?;
+            interrupt::extend(&mut all, view.len(), view.iter().map(|x| x.convert()));
+            Ok(all)
         })
     }
 

@@ -381,3 +381,6 @@ def test_a_part_of_a_complex_number_that_is_shown_for_ever_is_written_once():
     z = torch.ones(1, dtype=torch.complex64) * (1 + 2j)
     z.expand(1 << 40).imag.zero_()
     assert z.item() == 1
+    z = torch.ones(1, dtype=torch.complex64) * (1 + 2j)
+    z.conj().expand(1 << 40).fill_(3j)
+    assert z.item() == -3j

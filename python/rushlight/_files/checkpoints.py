@@ -41,7 +41,7 @@ _DAMAGED = (
 _FIXED = "Trying to resize storage that is not resizable"
 # What is packed more densely than this, and comes to more than that, is no checkpoint.
 _DENSEST, _HARMLESS = 100, 1 << 24
-_PIECE = 1 << 20
+PIECE = 1 << 20
 
 # torch writes storages without a type as bytes.
 DTYPES = {
@@ -207,7 +207,7 @@ class Archive:
         memory, have = _memory(member.file_size), 0
         try:
             with self.members.open(member) as content:
-                while piece := content.read(_PIECE):
+                while piece := content.read(PIECE):
                     native._write_bytes(memory, have, piece)
                     have += len(piece)
         except (*_DAMAGED, IndexError):
@@ -266,7 +266,7 @@ class Stream:
                 raise RuntimeError(f"size mismatch: a storage of {size} bytes cannot have {count} elements")
             have = 0
             while have < size:
-                piece = self.file.read(min(_PIECE, size - have))
+                piece = self.file.read(min(PIECE, size - have))
                 if not piece:
                     raise _cut(size - have)
                 native._write_bytes(memory, have, piece)

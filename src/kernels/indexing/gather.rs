@@ -208,9 +208,11 @@ fn positions(shape: &[usize], indices: &[ArrayViewD<'_, i64>]) -> (Vec<i64>, Ext
     let (leading, rest) = shape.split_at(indices.len());
     let count = indices.first().map_or(1, |index| index.len());
     let mut positions = interrupt::filled(count, 0);
+    let mut steps = Steps::default();
     for (&size, index) in leading.iter().zip(indices) {
         let size = size as i64;
         for (position, &index) in positions.iter_mut().zip(index) {
+            steps.take(0);
             *position = *position * size + if index < 0 { index + size } else { index };
         }
     }
@@ -268,10 +270,16 @@ fn merge<T: Element>(
 }
 
 /// How many elements are not zero.
-fn count_true<T: Element>(view: &ArrayViewD<'_, T>) -> usize {
-    let distinct = once(view.view());
+pub fn count_true<T: Element>(view: &ArrayViewD<'_, T>) -> usize {
+    let (distinct, mut steps) = (once(view.view()), Steps::default());
     let count = match distinct.as_slice() {
-        Some(elements) => elements.iter().map(|element| usize::from(element.is_true())).sum(),
+        Some(elements) => elements
+            .chunks(RUN)
+            .map(|elements| {
+                steps.take(elements.len());
+                elements.iter().map(|element| usize::from(element.is_true())).sum::<usize>()
+            })
+            .sum(),
         None => distinct.iter().filter(|element| element.is_true()).count(),
     };
     count.saturating_mul(view.len().checked_div(distinct.len()).unwrap_or(0))
@@ -310,28 +318,28 @@ pub fn flat_nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<Vec<i64>> {
     Ok(positions)
 }
 
-/// Coordinates of the elements that are not zero: how many there are, and those along one axis behind those along the
-/// axis before it.
-pub fn nonzero<T: Element>(view: ArrayViewD<'_, T>) -> Result<(usize, Vec<i64>)> {
-    let (shape, count) = (view.shape().to_vec(), count_true(&view));
-    let mut coordinates = storage::filled(count.saturating_mul(shape.len()), 0)?;
-    if coordinates.is_empty() {
-        return Ok((count, coordinates));
+/// Coordinates of the so many elements that are not zero: those along one axis behind those along the axis before it.
+pub fn nonzero<T: Element>(view: ArrayViewD<'_, T>, count: usize, out: &mut [MaybeUninit<i64>]) {
+    if out.is_empty() {
+        return;
     }
+    let shape = view.shape().to_vec();
     let mut start = 0;
     each_true(&view, |mut row, places| {
         let end = start + places.len();
-        let mut columns = coordinates.chunks_exact_mut(count).zip(&shape).rev();
+        let mut columns = out.chunks_exact_mut(count).zip(&shape).rev();
         if let Some((column, _)) = columns.next() {
-            column[start..end].copy_from_slice(places);
+            column[start..end].write_copy_of_slice(places);
         }
         for (column, &len) in columns {
-            column[start..end].fill((row % len) as i64);
+            let place = (row % len) as i64;
+            column[start..end].iter_mut().for_each(|out| {
+                out.write(place);
+            });
             row /= len;
         }
         start = end;
     });
-    Ok((count, coordinates))
 }
 
 #[cfg(test)]

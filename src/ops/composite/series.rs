@@ -2,11 +2,11 @@
 
 use smallvec::SmallVec;
 
-use crate::dispatch::batch;
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composed;
 use crate::dispatch::kept::Kept;
 use crate::dispatch::operand::Operand;
+use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -312,7 +312,7 @@ fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize)
     if x.dtype().is_float() || x.dtype() == DType::Bool {
         return Err(Error::NotImplementedFor { operation: "bincount_cpu", dtype: x.dtype() }.into());
     }
-    let values = x.to_vec::<i64>()?;
+    let values = long_work::patiently(x.numel() as u64, || x.to_vec::<i64>())?;
     if x.ndim() != lead + 1 || values.iter().any(|&value| value < 0) {
         return Err(Error::BincountInput {}.into());
     }

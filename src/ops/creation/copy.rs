@@ -150,11 +150,11 @@ pub(crate) fn as_type_in_order(array: &Array, dtype: DType) -> Result<Cow<'_, Ar
 
 /// Writes one number to every element of memory that is shown elsewhere. The caller counts the write.
 pub(crate) fn fill(target: &Array, value: Scalar) -> Result<()> {
-    if target.dtype.is_pending() {
-        let value = Array::from_scalar(value, target.dtype.resolved())?;
-        return write(target, &binary::expanded(&value, target.layout.shape())?);
-    }
     repeated::replaced(target, &[], &mut |target, _| {
+        if target.dtype.is_pending() {
+            let value = Array::from_scalar(value, target.dtype.resolved())?;
+            return write(target, &binary::expanded(&value, target.layout.shape())?);
+        }
         dispatch!(stored target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
         Ok(())
     })

@@ -6,12 +6,13 @@ use smallvec::{SmallVec, smallvec};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::attribute_override::apply_one_given;
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::{batch, binary, memory_order};
+use crate::dispatch::{batch, binary, long_work, memory_order};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::geometry::moves;
+use crate::kernels::interrupt::Steps;
 use crate::ops::creation::{cast, copy, create, ranges};
 use crate::ops::geometry::{expand, join, part, reshape, squeeze};
 use crate::ops::indexing::along;
@@ -356,7 +357,7 @@ fn repeated(times: &Tensor, size: usize) -> Result<Tensor> {
     if let Some(index) = batch::front(times, samples) {
         return index;
     }
-    let counts = times.to_vec::<i64>()?;
+    let counts = long_work::patiently(times.numel() as u64, || times.to_vec::<i64>())?;
     let counts = if counts.len() == 1 { storage::filled(size, counts[0])? } else { counts };
     let total = counts.iter().try_fold(0i64, |sum, &count| sum.checked_add(count.max(0)));
     if counts.iter().any(|&count| count < 0) {
@@ -364,6 +365,14 @@ fn repeated(times: &Tensor, size: usize) -> Result<Tensor> {
     }
     let total = shape::checked_shape(&[total.unwrap_or(i64::MAX)])?[0];
     let each = counts.iter().zip(0i64..).flat_map(|(&count, place)| (0..count).map(move |_| place));
-    let index = storage::collected(total, each)?;
-    Tensor::from_slice(&[index.len()], &index)
+    let mut index = Array::uninit_shape(&[total], DType::Int64)?;
+    long_work::patiently(total as u64, || {
+        let mut steps = Steps::default();
+        index.fresh::<i64>().iter_mut().zip(each).for_each(|(out, place)| {
+            steps.take(0);
+            out.write(place);
+        });
+        Ok(())
+    })?;
+    Ok(Tensor::from_array(index))
 }

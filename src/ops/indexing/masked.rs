@@ -12,13 +12,14 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::{batch, binary, view};
+use crate::dispatch::{batch, binary, long_work, view};
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
 use crate::graph::following;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::indexing::gather;
+use crate::kernels::interrupt::Steps;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::part;
 use crate::ops::geometry::part::from_end;
@@ -43,21 +44,28 @@ impl Numbers {
     /// The elements that a mask, expanded to `shape`, names.
     fn of_mask(mask: &Tensor, shape: &[usize]) -> Result<Numbers> {
         following::leaves("a mask");
-        let places = gather::flat_nonzero(binary::expanded(&mask.array(), shape)?.view::<Bool>())?;
+        let spread = binary::expanded(&mask.array(), shape)?;
+        let places = long_work::patiently(spread.layout.numel() as u64, || {
+            gather::flat_nonzero(spread.view::<Bool>())
+        })?;
         Ok(Numbers { shape: smallvec![places.len()], places: places.into(), given: mask.clone() })
     }
 
     /// The elements that an index names, of so many, counted from the end where it is negative. `of_nothing`
     /// says that there are none to name.
     fn of_index(index: &Tensor, numel: usize, of_nothing: Error) -> Result<Numbers> {
-        let mut places = index.to_vec::<i64>()?;
-        if numel == 0 && !places.is_empty() {
+        if numel == 0 && index.numel() > 0 {
             return Err(of_nothing.into());
         }
-        for place in &mut places {
-            let index = *place;
-            *place = from_end(index, numel).ok_or(Error::TakeRange { index, numel })? as i64;
-        }
+        let places = long_work::patiently(index.numel() as u64, || {
+            let (mut places, mut steps) = (index.to_vec::<i64>()?, Steps::default());
+            for place in &mut places {
+                steps.take(0);
+                let index = *place;
+                *place = from_end(index, numel).ok_or(Error::TakeRange { index, numel })? as i64;
+            }
+            Ok(places)
+        })?;
         Ok(Numbers { places: places.into(), shape: index.layout().shape().into(), given: index.clone() })
     }
 

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::dispatch::{batch, long_work};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::following;
 use crate::kernels::indexing::gather;
@@ -44,6 +45,19 @@ fn nonzero_of_each(x: &Tensor, lead: usize) -> Result<Tensor> {
     reshape::reshape_to(&own, &shape)
 }
 
+/// How many elements are not zero, and their coordinates: column by column, since columns are what is used of it.
+pub(crate) fn coordinates(array: &Array) -> Result<(usize, Array)> {
+    long_work::patiently(array.layout.numel() as u64, || {
+        dispatch!(all array.dtype, T => {
+            let view = array.view::<T>();
+            let count = gather::count_true(&view);
+            let mut columns = Array::uninit_shape(&[count.saturating_mul(view.ndim())], DType::Int64)?;
+            gather::nonzero(view, count, columns.fresh());
+            Ok((count, columns))
+        })
+    })
+}
+
 /// The coordinates of the elements that are not zero, a row each.
 pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     let x = &batch::alike_in_all(x);
@@ -52,12 +66,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
     }
     following::leaves("nonzero");
     let (array, ndim) = (x.array().widened()?, x.ndim());
-    // Column by column in memory, since columns are what is used of it.
-    let (count, columns) = long_work::patiently(
-        array.layout.numel() as u64,
-        || dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>())),
-    )?;
-    let array = Array::from_slice(&[columns.len()], &columns)?;
+    let (count, array) = coordinates(&array)?;
     let strides = if ndim == 0 { [1, count.max(1)] } else { [1, count] };
     let layout = Layout::strided(smallvec![count, ndim], strides.as_slice().into(), 0)?;
     Ok(Tensor::from_array(array.with_layout(layout)))

@@ -1,6 +1,6 @@
 //! Where tensors of indices point: numbers only. The operations are in `indexed`.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use std::iter::repeat_n;
 
@@ -13,6 +13,7 @@ use crate::ops::creation::copy;
 use crate::ops::geometry::part::from_end;
 use crate::ops::geometry::permute;
 use crate::ops::indexing::index::is_mask;
+use crate::ops::indexing::nonzero;
 use crate::shape::{self, Dims, Layout};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
@@ -51,9 +52,10 @@ fn by_dimension(shape: &[usize], dim: usize, index: &Tensor, to: &mut Vec<(usize
         return Err(Error::MaskShape { mask, mask_dim: at, shape, dim: dim + at }.into());
     }
     following::leaves("a mask");
-    let (count, found) = dispatch!(all array.dtype, T => gather::nonzero(array.view::<T>())?);
+    let (count, found) = nonzero::coordinates(&array)?;
     for at in 0..mask.len() {
-        to.push((dim + at, Array::from_slice(&[count], &found[at * count..][..count])?));
+        let column = Layout::strided(smallvec![count], smallvec![1], at * count)?;
+        to.push((dim + at, found.with_layout(column)));
     }
     Ok(())
 }

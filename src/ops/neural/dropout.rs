@@ -2,7 +2,7 @@
 
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::Value;
-use crate::dispatch::{batch, in_place};
+use crate::dispatch::{batch, in_place, long_work};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode;
@@ -106,7 +106,10 @@ fn draw(noise: &Tensor, keep: f64, generator: Option<&Generator>) -> Result<()> 
                 random::bernoulli_(intercept::first(operands), &probability, generator.as_ref())
             })
         }
-        false => random::bernoulli_(noise, &probability, generator),
+        // Nobody else has seen the factors yet: they may stay half drawn.
+        false => long_work::patiently(8 * noise.numel() as u64, || {
+            random::bernoulli_(noise, &probability, generator)
+        }),
     }
 }
 

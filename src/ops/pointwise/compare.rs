@@ -4,10 +4,11 @@
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::{Numbers, Operand, Value, result_type};
-use crate::dispatch::{batch, binary, in_place, unary};
+use crate::dispatch::{batch, binary, in_place, long_work, unary};
 use crate::dtype::{Bool, Complex, DType, Element, Ordered, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{following, mode};
+use crate::kernels::interrupt;
 use crate::ops;
 use crate::ops::creation::create;
 use crate::ops::creation::{cast, copy};
@@ -345,12 +346,16 @@ pub fn isclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<Tensor> {
     Ok(Tensor::from_array(close?))
 }
 
-fn all(answers: &Tensor) -> bool {
+fn all(answers: &Tensor) -> Result<bool> {
     following::leaves("a comparison of whole tensors");
-    match answers.array().slice::<Bool>() {
-        Some(answers) => answers.iter().all(|answer| answer.get()),
-        None => answers.array().view::<Bool>().iter().all(|answer| answer.get()),
-    }
+    let answers = answers.array();
+    long_work::patiently(answers.layout.numel() as u64 / 8, || match answers.slice::<Bool>() {
+        Some(answers) => Ok(answers.chunks(1 << 20).all(|answers| {
+            interrupt::unwind_if_due();
+            answers.iter().all(|answer| answer.get())
+        })),
+        None => Ok(answers.view::<Bool>().iter().all(|answer| answer.get())),
+    })
 }
 
 /// Whether all elements are near each other.
@@ -363,7 +368,7 @@ pub fn allclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<bool> {
         }
         .into());
     }
-    Ok(all(&isclose(a, b, tolerance)?))
+    all(&isclose(a, b, tolerance)?)
 }
 
 /// Whether two tensors have the same shape and equal elements.
@@ -372,5 +377,5 @@ pub fn equal(a: &Tensor, b: &Tensor) -> Result<bool> {
     if batch::highest([a, b]).is_some() {
         return Err(Error::MappedDecision { operation: "equal".to_owned() }.into());
     }
-    Ok(a.layout().shape() == b.layout().shape() && all(&eq(a, b)?))
+    Ok(a.layout().shape() == b.layout().shape() && all(&eq(a, b)?)?)
 }

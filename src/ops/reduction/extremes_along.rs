@@ -3,8 +3,8 @@
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent};
-use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -185,17 +185,20 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     if array.dtype == DType::Bool {
         return Err(Error::BoolInput { operation }.into());
     }
-    let wide = copy::as_type(&array, comparable(array.dtype))?;
-    let searched = match dim {
-        Some(_) => wide.into_owned(),
-        None => copy::dense(&wide)?.with_layout(x.layout().fresh().line()),
-    };
     let mut index = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Int64)?;
     let greatest = operation == "argmax";
-    dispatch!(float searched.dtype, T => {
-        kernels::arg_extreme(searched.view::<T>(), axis, greatest, index.fresh())
-    }, else {
-        kernels::arg_extreme(searched.view::<i64>(), axis, greatest, index.fresh())
-    });
+    long_work::patiently(array.layout.numel() as u64, || {
+        let wide = copy::as_type(&array, comparable(array.dtype))?;
+        let searched = match dim {
+            Some(_) => wide.into_owned(),
+            None => copy::dense(&wide)?.with_layout(x.layout().fresh().line()),
+        };
+        dispatch!(float searched.dtype, T => {
+            kernels::arg_extreme(searched.view::<T>(), axis, greatest, index.fresh())
+        }, else {
+            kernels::arg_extreme(searched.view::<i64>(), axis, greatest, index.fresh())
+        });
+        Ok(())
+    })?;
     Ok(Tensor::unrecorded(index, x.standing()))
 }

@@ -1,6 +1,6 @@
 //! Whether any element is not zero, whether all are, and how many. Nothing here has a derivative.
 
-use crate::dispatch::batch;
+use crate::dispatch::{batch, long_work};
 use crate::dtype::{Bool, DType};
 use crate::error::Result;
 use crate::kernels::reduction::reduce as kernels;
@@ -50,8 +50,11 @@ pub fn count_nonzero(x: &Tensor, dims: Option<&[i64]>) -> Result<Tensor> {
         return y;
     }
     let array = x.array();
-    let truths = copy::as_type(&array, DType::Bool)?;
     let mut count = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Int64)?;
-    kernels::count_nonzero(truths.view::<Bool>(), &over.dims, count.fresh());
+    long_work::patiently(array.layout.numel() as u64, || {
+        let truths = copy::as_type(&array, DType::Bool)?;
+        kernels::count_nonzero(truths.view::<Bool>(), &over.dims, count.fresh());
+        Ok(())
+    })?;
     Ok(Tensor::from_array(count))
 }

@@ -320,7 +320,7 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
     }
     let y = create::zeros(&shape::signed(probabilities.layout().shape()), probabilities.dtype())?;
     following::leaves("bernoulli");
-    fill_each(&y.array(), &probabilities.array(), generator)?;
+    long_work::patiently(8 * y.numel() as u64, || fill_each(&y.array(), &probabilities.array(), generator))?;
     apart(&[probabilities], y, "BernoulliBackward0")
 }
 
@@ -366,11 +366,17 @@ fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator
         if !are {
             return Err(Error::Probability {}.into());
         }
-        let mut generator = given(generator).lock();
+        let generator = given(generator);
         let same = same.filter(|_| dtype == DType::Float64);
-        dispatch!(ordered drawn.dtype, T => match same {
-            Some(same) => fill_bernoulli(&mut generator, elements::<T>(&drawn), same.to_f64()),
-            None => fill_bernoulli_each(&mut generator, elements::<T>(&drawn), each.iter().copied()),
+        let mut each = each.iter().copied();
+        dispatch!(ordered drawn.dtype, T => for piece in elements::<T>(&drawn).chunks_mut(MANY) {
+            // As elsewhere, nobody waits for the generator while the host is asked.
+            interrupt::unwind_if_due();
+            let mut generator = generator.lock();
+            match same {
+                Some(same) => fill_bernoulli(&mut generator, piece, same.to_f64()),
+                None => fill_bernoulli_each(&mut generator, piece, &mut each),
+            }
         }, else {
             let dtype = target.dtype;
             return Err(Error::NotImplementedFor { operation: "bernoulli_tensor_cpu_self_", dtype }.into())

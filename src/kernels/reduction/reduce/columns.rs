@@ -2,6 +2,7 @@
 //! rows of a leaf one after the other, leaves along a pairwise tree.
 
 use super::{Fold, rows};
+use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::simd::vectorised;
@@ -45,7 +46,7 @@ pub(super) fn fold_columns<T, A, V, M, G>(
     if segments == 1 {
         return fold_segments(elements, len, inner, 1, out, fold, put);
     }
-    let mut states = vec![fold.identity; out.len() * segments];
+    let mut states = interrupt::filled(out.len() * segments, fold.identity);
     fold_segments(elements, len, inner, segments, &mut states, fold, |out, state| *out = state);
     let Fold { identity, merge, .. } = fold;
     let again = Fold { identity, map: std::convert::identity, merge };
@@ -145,7 +146,7 @@ where
     let mut levels: Vec<Vec<A>> = Vec::new();
     for (leaf, start) in (0..count).step_by(LEAF).enumerate() {
         let rows = LEAF.min(count - start);
-        let mut states = vec![fold.identity; width];
+        let mut states = interrupt::filled(width, fold.identity);
         vectorised(width * rows, || fold_leaf(&elements[start * stride..], rows, stride, &mut states, fold));
         for _ in 0..leaf.trailing_ones() {
             if let Some(mut earlier) = levels.pop() {
@@ -155,7 +156,7 @@ where
         }
         levels.push(states);
     }
-    let mut states = levels.pop().unwrap_or_else(|| vec![fold.identity; width]);
+    let mut states = levels.pop().unwrap_or_else(|| interrupt::filled(width, fold.identity));
     while let Some(mut earlier) = levels.pop() {
         merge_into(&mut earlier, &states, fold.merge);
         states = earlier;

@@ -8,6 +8,7 @@ use super::named::{greater, less};
 use super::{Fold, reduce_with};
 use crate::dtype::Number;
 use crate::kernels::geometry::dense::{Extent, dense};
+use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::pointwise::map;
@@ -44,7 +45,7 @@ fn locate<T: Number>(
     greatest: bool,
     indices: &mut [MaybeUninit<i64>],
 ) -> Vec<T> {
-    let mut extremes = vec![T::ZERO; indices.len()];
+    let mut extremes = interrupt::filled(indices.len(), T::ZERO);
     let axes = if view.ndim() == 0 { &[][..] } else { &[axis][..] };
     let put = |out: &mut T, extreme| *out = extreme;
     if greatest {

@@ -22,6 +22,7 @@ use smallvec::SmallVec;
 use std::mem::MaybeUninit;
 
 use crate::kernels::geometry::dense::dense;
+use crate::kernels::interrupt;
 use crate::kernels::pointwise::apply;
 
 /// What is done to the elements of a reduction: each is mapped to a state, and states are merged,
@@ -138,7 +139,7 @@ where
 {
     let inner = if runs.last().is_some_and(|run| run.reduced) { 1 } else { last_len(runs) };
     let len = last_len(runs);
-    let mut states = vec![fold.identity; elements.len() / len];
+    let mut states = interrupt::filled(elements.len() / len, fold.identity);
     columns::fold_columns(elements, len, inner, &mut states, fold, |out, state| *out = state);
     match runs.last_mut() {
         Some(run) if !run.reduced => run.len *= inner,

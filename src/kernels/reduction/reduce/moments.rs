@@ -8,6 +8,7 @@ use super::named::greater;
 use super::{Fold, fold_slice, reduce_with};
 use crate::dtype::{Element, Number, Real};
 use crate::kernels::blocks;
+use crate::kernels::interrupt;
 use crate::kernels::neural::softmax;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply;
@@ -26,7 +27,7 @@ pub fn var_mean<T: Real>(
 ) {
     let count = axes.iter().map(|&axis| view.shape()[axis]).product::<usize>() as f64;
     let divisor = (count - correction).max(0.0);
-    let mut centres = vec![0.0; var.len()];
+    let mut centres = interrupt::filled(var.len(), 0.0);
     let fold = Fold { identity: 0.0, map: <T as Element>::to_f64, merge: |a, b| a + b };
     reduce_with(view.view(), axes, &mut centres, fold, move |out, sum: f64| *out = sum / count);
     let square = |x: T, centre: f64| {
@@ -43,7 +44,7 @@ pub fn logsumexp<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [Ma
     if let (Some(neighbours), false) = (neighbours(axes), view.is_empty()) {
         return softmax::logsumexp(view, neighbours, out);
     }
-    let mut shifts = vec![T::LOWEST; out.len()];
+    let mut shifts = interrupt::filled(out.len(), T::LOWEST);
     let fold = Fold { identity: T::LOWEST, map: std::convert::identity, merge: greater };
     // An infinite shift would give inf - inf.
     reduce_with(view.view(), axes, &mut shifts, fold, |out, greatest: T| {
@@ -91,7 +92,7 @@ fn sum_around<T: Real, C: Copy + Send + Sync + 'static, A: Number>(
     if let Some(terms) = terms.as_slice_mut() {
         blocks::each_2(terms, view, broadcast, move |out, x, centre| *out = f(x, centre));
     }
-    let mut sums = vec![A::ZERO; out.len()];
+    let mut sums = interrupt::filled(out.len(), A::ZERO);
     reduce_with(terms.view(), axes, &mut sums, fold, |out, sum| *out = sum);
     apply::each_slice_2(out, &sums, centres, move |out, sum, centre| {
         out.write(finish(sum, centre));

@@ -1,6 +1,7 @@
 //! Folding contiguous elements: lanes within a leaf, leaves along a pairwise tree.
 
 use super::Fold;
+use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::simd::vectorised;
@@ -25,7 +26,7 @@ where
     if elements.len() <= LEAF {
         return leaf(elements, fold);
     }
-    let mut states = vec![fold.identity; elements.len().div_ceil(LEAF)];
+    let mut states = interrupt::filled(elements.len().div_ceil(LEAF), fold.identity);
     parallel_parts(&mut states, GRAIN / LEAF, |start, states| {
         states.iter_mut().zip(elements[start * LEAF..].chunks(LEAF)).for_each(|(state, elements)| {
             *state = leaf(elements, fold);
