@@ -34,10 +34,6 @@ fn sweep<T: Real, const N: usize>(
 }
 
 #[inline(never)] // Once for what is short and what is a part of more.
-#[expect(
-    clippy::needless_range_loop,
-    reason = "iterators over slices of slices are not taken apart for vectors"
-)]
 fn sweep_part<T: Real, const N: usize>(
     mut written: [&mut [T]; N],
     gradient: &[T],
@@ -45,10 +41,9 @@ fn sweep_part<T: Real, const N: usize>(
 ) {
     vectorised(
         gradient.len(),
+        // What is borrowed might change with every number that is written: so what is captured is moved.
         #[inline(always)]
-        || {
-            // What is borrowed might change with every number that is written.
-            let f = f;
+        move || {
             let (blocks, rest) = gradient.as_chunks::<BLOCK>();
             for (index, block) in blocks.iter().enumerate() {
                 let mut near = [[T::ZERO; BLOCK]; N];
