@@ -279,20 +279,20 @@ pub fn nll_loss(
     if batch::highest([x, target].into_iter().chain(weight)).is_some() {
         return composed(x, target, weight, reduction, ignored);
     }
+    let like = layout.clone();
+    recording::checked("NllLossBackward0", &[target], move |target| {
+        let of = class_numbers(&target[0].array())?;
+        match self::classes::<f32>(like.shape(), &of, None, ignored).outside() {
+            Some(target) => Err(Error::TargetRange { target }.into()),
+            None => Ok(()),
+        }
+    })?;
     let is_recorded = recording::is_on();
     if is_recorded && weight.is_some() {
         return composed(x, target, weight, reduction, ignored);
     }
     let total = dispatch!(float dtype.wide(), T => {
         let weights = by_class(weight, T::DTYPE)?;
-        let like = layout.clone();
-        recording::checked("NllLossBackward0", &[target], move |target| {
-            let of = class_numbers(&target[0].array())?;
-            match self::classes::<T>(like.shape(), &of, None, ignored).outside() {
-                Some(target) => Err(Error::TargetRange { target }.into()),
-                None => Ok(()),
-            }
-        })?;
         let of = class_numbers(&target.array())?;
         let classes = self::classes::<T>(shape, &of, weights.as_ref(), ignored);
         match reduction {
