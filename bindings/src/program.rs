@@ -220,6 +220,30 @@ impl Compiled {
             && call.checks.iter().all(|check| check.holds(args.py()));
         holds.then_some(known)
     }
+
+    /// Runs the program of these tensors. Answers what it has made.
+    fn run(&self, known: &[Tensor]) -> PyResult<Vec<Tensor>> {
+        let work = self.nanoseconds.load(Ordering::Relaxed);
+        long_work::to_the_end(work, || self.program.run(known)).map_err(raise)
+    }
+
+    /// What the function would return.
+    fn answer_of<'py>(
+        &self,
+        py: Python<'py>,
+        known: &[Tensor],
+        made: &[Tensor],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut tensors = self.sources.iter().map(|source| match *source {
+            Source::Known(index) => wrap(py, known[index].clone()),
+            Source::Gradient(index) => match known[index].grad() {
+                Some(gradient) => wrap(py, gradient),
+                None => Err(PyRuntimeError::new_err("the gradient that is returned has gone")),
+            },
+            Source::Made(index) => wrap(py, made[index].clone()),
+        });
+        self.answer.build(py, &mut tensors)
+    }
 }
 
 #[pymethods]
@@ -231,20 +255,33 @@ impl Compiled {
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let py = args.py();
         let Some(known) = self.known(args, kwargs) else { return Ok(None) };
-        let work = self.nanoseconds.load(Ordering::Relaxed);
-        let made = long_work::to_the_end(work, || self.program.run(&known)).map_err(raise)?;
-        let mut tensors = self.sources.iter().map(|source| match *source {
-            Source::Known(index) => wrap(py, known[index].clone()),
-            Source::Gradient(index) => match known[index].grad() {
-                Some(gradient) => wrap(py, gradient),
-                None => Err(PyRuntimeError::new_err("the gradient that is returned has gone")),
-            },
-            Source::Made(index) => wrap(py, made[index].clone()),
-        });
-        let answer = self.answer.build(py, &mut tensors)?;
-        PyTuple::new(py, [answer]).map(Some)
+        let made = self.run(&known)?;
+        PyTuple::new(args.py(), [self.answer_of(args.py(), &known, &made)?]).map(Some)
+    }
+
+    /// `call` so many times at most, with these arguments in turn, from the ones in this place on. How often that was
+    /// done, and what came of the last time.
+    fn repeat<'py>(
+        &self,
+        batches: Vec<Bound<'py, PyTuple>>,
+        first: usize,
+        count: usize,
+    ) -> PyResult<Option<(usize, Bound<'py, PyAny>)>> {
+        let Some(batch) = batches.first() else { return Ok(None) };
+        let py = batch.py();
+        let none = PyDict::new(py);
+        let mut last = None;
+        let mut done = 0;
+        while done < count {
+            let Some(known) = self.known(&batches[(first + done) % batches.len()], &none) else { break };
+            let made = self.run(&known)?;
+            last = Some((known, made));
+            done += 1;
+            py.check_signals()?;
+        }
+        let answer = last.map(|(known, made)| self.answer_of(py, &known, &made)).transpose()?;
+        Ok(answer.map(|answer| (done, answer)))
     }
 
     /// Run it on copies of all that it writes to, before the function itself is run. None if this is another call

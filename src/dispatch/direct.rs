@@ -155,11 +155,12 @@ impl<'a, T: Element> Side<'a, T> {
             Source::Number(number) => return Side::All(number.to()),
             Source::Array(array, first, beside) => (array, first, beside),
         };
-        let elements = |array: &'a Array| {
-            array.slice::<T>().unwrap_or_else(|| unreachable!("it was looked at how operands lie"))
+        let part = |first, count| {
+            array.part::<T>(first, count).unwrap_or_else(|| unreachable!("it was looked at how operands lie"))
         };
+        let elements = |array: &Array| part(0, array.layout.numel());
         match beside {
-            Beside::Each => Side::Each(&elements(array)[first..first + count]),
+            Beside::Each => Side::Each(part(first, count)),
             Beside::All => Side::All(match array.repeated_element() {
                 Some(element) => element.to(),
                 None => elements(array)[0],

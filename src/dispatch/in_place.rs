@@ -15,6 +15,7 @@ use crate::dispatch::modes::{recording, subclass};
 use crate::dispatch::record::{MakeRule, form, gradient_edges, needed, only_once, records};
 use crate::dispatch::{batch, repeated};
 use crate::error::{Error, Result};
+use crate::graph::following::Known;
 use crate::graph::observe::writes;
 use crate::graph::tangents::live;
 use crate::graph::{Edge, Forms, Node, Rule, SavedTensor, Source, check_kept, mode, saved_tensor_hooks};
@@ -92,7 +93,11 @@ pub(crate) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> 
     let edges = if recording { gradient_edges(&[x])? } else { smallvec![None] };
     let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
-    x.bump_version()?;
+    {
+        // It counts as a write, and none of the numbers is another one.
+        let _known = Known::new();
+        x.bump_version()?;
+    }
     if !recording && passing.is_none() {
         return Ok(());
     }

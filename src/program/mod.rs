@@ -21,6 +21,7 @@ mod compare;
 mod plan;
 mod record;
 mod run;
+mod tiles;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -83,6 +84,8 @@ struct Instruction {
     /// What can compute it into memory that is there.
     direct: Option<Arc<dyn Direct>>,
     way: Option<Way>,
+    /// How many instructions, from this one on, are computed together, a part of their elements at a time.
+    together: usize,
     operands: SmallVec<[Operand; 3]>,
     /// The forms of what it gives; none of what nobody reads.
     outputs: SmallVec<[Option<usize>; 1]>,

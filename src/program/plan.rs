@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use smallvec::SmallVec;
 
-use super::{Form, Instruction, Operand, Place, Way};
+use super::{Form, Instruction, Operand, Place, Way, tiles};
 use crate::dispatch::direct::{Beside, Lies, all_beside};
 
 /// What is there all the time, and what is not.
@@ -27,12 +27,15 @@ pub(super) fn plan(
 ) -> Plan {
     let mut is_left = vec![false; places.len()];
     stays.iter().for_each(|&form| is_left[forms[form].place] = true);
-    let ends = ends(places.len(), forms, instructions);
+    for instruction in &mut *instructions {
+        instruction.way = way(forms, instruction);
+    }
+    let mut ends = ends(places.len(), forms, instructions);
+    tiles::group(forms, instructions, &mut ends);
     let (mut rooms, mut room_of) = (Vec::new(), vec![None; places.len()]);
     let mut free: Vec<usize> = Vec::new();
     let mut going: Vec<Vec<usize>> = vec![Vec::new(); instructions.len()];
     for (at, instruction) in instructions.iter_mut().enumerate() {
-        instruction.way = way(forms, instruction);
         if let (Some(way), [Some(made)]) = (&mut instruction.way, &*instruction.outputs) {
             let place = forms[*made].place;
             way.is_fresh = is_left[place];

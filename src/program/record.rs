@@ -211,7 +211,8 @@ impl Maker {
         }
         let (shown, last, dropped) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
         let (operands, outputs, way) = (given, made, None);
-        let instruction = Instruction { name, compute, direct, way, operands, outputs, shown, last, dropped };
+        let instruction =
+            Instruction { name, compute, direct, way, together: 1, operands, outputs, shown, last, dropped };
         self.instructions.push(instruction);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! How a program is run: see Note [Programs].
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
@@ -24,8 +25,16 @@ pub(super) struct Frame {
 
 impl Frame {
     /// The array of a form that is there.
-    fn array(&self, form: usize) -> &Array {
+    pub(super) fn array(&self, form: usize) -> &Array {
         self.arrays[form].as_ref().unwrap_or_else(|| unreachable!("what is read is made before"))
+    }
+
+    /// Drops what nobody reads after an instruction.
+    pub(super) fn drop_after(&mut self, instruction: &Instruction) {
+        for &form in &instruction.dropped {
+            self.arrays[form] = None;
+            self.tensors[form] = None;
+        }
     }
 
     /// The same as a tensor.
@@ -125,14 +134,22 @@ impl Program {
     }
 
     /// A form of memory that is there.
-    fn show(&self, form: usize, storage: &Storage) -> Array {
+    pub(super) fn show(&self, form: usize, storage: &Storage) -> Array {
         let form = &self.forms[form];
         Array { storage: storage.clone(), layout: form.layout.clone(), dtype: form.dtype }
     }
 
     /// Runs the operations, one after the other.
     pub(super) fn compute(&self, frame: &mut Frame) -> Result<()> {
-        for instruction in &self.instructions {
+        let mut left = &*self.instructions;
+        while let Some(instruction) = left.first() {
+            if instruction.together > 1 {
+                let (group, rest) = left.split_at(instruction.together);
+                self.in_tiles(group, frame)?;
+                left = rest;
+                continue;
+            }
+            left = &left[1..];
             for &(form, home) in &instruction.shown {
                 frame.arrays[form] = Some(self.show(form, &frame.array(home).storage));
             }
@@ -140,32 +157,47 @@ impl Program {
                 Some(way) => self.directly(instruction, way, frame)?,
                 None => self.step(instruction, frame)?,
             }
-            for &form in &instruction.dropped {
-                frame.arrays[form] = None;
-                frame.tensors[form] = None;
-            }
+            frame.drop_after(instruction);
         }
         Ok(())
     }
 
     /// Computes an operation into memory that is there.
     fn directly(&self, instruction: &Instruction, way: &Way, frame: &mut Frame) -> Result<()> {
+        self.make_room(way, frame)?;
+        let (sources, target) = self.bound(instruction, way, frame, 0..way.count);
+        way.direct.compute(&sources, target)
+    }
+
+    /// Memory for a result that somebody gets.
+    pub(super) fn make_room(&self, way: &Way, frame: &mut Frame) -> Result<()> {
         if way.is_fresh {
             let Form { layout, dtype, .. } = &self.forms[way.result];
             let storage = Storage::uninit(layout.numel() * dtype.size())?;
             frame.arrays[way.result] = Some(Array { storage, layout: layout.clone(), dtype: *dtype });
         }
+        Ok(())
+    }
+
+    /// What an operation is computed of, and where it is written to: these elements.
+    pub(super) fn bound<'a>(
+        &'a self,
+        instruction: &Instruction,
+        way: &Way,
+        frame: &'a Frame,
+        elements: Range<usize>,
+    ) -> (SmallVec<[Source<'a>; 6]>, Target<'a>) {
         let sources: SmallVec<[Source<'_>; 6]> = instruction
             .operands
             .iter()
             .zip(&way.beside)
             .map(|(operand, beside)| match operand {
                 Operand::Number(number) => Source::Number(*number),
-                Operand::Form(form) => Source::Array(frame.array(*form), 0, *beside),
+                Operand::Form(form) => Source::Array(frame.array(*form), elements.start, *beside),
             })
             .collect();
-        let target = Target { array: frame.array(way.result), first: 0, count: way.count };
-        way.direct.compute(&sources, target)
+        let target = Target { array: frame.array(way.result), first: elements.start, count: elements.len() };
+        (sources, target)
     }
 
     /// Computes an operation as it computes itself, of tensors.

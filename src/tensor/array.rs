@@ -151,6 +151,16 @@ impl Array {
         unsafe { std::slice::from_raw_parts_mut(self.start::<T>().cast(), self.layout.numel()) }
     }
 
+    /// So many elements, from this one on, of those that lie in row-major order: nobody looks at the others.
+    pub(crate) fn part<T: Element>(&self, first: usize, count: usize) -> Option<&[T]> {
+        let is_part = first.checked_add(count).is_some_and(|end| end <= self.layout.numel());
+        if !self.layout.is_contiguous() || !is_part {
+            return None;
+        }
+        // SAFETY: as in `slice`, of which this is a part.
+        Some(unsafe { std::slice::from_raw_parts(self.start::<T>().add(first), count) })
+    }
+
     /// Room for so many elements, from this one on as they lie in memory, to be written: each of them, and none read.
     #[expect(clippy::mut_from_ref, reason = "Note [Memory of tensors]")]
     pub(crate) fn room<T: Element>(&self, first: usize, count: usize) -> &mut [MaybeUninit<T>] {

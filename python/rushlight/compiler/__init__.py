@@ -25,11 +25,12 @@ __all__ = [
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
+    "repeat",
     "reset",
 ]
 
 
-__getattr__, __dir__ = on_first_use(globals(), places={".explanation": "explain"})
+__getattr__, __dir__ = on_first_use(globals(), places={".explanation": "explain", ".repetition": "repeat"})
 
 
 def is_compiling() -> bool:

@@ -75,6 +75,7 @@ class Function:
     def forget(self) -> None:
         """Forget what was recorded."""
         self._ready: tuple[Callable[..., Any], ...] = ()
+        self._repeated: tuple[Callable[..., tuple[int, Any] | None], ...] = ()
         self._entries: list[_Entry] = []
         self._calls: dict[bool, int] = {}
         self._failures: dict[bool, int] = {}
@@ -102,6 +103,17 @@ class Function:
                     self._until_sample -= 1
                     return answer[0]
         return self._as_written(args, kwargs)
+
+    def repeat(self, batches: list[tuple[Any, ...]], first: int, count: int) -> tuple[int, Any]:
+        """Call it once, or up to so many times with batches in turn; return how often, and its answer."""
+        count = min(count, self._until_sample)
+        if count > 0:
+            for run in self._repeated:
+                found = run(batches, first, count)
+                if found is not None:
+                    self._until_sample -= found[0]
+                    return found
+        return 1, self(*batches[first % len(batches)])
 
     def _as_written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         mode = is_grad_enabled()
@@ -216,7 +228,9 @@ class Function:
 
     def _renew(self) -> None:
         always = _verifies() == "always"
-        self._ready = tuple(entry.program.call for entry in self._entries if entry.left == 0 and not always)
+        ready = [entry.program for entry in self._entries if entry.left == 0 and not always]
+        self._ready = tuple(program.call for program in ready)
+        self._repeated = tuple(program.repeat for program in ready)
 
     @property
     def programs(self) -> list[_Program]:

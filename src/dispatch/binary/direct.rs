@@ -83,10 +83,9 @@ fn along<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out: &
                 _ => unreachable!("rows are taken apart before"),
             };
             // One for all: the same for each.
-            let (a, b) = (one(a), one(b));
-            for place in out.chunks_mut(1) {
-                along(op, Side::Each(&[a]), Side::Each(&[b]), place);
-            }
+            let mut found = [MaybeUninit::uninit()];
+            along(op, Side::Each(&[one(a)]), Side::Each(&[one(b)]), &mut found);
+            out.fill(found[0]);
         }
     }
 }

@@ -21,6 +21,8 @@ use crate::dispatch::operand::Value;
 use crate::dtype::{DType, Scalar};
 use crate::error::Result;
 use crate::graph::following::{self, Following, Known, Leak, Place};
+use crate::graph::tangents::live;
+use crate::graph::{Attributes, mode};
 use crate::ops::creation::copy;
 use crate::shape::SharedLayout;
 use crate::tensor::{Array, Tensor};
@@ -231,6 +233,27 @@ pub(crate) fn checked(
         Ok(Outputs::new())
     };
     Operation::writing(name, operands, 0, Arc::new(compute)).compute().map(drop)
+}
+
+/// Whether a record is all that is made of what is computed of these tensors, beside their history.
+pub(crate) fn is_alone(operands: &[&Tensor]) -> bool {
+    let is_usual = |x: &&Tensor| !x.is_batched() && !x.is_followed() && !x.is_subclassed();
+    is_on() && live().is_empty() && !super::intercept::is_intercepting() && operands.iter().all(is_usual)
+}
+
+/// Runs what computes so many tensors of others, without a history, whatever it consists of: as one operation of this
+/// name if it is written down.
+pub(crate) fn as_one(
+    name: &'static str,
+    operands: &[&Tensor],
+    outputs: usize,
+    compute: impl Fn(&[&Tensor]) -> Result<Outputs> + Send + Sync + 'static,
+) -> Result<Outputs> {
+    if mode::is_grad_enabled() || !is_alone(operands) {
+        return compute(operands);
+    }
+    let compute = move |operands: &[Value]| compute(&super::intercept::tensors(operands));
+    super::intercept::several(name, Attributes::new(), operands, SmallVec::new(), outputs, compute)
 }
 
 /// Runs what overwrites the targets, and may read the others, as an operation of this name if it is written down.

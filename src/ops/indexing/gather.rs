@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::modes::recording;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -127,12 +128,14 @@ fn check_index(operation: &'static str, x: &Tensor, dim: i64, index: &Tensor) ->
 
 /// Whether there is what an index names.
 fn in_range(index: &Tensor, dim: usize, size: usize) -> Result<()> {
-    let array = index.array();
-    let array = copy::as_type(&array, DType::Int64)?;
-    match kernels::first_bad(array.view(), size, false) {
-        Some(index) => Err(Error::GatherRange { index, dim, size }.into()),
-        None => Ok(()),
-    }
+    recording::checked("GatherBackward0", &[index], move |index| {
+        let array = index[0].array();
+        let array = copy::as_type(&array, DType::Int64)?;
+        match kernels::first_bad(array.view(), size, false) {
+            Some(index) => Err(Error::GatherRange { index, dim, size }.into()),
+            None => Ok(()),
+        }
+    })
 }
 
 /// The index of many samples, after a look at whether there is what it names.

@@ -5,6 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::modes::recording;
 use crate::dispatch::operand::Operand;
 use crate::dispatch::{in_place, view};
 use crate::dtype::{DType, Number};
@@ -374,10 +375,12 @@ fn check_slices(x: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> Resu
 
 fn checked_slices(index: &Tensor, dim: usize, x: &Tensor) -> Result<()> {
     let size = x.layout().size(dim);
-    let array = index.array();
-    let array = copy::as_type(&array, DType::Int64)?;
-    match kernels::first_bad(array.view(), size, false) {
-        Some(_) => Err(Error::IndexSelectRange {}.into()),
-        None => Ok(()),
-    }
+    recording::checked("IndexReduceBackward0", &[index], move |index| {
+        let array = index[0].array();
+        let array = copy::as_type(&array, DType::Int64)?;
+        match kernels::first_bad(array.view(), size, false) {
+            Some(_) => Err(Error::IndexSelectRange {}.into()),
+            None => Ok(()),
+        }
+    })
 }

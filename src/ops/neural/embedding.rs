@@ -59,6 +59,19 @@ impl Embedding {
     }
 }
 
+impl Embedding {
+    /// The gradient of the table.
+    fn gradient(&self, indices: &Tensor, g: &Tensor, table: &SharedLayout) -> Result<Tensor> {
+        let shape = shape::signed(table.shape());
+        let flat = reshape::reshape(indices, &[-1])?;
+        let mut rows = reshape::reshape(g, &[flat.numel() as i64, shape[1]])?;
+        if self.padding.is_some() || self.by_frequency {
+            rows = mul(&rows, &self.counts(&flat, shape[0], g.dtype())?)?;
+        }
+        along::index_add(&create::zeros(&shape, g.dtype())?, 0, &flat, &rows, 1.into())
+    }
+}
+
 impl Op for Embedding {
     type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["indices"];
@@ -86,13 +99,12 @@ impl Op for Embedding {
 
     fn vjp(&self, (indices, table): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         at.load(indices)?;
-        let (g, shape) = (single(gradients), shape::signed(table.shape()));
-        let flat = reshape::reshape(&self.indices, &[-1])?;
-        let mut rows = reshape::reshape(g, &[flat.numel() as i64, shape[1]])?;
-        if self.padding.is_some() || self.by_frequency {
-            rows = mul(&rows, &self.counts(&flat, shape[0], g.dtype())?)?;
-        }
-        one(along::index_add(&create::zeros(&shape, g.dtype())?, 0, &flat, &rows, 1.into())?)
+        let (own, table) = (Embedding { indices: self.indices.clone(), ..*self }, table.clone());
+        let found =
+            recording::as_one("EmbeddingBackward0", &[&self.indices, single(gradients)], 1, move |given| {
+                own.gradient(given[0], given[1], &table).map(|found| smallvec![found])
+            });
+        found.map(|found| found.into_iter().map(Some).collect())
     }
 
     fn jvp(&self, (indices, _): &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {

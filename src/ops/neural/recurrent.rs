@@ -8,6 +8,7 @@ use crate::dispatch::apply::{Keep, Op, Outputs, apply};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::recomputed::Stretch;
 use crate::dispatch::long_work;
+use crate::dispatch::modes::recording;
 use crate::dispatch::record::records;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -71,6 +72,20 @@ impl Lstm {
         })
     }
 
+    /// The gradients of all inputs, from what was kept and those gradients of outputs that are there.
+    fn back(&self, given: &[&Tensor], there: &[bool]) -> Result<Outputs> {
+        let given = in_order(given)?;
+        let (inputs, found) = given.split_at(7);
+        let (found, gradients) = found.split_at(3);
+        let mut gradients = gradients.iter().cloned();
+        let gradients: SmallVec<[Option<Array>; 3]> =
+            there.iter().map(|&is_there| if is_there { gradients.next() } else { None }).collect();
+        let back = dispatch!(float inputs[0].dtype, T => {
+            Layer::<T>::new(inputs, self.reverse).back(found, &gradients)?
+        }, else { unreachable!("the type was asked for") });
+        Ok(back.into_iter().map(Tensor::from_array).collect())
+    }
+
     /// The parts, recorded as far as they lead to the inputs that are `wanted`.
     fn again(&self, saved: &Saved, at: &At<'_>, wanted: &dyn Fn(usize) -> bool) -> Result<Stretch> {
         let _counting = FlagsGuard::new(Flags { inference: false, ..mode::flags() });
@@ -124,21 +139,18 @@ impl Op for Lstm {
     fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let gradients: Gradients = gradients[..3].iter().cloned().collect();
         let wanted = |index| at.needs(index);
-        if at.tracking || !mode::is_plain() {
+        if at.tracking || !(mode::is_plain() || recording::is_on()) {
             return self.again(saved, at, &wanted)?.back(&gradients);
         }
         let kept: Vec<Tensor> = saved.iter().flatten().map(|kept| at.load(kept)).collect::<Result<_>>()?;
-        let kept = in_order(&kept.iter().collect::<Vec<_>>())?;
-        let (inputs, found) = kept.split_at(7);
-        let given = gradients.iter().map(|gradient| {
-            gradient.as_ref().map(|gradient| Ok(copy::in_order(&gradient.array())?.into_owned())).transpose()
-        });
-        let given: SmallVec<[Option<Array>; 3]> = given.collect::<Result<_>>()?;
-        let back = dispatch!(float inputs[0].dtype, T => {
-            Layer::<T>::new(inputs, self.reverse).back(found, &given)?
-        }, else { unreachable!("the type was asked for") });
-        let kept = |(index, found)| wanted(index).then(|| Tensor::from_array(found));
-        Ok(back.into_iter().enumerate().map(kept).collect())
+        let there: SmallVec<[bool; 3]> = gradients.iter().map(Option::is_some).collect();
+        let given: Vec<&Tensor> = kept.iter().chain(gradients.iter().flatten()).collect();
+        if !(mode::is_plain() || recording::is_alone(&given)) {
+            return self.again(saved, at, &wanted)?.back(&gradients);
+        }
+        let own = self.clone();
+        let back = recording::as_one(self.name(), &given, 7, move |given| own.back(given, &there))?;
+        Ok(back.into_iter().enumerate().map(|(index, found)| wanted(index).then_some(found)).collect())
     }
 
     fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -179,13 +191,14 @@ fn fits(inputs: &[&Tensor; 7]) -> bool {
 /// What a layer shows at every step of a sequence, and the last of that and of its memories; `None` where torch
 /// records every step, and where somebody wants to see them. The inputs are those of `Lstm`.
 pub fn lstm(inputs: [&Tensor; 7], reverse: bool) -> Result<Option<[Tensor; 3]>> {
-    if mode::special() || !fits(&inputs) {
+    if mode::special() && !recording::is_alone(&inputs) || !fits(&inputs) {
         return Ok(None);
     }
     let layer = Lstm { reverse };
     let found: Vec<Tensor> = match (records(&inputs), inputs[0].dtype()) {
         (true, DType::Float32) => apply(layer, &inputs)?.into_vec(),
         (true, _) => return Ok(None),
+        (false, _) if recording::is_on() => apply(layer, &inputs)?.into_vec(),
         (false, _) => {
             let found = long_work::patiently(effort(&inputs), || layer.numbers(&inputs))?;
             found.into_iter().map(Tensor::from_array).collect()

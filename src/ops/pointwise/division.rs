@@ -2,7 +2,8 @@
 
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
-use crate::dispatch::operand::{Kept, Numbers, Operand, Value};
+use crate::dispatch::modes::recording;
+use crate::dispatch::operand::{Kept, Operand, Value};
 use crate::dtype::{DType, Element, Real};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -43,11 +44,14 @@ fn check_divisor(a: Operand<'_>, b: Operand<'_>, common: DType, operation: &'sta
     if a.numbers().shape().contains(&0) {
         return Ok(());
     }
-    let zero = dispatch!(integer common, T => match b.numbers() {
-        Numbers::Scalar(scalar) => !scalar.to::<T>().is_true(),
-        Numbers::Array(array) => copy::as_type(&array, common)?.view::<T>().iter().any(|x| !x.is_true()),
-    }, else { false });
-    if zero { Err(Error::IntegerDivision {}.into()) } else { Ok(()) }
+    let refused = move |zero: bool| if zero { Err(Error::IntegerDivision {}.into()) } else { Ok(()) };
+    dispatch!(integer common, T => match b {
+        Operand::Scalar(scalar) => refused(!scalar.to::<T>().is_true()),
+        Operand::Tensor(b) => recording::checked(operation, &[b], move |b| {
+            let array = b[0].array();
+            refused(copy::as_type(&array, common)?.view::<T>().iter().any(|x| !x.is_true()))
+        }),
+    }, else { Ok(()) })
 }
 
 fn truncated<T: Real>(a: T, b: T) -> T {

@@ -7,6 +7,7 @@ use super::Reduction;
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::modes::recording;
 use crate::dtype::{DType, Element, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -19,7 +20,7 @@ use crate::ops::pointwise::{compare, select};
 use crate::ops::reduction::extremes_along::placed;
 use crate::ops::reduction::reduce;
 use crate::ops::{div, mul, neg};
-use crate::shape::Dims;
+use crate::shape::{Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// y = -Σ wₜ xₜ, where t is the class of each sample, or that by Σ wₜ, or each sample's own. A sample
@@ -32,8 +33,8 @@ pub struct NllLoss {
     /// The weights of the classes and the class without any, as the caller gave them.
     weight: Option<Tensor>,
     ignored: i64,
-    /// Σ wₜ
-    total: f64,
+    /// Σ wₜ, where that is known; else it is another one each time.
+    total: Option<f64>,
     /// Whether a sample is a picture, of which every place has its class.
     pictures: bool,
 }
@@ -92,45 +93,61 @@ impl NllLoss {
 
     /// What the target says of an input of this shape and type.
     fn targets(&self, target: &Tensor, x: &[usize], dtype: DType) -> Result<Targets> {
-        let (dim, of) = (class_dim(x), class_numbers(&target.array())?);
-        let of: &[i64] = elements(&of);
+        let (dim, of) = (class_dim(x), &class_numbers(&target.array())?);
         let mut shape = x.to_vec();
         shape[dim] = 1;
         let factor = dispatch!(float dtype.wide(), T => {
             let weights = by_class(self.weight.as_ref(), T::DTYPE)?;
             let weight_of = |class: i64| weights.as_ref().map_or(T::ONE, |weights| elements(weights)[class as usize]);
-            let total = T::from_f64(self.divisor());
+            let total = T::from_f64(self.divisor(&classes::<T>(x, of, weights.as_ref(), self.ignored)));
             let factor = |&class: &i64| match class == self.ignored {
                 true => T::ZERO,
                 false => -weight_of(class) / total,
             };
-            Tensor::from_slice(&shape, &of.iter().map(factor).collect::<Vec<T>>())?
+            Tensor::from_slice(&shape, &elements(of).iter().map(factor).collect::<Vec<T>>())?
         }, else {
             unreachable!("the input was found to be of a floating-point type")
         });
         let known = |&class: &i64| if class == self.ignored { 0 } else { class };
-        let index = Tensor::from_slice(&shape, &of.iter().map(known).collect::<Vec<i64>>())?;
+        let index = Tensor::from_slice(&shape, &elements(of).iter().map(known).collect::<Vec<i64>>())?;
         Ok(Targets { dim, index, factor })
     }
 
     /// What single losses are divided by.
-    fn divisor(&self) -> f64 {
-        if self.reduction == Reduction::Mean { self.total } else { 1.0 }
+    fn divisor<T: Real>(&self, classes: &Classes<'_, T>) -> f64 {
+        match self.reduction {
+            Reduction::Mean => self.total.unwrap_or_else(|| classes.total_weight()),
+            _ => 1.0,
+        }
     }
 
     /// The gradient of the input, if it is not recorded.
     fn gradient_at_once(&self, x: &Tensor, target: &Tensor, g: &Tensor) -> Result<Option<Tensor>> {
-        if !mode::is_plain() || g.dtype() != x.dtype() || x.numel() == 0 {
+        let is_recorded = !mode::is_grad_enabled() && recording::is_alone(&[x, target, g]);
+        if !(mode::is_plain() || is_recorded && self.weight.is_none())
+            || g.dtype() != x.dtype()
+            || x.numel() == 0
+            || !matches!(g.dtype(), DType::Float32 | DType::Float64)
+        {
             return Ok(None);
         }
-        let (layout, g, target) = (x.layout(), g.array(), class_numbers(&target.array())?);
+        let (own, layout) = (self.clone(), x.layout());
+        let found = recording::as_one("NllLossBackward0", &[target, g], 1, move |given| {
+            own.gradient(&layout, given[0], given[1]).map(|found| smallvec![found])
+        });
+        found.map(|mut found| found.pop())
+    }
+
+    /// `gradient_at_once` of an input that lies so.
+    fn gradient(&self, layout: &Layout, target: &Tensor, g: &Tensor) -> Result<Tensor> {
+        let (g, target) = (g.array(), class_numbers(&target.array())?);
         let mut found = Array::uninit_shape(layout.shape(), g.dtype)?;
         dispatch!(float g.dtype, T => {
             let (g, weight) = (copy::in_order(&g)?, by_class(self.weight.as_ref(), g.dtype)?);
             let classes = classes::<T>(layout.shape(), &target, weight.as_ref(), self.ignored);
-            kernels::gradients(classes, elements(&g), T::from_f64(self.divisor()), found.fresh());
-        }, else { return Ok(None) });
-        Ok(Some(Tensor::from_array(found)))
+            kernels::gradients(classes, elements(&g), T::from_f64(self.divisor(&classes)), found.fresh());
+        }, else { unreachable!("the type was asked for") });
+        Ok(Tensor::from_array(found))
     }
 }
 
@@ -164,7 +181,7 @@ impl Op for NllLoss {
             match self.reduction {
                 Reduction::Mean => {
                     let sum = Reduction::Sum.finish(losses)?;
-                    let total = T::from_f64(self.total);
+                    let total = T::from_f64(self.divisor(&classes));
                     crate::dispatch::unary::compute::<T, T>(&sum, x.dtype, move |sum| sum / total)?
                 }
                 other => other.finish(losses)?,
@@ -176,7 +193,8 @@ impl Op for NllLoss {
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
-        let total = Tensor::from_scalar(Scalar::Float(self.total), keep.dtype(0)).ok();
+        let total =
+            self.total.and_then(|total| Tensor::from_scalar(Scalar::Float(total), keep.dtype(0)).ok());
         let [weight, total] = [&self.weight, &total].map(|kept| kept.as_ref().map(SavedTensor::constant));
         [Some(keep.input(0)), Some(keep.input(1)), weight, total]
     }
@@ -261,13 +279,27 @@ pub fn nll_loss(
     if batch::highest([x, target].into_iter().chain(weight)).is_some() {
         return composed(x, target, weight, reduction, ignored);
     }
-    let total = dispatch!(float dtype.wide(), T => {
-        let (of, weights) = (class_numbers(&target.array())?, by_class(weight, T::DTYPE)?);
-        let classes = self::classes::<T>(shape, &of, weights.as_ref(), ignored);
-        if let Some(target) = classes.outside() {
-            return Err(Error::TargetRange { target }.into());
+    let like = layout.clone();
+    recording::checked("NllLossBackward0", &[target], move |target| {
+        let of = class_numbers(&target[0].array())?;
+        match self::classes::<f32>(like.shape(), &of, None, ignored).outside() {
+            Some(target) => Err(Error::TargetRange { target }.into()),
+            None => Ok(()),
         }
-        if reduction == Reduction::None { 0.0 } else { classes.total_weight() }
+    })?;
+    let is_recorded = recording::is_on();
+    if is_recorded && weight.is_some() {
+        return composed(x, target, weight, reduction, ignored);
+    }
+    let total = dispatch!(float dtype.wide(), T => {
+        let weights = by_class(weight, T::DTYPE)?;
+        let of = class_numbers(&target.array())?;
+        let classes = self::classes::<T>(shape, &of, weights.as_ref(), ignored);
+        match reduction {
+            Reduction::None => Some(0.0),
+            _ if is_recorded => None,
+            _ => Some(classes.total_weight()),
+        }
     }, else {
         unreachable!("the input was found to be of a floating-point type")
     });

@@ -1,0 +1,71 @@
+"""Many steps in one call."""
+
+import pytest
+import rushlight as torch
+
+pytestmark = pytest.mark.own
+
+
+def training():
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    batches = [(torch.randn(4, 3), torch.randn(4, 1)) for _ in range(3)]
+    return model, step, batches
+
+
+def test_steps_that_are_repeated_do_what_as_many_calls_do():
+    model, step, batches = training()
+    losses = [step(*batches[number % 3]) for number in range(50)]
+    repeated, step, batches = training()
+    loss = torch.compiler.repeat(step, 50, over=batches)
+    assert torch.equal(loss, losses[-1])
+    for one, other in zip(model.parameters(), repeated.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_more_steps_than_are_verified_at_once_are_all_done():
+    count = torch.zeros((), dtype=torch.int64)
+
+    def step():
+        return count.add_(1)
+
+    assert torch.compiler.repeat(step, 2500).item() == 2500
+    assert count.item() == 2500
+
+
+def test_it_ends_where_it_is_told_to():
+    total = torch.zeros(())
+    found = torch.compiler.repeat(lambda x: total.add_(x), 100, over=torch.ones(5), until=lambda x: x > 20)
+    assert found.item() == 21
+
+
+def test_progress_is_told_and_ends_with_the_last_step():
+    total, told = torch.zeros(()), []
+    torch.compiler.repeat(
+        lambda: total.add_(1), 300, progress=lambda done, found: told.append((done, found.item()))
+    )
+    assert told[-1] == (300, 300.0)
+
+
+def test_nothing_is_done_no_times_and_there_is_something_to_go_over():
+    assert torch.compiler.repeat(lambda: 1, 0) is None
+    with pytest.raises(ValueError, match="there is nothing to go over"):
+        torch.compiler.repeat(lambda x: x, 3, over=[])
+
+
+def test_an_error_in_a_step_is_the_function_s_own():
+    index = [torch.tensor([[0]]), torch.tensor([[9]])]
+    rows = torch.ones(1, 3)
+    compiled = torch.compile(lambda i: rows.gather(1, i))
+    torch.compiler.repeat(compiled, 8, over=index[:1])
+    with pytest.raises(RuntimeError, match="index 9 is out of bounds"):
+        torch.compiler.repeat(compiled, 8, over=index)
