@@ -7,11 +7,12 @@
 //! work may be given up: see Note [Giving up].
 //!
 //! Note [Lingering]
-//! A sleeping thread takes longer to wake than a million additions take. So a helper that was woken or
-//! has worked looks for the next loop for a moment before it goes back to the pool: loops are announced on the pool's board, and only
-//! as many jobs are started as helpers are missing there. It gives its processor to whoever else wants it
-//! meanwhile, and a job that is not a loop sends it back at once. What is missed costs time only: the caller does
-//! every chunk that nobody has claimed.
+//! ----
+//! A sleeping thread takes longer to wake than a million additions take. So a helper that was woken
+//! or has worked looks for the next loop for a moment before it goes back to the pool: loops are
+//! announced on the pool's board, and only as many jobs are started as helpers are missing there.
+//! It gives its processor to whoever else wants it meanwhile, and a job that is not a loop sends it
+//! back at once. What is missed costs time only: the caller does every chunk that nobody has claimed.
 //!
 //! What is below the public functions takes bodies as `dyn`, so that each is compiled once: there is
 //! a body for every operation and element type, and an indirect call a chunk costs nothing.

@@ -66,7 +66,7 @@ def test_other_numbers_have_the_same_outcome_as_without(name):
         assert outcome(compiled, argument) == outcome(function, argument)
 
 
-@pytest.mark.parametrize("name", set(CASES) - {"weighted"})
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"weighted"}))
 def test_such_functions_are_recorded(name):
     function, (first, second, refused) = CASES[name]
     compiled = torch.compile(function)
