@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from . import _rushlight as native
-from ._calls.precision import exact
 from ._calls.showing import shown_as_given, taking
+from ._functions.fourier import check_size, dimension, dimensions_and_sizes, divisor, inexact, resized
 from ._rushlight import Tensor
 from ._tensors.typename import scalar_name
 
@@ -48,94 +48,26 @@ __all__ = [
 _nn = native._nn
 
 
-def _scale(norm: str | None, forward: bool) -> int:
-    """Return by what sums are divided: 0 by nothing, 1 by the root of their number, 2 by their number."""
-    if norm is None or norm == "backward":
-        return 0 if forward else 2
-    if norm == "forward":
-        return 2 if forward else 0
-    if norm == "ortho":
-        return 1
-    raise RuntimeError(f'Invalid normalization mode: "{norm}"')
-
-
-def _inexact(input: Tensor, complex: bool) -> Tensor:
-    """Return the tensor in a floating-point or complex type, or in a complex one."""
-    (input,) = exact(input)
-    kind = input.dtype
-    if not (kind.is_floating_point or kind.is_complex):
-        kind = native.get_default_dtype()
-    if kind in (native.float16, native.bfloat16):
-        raise RuntimeError(f"Unsupported dtype {scalar_name(input)}")
-    return input.to(kind.to_complex() if complex else kind)
-
-
-def _dim(input: Tensor, dim: int) -> int:
-    input.size(dim)  # says so if there is no such dimension
-    return dim % input.dim()
-
-
-def _check_size(size: int) -> None:
-    if size < 1:
-        raise RuntimeError(f"Invalid number of data points ({size}) specified")
-
-
-def _resized(input: Tensor, dims: Sequence[int], sizes: Sequence[int]) -> Tensor:
-    """Cut dimensions off, or fill them up with zeros; a size of -1 leaves one as it is."""
-    padding = [0] * (2 * input.dim())
-    for dim, size in zip(dims, sizes, strict=True):
-        if size == -1:
-            continue
-        _check_size(size)
-        if input.shape[dim] < size:
-            padding[2 * (input.dim() - 1 - dim) + 1] = size - input.shape[dim]
-        elif input.shape[dim] > size:
-            input = input.narrow(dim, 0, size)
-    while padding and padding[-2:] == [0, 0]:
-        padding = padding[:-2]
-    return native.constant_pad_nd(input, padding) if padding else input
-
-
-def _dims(input: Tensor, s: Any, dim: Any) -> tuple[list[int], list[int]]:
-    """Return the dimensions to transform over, and sizes for them."""
-    rank = input.dim()
-    dims = None if dim is None else [_dim(input, one) for one in ([dim] if isinstance(dim, int) else dim)]
-    if dims is not None and len(set(dims)) < len(dims):
-        raise RuntimeError("FFT dims must be unique")
-    if s is None:
-        dims = list(range(rank)) if dims is None else dims
-        return dims, [-1] * len(dims)
-    sizes: list[int] = [s] if isinstance(s, int) else list(s)
-    if dims is not None and len(dims) != len(sizes):
-        raise RuntimeError("When given, dim and shape arguments must have the same length")
-    if len(sizes) > rank:
-        raise RuntimeError(f"Got shape with {len(sizes)} values but input tensor only has {rank} dimensions.")
-    for size in sizes:
-        if size != -1:
-            _check_size(size)
-    return list(range(rank - len(sizes), rank)) if dims is None else dims, sizes
-
-
 def _one(
     input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool, out: Tensor | None
 ) -> Tensor:
     name = "fft_fft" if forward else "fft_ifft"
-    input = _inexact(input, False)
-    dim = _dim(input, dim)
-    input = _resized(input, [dim], [-1 if n is None else n])
+    input = inexact(input, False)
+    dim = dimension(input, dim)
+    input = resized(input, [dim], [-1 if n is None else n])
     if input.is_complex():
-        return native._written(name, _nn.fft_c2c(input, [dim], _scale(norm, forward), forward), out)
+        return native._written(name, _nn.fft_c2c(input, [dim], divisor(norm, forward), forward), out)
     # The direction counts for the conjugates of the result only.
-    found = _nn.fft_r2c(input, [dim], _scale(norm, forward), False)
+    found = _nn.fft_r2c(input, [dim], divisor(norm, forward), False)
     return native._written(name, found if forward else found.conj(), out)
 
 
 def _several(input: Tensor, s: Any, dim: Any, norm: str | None, forward: bool, out: Tensor | None) -> Tensor:
-    input = _inexact(input, True)
-    dims, sizes = _dims(input, s, dim)
-    input = _resized(input, dims, sizes)
+    input = inexact(input, True)
+    dims, sizes = dimensions_and_sizes(input, s, dim)
+    input = resized(input, dims, sizes)
     return native._written(
-        "fft_fftn" if forward else "fft_ifftn", _nn.fft_c2c(input, dims, _scale(norm, forward), forward), out
+        "fft_fftn" if forward else "fft_ifftn", _nn.fft_c2c(input, dims, divisor(norm, forward), forward), out
     )
 
 
@@ -229,14 +161,14 @@ def _of_real(input: Tensor, function: str) -> Tensor:
         if function == "ihfftn":
             raise RuntimeError(f"Only supports floating-point dtypes, but found: {scalar_name(input)}")
         raise RuntimeError(f"{function} expects a {kind} input tensor, but got {scalar_name(input)}")
-    return _inexact(input, False)
+    return inexact(input, False)
 
 
 def _half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
     """Return the half of the transform of real numbers along one dimension."""
-    dim = _dim(input, dim)
-    input = _resized(input, [dim], [-1 if n is None else n])
-    return _nn.fft_r2c(input, [dim], _scale(norm, forward), True)
+    dim = dimension(input, dim)
+    input = resized(input, [dim], [-1 if n is None else n])
+    return _nn.fft_r2c(input, [dim], divisor(norm, forward), True)
 
 
 @shown_as_given
@@ -258,17 +190,17 @@ def _last_size(input: Tensor, n: int | None, dim: int) -> int:
 
 def _halves(sizes: list[int]) -> list[int]:
     """Return the sizes of what says the rest too, of which the last dimension is a half."""
-    _check_size(sizes[-1])
+    check_size(sizes[-1])
     return [*sizes[:-1], sizes[-1] // 2 + 1]
 
 
 def _of_half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
     """Return the real numbers whose transform along one dimension has this half, or that it stands for."""
-    input = _inexact(input, True)
-    dim = _dim(input, dim)
+    input = inexact(input, True)
+    dim = dimension(input, dim)
     size = _last_size(input, n, dim)
-    input = _resized(input, [dim], _halves([size]))
-    return _nn.fft_c2r(input.conj() if forward else input, [dim], _scale(norm, forward), size)
+    input = resized(input, [dim], _halves([size]))
+    return _nn.fft_c2r(input.conj() if forward else input, [dim], divisor(norm, forward), size)
 
 
 @shown_as_given
@@ -295,11 +227,11 @@ def rfftn(
 ) -> Tensor:
     """Return `rfft` along the last of several dimensions, and `fft` along the others."""
     input = _of_real(input, "rfftn")
-    dims, sizes = _dims(input, s, dim)
+    dims, sizes = dimensions_and_sizes(input, s, dim)
     if not dims:
         raise RuntimeError("rfftn must transform at least one axis")
-    input = _resized(input, dims, sizes)
-    return native._written("fft_rfftn", _nn.fft_r2c(input, dims, _scale(norm, True), True), out)
+    input = resized(input, dims, sizes)
+    return native._written("fft_rfftn", _nn.fft_r2c(input, dims, divisor(norm, True), True), out)
 
 
 @shown_as_given
@@ -312,13 +244,13 @@ def irfftn(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return the real numbers that have this `rfftn`."""
-    input = _inexact(input, True)
-    dims, sizes = _dims(input, s, dim)
+    input = inexact(input, True)
+    dims, sizes = dimensions_and_sizes(input, s, dim)
     if not dims:
         raise RuntimeError("irfftn must transform at least one axis")
     last = _last_size(input, sizes[-1], dims[-1])
-    input = _resized(input, dims, _halves([*sizes[:-1], last]))
-    return native._written("fft_irfftn", _nn.fft_c2r(input, dims, _scale(norm, False), last), out)
+    input = resized(input, dims, _halves([*sizes[:-1], last]))
+    return native._written("fft_irfftn", _nn.fft_c2r(input, dims, divisor(norm, False), last), out)
 
 
 @shown_as_given
@@ -378,15 +310,15 @@ def hfftn(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return `hfft` along the last of several dimensions, and `fft` along the others."""
-    input = _inexact(input, True)
-    dims, sizes = _dims(input, s, dim)
+    input = inexact(input, True)
+    dims, sizes = dimensions_and_sizes(input, s, dim)
     if not dims:
         raise RuntimeError("hfftn must transform at least one axis")
     last = _last_size(input, sizes[-1], dims[-1])
-    input = _resized(input, dims, _halves([*sizes[:-1], last]))
+    input = resized(input, dims, _halves([*sizes[:-1], last]))
     if dims[:-1]:
-        input = _nn.fft_c2c(input, dims[:-1], _scale(norm, True), True)
-    return native._written("fft_hfftn", _nn.fft_c2r(input.conj(), dims[-1:], _scale(norm, True), last), out)
+        input = _nn.fft_c2c(input, dims[:-1], divisor(norm, True), True)
+    return native._written("fft_hfftn", _nn.fft_c2r(input.conj(), dims[-1:], divisor(norm, True), last), out)
 
 
 @shown_as_given
@@ -399,17 +331,17 @@ def ihfftn(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return what has this `hfftn`, as far as the half that says the rest too."""
-    dims, sizes = _dims(input, s, dim)
+    dims, sizes = dimensions_and_sizes(input, s, dim)
     if not dims:
         raise RuntimeError("ihfftn must transform at least one axis")
-    input = _resized(_of_real(input, "ihfftn"), dims, sizes)
+    input = resized(_of_real(input, "ihfftn"), dims, sizes)
     if any(input.shape[place] == 0 for place in dims):
         raise RuntimeError("Invalid number of data points (0) specified")
-    found = _nn.fft_r2c(input, dims[-1:], _scale(norm, False), True)
+    found = _nn.fft_r2c(input, dims[-1:], divisor(norm, False), True)
     if not dims[:-1]:
         return native._written("fft_ihfftn", found.conj(), out)
     return native._written(
-        "fft_ihfftn", _nn.fft_c2c(found.conj_physical(), dims[:-1], _scale(norm, False), False), out
+        "fft_ihfftn", _nn.fft_c2c(found.conj_physical(), dims[:-1], divisor(norm, False), False), out
     )
 
 
@@ -481,7 +413,7 @@ def _moved(input: Tensor, dim: Any, back: bool) -> Tensor:
     dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     if not dims:
         return input.clone()
-    sizes = [input.shape[_dim(input, one)] for one in dims]
+    sizes = [input.shape[dimension(input, one)] for one in dims]
     return native.roll(input, [(size + 1) // 2 if back else size // 2 for size in sizes], dims)
 
 
