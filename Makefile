@@ -22,7 +22,7 @@ RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindin
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test build wheel wheels docs fmt lint stubs bench fuzz ci parity ecosystem licenses clean
+.PHONY: help demo test build wheel wheels docs fmt lint stubs bench survey fuzz ci parity ecosystem licenses clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,10 @@ stubs: $(STAMPS)/python-lint build  ## Write python/rushlight/_rushlight.pyi ane
 
 bench: build  ## Measure (beside torch, with PY=a python that has it) and write docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py $(if $(PY),--reference $(PY))
+
+survey: build  ## Time hundreds of small programs beside torch, PY=a python that has it, and write docs/speed.md
+	@test -n "$(PY)" || { echo "make survey PY=/path/to/a/python-with-torch"; exit 2; }
+	$(BIN)/python benchmarks/survey.py --reference $(PY)
 
 fuzz: build  ## Search for faults for T seconds a target (60): calls, programs, files and what else fuzz/ has
 	$(BIN)/python fuzz/run.py --seconds $(or $(T),60) --seed $(or $(SEED),0)

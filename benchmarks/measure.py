@@ -9,10 +9,9 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cases import EVERY_CASE, Case
+from cases import EMPTY, Case
 
 WORKER = Path(__file__).with_name("worker.py")
-EMPTY_INDEX = -1
 
 
 class Library:
@@ -34,10 +33,11 @@ class Library:
             raise SystemExit(f"the process that times {self.name} ended: {self.process.wait()}")
         return json.loads(line)
 
-    def seconds(self, index: int, threads: int, turn: int) -> float | None:
+    def seconds(self, case: Case, threads: int, turn: int) -> float | None:
         """The time of one run in the round of that number, or None where the library cannot run the case."""
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"case": index, "threads": threads, "turn": turn}) + "\n")
+        request = {"setup": case.setup, "code": case.code, "threads": threads, "turn": turn}
+        self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         answer = self.answer()
         if "error" in answer:
@@ -81,8 +81,8 @@ def timings(runs: list[tuple[Case, Library, int]], rounds: int) -> list[Timing]:
     results = [Timing() for _ in runs]
     for turn in range(rounds):
         for (case, library, threads), timing in zip(runs, results, strict=True):
-            seconds = library.seconds(EVERY_CASE.index(case), threads, turn)
-            empty = library.seconds(EMPTY_INDEX, threads, turn)
+            seconds = library.seconds(case, threads, turn)
+            empty = library.seconds(EMPTY, threads, turn)
             if seconds is not None and empty is not None:
                 timing.rounds.append(seconds)
                 timing.empty.append(empty)

@@ -1,7 +1,7 @@
 """One process that times cases for one library: `worker.py LIBRARY`.
 
-Reads a request a line ({"case": ..., "threads": ..., "turn": ...}) and answers each with the seconds of one
-run of the code, or with the error that it raised.
+Reads a request a line ({"setup": ..., "code": ..., "threads": ..., "turn": ...}) and answers each with the
+seconds of one run of the code, or with the error that it raised.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import timeit
 from collections.abc import Callable
 from typing import Any
 
-from cases import EMPTY, EVERY_CASE, Case
+from cases import Case
 
 REPEATS = 3
 SECONDS_A_REPEAT = 0.006
@@ -35,18 +35,18 @@ def settle(threads: int, turn: int) -> None:
 class Worker:
     def __init__(self, library: str) -> None:
         self.library: Any = importlib.import_module(library)
-        self.functions: dict[int, Callable[[], object]] = {}
-        self.counts: dict[tuple[int, int], int] = {}
+        self.functions: dict[Case, Callable[[], object]] = {}
+        self.counts: dict[tuple[Case, int], int] = {}
 
-    def seconds(self, index: int, threads: int) -> float:
+    def seconds(self, case: Case, threads: int) -> float:
         """The best of a few repeats, each of so many runs that it can be measured."""
         self.library.set_num_threads(threads)
-        if index not in self.functions:
-            self.functions[index] = self.prepared(EMPTY if index < 0 else EVERY_CASE[index])
-        timer = timeit.Timer(self.functions[index])
-        if (index, threads) not in self.counts:
-            self.counts[index, threads] = self.enough(timer)
-        count = self.counts[index, threads]
+        if case not in self.functions:
+            self.functions[case] = self.prepared(case)
+        timer = timeit.Timer(self.functions[case])
+        if (case, threads) not in self.counts:
+            self.counts[case, threads] = self.enough(timer)
+        count = self.counts[case, threads]
         return min(timer.repeat(REPEATS, count)) / count
 
     def prepared(self, case: Case) -> Callable[[], object]:
@@ -71,7 +71,8 @@ def main() -> None:
         request = json.loads(line)
         try:
             settle(request["threads"], request["turn"])
-            answer = {"seconds": worker.seconds(request["case"], request["threads"])}
+            case = Case(request["code"], request["setup"])
+            answer = {"seconds": worker.seconds(case, request["threads"])}
         except Exception as error:  # an operation may not be there (yet); the table says so
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)

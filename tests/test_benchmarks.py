@@ -3,6 +3,9 @@
 import pytest
 import rushlight
 from cases import EVERY_CASE, Case
+from survey import measured, summary, wins_of_torch
+from survey_cases import SURVEY
+from survey_plot import drawn
 from worker import Worker
 
 
@@ -11,6 +14,45 @@ def test_the_code_of_every_case_runs_twice(case):
     run = Worker("rushlight").prepared(case)
     run()
     run()
+
+
+# What takes long takes it from what is large: programs on large numbers are those on small ones.
+LARGE = ("1000 ×", "1000000", "4096", "8 × 16 × 56", "256 ×", "100000")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in SURVEY if not any(size in case.title for size in LARGE)],
+    ids=lambda case: case.title,
+)
+def test_what_is_surveyed_runs_twice(case):
+    run = Worker("rushlight").prepared(case)
+    run()
+    run()
+
+
+class Taking:
+    """In the place of a library: so many seconds for everything but what it does not have."""
+
+    def __init__(self, seconds, lacking=()):
+        self.taken, self.lacking = seconds, lacking
+
+    def seconds(self, case, threads, turn):
+        return None if case in self.lacking else self.taken + turn
+
+
+def test_a_survey_takes_the_least_time_and_leaves_out_what_one_cannot_run():
+    outcomes = measured(SURVEY[:3], 1, (Taking(2e-6), Taking(1e-6, SURVEY[1:2])), 2)
+    assert [outcome.case for outcome in outcomes] == [SURVEY[0], SURVEY[2]]
+    assert [outcome.ratio for outcome in outcomes] == [0.5, 0.5]
+    assert "| all | 2 | 0.50× | 2 | 0 |" in summary(outcomes)
+    assert wins_of_torch(outcomes).count("2 µs | 1 µs | 0.50×") == 2
+
+
+def test_what_is_drawn_has_a_bar_for_every_program():
+    picture = drawn([(3.0, "small"), (0.5, "large"), (1000.0, "middle")], "One thread")
+    assert picture.count('fill="#f2a65a"') == 2  # its legend, and one bar
+    assert picture.count("<rect") == 6
 
 
 def test_a_case_that_a_library_cannot_run_is_noticed():
