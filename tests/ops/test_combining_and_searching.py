@@ -158,3 +158,40 @@ def test_probabilities_of_normal_numbers_are_known_and_undone():
     assert float(special.log_ndtr(torch.tensor(-40.0, dtype=torch.float64))) == pytest.approx(-804.608442)
     for function in (special.ndtr, special.log_ndtr):
         assert torch.autograd.gradcheck(function, (x,))
+
+
+AMONG = {
+    "floats": (
+        torch.tensor([0.0, -0.0, 1.5, 3.0, 7.0, float("inf")]),
+        torch.tensor([-0.0, 1.5, 2.5, float("inf")]),
+    ),
+    "nan": (torch.tensor([1.0, float("nan"), 2.0]), torch.tensor([float("nan"), 1.0])),
+    "integers": (torch.tensor([[-5, 0], [3, 127]]), torch.tensor([3, -5, 9])),
+    "promoted": (torch.tensor([16777217, 16777216, 5]), torch.tensor([16777216.0, 5.0])),
+    "bytes": (torch.tensor([0, 200, 255], dtype=torch.uint8), torch.tensor([-56, 255])),
+    "truth": (torch.tensor([True, False]), torch.tensor([True])),
+    "halves": (torch.tensor([0.1, 0.5, 2.0]).half(), torch.tensor([0.1, 2.0]).half()),
+    "nothing": (torch.zeros(0, 3), torch.tensor([1.0])),
+    "a number": (torch.tensor(3.0), torch.tensor([1.0, 3.0])),
+}
+
+
+@pytest.mark.parametrize("inverted", [False, True])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.own) if name == "truth" else name for name in AMONG]
+)
+def test_elements_are_found_among_few_as_among_many(name, inverted):
+    x, few = AMONG[name]
+    found = torch.isin(x, few, invert=inverted)
+    wanted = (x.unsqueeze(-1) == few).any(-1)
+    assert (found.dtype, found.tolist()) == (torch.bool, (wanted ^ inverted).tolist())
+    # What is searched rather than compared: the same elements, many times over and in another order.
+    many = few.flip(0).repeat(30).reshape(-1, few.numel())
+    assert torch.isin(x, many, invert=inverted).tolist() == found.tolist()
+
+
+def test_elements_are_found_among_a_hundred_thousand():
+    even = torch.arange(0, 200_000, 2)
+    x = torch.arange(0, 200_000).reshape(400, 500)
+    assert torch.equal(torch.isin(x, even.flip(0)), x % 2 == 0)
+    assert not torch.isin(x, torch.empty(0, dtype=torch.int64)).any()

@@ -10,15 +10,17 @@ use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
-use crate::graph::following;
+use crate::graph::{following, mode};
 use crate::graph::shown::shown;
 use crate::ops::complex::real_product;
 use crate::ops::conjugate;
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::{join, part, reshape, squeeze};
-use crate::ops::pointwise::compare;
+use crate::ops::indexing::masked;
+use crate::ops::pointwise::{clamp, compare};
 use crate::ops::pointwise::select::where_;
 use crate::ops::reduction::{norm, reduce, scan};
+use crate::ops::sorting::{distinct, picked};
 use crate::ops::{add, div, mul, neg, sub};
 use crate::shape::{self, Dims};
 use crate::storage;
@@ -347,13 +349,33 @@ fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize)
     crate::ops::indexing::gather::scatter_add(&zeros, -1, &index, &source)
 }
 
+/// With how many elements another is compared one by one rather than searched among them.
+const COMPARED: usize = 16;
+
 /// Whether every element is one of those of another tensor.
 pub fn isin(x: &Tensor, among: &Tensor, invert: bool) -> Result<Tensor> {
     if let Some(dtype) = [x.dtype(), among.dtype()].into_iter().find(|dtype| dtype.is_complex()) {
         return Err(Error::AmongDType { dtype }.into());
     }
     let flat = reshape::reshape(among, &[-1])?;
-    let hits = compare::eq(&squeeze::unsqueeze(x, -1)?, &flat)?;
-    let found = crate::ops::reduction::truth::any(&hits, Some(&[-1]), false)?;
+    let found = if flat.numel() > COMPARED && x.ndim() > 0 && among.ndim() > 0 && !mode::special() {
+        is_found(x, &flat)?
+    } else {
+        let hits = compare::eq(&squeeze::unsqueeze(x, -1)?, &flat)?;
+        crate::ops::reduction::truth::any(&hits, Some(&[-1]), false)?
+    };
     if invert { crate::ops::pointwise::logical::not(&found) } else { Ok(found) }
+}
+
+/// The same by search: an element is there if it is the one that stands, in order, where it belongs.
+fn is_found(x: &Tensor, among: &Tensor) -> Result<Tensor> {
+    let dtype = match x.dtype().promote(among.dtype()) {
+        DType::Bool => DType::UInt8, // it has an order
+        dtype => dtype,
+    };
+    let (x, among) = (cast::to_dtype(x, dtype)?, cast::to_dtype(among, dtype)?);
+    let (sorted, _) = picked::sort(&among, 0, false)?;
+    let places = distinct::searchsorted(&sorted, &x, false, None)?;
+    let places = clamp::clamp_max(&places, (among.numel() - 1) as i64)?;
+    compare::eq(&masked::take(&sorted, &places)?, &x)
 }
