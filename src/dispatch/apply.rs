@@ -1,5 +1,6 @@
-//! The one door through which structured operations pass: run the forward, have `record` record the
-//! rule. Elementwise operations have doors of their own (`unary`, `binary`).
+//! The `Op` trait for structured operations and their entry point, `apply`: run the forward, have `record` record
+//! the rule (Note [The layers of a call]). Elementwise operations have entry points of their own (`unary`,
+//! `binary`).
 
 mod keep;
 
@@ -169,12 +170,12 @@ fn with_missing(
 }
 
 /// An operation and what it kept: the rule of its node.
-pub(crate) struct Recorded<O: Op> {
+pub(crate) struct OpRule<O: Op> {
     pub(crate) op: O,
     pub(crate) saved: O::Saved,
 }
 
-impl<O: Op> Rule for Recorded<O> {
+impl<O: Op> Rule for OpRule<O> {
     fn traits(&self) -> Traits {
         // What holds tensors by itself, such as indices, has to be dropped as a whole.
         Traits::NONE
@@ -244,7 +245,7 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     let outputs = half::forward(&op, inputs)?;
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep::new(inputs, &outputs, needed));
-        Recorded { op, saved }
+        OpRule { op, saved }
     })?;
     Ok(outputs)
 }
@@ -331,7 +332,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
     let rule = |needed| {
         let saved = op.save(&Keep::new(&apart, &[], needed));
-        Recorded { op: op.clone(), saved }
+        OpRule { op: op.clone(), saved }
     };
     if mode::special() && write.is_traced() {
         write.pack(&rule(write.needed()))?;

@@ -1,12 +1,12 @@
-//! Structured operations whose types do not matter any more. What is unusual about a call, such as samples,
-//! interceptors and hooks on what is kept, is compiled once, and not for every operation.
+//! `Op` as a trait object. What a special thread does with a call (vmap, dispatch modes, saved-tensor hooks) is
+//! compiled once for `AnyOp`, and not again for every operation.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use crate::dispatch::apply;
-use crate::dispatch::apply::{Keep, Op, Outputs, Recorded};
+use crate::dispatch::apply::{Keep, Op, OpRule, Outputs};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::half;
@@ -111,6 +111,6 @@ impl<O: Op> AnyOp for O {
     }
 
     fn rule(&self, keep: &Keep<'_>) -> RuleBox {
-        boxed(Recorded { op: self.clone(), saved: self.save(keep) })
+        boxed(OpRule { op: self.clone(), saved: self.save(keep) })
     }
 }

@@ -1,5 +1,5 @@
-//! The door through which numbers of half types reach operations: these compute in single precision, and
-//! what they answer is rounded. See Note [Half types]; elementwise operations do so by themselves.
+//! Half types around an operation's forward: inputs become single precision, and results are rounded back. See Note
+//! [Half types]; elementwise operations do so by themselves.
 
 use smallvec::SmallVec;
 

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::Wanted;
 use super::buffer::Buffer;
-use super::experience::Kind;
+use super::experience::PlanKind;
 use crate::graph::{Edge, Node, NodeId, NodeRef, Traits, saved_tensor_hooks};
 use crate::kernels::parallel;
 use crate::tensor::Tensor;
@@ -264,8 +264,8 @@ impl<'a> Plan<'a> {
     }
 
     /// What plans have in common that take the same time.
-    pub(super) fn kind(&self) -> Kind {
-        Kind { tasks: self.tasks.len(), work: self.work, threads: parallel::num_threads() }
+    pub(super) fn kind(&self) -> PlanKind {
+        PlanKind { tasks: self.tasks.len(), work: self.work, threads: parallel::num_threads() }
     }
 
     /// Whether there may be enough work side by side for threads to pay.

@@ -1,4 +1,5 @@
-//! What an operation leaves behind for backward: the `Rule` trait, and `At`, the place it is run at.
+//! What an operation leaves in the graph for backward: the `Rule` trait, and `At`, the node and the run that a rule
+//! is called for.
 
 use std::any::Any;
 

@@ -72,7 +72,7 @@ const BINDINGS: &[(&str, &[&str])] = &[
             "returns",
             "signature",
             "size",
-            "whole",
+            "checkpointed",
         ],
     ),
     (

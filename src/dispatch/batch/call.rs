@@ -1,4 +1,5 @@
-//! What the rule of an operation for many samples at once is given, and what it answers.
+//! What an operation's batching rule is given (`Call`: operands with the dimension of the samples) and what it
+//! returns.
 
 use smallvec::SmallVec;
 

@@ -1,7 +1,7 @@
 //! What an elementwise operation of two operands says of itself.
 
 use crate::dispatch::default_dtype;
-use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dtype::{Complex, DType, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -56,7 +56,7 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     }
 
     /// torch's name of the node, where it depends on which operands are numbers.
-    fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
+    fn node(&self, _a: &SavedOperand, _b: &SavedOperand) -> &'static str {
         Self::NODE
     }
 

@@ -1,4 +1,4 @@
-//! The doors through which operations are shown, a kind of operation each.
+//! How an entry point shows its operation to modes and classes, one function for each kind of operation.
 
 use std::sync::Arc;
 
