@@ -312,23 +312,18 @@ fn lifted(pool: Pool) -> Pool {
 
 fn averaged(a: &Arguments<'_, '_>, count: usize) -> PyResult<Py<PyAny>> {
     let pool = Pool { ceil: a.boolean(4), ..windows(a, count)? };
-    let names = match count {
-        2 => ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"],
-        _ => ["AvgPool3DBackward0", "AvgPool3DBackwardBackward0"],
-    };
     let x = a.tensor(0)?;
     if x.ndim() <= count {
         let (dim, low) = (-(count as i64) - 1, -(x.ndim() as i64));
         return Err(raise(rushlight::Error::DimOutOfRange { dim, low, high: -low - 1 }.into()));
     }
-    mean_pool(x, &pool, a.boolean(5), a.optional_int(6)?, names).answer(a.py())
+    mean_pool(x, &pool, a.boolean(5), a.optional_int(6)?).answer(a.py())
 }
 
 fn averaged_1d(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     check_rank(a, "avg_pool1d")?;
     let pool = lifted(Pool { ceil: a.boolean(4), ..windows(a, 1)? });
-    let names = ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"];
-    as_image(a.tensor(0)?, |x| mean_pool(x, &pool, a.boolean(5), None, names).map_err(raise))?.answer(a.py())
+    as_image(a.tensor(0)?, |x| mean_pool(x, &pool, a.boolean(5), None).map_err(raise))?.answer(a.py())
 }
 
 fn check_rank(a: &Arguments<'_, '_>, name: &str) -> PyResult<()> {
