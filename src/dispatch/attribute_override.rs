@@ -94,16 +94,16 @@ impl<O: Op> Op for WithAttributes<O> {
         self.op.batch(call)
     }
 
-    fn shows(&self) -> Option<Creation> {
-        self.op.shows()
+    fn creation(&self) -> Option<Creation> {
+        self.op.creation()
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
         self.op.held()
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
-        Ok(WithAttributes { op: self.op.holding(held)?, given: self.given.clone() })
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(WithAttributes { op: self.op.with_held(held)?, given: self.given.clone() })
     }
 
     fn inputs(&self) -> Option<Inputs> {

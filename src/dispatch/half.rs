@@ -47,7 +47,7 @@ fn rounded(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
     let own = match held.iter().any(is_half) {
         true => {
             let held: SmallVec<[Tensor; 1]> = held.iter().map(|x| widened(x, None)).collect::<Result<_>>()?;
-            Some(op.holding(&held)?)
+            Some(op.with_held(&held)?)
         }
         false => None,
     };

@@ -102,7 +102,7 @@ impl From<Operand<'_>> for Value {
     }
 }
 
-/// An operand as backward keeps it.
+/// An operand as a rule saves it.
 pub enum SavedOperand {
     /// It was not needed.
     Nothing,
@@ -115,7 +115,7 @@ pub enum SavedOperand {
 /// Two operands that are kept have to fit into the record of a node.
 const _: () = assert!(size_of::<SavedOperand>() == 24);
 
-/// A number as backward keeps it: a complex one, which few are, apart.
+/// A number as a rule saves it: a complex one, which few are, behind a box.
 pub enum SavedNumber {
     /// A truth value.
     Bool(bool),

@@ -1,7 +1,6 @@
-//! How backward runs. `plan` finds out what there is to do, `run` does it one node after another,
-//! `parallel` does it on several threads with the same bits, where `experience` says that it pays;
-//! `buffer` adds up what arrives at a node, `check` looks at every gradient once, `leaf` puts what
-//! arrives at leaves where it belongs. Nothing here names an operation: rules are called through the graph.
+//! Backward. `plan` finds the nodes to run and their order, `run` runs them on one thread, `parallel` on several with
+//! the same bits, where `experience` says that it pays; `buffer` sums the gradients that arrive at a node, `check`
+//! validates each, `leaf` accumulates into `.grad`. Nothing here names an operation: rules are called through the graph.
 
 mod buffer;
 mod check;
@@ -29,7 +28,7 @@ use crate::graph::{At, Edge, FormRef, Freeing, Gradients, NodeRef, mode, transfo
 use crate::origin;
 use crate::tensor::Tensor;
 
-/// What becomes of the gradients that a run arrives at.
+/// What a run is for: `.grad` of leaves, or gradients that are returned.
 pub enum Wanted {
     /// Every leaf accumulates.
     AllLeaves,

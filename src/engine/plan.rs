@@ -1,5 +1,5 @@
-//! What there is to do: which nodes, in which order, how often each is arrived at. Pure: nothing is
-//! run here, and nothing recurses.
+//! Planning a run: which nodes, in which order, and how many gradients arrive at each. Nothing is run here, and nothing
+//! recurses.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

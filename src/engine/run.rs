@@ -35,7 +35,7 @@ pub(super) struct Terms {
     pub(super) seen: bool,
 }
 
-/// What one node is run with: what a `Task` says, however it is stored.
+/// One node to run, with what its `Task` says, however that is stored.
 pub(super) struct Step<'a> {
     pub(super) node: &'a NodeRef,
     /// Along which edges a gradient is wanted, a bit each.

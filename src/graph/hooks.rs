@@ -11,7 +11,7 @@ use crate::graph::transform_level;
 use crate::tensor::{Tensor, WeakTensor};
 use std::sync::Arc;
 
-/// What a hook is given. It may replace what is lent mutably.
+/// What a hook is called with. It may replace what is lent mutably.
 pub enum HookCall<'a> {
     /// A tensor's hook: the gradient with respect to the tensor, `None` if none came to it while some
     /// came to another output of its node.

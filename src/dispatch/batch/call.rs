@@ -159,7 +159,7 @@ impl Call<'_> {
         let rank = self.inputs.iter().chain(self.held).map(Samples::rank).max().unwrap_or(0);
         let align = |samples: &Samples| samples.aligned(rank);
         let (values, held) = (all(self.inputs, &align)?, all(self.held, &align)?);
-        Ok(all_first(apply(op.holding(&held)?, &references(&values))?))
+        Ok(all_first(apply(op.with_held(&held)?, &references(&values))?))
     }
 }
 

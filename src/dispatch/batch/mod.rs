@@ -232,7 +232,7 @@ pub(crate) fn apply(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) 
     let answer = below(mapping, || answer(op, inputs, mapping))?;
     let bound = all_bound(inputs, mapping)?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();
-    let outputs = match op.shows() {
+    let outputs = match op.creation() {
         Some(creation) => views::shown(inputs[0], answer, mapping, creation)?,
         None => wrapped(answer, mapping)?,
     };
@@ -266,7 +266,7 @@ fn answer(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<
     }
     // What all samples share is held as it is below the mapping.
     let shared: Vec<Tensor> = held.iter().map(|samples| samples.value.clone()).collect();
-    let op = op.holding(&shared)?;
+    let op = op.with_held(&shared)?;
     if values.iter().any(|samples| samples.dim.is_some()) {
         return op.batch(&call);
     }

@@ -73,7 +73,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     record_new(rule, edges, y)
 }
 
-/// `apply` where more than the history of the operands may matter.
+/// `apply` on a special thread: Note [The layers of a call].
 #[cold]
 fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     if let Some(mapping) = batch::mapping([a, b].into_iter().filter_map(Operand::tensor)) {

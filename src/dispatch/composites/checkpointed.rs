@@ -147,7 +147,7 @@ impl Op for CheckpointedOp {
         self.shown.clone()
     }
 
-    fn told(&self) -> Attributes {
+    fn dispatch_attributes(&self) -> Attributes {
         self.shown.clone()
     }
 

@@ -30,7 +30,7 @@ use crate::tensor::{Array, Tensor};
 pub(crate) use numbers::{compute, compute_function};
 use numbers::{forward, overwrite, result_type};
 pub(crate) use operation::integers_of;
-pub use operation::{Elementwise, Integers, Keeps, Lies};
+pub use operation::{Elementwise, Integers, Keeps, OutputStrides};
 pub(crate) use slope::at_once;
 
 struct UnaryRule<E: Elementwise> {
@@ -144,7 +144,7 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     record_new(UnaryRule { op, kept, in_place: false }, smallvec![edge], y)
 }
 
-/// `apply` where more than the history of the operand may matter.
+/// `apply` on a special thread: Note [The layers of a call].
 #[cold]
 fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     if x.dtype().is_complex()

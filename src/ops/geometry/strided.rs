@@ -86,7 +86,7 @@ impl Op for AsStrided {
         Ok(smallvec![Samples { value, dim: x.dim.map(|_| 0) }])
     }
 
-    fn shows(&self) -> Option<Creation> {
+    fn creation(&self) -> Option<Creation> {
         Some(Creation::Default)
     }
 }

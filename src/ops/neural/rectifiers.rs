@@ -2,7 +2,7 @@
 //! is multiplied by is worked out once and counts as a constant when it is differentiated again.
 
 use crate::dispatch::fixed;
-use crate::dispatch::unary::{Elementwise, Integers, Keeps, Lies};
+use crate::dispatch::unary::{Elementwise, Integers, Keeps, OutputStrides};
 use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -125,7 +125,7 @@ impl Hardtanh {
 
 impl Elementwise for Hardtanh {
     const NAME: &'static str = "hardtanh";
-    const LIES: Lies = Lies::LikeInput;
+    const STRIDES: OutputStrides = OutputStrides::LikeInput;
     const NODE: &'static str = "HardtanhBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;

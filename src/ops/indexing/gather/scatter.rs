@@ -142,7 +142,7 @@ impl Op for Scatter {
         smallvec![self.index.clone()]
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
         Ok(Scatter { index: held[0].clone(), ..self.clone() })
     }
 }
