@@ -1,8 +1,11 @@
-//! rushlight: a define-by-run autograd engine for the CPU.
+//! rushlight: a define-by-run autograd engine for the CPU, with PyTorch's semantics and without Python.
 //!
-//! The rooms, in reading order: what an element is, where something happened, what can go wrong, what
-//! a shape is, how threads share things, where bytes lie, what a tensor is, what backward runs over, how
-//! numbers are computed, how a call goes, what the operations are, how backward runs.
+//! The modules in reading order: `dtype` (element types and promotion), `origin` (places in the host's program, as
+//! numbers), `error` (failures as data), `shape` (sizes and strides), `sharing` (reference counts and locks),
+//! `storage` (memory with a version counter), `tensor` (the handle: array, history, view), `graph` (nodes, edges,
+//! saved tensors, hooks, modes), `kernels` (loops over numbers), `dispatch` (what a call passes on its way to a
+//! kernel: vmap, forward mode, modes, recording), `ops` (the operators), `program` (recorded programs that run
+//! again) and `engine` (backward). `ARCHITECTURE.md` says which of them may use which.
 #![deny(unsafe_code)]
 
 #[macro_use]

@@ -1,5 +1,7 @@
 //! The way into the engine's runs: `_run_backward`, which the shim's `backward` and `grad` call.
 
+#![allow(unsafe_code)]
+
 use std::ffi::CString;
 
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};

@@ -1,5 +1,5 @@
-//! What a native callable does: anything, or one of the two shapes in which the engine lists its
-//! elementwise operations of one tensor.
+//! The Rust function behind a table entry: any function of arguments, or one of the two shapes in which the engine
+//! lists its elementwise operations of one tensor.
 use crate::arguments::Arguments;
 use crate::error::raise;
 use crate::returns::ToPython;

@@ -2,13 +2,16 @@
 //! entry's Rust function. They are C's own kinds of callables, `builtin_function_or_method` and
 //! `method_descriptor`: the interpreter has its fast paths for these, and they can be pickled,
 //! copied and inspected. What a call may pass is settled in `signature`.
+
+#![allow(unsafe_code)]
+
 use crate::arguments::Arguments;
 use crate::body::Body;
 use crate::elsewhere;
 use crate::error::{panicked, raise};
 use crate::intercept;
 use crate::mapped;
-use crate::outputs::{self, Way};
+use crate::outputs::{self, OutPolicy};
 use crate::overrides;
 use crate::profile;
 use crate::received::{place, seen};
@@ -52,13 +55,13 @@ pub(crate) struct Function {
     /// From where it is reached: `FUNCTION`, `METHOD`, `NN`, or several with `|`.
     pub(crate) kind: u8,
     /// How it writes to tensors that it is given.
-    pub(crate) way: &'static Way,
+    pub(crate) policy: &'static OutPolicy,
 }
 
 impl Function {
     /// The entry, with its way to write to tensors that it is given.
-    pub(crate) const fn written(self, way: &'static Way) -> Function {
-        Function { way, ..self }
+    pub(crate) const fn written(self, policy: &'static OutPolicy) -> Function {
+        Function { policy, ..self }
     }
 
     /// The entry, with what is told of an operation whose place another has taken.

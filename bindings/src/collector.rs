@@ -18,6 +18,8 @@
 //! A handle that was found comes to be missing from a holder that has changed, and a handle that nobody found
 //! keeps its stand-in. Work without the lock does not stand still: while there is any, nothing is shown.
 
+#![allow(unsafe_code)]
+
 mod classes;
 
 use std::collections::HashMap;

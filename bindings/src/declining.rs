@@ -1,5 +1,5 @@
-//! How classes decline to be shown calls or operations: what they have in the place of `__torch_function__` or
-//! `__torch_dispatch__` is then a function of this module, which is known by its identity.
+//! `_disabled_torch_function_impl` and `_disabled_torch_dispatch_impl`: the functions that a class has in the place
+//! of its handler to be left out of overrides. They are recognised by identity.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -1,4 +1,4 @@
-//! What optimisers do to all their parameters: a step, and forgetting the gradients.
+//! Optimiser steps: all parameters of a group updated, or their gradients cleared, in one call.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -86,37 +86,44 @@ fn is_watched_gradient(py: Python<'_>, gradient: &Tensor) -> PyResult<bool> {
 /// parameter is added to its gradient.
 #[pyfunction]
 #[pyo3(name = "_descend")]
-pub(crate) fn descend(
-    py: Python<'_>,
+pub(crate) fn descend<'py>(
+    py: Python<'py>,
     name: &str,
     numbers: Vec<f64>,
     toward: (bool, f64),
-    parameters: &Bound<'_, PyAny>,
+    parameters: &Bound<'py, PyAny>,
     start: usize,
-    state: &Bound<'_, PyAny>,
+    state: &Bound<'py, PyAny>,
 ) -> PyResult<usize> {
-    let (Ok(parameters), Ok(state)) = (parameters.cast::<PyList>(), state.cast::<PyDict>()) else {
-        return Ok(start);
-    };
+    let Ok(state) = state.cast::<PyDict>() else { return Ok(start) };
     let Some(descent) = named(name, &numbers) else { return Ok(start) };
     let way = Way { is_upward: toward.0, decay: toward.1 };
     let names = descent.states().iter().map(|name| PyString::intern(py, name)).collect();
     let count = descent.counts().then(|| PyString::intern(py, "step"));
     let memory = Memory { state, names, count };
+    each_from(parameters, start, |object, parameter| {
+        let Some(gradient) = parameter.grad() else { return Ok(true) };
+        let Some((count, states)) = memory.of(object)? else { return Ok(false) };
+        let step = Step { parameter, gradient: &gradient, count: count.as_ref(), states: &states };
+        Ok(!is_watched_gradient(py, &gradient)? && step.take(&descent, way).map_err(raise)?)
+    })
+}
+
+/// Does something with each of the parameters from `start` on; answers where it ends: at one that is no tensor, whose
+/// class wants to see it, or with which it could not be done.
+fn each_from<'py>(
+    parameters: &Bound<'py, PyAny>,
+    start: usize,
+    mut done: impl FnMut(&Bound<'py, PyAny>, &Tensor) -> PyResult<bool>,
+) -> PyResult<usize> {
+    let Ok(parameters) = parameters.cast::<PyList>() else { return Ok(start) };
     // The list may become shorter meanwhile, if looking a parameter up runs a program.
     let mut index = start;
     while index < parameters.len() {
         let object = parameters.get_item(index)?;
-        let Some(parameter) = as_tensor(&object) else { return Ok(index) };
-        if is_watched(&object)? {
-            return Ok(index);
-        }
-        if let Some(gradient) = parameter.grad() {
-            let Some((count, states)) = memory.of(&object)? else { return Ok(index) };
-            let step = Step { parameter, gradient: &gradient, count: count.as_ref(), states: &states };
-            if is_watched_gradient(py, &gradient)? || !step.take(&descent, way).map_err(raise)? {
-                return Ok(index);
-            }
+        let Some(parameter) = as_tensor(&object) else { break };
+        if is_watched(&object)? || !done(&object, parameter)? {
+            break;
         }
         index += 1;
     }
@@ -127,18 +134,10 @@ pub(crate) fn descend(
 #[pyfunction]
 #[pyo3(name = "_drop_gradients")]
 pub(crate) fn drop_gradients(parameters: &Bound<'_, PyAny>, start: usize) -> PyResult<usize> {
-    let Ok(parameters) = parameters.cast::<PyList>() else { return Ok(start) };
-    let mut index = start;
-    while index < parameters.len() {
-        let object = parameters.get_item(index)?;
-        let Some(parameter) = as_tensor(&object) else { return Ok(index) };
-        if is_watched(&object)? {
-            return Ok(index);
-        }
+    each_from(parameters, start, |_, parameter| {
         if parameter.grad().is_some() {
             parameter.replace_grad(None);
         }
-        index += 1;
-    }
-    Ok(index)
+        Ok(true)
+    })
 }

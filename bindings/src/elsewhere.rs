@@ -1,6 +1,6 @@
-//! Calls that name what the engine's tensors do not have: the device of tensors without numbers, a layout, a
-//! type of elements. Such a call fits no signature, or is refused; before that is said, `rushlight._elsewhere`
-//! is asked, which has tensors of these kinds.
+//! Calls that name what the engine's tensors do not have: the `meta` device, sparse layouts, quantised types. Such
+//! a call matches no signature, or is refused; before that is raised, `rushlight._elsewhere` is asked, where
+//! tensors of these kinds are written in Python.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};

@@ -1,4 +1,4 @@
-//! Forward mode as `autograd.forward_ad` and `func` build on it: levels, and tensors with tangents.
+//! Forward mode, as `autograd.forward_ad` and `func` build on it: levels, and dual tensors.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -9,6 +9,8 @@
 //! version; that it is the expected one is found out when the module is loaded, by comparing what the records
 //! say with what the interpreter says of the same frames. Everywhere else the interpreter is asked for objects.
 
+#![allow(unsafe_code)]
+
 #[cfg(not(Py_3_15))]
 mod records;
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyWeakrefReference};
-use rushlight::dispatch::long_work::Aside;
+use rushlight::dispatch::long_work::HostCodeGuard;
 use rushlight::dtype::DType;
-use rushlight::graph::{Call, Gradients, Hook, HookId};
+use rushlight::graph::{Gradients, Hook, HookCall, HookId};
 use rushlight::tensor::HookHandle;
 use rushlight::{Result, Tensor};
 
@@ -34,17 +34,17 @@ impl PythonHook {
         (hook as &dyn Any).downcast_ref::<PythonHook>().map(|hook| hook.function.get())
     }
 
-    fn run(&self, py: Python<'_>, call: Call<'_>) -> PyResult<()> {
+    fn run(&self, py: Python<'_>, call: HookCall<'_>) -> PyResult<()> {
         let function = self.function.get().bind(py);
         match call {
-            Call::Gradient(gradient) => {
+            HookCall::Gradient(gradient) => {
                 let answer = function.call1((gradient.clone().to_python(py)?,))?;
                 if !answer.is_none() {
                     let Some(before) = gradient.as_ref() else { return Err(nothing_to_replace()) };
                     *gradient = Some(checked(function, &answer, Some(before))?);
                 }
             }
-            Call::Accumulated(leaf) => {
+            HookCall::Accumulated(leaf) => {
                 let given = wrap(py, leaf.clone())?;
                 let answer = function.call1((&given,))?;
                 if !answer.is_none() && !answer.is(&given) {
@@ -53,11 +53,11 @@ impl PythonHook {
                     return Err(PyRuntimeError::new_err(text));
                 }
             }
-            Call::Before(gradients) => {
+            HookCall::Before(gradients) => {
                 let answer = function.call1((tuple_of(py, gradients)?,))?;
                 replace_all(function, &answer, gradients)?;
             }
-            Call::After(gradients, outputs) => {
+            HookCall::After(gradients, outputs) => {
                 let answer = function.call1((tuple_of(py, gradients)?, tuple_of(py, outputs)?))?;
                 replace_all(function, &answer, gradients)?;
             }
@@ -67,8 +67,8 @@ impl PythonHook {
 }
 
 impl Hook for PythonHook {
-    fn call(&self, call: Call<'_>) -> Result<()> {
-        let _aside = Aside::new();
+    fn call(&self, call: HookCall<'_>) -> Result<()> {
+        let _aside = HostCodeGuard::new();
         Python::attach(|py| self.run(py, call)).map_err(carry)
     }
 }

@@ -11,6 +11,7 @@ use rushlight::graph::{Node, NodeId, NodeRef};
 use rushlight::storage;
 use rushlight::tensor::Array;
 
+use crate::checkpointed::function_in;
 use crate::dtype::wrap_dtype;
 use crate::error::raise;
 use crate::function::context_in;
@@ -19,7 +20,6 @@ use crate::node::node_of;
 use crate::origin::describe;
 use crate::saved::packed_in;
 use crate::tensor::object::{as_tensor, wrap};
-use crate::whole::function_in;
 
 /// Bytes that the engine's allocator has given out and not got back.
 #[pyfunction]

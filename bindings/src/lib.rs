@@ -7,6 +7,7 @@
 //! lists functions and methods: `signature` says what a call of one may pass, `callable` makes the call,
 //! `arguments` and `returns` are its two ends; `overrides` shows it to classes that want to see it, and
 //! `intercept` shows the operations that it comes to.
+#![deny(unsafe_code)]
 
 use pyo3::prelude::*;
 
@@ -16,6 +17,7 @@ mod backward;
 mod body;
 mod callable;
 mod callbacks;
+mod checkpointed;
 mod classes;
 mod collector;
 mod convert;
@@ -56,7 +58,6 @@ mod tensor;
 mod transform;
 mod unlocked;
 mod warnings;
-mod whole;
 mod writes;
 
 // Before 3.14, free-threaded interpreters do not offer what objects need: importing the module switches
@@ -75,6 +76,8 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::callbacks::queue;
+    #[pymodule_export]
+    use super::checkpointed::as_one;
     #[pymodule_export]
     use super::creation::{creation_of, set_creation};
     #[pymodule_export]
@@ -149,8 +152,6 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::warnings::{is_warn_always_enabled, set_warn_always};
-    #[pymodule_export]
-    use super::whole::as_one;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,4 +1,4 @@
-//! Orders in memory that mapped functions cannot ask for: samples lie as all of them do.
+//! Memory formats that functions under vmap cannot ask for: a sample lies in memory as all of them do.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -1,5 +1,5 @@
-//! Mapping a function over samples: the levels that `func.vmap` opens and closes, and the tensors
-//! that enter and leave them. The names are torch's.
+//! vmap: the levels that `func.vmap` opens and closes, and the tensors that enter and leave them. The names are
+//! torch's.
 
 use std::sync::Arc;
 

@@ -54,14 +54,9 @@ pub(crate) fn bytes_of<'py>(
 #[pyfunction]
 #[pyo3(name = "_write_bytes")]
 pub(crate) fn write_bytes(tensor: &Bound<'_, TensorBase>, start: usize, bytes: &[u8]) -> PyResult<()> {
-    let all = every_byte(tensor.get().tensor())?;
-    let end = start.checked_add(bytes.len());
-    match all.writable_slice::<u8>().zip(end).and_then(|(all, end)| all.get_mut(start..end)) {
-        Some(place) => {
-            place.copy_from_slice(bytes);
-            Ok(())
-        }
-        None => Err(PyIndexError::new_err("there are not so many bytes")),
+    match every_byte(tensor.get().tensor())?.write_bytes(start, bytes) {
+        true => Ok(()),
+        false => Err(PyIndexError::new_err("there are not so many bytes")),
     }
 }
 

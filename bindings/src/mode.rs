@@ -1,6 +1,8 @@
-//! How operations run: whether they record and what else they keep track of, which are flags of the
-//! calling thread, and on how many threads. The context managers that set the flags are classes here
-//! because entering and leaving one is to cost little; `rushlight.autograd.grad_mode` derives from them.
+//! Grad mode, inference mode and the other flags of a thread, and the number of threads. The context managers that
+//! set the flags are classes here because entering and leaving one is to cost little;
+//! `rushlight.autograd.grad_mode` derives from them.
+
+#![allow(unsafe_code)]
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

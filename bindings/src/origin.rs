@@ -8,6 +8,8 @@
 //! last are remembered by address; when codes are dropped that is forgotten, because another code may come
 //! to lie at the same address.
 
+#![allow(unsafe_code)]
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;

@@ -20,11 +20,11 @@ use std::ffi::CString;
 mod composed;
 mod history;
 mod memory;
+mod policy;
 pub(crate) mod types;
-mod way;
 
-use way::{Conversion, History, Memory};
-pub(crate) use way::{Placed, Room, Shape, Way};
+use policy::{Conversion, History, Memory};
+pub(crate) use policy::{OutPolicy, Placed, Shape, UnbatchedTarget};
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
 /// if there are several.
@@ -35,7 +35,7 @@ pub(crate) fn write<'py>(
     out: &Bound<'py, PyAny>,
     calculate: impl FnOnce() -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let (py, way) = (arguments.py(), function.way);
+    let (py, policy) = (arguments.py(), function.policy);
     let given = || arguments.slots.iter().flatten().filter_map(|object| as_tensor(object));
     let lists =
         |object: &Bound<'_, PyAny>| object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
@@ -57,19 +57,19 @@ pub(crate) fn write<'py>(
     if let Body::Superseded(_, by) = function.body {
         by.tell_of_outputs(py)?;
     }
-    let history = way.history;
+    let history = policy.history;
     history.check(arguments.name, source.is_some(), &inputs, &tensors_in(out))?;
-    writes::check_out(arguments, way, out)?;
-    memory::check(way, &inputs, out)?;
+    writes::check_out(arguments, policy, out)?;
+    memory::check(policy, &inputs, out)?;
     // A tensor made from nothing but its size takes the place of the old one without a word.
     let made = given().count() <= 1 && !arguments.slots.iter().flatten().any(|one| of_tensors(one));
     let named = arguments.named()?;
     let is_given = |wanted: &str| named.iter().any(|(name, value)| *name == wanted && !value.is_none());
-    let exact = way.exact && is_given("dtype");
-    let into = Into { name: arguments.name, way, source, first, exact, silent: made };
+    let exact = policy.exact && is_given("dtype");
+    let into = Into { name: arguments.name, policy, source, first, exact, silent: made };
     let written = history.while_calculating(|| into.deliver(out, calculate()?.bind(py)))?;
     history.record(&inputs, &tensors_in(out))?;
-    if way.made && as_tensor(out).is_some_and(|out| matches!(out.is_leaf(), Ok(true))) {
+    if policy.made && as_tensor(out).is_some_and(|out| matches!(out.is_leaf(), Ok(true))) {
         // What is made requires a gradient if that is asked for.
         let asked = |(name, value): &(&str, Bound<'_, PyAny>)| {
             *name == "requires_grad" && value.is_truthy().unwrap_or(false)
@@ -96,19 +96,19 @@ pub(crate) fn written<'py>(
         let text = format!("{name}(): argument 'out' must be {wanted}, not {}", type_name(&out));
         return Err(PyTypeError::new_err(text));
     }
-    let way = composed::way(name);
+    let policy = composed::policy(name);
     let inputs = tensors_in(&found);
-    way.history.check(name, true, &inputs, &tensors_in(&out))?;
-    let into = Into { name, way, source: None, first: None, exact: false, silent: way.made };
-    let written = way.history.while_calculating(|| into.deliver(&out, &found))?;
-    way.history.record(&inputs, &tensors_in(&out))?;
+    policy.history.check(name, true, &inputs, &tensors_in(&out))?;
+    let into = Into { name, policy, source: None, first: None, exact: false, silent: policy.made };
+    let written = policy.history.while_calculating(|| into.deliver(&out, &found))?;
+    policy.history.record(&inputs, &tensors_in(&out))?;
     Ok(written.into_bound(out.py()))
 }
 
 /// How a result comes into the tensors that it is written to.
 struct Into<'a> {
     name: &'a str,
-    way: &'a Way,
+    policy: &'a OutPolicy,
     /// The element type of what the result was made of, if that is one tensor.
     source: Option<DType>,
     /// That of the first tensor that is read.
@@ -129,7 +129,7 @@ impl Into<'_> {
                 return Err(raise(Error::GatherOutput { expected, got }.into()));
             }
             if let Err(error) = self.check_type(None, result, out) {
-                if self.way.resizes_first && out.layout().shape() != result.layout().shape() {
+                if self.policy.resizes_first && out.layout().shape() != result.layout().shape() {
                     if out.numel() > 0 {
                         self.tell_resized(py, out, result)?;
                     }
@@ -138,7 +138,7 @@ impl Into<'_> {
                 }
                 return Err(error);
             }
-            let in_order = match self.way.placed {
+            let in_order = match self.policy.placed {
                 Placed::AsItLies => false,
                 Placed::InOrder => true,
                 Placed::InOrderUnlessEmpty => out.numel() > 0 || out.dtype() != result.dtype(),
@@ -180,19 +180,19 @@ impl Into<'_> {
         if old == new {
             return cast::copy_(out, result).map_err(raise);
         }
-        let in_line = matches!(self.way.shape, Shape::InLine | Shape::Counted);
+        let in_line = matches!(self.policy.shape, Shape::InLine | Shape::Counted);
         if in_line && out.numel() == result.numel() {
             return cast::copy_(out, &reshape::reshape(result, &shape::signed(old)).map_err(raise)?)
                 .map_err(raise);
         }
         if out.numel() > 0 {
-            match self.way.shape {
+            match self.policy.shape {
                 Shape::Counted => self.warn(py, counted(old, out.numel(), result.numel()))?,
                 Shape::Told if !self.silent => self.tell_resized(py, out, result)?,
                 Shape::Told | Shape::Silent | Shape::InLine => {}
             }
         }
-        self.way.history.check_resized(out)?;
+        self.policy.history.check_resized(out)?;
         resize::replace(out, result).map_err(raise)
     }
 
@@ -200,11 +200,11 @@ impl Into<'_> {
     /// converted to, and to what is conjugated on the way back.
     fn tell_resized(&self, py: Python<'_>, out: &Tensor, result: &Tensor) -> PyResult<()> {
         // What has no gradients answers in truths, but calculates in the type that it reads.
-        let calculated = match self.way.history {
+        let calculated = match self.policy.history {
             History::None => self.first.unwrap_or(result.dtype()),
             _ => result.dtype(),
         };
-        let converted = self.way.memory == Memory::Aligned
+        let converted = self.policy.memory == Memory::Aligned
             && ![result.dtype(), calculated].contains(&out.dtype())
             && !out.dtype().is_pending();
         let (old, new) = (out.layout(), result.layout());
@@ -221,7 +221,7 @@ impl Into<'_> {
         if from == to {
             return Ok(());
         }
-        (self.way.types)(&Conversion { name: self.name, bare, from, to, source: self.source, place })
+        (self.policy.types)(&Conversion { name: self.name, bare, from, to, source: self.source, place })
     }
 }
 

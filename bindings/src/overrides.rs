@@ -165,42 +165,47 @@ fn offer_as_given<'py>(
     }
 }
 
-/// Operators whose methods torch has written in Python: they show their calls as these do.
-const WRITTEN: &[&str] = &[
-    "pow",
-    "__floordiv__",
-    "__len__",
-    "__rfloordiv__",
-    "__rlshift__",
-    "__rmatmul__",
-    "__rmod__",
-    "__rpow__",
-    "__rrshift__",
-    "__rsub__",
-    "__rtruediv__",
-];
+/// A method of tensors that is not in the table of functions, as classes and modes are shown it.
+#[derive(Clone, Copy)]
+pub(crate) struct Method {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Whether torch has written it in Python: it shows its calls as such functions do.
+    in_python: bool,
+}
 
-/// `offer` for an operator of the language: who declines leaves it to the other operand.
+impl Method {
+    /// One that torch has compiled.
+    pub(crate) const fn compiled(name: &'static str) -> Method {
+        Method { name, in_python: false }
+    }
+
+    /// One that torch has written in Python.
+    pub(crate) const fn in_python(name: &'static str) -> Method {
+        Method { name, in_python: true }
+    }
+}
+
+/// `offer` for a method that an operator of the language calls: who declines leaves it to the other operand.
 #[cold]
-pub(crate) fn offer_operator<'py>(
+pub(crate) fn offer_method<'py>(
     py: Python<'py>,
-    name: &str,
+    method: Method,
     operands: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     if is_skipped() {
         return Ok(None);
     }
-    let written = WRITTEN.contains(&name);
     let mut interested = Interested::new();
     if is_shown() {
-        let plain = if written && in_mode() { Plain::Counts } else { Plain::DoesNot };
+        let plain = if method.in_python && in_mode() { Plain::Counts } else { Plain::DoesNot };
         operands.iter().try_for_each(|object| look(object, plain, &mut interested))?;
     }
     if interested.is_empty() && !in_mode() {
         return Ok(None);
     }
-    let (function, args) = (tensor_class(py).getattr(name)?, PyTuple::new(py, operands)?);
-    let kwargs = written.then(|| PyDict::new(py));
+    let (function, args) = (tensor_class(py).getattr(method.name)?, PyTuple::new(py, operands)?);
+    let kwargs = method.in_python.then(|| PyDict::new(py));
     let answer = show(&function, Watching::Compiled, &interested, &args, kwargs.as_ref(), tell_once)?;
     Ok(Some(answer.unwrap_or_else(|| py.NotImplemented().into_bound(py))))
 }

@@ -1,4 +1,6 @@
-//! What the interpreter passes to a function, seen as borrowed objects where it lies.
+//! The arguments of a vectorcall, borrowed where the interpreter has them.
+
+#![allow(unsafe_code)]
 
 use pyo3::ffi;
 use pyo3::prelude::*;

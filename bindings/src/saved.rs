@@ -9,8 +9,8 @@ use pyo3::exceptions::{PyRecursionError, PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rushlight::dispatch::long_work::Aside;
-use rushlight::graph::saved::Kept;
+use rushlight::dispatch::long_work::HostCodeGuard;
+use rushlight::graph::saved::Packed;
 use rushlight::graph::saved_tensor_hooks::Watcher;
 use rushlight::graph::{Holding, NodeRef, Packer, SavedTensor as Saved, Shown, Source, saved_tensor_hooks};
 use rushlight::{Error, Result, Tensor};
@@ -67,14 +67,14 @@ impl Drop for Level {
 }
 
 impl Packer for PythonPacker {
-    fn pack(&self, tensor: &Tensor) -> Result<Box<dyn Kept>> {
+    fn pack(&self, tensor: &Tensor) -> Result<Box<dyn Packed>> {
         let pack = |py: Python<'_>| {
             let _level = Level::enter()?;
             let packed = self.pack.get().bind(py).call1((wrap(py, tensor.clone())?,))?;
             let unpack = Reference::new(self.unpack.get().clone_ref(py));
             Ok::<_, PyErr>(PythonKept { unpack, packed: Reference::new(packed.unbind()) })
         };
-        let _aside = Aside::new();
+        let _aside = HostCodeGuard::new();
         Ok(Box::new(Python::attach(pack).map_err(carry)?))
     }
 
@@ -104,9 +104,9 @@ impl PythonKept {
     }
 }
 
-impl Kept for PythonKept {
+impl Packed for PythonKept {
     fn unpack(&self) -> Result<Tensor> {
-        let _aside = Aside::new();
+        let _aside = HostCodeGuard::new();
         Python::attach(|py| self.run(py)).map_err(carry)
     }
 
@@ -208,7 +208,7 @@ impl SavedTensor {
 
     /// Calls `look` with what the host has packed instead of the tensor, if it has.
     fn with_packed<R>(&self, look: impl FnOnce([&Py<PyAny>; 2]) -> R) -> Option<R> {
-        let kept = |saved: &Saved, look| saved.kept().and_then(Kept::host).and_then(packed_in).map(look);
+        let kept = |saved: &Saved, look| saved.kept().and_then(Packed::host).and_then(packed_in).map(look);
         match &self.place {
             Place::Rule(node, Some(index)) => {
                 node.rule().saved().get(*index).and_then(|(_, saved)| kept(saved, look))
@@ -374,7 +374,7 @@ struct PythonWatcher(Reference<PyAny>);
 impl Watcher for PythonWatcher {
     fn before_write(&self, tensor: &Tensor) -> Result<()> {
         let tell = |py: Python<'_>| self.0.get().bind(py).call1((wrap(py, tensor.clone())?,)).map(drop);
-        let _aside = Aside::new();
+        let _aside = HostCodeGuard::new();
         Python::attach(tell).map_err(carry)
     }
 }

@@ -1,6 +1,8 @@
 //! `rushlight.Size`: the tuple of a tensor's sizes, which stays one when it is cut or joined.
 //! A type of raw slots, because PyO3 cannot derive from `tuple`.
 
+#![allow(unsafe_code)]
+
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};

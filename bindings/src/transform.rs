@@ -1,5 +1,5 @@
-//! What the transforms of functions in `rushlight.func` need of the engine: to begin and to end, to
-//! take tensors in, and to let them out.
+//! What the function transforms of `rushlight.func` need of the engine: entering and leaving a level, taking
+//! tensors in, and letting them out.
 
 use std::cell::Cell;
 

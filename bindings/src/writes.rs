@@ -1,5 +1,5 @@
-//! Writes that transforms of functions do not allow: in place, and through `out=`. The messages name
-//! operations as torch's dispatcher does, overload and all; these names are in the entries, see `Way`.
+//! In-place and `out=` writes that vmap and the other function transforms refuse. The messages name operations as
+//! torch's dispatcher does, overload and all; these names are in the entries, see `OutPolicy`.
 
 use std::ffi::CString;
 
@@ -15,12 +15,12 @@ use rushlight::tensor::{Mapping, Tensor};
 use crate::arguments::{Arguments, tensors_in};
 use crate::callable::Callable;
 use crate::error::raise;
-use crate::outputs::{Room, Way};
+use crate::outputs::{OutPolicy, UnbatchedTarget};
 use crate::tensor::object::as_tensor;
 
 /// What a write is given beside its target.
 #[derive(Default)]
-pub(crate) struct Given<'a> {
+pub(crate) struct OtherArguments<'a> {
     /// The tensors.
     pub(crate) tensors: Vec<&'a Tensor>,
     /// How many arguments there are.
@@ -31,11 +31,11 @@ pub(crate) struct Given<'a> {
     pub(crate) sequence: bool,
 }
 
-impl<'a> Given<'a> {
+impl<'a> OtherArguments<'a> {
     /// A single operand, which is a tensor or a number.
-    pub(crate) fn operand(operand: Option<&'a Tensor>) -> Given<'a> {
+    pub(crate) fn operand(operand: Option<&'a Tensor>) -> OtherArguments<'a> {
         let tensors: Vec<&Tensor> = operand.into_iter().collect();
-        Given { number: tensors.is_empty(), tensors, count: 1, sequence: false }
+        OtherArguments { number: tensors.is_empty(), tensors, count: 1, sequence: false }
     }
 
     /// The first name where there are that many tensors, else the second.
@@ -43,8 +43,8 @@ impl<'a> Given<'a> {
         if self.tensors.len() >= tensors { enough } else { fewer }
     }
 
-    fn behind(arguments: &Arguments<'a, '_>, first: usize, target: Option<usize>) -> Given<'a> {
-        let mut given = Given::default();
+    fn behind(arguments: &Arguments<'a, '_>, first: usize, target: Option<usize>) -> OtherArguments<'a> {
+        let mut given = OtherArguments::default();
         for (slot, object) in arguments.slots.iter().enumerate().skip(first) {
             let Some(object) = *object else { continue };
             if Some(slot) == target {
@@ -89,17 +89,21 @@ pub(crate) fn check_method(arguments: &Arguments<'_, '_>) -> PyResult<()> {
     }
     match arguments.name.ends_with("dropout_") {
         // It is a product, or nothing at all.
-        true if arguments.boolean(2) => check_in_place(target, "mul_", &Given::operand(None)),
+        true if arguments.boolean(2) => check_in_place(target, "mul_", &OtherArguments::operand(None)),
         true => Ok(()),
-        false => check_in_place(target, arguments.name, &Given::behind(arguments, 1, None)),
+        false => check_in_place(target, arguments.name, &OtherArguments::behind(arguments, 1, None)),
     }
 }
 
 /// Refuses a write by `method` to a tensor that a function which is being transformed captured, or
 /// that has no room for what every sample would write.
-pub(crate) fn check_in_place(target: &Tensor, method: &'static str, given: &Given<'_>) -> PyResult<()> {
+pub(crate) fn check_in_place(
+    target: &Tensor,
+    method: &'static str,
+    given: &OtherArguments<'_>,
+) -> PyResult<()> {
     if target.is_captured() {
-        let overload = (way(method).in_place)(given);
+        let overload = (policy(method).in_place)(given);
         return Err(PyRuntimeError::new_err(format!(
             "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place \
              operation (aten::{method}{overload}) that would mutate a captured Tensor. This is not supported; please \
@@ -109,9 +113,9 @@ pub(crate) fn check_in_place(target: &Tensor, method: &'static str, given: &Give
     if !mode::special() {
         return Ok(());
     }
-    let room = || (way(method).room)(given);
-    let plumbing = || match room() {
-        Room::Arithmetic => "gen_vmap_inplace_plumbing",
+    let unbatched = || (policy(method).unbatched)(given);
+    let plumbing = || match unbatched() {
+        UnbatchedTarget::Arithmetic => "gen_vmap_inplace_plumbing",
         _ => "boxed_tensor_inputs_batch_rule",
     };
     batch::check_inside(target, plumbing).map_err(raise)?;
@@ -119,40 +123,44 @@ pub(crate) fn check_in_place(target: &Tensor, method: &'static str, given: &Give
     let Some((other, mapping)) = rest.find_map(|other| Some((other, batch::no_room(target, other)?))) else {
         return Ok(());
     };
-    Err(raise(Box::new(match room() {
-        Room::Found => return Ok(()),
-        Room::Shape if mapping.is_asked_for() => batch::room_shape(target, other),
-        Room::Arithmetic if mapping.is_asked_for() => {
+    Err(raise(Box::new(match unbatched() {
+        UnbatchedTarget::Found => return Ok(()),
+        UnbatchedTarget::Shape if mapping.is_asked_for() => batch::room_shape(target, other),
+        UnbatchedTarget::Arithmetic if mapping.is_asked_for() => {
             Error::UnbatchedWrite { operation: "inplace arithmetic" }
         }
-        Room::Rule(operation) if mapping.is_asked_for() => Error::UnbatchedWrite { operation },
+        UnbatchedTarget::Rule(operation) if mapping.is_asked_for() => Error::UnbatchedWrite { operation },
         _ => Error::UnbatchedFallback { operation: method, level: mapping.level() },
     })))
 }
 
 /// How operators in place write that torch's dispatcher has under names of their own, such as `__iand__`.
-const OPERATOR: Way = Way::PLAIN.overloaded().without_room(|_| Room::Shape);
+const OPERATOR: OutPolicy = OutPolicy::PLAIN.overloaded().unbatched_target(|_| UnbatchedTarget::Shape);
 
 /// How a method writes to its receiver: what its entry says.
 #[cold]
-fn way(method: &str) -> &'static Way {
+fn policy(method: &str) -> &'static OutPolicy {
     if method.starts_with("__") {
         return &OPERATOR;
     }
     let mut entries = Callable::all().iter().map(Callable::function);
-    entries.find(|entry| entry.name == method).map_or(&Way::PLAIN, |entry| entry.way)
+    entries.find(|entry| entry.name == method).map_or(&OutPolicy::PLAIN, |entry| entry.policy)
 }
 
 /// Refuses to write a result into tensors that exist where samples or tangents would be lost.
-pub(crate) fn check_out(arguments: &Arguments<'_, '_>, way: &Way, out: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn check_out(
+    arguments: &Arguments<'_, '_>,
+    policy: &OutPolicy,
+    out: &Bound<'_, PyAny>,
+) -> PyResult<()> {
     if !mode::special() {
         return Ok(());
     }
     let name = arguments.name;
-    let inputs = Given::behind(arguments, 0, arguments.signature.out);
+    let inputs = OtherArguments::behind(arguments, 0, arguments.signature.out);
     let given = arguments.slots.iter().flatten();
     let all: Vec<Tensor> = given.flat_map(|object| tensors_in(object)).chain(tensors_in(out)).collect();
-    if Mapping::innermost().is_some() && (way.drawn)(&inputs) {
+    if Mapping::innermost().is_some() && (policy.drawn)(&inputs) {
         return Err(PyRuntimeError::new_err(
             "vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out \
              variants as a workaround",
@@ -161,7 +169,7 @@ pub(crate) fn check_out(arguments: &Arguments<'_, '_>, way: &Way, out: &Bound<'_
     if Mapping::innermost().is_some() && all.iter().any(Tensor::is_batched) {
         let error = match inputs.sequence {
             true => Error::MappedDecision { operation: format!("{name}.out") },
-            false => Error::MappedView { operation: format!("{name}{}", (way.out)(&inputs)) },
+            false => Error::MappedView { operation: format!("{name}{}", (policy.out)(&inputs)) },
         };
         return Err(raise(error.into()));
     }

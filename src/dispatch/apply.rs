@@ -1,5 +1,6 @@
-//! The one door through which structured operations pass: run the forward, have `record` record the
-//! rule. Elementwise operations have doors of their own (`unary`, `binary`).
+//! The `Op` trait for structured operations and their entry point, `apply`: run the forward, have `record` record
+//! the rule (Note [The layers of a call]). Elementwise operations have entry points of their own (`unary`,
+//! `binary`).
 
 mod keep;
 
@@ -27,16 +28,17 @@ use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, 
 use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
 
-/// What an operation gives; nearly always one tensor.
+/// The outputs of an operation; nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
 
-/// An operation: its parameters are the fields, its inputs come as tensors. One block says all.
+/// A structured operation. Its parameters are the fields of the type, its inputs come as tensors; everything that is
+/// true of it stands in its `impl`.
 pub trait Op: Clone + Send + Sync + 'static {
-    /// What backward needs, taken by `save`.
+    /// What the node keeps for `vjp` and `jvp`, made by `save`.
     type Saved: Keepsake;
-    /// torch's names of what is saved, in order.
+    /// torch's names of the saved tensors, in order: `grad_fn._saved_self` is `"self"`.
     const SAVED: &'static [&'static str] = &[];
-    /// Whether the output shows the memory of the first input.
+    /// Whether the output is a view of the first input.
     const VIEW: bool = false;
     /// Whether the elements are only moved, of whatever type they are: see Note [Half types].
     const MOVES: bool = Self::VIEW;
@@ -44,23 +46,23 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
 
-    /// `SAVED`, where it depends on the parameters. An empty name stands for what torch does not save.
+    /// `SAVED`, where it depends on the parameters. An empty name stands for a tensor that torch does not save.
     fn saved_names(&self) -> &'static [&'static str] {
         Self::SAVED
     }
 
-    /// How many tensors it gives for these inputs.
+    /// The number of outputs for these inputs.
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {
         1
     }
 
-    /// The element type that the caller has named for the result: what calculates in it gets single
-    /// precision in the place of a half type.
+    /// The `dtype` argument of the call, if it has one. An operation that computes in a half type gets single precision
+    /// instead.
     fn result(&self) -> Option<DType> {
         None
     }
 
-    /// The type that results are rounded to, where an input is of a half type.
+    /// The type that outputs are rounded to if an input is of a half type.
     fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
         let types = |least: usize| {
             let counted = inputs.iter().filter(move |input| input.ndim() >= least);
@@ -69,16 +71,16 @@ pub trait Op: Clone + Send + Sync + 'static {
         self.result().or_else(|| types(1)).or_else(|| types(0))
     }
 
-    /// The numbers. A forward works on arrays: tensor operations in it would be recorded.
+    /// Computes the outputs, from arrays: tensor operations in it would be recorded.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
 
-    /// Keeps what `vjp` will need for the inputs that require grad.
+    /// Saves what the derivatives by the inputs that require grad need.
     fn save(&self, keep: &Keep<'_>) -> Self::Saved;
 
-    /// Gradients with respect to the inputs. At least one of `gradients` is there.
+    /// Reverse mode: gradients with respect to the inputs. At least one of `gradients` is there.
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients>;
 
-    /// Tangents of the outputs. At least one of `tangents` is there.
+    /// Forward mode: tangents of the outputs. At least one of `tangents` is there.
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients>;
 
     /// The parameters as the node shows them, under torch's names.
@@ -86,17 +88,17 @@ pub trait Op: Clone + Send + Sync + 'static {
         Attributes::new()
     }
 
-    /// A tensor that `shown` says can be calculated.
+    /// Computes a tensor that `shown` lists as `Shown::Computed`.
     fn compute(&self, _name: &str, _saved: &Self::Saved, _at: &At<'_>) -> Result<Tensor> {
         unreachable!("an operation calculates what it shows as such")
     }
 
-    /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
+    /// Estimated nanoseconds of `vjp`, if they do not follow from the size of the output.
     fn work(&self, _saved: &Self::Saved) -> Option<u64> {
         None
     }
 
-    /// Whether one operation calculates all gradients, so that all have a history when one has.
+    /// Whether one operation computes all gradients, so that all have a history when one has.
     fn is_together(&self) -> bool {
         false
     }
@@ -111,41 +113,41 @@ pub trait Op: Clone + Send + Sync + 'static {
         None
     }
 
-    /// The operation for many samples at once, by operations on the values.
+    /// The batching rule for `vmap`: all samples at once, by operations on the values.
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
 
-    /// The parameters that an interceptor is shown, under torch's names.
-    fn told(&self) -> Attributes {
+    /// Further parameters that dispatch modes are shown, under torch's names.
+    fn dispatch_attributes(&self) -> Attributes {
         Attributes::new()
     }
 
-    /// What computes its only output into memory that is there, if something does.
+    /// What computes its only output into memory that is already allocated, if that is possible.
     fn direct(&self) -> Option<Arc<dyn Direct>> {
         None
     }
 
-    /// The function of the host's that it consists of, if it does; see `Rule::function`.
+    /// The host's function that computes it, if one does; see `Rule::function`.
     fn function(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
 
-    /// How its outputs came to be, if they are views of the first input.
-    fn shows(&self) -> Option<Creation> {
+    /// How its outputs were made, if they are views of the first input.
+    fn creation(&self) -> Option<Creation> {
         None
     }
 
-    /// Tensors that the operation holds beside its inputs, such as indices: they may be batched too.
+    /// Tensors among the parameters, such as indices: they may be batched too.
     fn held(&self) -> SmallVec<[Tensor; 1]> {
         SmallVec::new()
     }
 
-    /// The operation with other tensors in the place of those that it holds.
-    fn holding(&self, _held: &[Tensor]) -> Result<Self> {
+    /// The operation with other tensors in the place of `held`.
+    fn with_held(&self, _held: &[Tensor]) -> Result<Self> {
         Ok(self.clone())
     }
 }
 
-/// What is kept, under its names. What has none of its own is a tensor.
+/// The saved tensors with their names; `tensor` where there is none.
 fn named<'a>(
     names: &[&'static str],
     saved: SmallVec<[Option<&'a SavedTensor>; 2]>,
@@ -154,7 +156,7 @@ fn named<'a>(
     names.zip(saved).filter_map(|(name, saved)| Some((name, saved?))).collect()
 }
 
-/// What a node shows, and what was not needed.
+/// What a node shows, with `None` for tensors that were not needed.
 fn with_missing(
     mut shown: Attributes,
     names: &[&'static str],
@@ -168,13 +170,13 @@ fn with_missing(
     shown
 }
 
-/// An operation and what it kept: the rule of its node.
-pub(crate) struct Recorded<O: Op> {
+/// The rule of a recorded operation: the operation, and what it saved.
+pub(crate) struct OpRule<O: Op> {
     pub(crate) op: O,
     pub(crate) saved: O::Saved,
 }
 
-impl<O: Op> Rule for Recorded<O> {
+impl<O: Op> Rule for OpRule<O> {
     fn traits(&self) -> Traits {
         // What holds tensors by itself, such as indices, has to be dropped as a whole.
         Traits::NONE
@@ -244,12 +246,12 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     let outputs = half::forward(&op, inputs)?;
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep::new(inputs, &outputs, needed));
-        Recorded { op, saved }
+        OpRule { op, saved }
     })?;
     Ok(outputs)
 }
 
-/// `apply` where more than the history of the inputs may matter.
+/// `apply` on a special thread: Note [The layers of a call].
 #[cold]
 fn apply_traced(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
     if let Some(mapping) = batch::mapping(inputs.iter().copied().chain(&op.held())) {
@@ -331,7 +333,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
     let rule = |needed| {
         let saved = op.save(&Keep::new(&apart, &[], needed));
-        Recorded { op: op.clone(), saved }
+        OpRule { op: op.clone(), saved }
     };
     if mode::special() && write.is_traced() {
         write.pack(&rule(write.needed()))?;

@@ -1,5 +1,5 @@
-//! Operations that show their parameters as the caller gave them: an operation works with places from
-//! the front, say, while torch shows the negative number that was passed.
+//! Operations whose node shows the caller's arguments in place of the operation's own parameters: an operation
+//! works with normalised dimensions, say, while torch's `grad_fn._saved_dim` is the negative number that was passed.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::view::Kind;
+use crate::dispatch::view::ViewKind;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Shown};
@@ -16,7 +16,7 @@ use crate::tensor::{Creation, Tensor};
 
 /// An operation, and what is shown in the place of its own parameters of the same names.
 #[derive(Clone)]
-struct Given<O> {
+struct WithAttributes<O> {
     op: O,
     given: Arc<Attributes>,
 }
@@ -28,7 +28,7 @@ fn merged(mut own: Attributes, given: &[(&'static str, Shown)]) -> Attributes {
     own
 }
 
-impl<O: Op> Op for Given<O> {
+impl<O: Op> Op for WithAttributes<O> {
     type Saved = O::Saved;
     const SAVED: &'static [&'static str] = O::SAVED;
     const VIEW: bool = O::VIEW;
@@ -94,16 +94,16 @@ impl<O: Op> Op for Given<O> {
         self.op.batch(call)
     }
 
-    fn shows(&self) -> Option<Creation> {
-        self.op.shows()
+    fn creation(&self) -> Option<Creation> {
+        self.op.creation()
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
         self.op.held()
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
-        Ok(Given { op: self.op.holding(held)?, given: self.given.clone() })
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(WithAttributes { op: self.op.with_held(held)?, given: self.given.clone() })
     }
 
     fn inputs(&self) -> Option<Inputs> {
@@ -112,22 +112,26 @@ impl<O: Op> Op for Given<O> {
 }
 
 /// `apply` for an operation that shows these parameters.
-pub(crate) fn apply_given<O: Op>(op: O, given: Attributes, inputs: &[&Tensor]) -> Result<Outputs> {
-    apply(Given { op, given: Arc::new(given) }, inputs)
+pub(crate) fn apply_with_attributes<O: Op>(op: O, given: Attributes, inputs: &[&Tensor]) -> Result<Outputs> {
+    apply(WithAttributes { op, given: Arc::new(given) }, inputs)
 }
 
 /// `apply_one` for an operation that shows these parameters.
-pub(crate) fn apply_one_given<O: Op>(op: O, given: Attributes, inputs: &[&Tensor]) -> Result<Tensor> {
-    apply_one(Given { op, given: Arc::new(given) }, inputs)
+pub(crate) fn apply_one_with_attributes<O: Op>(
+    op: O,
+    given: Attributes,
+    inputs: &[&Tensor],
+) -> Result<Tensor> {
+    apply_one(WithAttributes { op, given: Arc::new(given) }, inputs)
 }
 
 /// A kind of view that shows these parameters.
-pub(crate) struct GivenView<K> {
+pub(crate) struct ViewWithAttributes<K> {
     pub(crate) kind: K,
     pub(crate) given: Attributes,
 }
 
-impl<K: Kind> Kind for GivenView<K> {
+impl<K: ViewKind> ViewKind for ViewWithAttributes<K> {
     fn name(&self) -> &'static str {
         self.kind.name()
     }
@@ -136,11 +140,11 @@ impl<K: Kind> Kind for GivenView<K> {
         merged(self.kind.shown(source), &self.given)
     }
 
-    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
-        self.kind.back(source, gradient)
+    fn vjp(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        self.kind.vjp(source, gradient)
     }
 
-    fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
-        self.kind.forth(tangent, shape)
+    fn jvp(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
+        self.kind.jvp(tangent, shape)
     }
 }

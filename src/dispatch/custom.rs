@@ -1,9 +1,9 @@
-//! Operations that the host has written: what becomes of the tensors that such a function returned.
-//! The function itself, and the rule that calls its backward, are the host's.
+//! Custom functions of the host (`autograd.Function`): what becomes of the tensors that a forward of the host
+//! returned. The forward itself, and the rule that calls its backward, are the host's.
 
 use smallvec::SmallVec;
 
-use crate::dispatch::forward_mode::propagate::{Passing, Role};
+use crate::dispatch::forward_mode::propagate::{Propagation, Role};
 use crate::dispatch::record::{form, record};
 use crate::dispatch::{in_place, view};
 use crate::dtype::DType;
@@ -15,7 +15,7 @@ use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Creation, Tensor};
 
 /// What a function of the host did.
-pub struct Call<'a> {
+pub struct FunctionCall<'a> {
     /// The tensors that it was given.
     pub inputs: &'a [Tensor],
     /// What it returned; `None` stands for what is not a tensor.
@@ -36,7 +36,7 @@ pub struct Outcome {
     pub outputs: SmallVec<[Option<Tensor>; 2]>,
     /// Whether something was said to be written to that was no input.
     pub stray: bool,
-    passing: Option<Passing>,
+    propagation: Option<Propagation>,
 }
 
 fn among(tensors: &[Tensor], tensor: &Tensor) -> bool {
@@ -46,7 +46,7 @@ fn among(tensors: &[Tensor], tensor: &Tensor) -> bool {
 /// Makes what the function returned the outputs of a node with the rule that `rule` makes, if the call
 /// is recorded or tangents pass it. The latter is left for `Outcome::pass_tangents`.
 pub fn adopt<R: Rule + 'static>(
-    call: &Call<'_>,
+    call: &FunctionCall<'_>,
     edges: Option<SmallVec<[Option<Edge>; 2]>>,
     rule: impl FnOnce() -> R,
 ) -> Result<Outcome> {
@@ -58,15 +58,15 @@ pub fn adopt<R: Rule + 'static>(
     // Written to they are, allowed or not.
     call.dirty.iter().try_for_each(Tensor::bump_version)?;
     allowed?;
-    let passing = match mode::special() {
-        true => Passing::of(&call.inputs.iter().map(Some).collect::<SmallVec<[_; 4]>>())?,
+    let propagation = match mode::special() {
+        true => Propagation::of(&call.inputs.iter().map(Some).collect::<SmallVec<[_; 4]>>())?,
         false => None,
     };
-    let node = (is_recorded || passing.is_some()).then(|| {
+    let node = (is_recorded || propagation.is_some()).then(|| {
         let edges = edges.unwrap_or_else(|| SmallVec::from_elem(None, call.inputs.len()));
         Node::record(rule(), edges, forms(call.outputs))
     });
-    let mut outcome = Outcome { node, outputs: SmallVec::new(), stray: false, passing };
+    let mut outcome = Outcome { node, outputs: SmallVec::new(), stray: false, propagation };
     let mut differentiable = 0;
     for (number, output) in (0..).zip(call.outputs) {
         let Some(output) = output else {
@@ -92,8 +92,8 @@ pub fn adopt<R: Rule + 'static>(
 
 impl Outcome {
     /// Gives the outputs their tangents, by the rule of the node.
-    pub fn pass_tangents(&mut self, call: &Call<'_>) -> Result<()> {
-        let (Some(passing), Some(node)) = (self.passing.take(), &self.node) else { return Ok(()) };
+    pub fn pass_tangents(&mut self, call: &FunctionCall<'_>) -> Result<()> {
+        let (Some(propagation), Some(node)) = (self.propagation.take(), &self.node) else { return Ok(()) };
         let astray = |output: &Tensor| among(call.dirty, output) && !among(call.inputs, output);
         if call.outputs.iter().flatten().any(|output| call.depends(output) && astray(output)) {
             return Err(Error::DirtyNoInput {}.into());
@@ -110,7 +110,7 @@ impl Outcome {
             };
             Some((after, role))
         });
-        passing.into_roles(node, &roles.collect::<SmallVec<[_; 2]>>())
+        propagation.into_roles(node, &roles.collect::<SmallVec<[_; 2]>>())
     }
 }
 
@@ -129,7 +129,7 @@ fn forms(outputs: &[Option<Tensor>]) -> Forms {
     Forms { first, further: forms.collect() }
 }
 
-impl Call<'_> {
+impl FunctionCall<'_> {
     /// Refuses what was written to and must not have been.
     fn check_written(&self) -> Result<()> {
         let returned = |dirty: &&Tensor| self.outputs.iter().flatten().any(|output| output.is(dirty));

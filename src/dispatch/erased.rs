@@ -1,12 +1,12 @@
-//! Structured operations whose types do not matter any more. What is unusual about a call, such as samples,
-//! interceptors and hooks on what is kept, is compiled once, and not for every operation.
+//! `Op` as a trait object. What a special thread does with a call (vmap, dispatch modes, saved-tensor hooks) is
+//! compiled once for `AnyOp`, and not again for every operation.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use crate::dispatch::apply;
-use crate::dispatch::apply::{Keep, Op, Outputs, Recorded};
+use crate::dispatch::apply::{Keep, Op, OpRule, Outputs};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::half;
@@ -16,35 +16,35 @@ use crate::graph::Attributes;
 use crate::graph::node::{RuleBox, boxed};
 use crate::tensor::{Creation, Tensor};
 
-/// An operation of any type, with what `Op` says of it.
+/// An operation of any type: the methods of `Op`.
 pub(crate) trait AnyOp: Send + Sync {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
-    /// The parameters that an interceptor is shown.
-    fn told(&self, inputs: &[&Tensor]) -> Attributes;
-    /// How many tensors it gives for these inputs.
+    /// The parameters that dispatch modes are shown.
+    fn dispatch_attributes(&self, inputs: &[&Tensor]) -> Attributes;
+    /// The number of outputs for these inputs.
     fn outputs(&self, inputs: &[&Tensor]) -> usize;
-    /// How its outputs came to be, if they are views of the first input.
-    fn shows(&self) -> Option<Creation>;
-    /// Tensors that it holds beside its inputs.
+    /// How its outputs were made, if they are views of the first input.
+    fn creation(&self) -> Option<Creation>;
+    /// Tensors among its parameters.
     fn held(&self) -> SmallVec<[Tensor; 1]>;
-    /// The operation with other tensors in the place of these.
-    fn holding(&self, held: &[Tensor]) -> Result<Arc<dyn AnyOp>>;
-    /// A handle that lasts.
+    /// The operation with other tensors in the place of `held`.
+    fn with_held(&self, held: &[Tensor]) -> Result<Arc<dyn AnyOp>>;
+    /// A clone behind a counted handle.
     fn owned(&self) -> Arc<dyn AnyOp>;
-    /// The element type that the caller has named for the result.
+    /// The `dtype` argument of the call.
     fn result(&self) -> Option<DType>;
-    /// The type that results are rounded to.
+    /// The type that outputs are rounded to.
     fn rounding(&self, inputs: &[&Tensor]) -> Option<DType>;
-    /// The numbers, of any element type.
+    /// `Op::forward` for inputs of any element type, half types included.
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
-    /// `forward` on the types that operations calculate in.
+    /// `Op::forward` itself, for the types that kernels compute in.
     fn numbers(&self, inputs: &[&Tensor]) -> Result<Outputs>;
-    /// The operation for many samples at once.
+    /// The batching rule.
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
     /// Runs and records it.
     fn apply(&self, inputs: &[&Tensor]) -> Result<Outputs>;
-    /// What computes it into memory that is there.
+    /// What computes it into memory that is already allocated.
     fn direct(&self) -> Option<Arc<dyn Direct>>;
     /// The rule of its node.
     fn rule(&self, keep: &Keep<'_>) -> RuleBox;
@@ -55,8 +55,8 @@ impl<O: Op> AnyOp for O {
         Op::name(self)
     }
 
-    fn told(&self, inputs: &[&Tensor]) -> Attributes {
-        let mut told = Op::told(self);
+    fn dispatch_attributes(&self, inputs: &[&Tensor]) -> Attributes {
+        let mut told = Op::dispatch_attributes(self);
         // What the node would show is known before the operation has run.
         told.extend(Op::shown(self, &self.save(&Keep::new(inputs, &[], u64::MAX))));
         told
@@ -66,16 +66,16 @@ impl<O: Op> AnyOp for O {
         Op::outputs(self, inputs)
     }
 
-    fn shows(&self) -> Option<Creation> {
-        Op::shows(self)
+    fn creation(&self) -> Option<Creation> {
+        Op::creation(self)
     }
 
     fn held(&self) -> SmallVec<[Tensor; 1]> {
         Op::held(self)
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Arc<dyn AnyOp>> {
-        Ok(Arc::new(Op::holding(self, held)?))
+    fn with_held(&self, held: &[Tensor]) -> Result<Arc<dyn AnyOp>> {
+        Ok(Arc::new(Op::with_held(self, held)?))
     }
 
     fn owned(&self) -> Arc<dyn AnyOp> {
@@ -111,6 +111,6 @@ impl<O: Op> AnyOp for O {
     }
 
     fn rule(&self, keep: &Keep<'_>) -> RuleBox {
-        boxed(Recorded { op: self.clone(), saved: self.save(keep) })
+        boxed(OpRule { op: self.clone(), saved: self.save(keep) })
     }
 }

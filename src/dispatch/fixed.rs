@@ -1,5 +1,5 @@
-//! Numbers that a rule works out once and that count as constants when the rule is differentiated
-//! again: masks, which elements were chosen. They have no history.
+//! Factors that a rule computes from values and that are constants for derivatives of higher order: masks, which
+//! elements were chosen. They have no history.
 
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::{Numbers, Value};

@@ -1,5 +1,5 @@
-//! Functions of elements of several tensors in one pass, where nothing is recorded and nobody looks on. What they are
-//! functions of is said in operations too, each of which would take a pass of its own.
+//! Several elementwise steps in one pass over memory, where nothing is recorded and no layer of `dispatch` is in
+//! the way. Each user has the same function in operations too, each of which would take a pass of its own.
 
 use crate::error::Result;
 use crate::graph::mode;

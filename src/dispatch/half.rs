@@ -1,5 +1,5 @@
-//! The door through which numbers of half types reach operations: these compute in single precision, and
-//! what they answer is rounded. See Note [Half types]; elementwise operations do so by themselves.
+//! Half types around an operation's forward: inputs become single precision, and results are rounded back. See Note
+//! [Half types]; elementwise operations do so by themselves.
 
 use smallvec::SmallVec;
 
@@ -47,7 +47,7 @@ fn rounded(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
     let own = match held.iter().any(is_half) {
         true => {
             let held: SmallVec<[Tensor; 1]> = held.iter().map(|x| widened(x, None)).collect::<Result<_>>()?;
-            Some(op.holding(&held)?)
+            Some(op.with_held(&held)?)
         }
         false => None,
     };

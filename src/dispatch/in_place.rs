@@ -9,7 +9,7 @@ mod window;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::forward_mode::propagate::Passing;
+use crate::dispatch::forward_mode::propagate::Propagation;
 use crate::dispatch::forward_mode::tangents;
 use crate::dispatch::modes::{recording, subclass};
 use crate::dispatch::record::{MakeRule, form, gradient_edges, needed, only_once, records};
@@ -91,14 +91,14 @@ pub(crate) fn check_layout(x: &Tensor) -> Result<bool> {
 pub(crate) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> Result<()> {
     let recording = check_layout(x)?;
     let edges = if recording { gradient_edges(&[x])? } else { smallvec![None] };
-    let passing = if mode::special() { Passing::of(&[Some(x)])? } else { None };
+    let propagation = if mode::special() { Propagation::of(&[Some(x)])? } else { None };
     x.set_layout(layout);
     {
         // It counts as a write, and none of the numbers is another one.
         let _known = Known::new();
         x.bump_version()?;
     }
-    if !recording && passing.is_none() {
+    if !recording && propagation.is_none() {
         return Ok(());
     }
     let node = Node::record(rule, edges, Forms::one(form(x)));
@@ -106,7 +106,7 @@ pub(crate) fn lay_out(x: &Tensor, layout: Layout, rule: impl Rule + 'static) -> 
         writes::led_to(&x.array().storage, &node);
         x.set_edge(Some(Edge { node: node.clone(), output: 0 }));
     }
-    passing.map_or(Ok(()), |passing| passing.into_outputs(&node, std::slice::from_ref(x)))
+    propagation.map_or(Ok(()), |propagation| propagation.into_outputs(&node, std::slice::from_ref(x)))
 }
 
 /// A write to the first of some inputs: begun before anything is written, finished after.
@@ -114,8 +114,8 @@ pub(crate) struct Write<'a> {
     inputs: SmallVec<[Option<&'a Tensor>; 2]>,
     edges: SmallVec<[Option<Edge>; 2]>,
     recording: bool,
-    passing: Option<Box<Passing>>,
-    ahead: saved_tensor_hooks::Ahead,
+    propagation: Option<Box<Propagation>>,
+    ahead: saved_tensor_hooks::PackedInputs,
     /// A copy of what the first input was, if it is of a dispatch subclass.
     before: Option<Tensor>,
 }
@@ -145,31 +145,31 @@ impl<'a> Write<'a> {
             check(x, recording)?;
         }
         let edges = if recording { tangents::edges(&inputs)? } else { SmallVec::new() };
-        let passing = if mode::special() { Passing::of(&inputs)? } else { None };
-        let passing = passing.map(Passing::before_write).transpose()?.map(Box::new);
+        let propagation = if mode::special() { Propagation::of(&inputs)? } else { None };
+        let propagation = propagation.map(Propagation::before_write).transpose()?.map(Box::new);
         Ok(Write {
             inputs,
             edges,
             recording,
-            passing,
-            ahead: saved_tensor_hooks::Ahead::default(),
+            propagation,
+            ahead: saved_tensor_hooks::PackedInputs::default(),
             before: None,
         })
     }
 
     /// Whether a rule will be asked for, so that what it needs of the old values has to be kept.
     pub(crate) fn is_traced(&self) -> bool {
-        self.recording || self.passing.is_some()
+        self.recording || self.propagation.is_some()
     }
 
     /// Whether any input has a tangent.
     pub(crate) fn has_tangents(&self) -> bool {
-        self.passing.is_some()
+        self.propagation.is_some()
     }
 
     /// A bit for each input that gradients or tangents come from or go to.
     pub(crate) fn needed(&self) -> u64 {
-        needed(&self.edges) | self.passing.as_ref().map_or(0, |passing| passing.needed)
+        needed(&self.edges) | self.propagation.as_ref().map_or(0, |propagation| propagation.needed)
     }
 
     /// Packs what the rule keeps of the inputs, if somebody on this thread packs: old values of the first as
@@ -212,7 +212,7 @@ impl<'a> Write<'a> {
             rebase(x, node.clone())?;
         }
         // What is packed is not unpacked for tangents.
-        self.passing.map_or(Ok(()), |passing| passing.into_written(&node, x))?;
+        self.propagation.map_or(Ok(()), |propagation| propagation.into_written(&node, x))?;
         if self.recording && mode::special() {
             let calculated = tangents::calculated(&node, Some(x))?;
             saved_tensor_hooks::pack_saved(&node, &mut self.ahead, &calculated, &|source| match source {

@@ -1,12 +1,12 @@
-//! Work that takes a while: without the host's lock, and asking the host whether it is to go on. The
-//! thread that called the engine asks, every now and then; what it hears ends the work on all threads.
+//! Work that takes long: it releases the host's lock (Python's GIL) and asks the host every now and then whether to go
+//! on. Only the thread that called the engine asks; what it hears ends the work on all threads.
 //!
 //! Note [Long operations]
 //! ----
-//! A long operation gives the host's lock back while it runs, so that other threads of the host go on,
-//! and is given up when the host says so. Both happen at the doors of operations, before anything is
-//! read or locked: who waits for the lock again at the end must hold nothing that others wait for. A run
-//! of the engine has given the lock back as a whole or is short; within it operations keep what there is.
+//! A long operation releases the host's lock while it runs, so that other threads of the host go on, and is stopped
+//! when the host says so. Both are arranged by the entry point of the operation, before anything is read or locked:
+//! a thread that waits for the host's lock at the end must hold nothing that others wait for. A backward run either
+//! has released the lock as a whole or is short; operations within it leave the lock as it is.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -26,18 +26,18 @@ use crate::kernels::interrupt::{Asking, Exhausted, Interrupted, Question};
 /// How long the host is left alone. It may have to wait for its lock, so this is not shorter.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// The watch over one run of the engine, or over one long operation.
-pub struct Watch {
+/// One backward run, or one long operation, that the host may stop.
+pub struct LongWork {
     host: &'static dyn Host,
     asked: Mutex<Instant>,
     is_over: AtomicBool,
     failure: Mutex<Option<Box<Error>>>,
 }
 
-impl Watch {
-    /// A watch over a run that begins now.
-    pub fn new(host: &'static dyn Host) -> Arc<Watch> {
-        Arc::new(Watch {
+impl LongWork {
+    /// Work that begins now.
+    pub fn new(host: &'static dyn Host) -> Arc<LongWork> {
+        Arc::new(LongWork {
             host,
             asked: Mutex::new(Instant::now()),
             is_over: AtomicBool::new(false),
@@ -45,7 +45,7 @@ impl Watch {
         })
     }
 
-    /// Whether the run is to end. The calling thread asks the host, the others hear of its answer.
+    /// Whether the work is to end. The calling thread asks the host, the others read its answer.
     pub fn is_over(&self, is_caller: bool) -> bool {
         if is_caller
             && !self.is_over.load(Ordering::Relaxed)
@@ -67,13 +67,13 @@ impl Watch {
         due
     }
 
-    /// What long work on a thread of the run asks.
+    /// The question that kernels on a thread of this work ask.
     pub fn question(self: &Arc<Self>, is_caller: bool) -> Question {
         let watch = self.clone();
         Arc::new(move || watch.is_over(is_caller))
     }
 
-    /// Runs `body` on the calling thread. Work that is given up becomes the failure that ended the run.
+    /// Runs `body` on the calling thread. Work that was stopped becomes the error that stopped it.
     pub fn over<T>(self: &Arc<Self>, body: impl FnOnce() -> Result<T>) -> Result<T> {
         let _asking = Asking::new(self.question(true));
         // What is unwound belongs to the run and goes with it.
@@ -103,50 +103,50 @@ thread_local!(static KEPT: Cell<u32> = const { Cell::new(0) });
 
 /// Operations on this thread keep the host's lock, or do without it, until this is dropped.
 #[must_use = "the lock is kept as long as the guard lasts"]
-pub struct LockKept(());
+pub struct KeepLockGuard(());
 
-impl LockKept {
+impl KeepLockGuard {
     /// From now on.
-    pub fn new() -> LockKept {
+    pub fn new() -> KeepLockGuard {
         KEPT.with(|kept| kept.set(kept.get() + 1));
-        LockKept(())
+        KeepLockGuard(())
     }
 }
 
-impl Default for LockKept {
+impl Default for KeepLockGuard {
     fn default() -> Self {
-        LockKept::new()
+        KeepLockGuard::new()
     }
 }
 
-impl Drop for LockKept {
+impl Drop for KeepLockGuard {
     fn drop(&mut self) {
         KEPT.with(|kept| kept.set(kept.get() - 1));
     }
 }
 
-/// What the host runs in the middle of a run, until this is dropped: it takes care of itself, and its
-/// long operations are as those of the program outside.
+/// Code of the host runs in the middle of a run until this is dropped: its long operations release the lock and are
+/// interrupted as those of a program outside of any run.
 #[must_use = "it lasts as long as the guard"]
-pub struct Aside {
+pub struct HostCodeGuard {
     kept: u32,
     _not_asking: Asking,
 }
 
-impl Aside {
+impl HostCodeGuard {
     /// From now on.
-    pub fn new() -> Aside {
-        Aside { kept: KEPT.replace(0), _not_asking: Asking::nothing() }
+    pub fn new() -> HostCodeGuard {
+        HostCodeGuard { kept: KEPT.replace(0), _not_asking: Asking::nothing() }
     }
 }
 
-impl Default for Aside {
+impl Default for HostCodeGuard {
     fn default() -> Self {
-        Aside::new()
+        HostCodeGuard::new()
     }
 }
 
-impl Drop for Aside {
+impl Drop for HostCodeGuard {
     fn drop(&mut self) {
         KEPT.set(self.kept);
     }
@@ -192,7 +192,7 @@ pub(crate) fn at_length<T: Send>(in_place: bool, operation: impl Send + FnOnce()
 }
 
 fn run_at_length(in_place: bool, operation: &mut (dyn Send + FnMut() -> Result<()>)) -> Result<()> {
-    let _kept = LockKept::new();
+    let _kept = KeepLockGuard::new();
     let Some(host) = host::host() else { return caught(operation) };
     // Where the program is can be seen with the lock only.
     let _line = host::line_kept();
@@ -200,7 +200,7 @@ fn run_at_length(in_place: bool, operation: &mut (dyn Send + FnMut() -> Result<(
     host.unlocked(&mut || {
         outcome = match in_place {
             true => caught(&mut *operation),
-            false => Watch::new(host).over(&mut *operation),
+            false => LongWork::new(host).over(&mut *operation),
         };
     });
     outcome

@@ -102,21 +102,21 @@ impl From<Operand<'_>> for Value {
     }
 }
 
-/// An operand as backward keeps it.
-pub enum Kept {
+/// An operand as a rule saves it.
+pub enum SavedOperand {
     /// It was not needed.
     Nothing,
     /// A tensor.
     Tensor(SavedTensor),
     /// A number.
-    Scalar(KeptNumber),
+    Scalar(SavedNumber),
 }
 
 /// Two operands that are kept have to fit into the record of a node.
-const _: () = assert!(size_of::<Kept>() == 24);
+const _: () = assert!(size_of::<SavedOperand>() == 24);
 
-/// A number as backward keeps it: a complex one, which few are, apart.
-pub enum KeptNumber {
+/// A number as a rule saves it: a complex one, which few are, behind a box.
+pub enum SavedNumber {
     /// A truth value.
     Bool(bool),
     /// An integer.
@@ -127,36 +127,36 @@ pub enum KeptNumber {
     Complex(Box<Complex<f64>>),
 }
 
-impl KeptNumber {
+impl SavedNumber {
     /// The number.
     pub fn get(&self) -> Scalar {
         match self {
-            KeptNumber::Bool(value) => Scalar::Bool(*value),
-            KeptNumber::Int(value) => Scalar::Int(*value),
-            KeptNumber::Float(value) => Scalar::Float(*value),
-            KeptNumber::Complex(value) => Scalar::Complex(**value),
+            SavedNumber::Bool(value) => Scalar::Bool(*value),
+            SavedNumber::Int(value) => Scalar::Int(*value),
+            SavedNumber::Float(value) => Scalar::Float(*value),
+            SavedNumber::Complex(value) => Scalar::Complex(**value),
         }
     }
 }
 
-impl From<Scalar> for KeptNumber {
-    fn from(number: Scalar) -> KeptNumber {
+impl From<Scalar> for SavedNumber {
+    fn from(number: Scalar) -> SavedNumber {
         match number {
-            Scalar::Bool(value) => KeptNumber::Bool(value),
-            Scalar::Int(value) => KeptNumber::Int(value),
-            Scalar::Float(value) => KeptNumber::Float(value),
-            Scalar::Complex(value) => KeptNumber::Complex(Box::new(value)),
+            Scalar::Bool(value) => SavedNumber::Bool(value),
+            Scalar::Int(value) => SavedNumber::Int(value),
+            Scalar::Float(value) => SavedNumber::Float(value),
+            Scalar::Complex(value) => SavedNumber::Complex(Box::new(value)),
         }
     }
 }
 
-impl Kept {
+impl SavedOperand {
     /// The operand, ready for calculation.
     pub fn load(&self, at: &At<'_>) -> Result<Value> {
         match self {
-            Kept::Tensor(saved) => cast::load(saved, at).map(Value::Tensor),
-            Kept::Scalar(number) => Ok(Value::Scalar(number.get())),
-            Kept::Nothing => unreachable!("a rule loads what it declared to keep"),
+            SavedOperand::Tensor(saved) => cast::load(saved, at).map(Value::Tensor),
+            SavedOperand::Scalar(number) => Ok(Value::Scalar(number.get())),
+            SavedOperand::Nothing => unreachable!("a rule loads what it declared to keep"),
         }
     }
 
@@ -176,14 +176,14 @@ impl Kept {
     /// The saved tensor, if it is one.
     pub fn tensor(&self) -> Option<&SavedTensor> {
         match self {
-            Kept::Tensor(saved) => Some(saved),
+            SavedOperand::Tensor(saved) => Some(saved),
             _ => None,
         }
     }
 
     pub(crate) fn tensor_mut(&mut self) -> Option<&mut SavedTensor> {
         match self {
-            Kept::Tensor(saved) => Some(saved),
+            SavedOperand::Tensor(saved) => Some(saved),
             _ => None,
         }
     }

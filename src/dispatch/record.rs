@@ -1,5 +1,5 @@
-//! What follows the forward of an operation: a rule that leads back to the inputs is recorded, if one of
-//! them requires grad, and the outputs become its outputs.
+//! Recording, which follows every forward: if an input requires grad, the operation's rule becomes a node that
+//! leads back to the inputs, and the outputs get edges to it.
 
 use smallvec::SmallVec;
 
@@ -40,7 +40,7 @@ pub(crate) fn trace<R: Rule + 'static>(
 pub(crate) fn trace_any(inputs: &[&Tensor], outputs: &[Tensor], rule: &mut dyn MakeRule) -> Result<()> {
     if mode::special() {
         let inputs: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
-        return tangents::trace_any(&inputs, outputs, &mut saved_tensor_hooks::Ahead::default(), rule);
+        return tangents::trace_any(&inputs, outputs, &mut saved_tensor_hooks::PackedInputs::default(), rule);
     }
     let standing = inputs.iter().map(|input| input.standing()).fold(Standing::default(), Standing::and);
     if standing.requires_grad && mode::is_grad_enabled() && !passes_by(inputs.iter().copied().map(Some)) {

@@ -1,4 +1,4 @@
-//! Writes to memory that is shown several times, as the rows of an expanded tensor are, and the windows of
+//! In-place writes to tensors whose memory shows an element several times, such as expanded tensors and windows of
 //! `unfold`.
 //!
 //! What is written last stays, and what is calculated from the old values of an element sees what was written to

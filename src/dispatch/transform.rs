@@ -1,5 +1,5 @@
-//! Tensors that enter and leave a transform of a function (Note [Boundaries]): what they carry besides
-//! their history goes along.
+//! Tensors that enter and leave a function transform such as `func.grad` (Note [Boundaries]), with their tangents
+//! and samples.
 
 use crate::dispatch::batch;
 use crate::dispatch::forward_mode::tangents;

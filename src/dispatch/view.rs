@@ -1,5 +1,5 @@
-//! What all views share: other geometries of the same memory, and the rule that leads back. The
-//! views themselves stand by kind in `reshape`, `expand`, `permute`, `part` and `split`.
+//! What all views share: making one of another geometry on the same memory, and its rule. The views themselves
+//! stand by kind in `ops::geometry`: `reshape`, `expand`, `permute`, `part` and `split`.
 
 use smallvec::smallvec;
 
@@ -95,7 +95,7 @@ pub(crate) fn window_like(whole: &Tensor, view: &Tensor) -> Result<Tensor> {
 }
 
 /// A kind of view as a linear map of values.
-pub(crate) trait Kind: Send + Sync + 'static {
+pub(crate) trait ViewKind: Send + Sync + 'static {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
 
@@ -105,20 +105,20 @@ pub(crate) trait Kind: Send + Sync + 'static {
     }
 
     /// x̄ of an `x` that was laid out as `source`, from ȳ.
-    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor>;
+    fn vjp(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor>;
 
     /// dy, which is to have this shape, from dx.
-    fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor>;
+    fn jvp(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor>;
 }
 
 /// The rule of a view.
-pub(crate) struct Shown<K> {
+pub(crate) struct ViewRule<K> {
     pub(crate) kind: K,
     /// The layout before.
     pub(crate) source: SharedLayout,
 }
 
-impl<K: Kind> Rule for Shown<K> {
+impl<K: ViewKind> Rule for ViewRule<K> {
     fn name(&self) -> &str {
         self.kind.name()
     }
@@ -132,16 +132,16 @@ impl<K: Kind> Rule for Shown<K> {
     }
 
     fn vjp(&self, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(self.kind.back(&self.source, single(gradients))?)
+        one(self.kind.vjp(&self.source, single(gradients))?)
     }
 
     fn jvp(&self, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(self.kind.forth(tangent(tangents), at.node.form(0).layout.shape())?)
+        one(self.kind.jvp(tangent(tangents), at.node.form(0).layout.shape())?)
     }
 }
 
 /// A view of `x` with this layout, which the caller derived from that of `x`.
-pub(crate) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tensor> {
+pub(crate) fn apply(kind: impl ViewKind, x: &Tensor, layout: Layout) -> Result<Tensor> {
     if mode::special()
         && let Some(batch) = x.batch()
     {
@@ -155,7 +155,7 @@ pub(crate) fn apply(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<Tenso
         }
         false => show(x, layout),
     };
-    trace(&[x], std::slice::from_ref(&y), |_| Shown { kind, source: x.layout() })?;
+    trace(&[x], std::slice::from_ref(&y), |_| ViewRule { kind, source: x.layout() })?;
     Ok(y)
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result
     } else {
         Tensor::view_apart(x, x.memory(), creation, refresh, level)
     };
-    trace(&[x], std::slice::from_ref(&y), |_| Shown {
+    trace(&[x], std::slice::from_ref(&y), |_| ViewRule {
         kind: Reshape { name, along: Along::Nothing },
         source: x.layout(),
     })?;
@@ -177,11 +177,11 @@ pub(crate) fn show_apart(name: &'static str, x: &Tensor, level: Level) -> Result
 }
 
 /// Shows `x` itself in another layout from now on.
-pub(crate) fn apply_in_place(kind: impl Kind, x: &Tensor, layout: Layout) -> Result<()> {
+pub(crate) fn apply_in_place(kind: impl ViewKind, x: &Tensor, layout: Layout) -> Result<()> {
     if mode::special()
         && let Some(batch) = x.batch()
     {
         return batch::lay_out(kind, x, batch, layout);
     }
-    in_place::lay_out(x, layout, Shown { kind, source: x.layout() })
+    in_place::lay_out(x, layout, ViewRule { kind, source: x.layout() })
 }

@@ -61,8 +61,8 @@ pub enum DType {
 
 // Note [Half types]
 // ----
-// Two types are there to be stored and moved: no kernel calculates with them. The doors of operations give
-// the forward numbers of single precision instead, and round what it answers; the doors of elementwise
+// Two types are there to be stored and moved: no kernel calculates with them. The entry points of operations give
+// the forward numbers of single precision instead, and round what it answers; those of elementwise
 // operations are in `unary` and `binary`, that of all others is `dispatch/half.rs`. Rules are written in
 // operations, and so calculate with half types as these do.
 

@@ -1,5 +1,5 @@
-//! What has arrived at a node: one gradient an output, added up in the order of arrival
-//! in a sequential run, which several threads keep to as well: see Note [Same bits].
+//! The input buffer of a node: one gradient an output, summed in the order of arrival of a sequential run, which
+//! runs on several threads keep to as well: see Note [Same bits].
 
 use crate::dispatch::accumulate;
 use crate::error::Result;

@@ -1,5 +1,5 @@
-//! The one place where a gradient that a rule returned is looked at: its shape, its type, and the
-//! sum that undoes broadcasting.
+//! The one place that checks a gradient that a rule returned: its shape and its type, and the sum that undoes
+//! broadcasting.
 
 use crate::dispatch::accumulate;
 use crate::error::{Error, Result};

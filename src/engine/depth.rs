@@ -1,5 +1,5 @@
-//! Runs inside of runs: a rule or hook of the host may run backward again, and so on. Every so many
-//! levels the next one gets a thread of its own, with a stack of its own, and the one before waits.
+//! Reentrant backward: a rule or hook of the host may run backward again, and so on. Every so many levels the next
+//! one gets a thread of its own, with a stack of its own, and the one before waits.
 
 use std::panic::resume_unwind;
 use std::thread;

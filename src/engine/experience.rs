@@ -1,6 +1,6 @@
-//! Whether threads pay for a plan: what runs of plans like it took, alone and together.
+//! Whether several threads pay for a plan, learnt from how long runs of plans like it took on one and on several.
 //!
-//! An estimate of the work cannot tell. Waking a helper takes long on one machine and not on another, two
+//! An estimate of the work cannot tell. Waking a helper takes long on one machine and not on another (Note [Lingering]), two
 //! processors may be halves of one, and other processes come and go. So a plan that is neither too small for
 //! threads nor so large that they pay anyway is timed both ways, is run the faster way, and the other way is
 //! tried again now and then. The bits are the same either way: see Note [Same bits].
@@ -22,11 +22,11 @@ const TRIAL: usize = 3;
 /// After how many runs the other way is tried, for the first time and at the most; four times as many each time.
 const PAUSES: [u32; 2] = [4, 256];
 
-static REMEMBERED: Mutex<[Option<(Kind, Times)>; PLACES]> = Mutex::new([None; PLACES]);
+static REMEMBERED: Mutex<[Option<(PlanKind, Times)>; PLACES]> = Mutex::new([None; PLACES]);
 
 /// What plans have in common that take the same time: runs of one loop of training do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Kind {
+pub(super) struct PlanKind {
     pub(super) tasks: usize,
     pub(super) work: u64,
     pub(super) threads: usize,
@@ -34,16 +34,16 @@ pub(super) struct Kind {
 
 /// How a plan is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
-    Alone,
-    Together,
+pub(super) enum Threads {
+    One,
+    Several,
 }
 
 /// What runs of one kind took, in nanoseconds.
 #[derive(Clone, Copy)]
 struct Times {
     /// The way that has been the faster one, and what it takes.
-    way: Way,
+    way: Threads,
     time: u64,
     /// What the other way took when it was last tried, and what the runs of the present trial took.
     other: u64,
@@ -54,13 +54,13 @@ struct Times {
     pause: u32,
 }
 
-impl Kind {
+impl PlanKind {
     /// Runs a plan of this kind the way that has been the faster one. Runs that fail teach nothing.
-    pub(super) fn run<T, E>(self, run: impl FnOnce(Way) -> Result<T, E>) -> Result<T, E> {
+    pub(super) fn run<T, E>(self, run: impl FnOnce(Threads) -> Result<T, E>) -> Result<T, E> {
         if self.work >= PAYS_ANYWAY {
-            return run(Way::Together);
+            return run(Threads::Several);
         }
-        let way = self.with_times(|times| times.choose()).unwrap_or(Way::Together);
+        let way = self.with_times(|times| times.choose()).unwrap_or(Threads::Several);
         let start = Instant::now();
         let outcome = run(way)?;
         self.with_times(|times| times.learn(way, start.elapsed()));
@@ -81,18 +81,18 @@ impl Times {
     /// Knows nothing yet, and begins with a trial of threads.
     fn new() -> Self {
         let (time, pause) = (u64::MAX, PAUSES[0]);
-        Times { way: Way::Alone, time, other: time, trial: [0; TRIAL], tried: 0, left: 0, pause }
+        Times { way: Threads::One, time, other: time, trial: [0; TRIAL], tried: 0, left: 0, pause }
     }
 
-    fn choose(&self) -> Way {
+    fn choose(&self) -> Threads {
         match (self.left, self.way) {
-            (0, Way::Alone) | (1.., Way::Together) => Way::Together,
-            (0, Way::Together) | (1.., Way::Alone) => Way::Alone,
+            (0, Threads::One) | (1.., Threads::Several) => Threads::Several,
+            (0, Threads::Several) | (1.., Threads::One) => Threads::One,
         }
     }
 
     /// Takes note of what a run took.
-    fn learn(&mut self, way: Way, took: Duration) {
+    fn learn(&mut self, way: Threads, took: Duration) {
         let took = took.as_nanos() as u64;
         if way != self.way {
             self.trial[self.tried] = took;
@@ -133,9 +133,9 @@ mod tests {
         (0..runs)
             .filter(|_| {
                 let way = times.choose();
-                let took = if way == Way::Together { together } else { alone };
+                let took = if way == Threads::Several { together } else { alone };
                 times.learn(way, Duration::from_micros(took));
-                way == Way::Together
+                way == Threads::Several
             })
             .count()
     }
@@ -164,26 +164,26 @@ mod tests {
     fn one_run_that_was_disturbed_decides_nothing() {
         let mut times = Times::new();
         together(&mut times, 100, 300, 200);
-        times.learn(Way::Together, Duration::from_secs(1));
+        times.learn(Threads::Several, Duration::from_secs(1));
         assert_eq!(together(&mut times, 10, 300, 200), 10);
         together(&mut times, 1000, 300, 200);
-        while times.choose() == Way::Together {
+        while times.choose() == Threads::Several {
             together(&mut times, 1, 300, 200);
         }
-        times.learn(Way::Alone, Duration::from_micros(10));
+        times.learn(Threads::One, Duration::from_micros(10));
         together(&mut times, TRIAL, 300, 200);
         assert_eq!(together(&mut times, 10, 300, 200), 10);
     }
 
     #[test]
     fn large_plans_and_those_that_fail_are_not_timed() {
-        let large = Kind { tasks: 3, work: PAYS_ANYWAY, threads: 7 };
-        let failing = Kind { tasks: 3, work: 1, threads: 7 };
+        let large = PlanKind { tasks: 3, work: PAYS_ANYWAY, threads: 7 };
+        let failing = PlanKind { tasks: 3, work: 1, threads: 7 };
         for _ in 0..100 {
-            assert_eq!(large.run(Ok::<_, ()>), Ok(Way::Together));
-            assert_eq!(failing.run(Err::<(), _>), Err(Way::Together));
+            assert_eq!(large.run(Ok::<_, ()>), Ok(Threads::Several));
+            assert_eq!(failing.run(Err::<(), _>), Err(Threads::Several));
         }
         let ways: Vec<_> = (0..100).map(|_| failing.run(Ok::<_, ()>).unwrap()).collect();
-        assert!(ways.contains(&Way::Alone));
+        assert!(ways.contains(&Threads::One));
     }
 }

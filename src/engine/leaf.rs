@@ -1,5 +1,4 @@
-//! What happens to gradients that stay: accumulation into leaves, and `.grad` of tensors that asked
-//! to retain it.
+//! What becomes of gradients that arrive at leaves: accumulation into `.grad`, also of tensors that retain theirs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,7 +1,6 @@
-//! How backward runs. `plan` finds out what there is to do, `run` does it one node after another,
-//! `parallel` does it on several threads with the same bits, where `experience` says that it pays;
-//! `buffer` adds up what arrives at a node, `check` looks at every gradient once, `leaf` puts what
-//! arrives at leaves where it belongs. Nothing here names an operation: rules are called through the graph.
+//! Backward. `plan` finds the nodes to run and their order, `run` runs them on one thread, `parallel` on several with
+//! the same bits, where `experience` says that it pays; `buffer` sums the gradients that arrive at a node, `check`
+//! validates each, `leaf` accumulates into `.grad`. Nothing here names an operation: rules are called through the graph.
 
 mod buffer;
 mod check;
@@ -18,9 +17,9 @@ pub use current::{
     current_node, current_order, current_run, is_handing_back, is_retaining, is_unrestricted, will_reach,
 };
 
-use self::experience::Way;
+use self::experience::Threads;
 use crate::dispatch::accumulate;
-use crate::dispatch::long_work::{LockKept, Watch};
+use crate::dispatch::long_work::{KeepLockGuard, LongWork};
 use crate::error::{Error, Result};
 pub use crate::graph::host::{Host, NoHost};
 use crate::graph::observe::detach_site::Reason;
@@ -29,7 +28,7 @@ use crate::graph::{At, Edge, FormRef, Freeing, Gradients, NodeRef, mode, transfo
 use crate::origin;
 use crate::tensor::Tensor;
 
-/// What becomes of the gradients that a run arrives at.
+/// What a run is for: `.grad` of leaves, or gradients that are returned.
 pub enum Wanted {
     /// Every leaf accumulates.
     AllLeaves,
@@ -113,7 +112,7 @@ pub fn run(
         // Whether the host may see gradients: its functions run on the way, or it is handed some.
         seen: plan.hosted || matches!(wanted, Wanted::Captured(_)),
     };
-    let watch = (plan.work() >= WORTH_UNLOCKING).then(|| Watch::new(host));
+    let watch = (plan.work() >= WORTH_UNLOCKING).then(|| LongWork::new(host));
     // A run that lies deep in others goes on on a further thread, in the same modes.
     let flags = mode::Flags { grad: options.create_graph, ..mode::flags() };
     let unrestricted = matches!(wanted, Wanted::AllLeaves) && is_unrestricted();
@@ -122,7 +121,7 @@ pub fn run(
     let mut body = || {
         let _transform = transform.map(transform_level::RunGuard::of);
         let _mode = mode::FlagsGuard::new(flags);
-        let _lock = LockKept::new();
+        let _lock = KeepLockGuard::new();
         let _current = current::CurrentGuard::enter(&plan, options, unrestricted);
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
@@ -132,8 +131,8 @@ pub fn run(
         outcome = match &watch {
             None => run::run(&mut plan, roots, &terms),
             Some(watch) if plan.is_worth_threads() && !alone() => plan.kind().run(|way| match way {
-                Way::Together => watch.over(|| parallel::run(&plan, roots, terms, watch)),
-                Way::Alone => watch.over(|| run::run(&mut plan, roots, &terms)),
+                Threads::Several => watch.over(|| parallel::run(&plan, roots, terms, watch)),
+                Threads::One => watch.over(|| run::run(&mut plan, roots, &terms)),
             }),
             Some(watch) => watch.over(|| run::run(&mut plan, roots, &terms)),
         };

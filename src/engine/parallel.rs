@@ -25,12 +25,12 @@ use super::check;
 use super::leaf::{Deposit, Deposits};
 use super::plan::{Plan, Target, has_hooks};
 use super::run::{Step, Terms, finish_leaf, tensor_hooks};
-use crate::dispatch::long_work::Watch;
+use crate::dispatch::long_work::LongWork;
 use crate::error::{Error, Result};
 use crate::graph::{Edge, Gradients, NodeRef, mode};
 use crate::kernels::interrupt::{self, Asking, Interrupted};
 use crate::kernels::parallel;
-use crate::sharing::Company;
+use crate::sharing::ConcurrencyGuard;
 use crate::tensor::Tensor;
 
 /// A task that any thread may own.
@@ -57,7 +57,7 @@ struct Run {
     terms: Terms,
     /// Every thread computes in the mode of the caller.
     flags: mode::Flags,
-    watch: Arc<Watch>,
+    watch: Arc<LongWork>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -90,7 +90,7 @@ pub(super) fn run(
     plan: &Plan<'_>,
     roots: &[(Edge, Tensor)],
     terms: Terms,
-    watch: &Arc<Watch>,
+    watch: &Arc<LongWork>,
 ) -> Result<Vec<Option<Tensor>>> {
     let run = Arc::new(Run {
         jobs: jobs(plan),
@@ -200,12 +200,12 @@ impl Run {
             let wanted = state.ready.len().min(parallel::num_threads() - 1);
             if state.helpers < wanted {
                 state.helpers += 1;
-                let (run, company) = (self.clone(), Company::new());
+                let (run, concurrency) = (self.clone(), ConcurrencyGuard::new());
                 parallel::spawn(move || {
                     run.work(false);
                     // A helper may be the last to let go of the run, when the caller has gone on long since.
                     drop(run);
-                    drop(company);
+                    drop(concurrency);
                 });
             }
         }

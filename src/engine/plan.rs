@@ -1,5 +1,5 @@
-//! What there is to do: which nodes, in which order, how often each is arrived at. Pure: nothing is
-//! run here, and nothing recurses.
+//! Planning a run: which nodes, in which order, and how many gradients arrive at each. Nothing is run here, and nothing
+//! recurses.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::Wanted;
 use super::buffer::Buffer;
-use super::experience::Kind;
+use super::experience::PlanKind;
 use crate::graph::{Edge, Node, NodeId, NodeRef, Traits, saved_tensor_hooks};
 use crate::kernels::parallel;
 use crate::tensor::Tensor;
@@ -264,8 +264,8 @@ impl<'a> Plan<'a> {
     }
 
     /// What plans have in common that take the same time.
-    pub(super) fn kind(&self) -> Kind {
-        Kind { tasks: self.tasks.len(), work: self.work, threads: parallel::num_threads() }
+    pub(super) fn kind(&self) -> PlanKind {
+        PlanKind { tasks: self.tasks.len(), work: self.work, threads: parallel::num_threads() }
     }
 
     /// Whether there may be enough work side by side for threads to pay.

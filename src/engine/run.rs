@@ -18,7 +18,7 @@ use crate::graph::observe::profile;
 use crate::graph::observe::profile::Extent;
 use crate::graph::saved_tensor_hooks;
 use crate::graph::saved_tensor_hooks::UnpackedOnce;
-use crate::graph::{At, Call, Edge, Freeing, Gradients, Hook, Hooks, Node, NodeRef, Place, Traits, mode};
+use crate::graph::{At, Edge, Freeing, Gradients, Hook, HookCall, Hooks, Node, NodeRef, Place, Traits, mode};
 use crate::kernels::interrupt::{self, Asking};
 use crate::origin;
 use crate::tensor::Tensor;
@@ -35,7 +35,7 @@ pub(super) struct Terms {
     pub(super) seen: bool,
 }
 
-/// What one node is run with: what a `Task` says, however it is stored.
+/// One node to run, with what its `Task` says, however that is stored.
 pub(super) struct Step<'a> {
     pub(super) node: &'a NodeRef,
     /// Along which edges a gradient is wanted, a bit each.
@@ -218,7 +218,7 @@ impl Step<'_> {
         }
         if let Some(hooks) = hooks() {
             for hook in hooks.at(Place::After) {
-                hook.call(Call::After(&mut results, &gradients))?;
+                hook.call(HookCall::After(&mut results, &gradients))?;
             }
         }
         if !self.terms.options.retain_graph {
@@ -275,7 +275,7 @@ fn at_outputs(hooks: &Hooks, gradients: &mut Gradients) -> Result<()> {
     for output in hooks.hooked_outputs() {
         if let Some(gradient) = gradients.get_mut(output as usize) {
             for hook in hooks.at(Place::Output(output)) {
-                hook.call(Call::Gradient(gradient))?;
+                hook.call(HookCall::Gradient(gradient))?;
             }
         }
     }
@@ -287,7 +287,7 @@ fn before(hooks: &Hooks, gradients: &mut Gradients, deposits: &mut Deposits) -> 
     at_outputs(hooks, gradients)?;
     retain(hooks, gradients, deposits);
     for hook in hooks.at(Place::Before) {
-        hook.call(Call::Before(gradients))?;
+        hook.call(HookCall::Before(gradients))?;
     }
     Ok(())
 }
@@ -342,7 +342,7 @@ fn accumulate_leaf(
     let incoming: Gradients = SmallVec::from_elem(gradient.clone(), 1);
     watched(leaf, gradient, options.create_graph, &watchers)?;
     for hook in after {
-        hook.call(Call::After(&mut Gradients::new(), &incoming))?;
+        hook.call(HookCall::After(&mut Gradients::new(), &incoming))?;
     }
     Ok(())
 }
@@ -370,7 +370,7 @@ fn watched(
     if let Some(gradient) = gradient {
         Deposit::leaf(leaf.clone(), gradient).put(recording)?;
     }
-    watchers.iter().try_for_each(|hook| hook.call(Call::Accumulated(leaf)))
+    watchers.iter().try_for_each(|hook| hook.call(HookCall::Accumulated(leaf)))
 }
 
 /// Does at once what the node of a leaf does in a run, apart from its hooks.

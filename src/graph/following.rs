@@ -1,5 +1,5 @@
-//! What a recorder of this thread's operations has to hear of besides them: writes to memory, and numbers that
-//! leave for the program around, which may then do something else the next time.
+//! What the recorder (`dispatch::modes::recording`) has to know of besides operations: in-place writes to memory,
+//! and values that are handed to the host's program, which may branch on them the next time.
 
 use std::cell::{Cell, RefCell};
 

@@ -11,8 +11,8 @@ use crate::graph::transform_level;
 use crate::tensor::{Tensor, WeakTensor};
 use std::sync::Arc;
 
-/// What a hook is given. It may replace what is lent mutably.
-pub enum Call<'a> {
+/// What a hook is called with. It may replace what is lent mutably.
+pub enum HookCall<'a> {
     /// A tensor's hook: the gradient with respect to the tensor, `None` if none came to it while some
     /// came to another output of its node.
     Gradient(&'a mut Option<Tensor>),
@@ -28,7 +28,7 @@ pub enum Call<'a> {
 /// called the engine, one at a time.
 pub trait Hook: Any + Send + Sync {
     /// Runs the function.
-    fn call(&self, call: Call<'_>) -> Result<()>;
+    fn call(&self, call: HookCall<'_>) -> Result<()>;
 }
 
 /// Hooks with their names.

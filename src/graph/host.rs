@@ -1,4 +1,4 @@
-//! What the engine needs of the program that it runs in.
+//! What the engine needs of its host, the program that it is embedded in: a lock to release, and whether to go on.
 
 use std::sync::OnceLock;
 

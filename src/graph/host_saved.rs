@@ -1,11 +1,11 @@
-//! A tensor that a function of the host keeps for its own backward: the tensor itself, unless it is
-//! an output of the very node that keeps it.
+//! A tensor that a custom function of the host saves for its backward (`ctx.save_for_backward`): the tensor itself,
+//! unless it is an output of the very node that saves it.
 
 use std::sync::Arc;
 
 use super::mode;
 use super::node::{Edge, NodeRef};
-use super::saved::Kept;
+use super::saved::Packed;
 use super::tangents::Tangents;
 use crate::error::{Error, Result};
 use crate::graph::observe::writes;
@@ -21,11 +21,11 @@ pub struct Held {
 
 pub(super) enum What {
     /// What the host made of it, and where its history is.
-    Packed(Box<dyn Kept>, Option<Edge>),
+    Packed(Box<dyn Packed>, Option<Edge>),
     /// The same for an output of the node.
-    PackedOutput(Box<dyn Kept>, u32),
+    PackedOutput(Box<dyn Packed>, u32),
     /// A tensor that does not hold the node.
-    Whole(Tensor),
+    Tensor(Tensor),
     /// An output of the node, without the history by which it would hold the node.
     Output(Array, u32, Option<Box<Beside>>),
 }
@@ -68,10 +68,10 @@ impl Held {
             .map(|packer| saved_tensor_hooks::pack(&*packer, tensor))
             .transpose()?;
         if packed.is_none() && own.is_some() {
-            packed = saved_tensor_hooks::whole(tensor, true).transpose()?;
+            packed = saved_tensor_hooks::pack_subclass(tensor, true).transpose()?;
         }
         let what = match (own, packed) {
-            (None, None) => What::Whole(tensor.clone()),
+            (None, None) => What::Tensor(tensor.clone()),
             (Some(edge), None) => What::Output(tensor.array(), edge.output, Beside::of(tensor)),
             (None, Some(packed)) => What::Packed(packed, tensor.gradient_edge()?),
             (Some(edge), Some(packed)) => What::PackedOutput(packed, edge.output),
@@ -83,7 +83,7 @@ impl Held {
     pub fn packed(&self, packer: &dyn Packer) -> Result<Held> {
         let what = match &self.what {
             What::Packed(..) | What::PackedOutput(..) => return Err(Error::PackedAlready {}.into()),
-            What::Whole(tensor) => {
+            What::Tensor(tensor) => {
                 What::Packed(saved_tensor_hooks::pack(packer, &tensor.detach())?, tensor.gradient_edge()?)
             }
             What::Output(array, output, _) => {
@@ -100,7 +100,7 @@ impl Held {
         let tensor = match &self.what {
             What::Packed(packed, edge) => return unpacked(&**packed, edge.clone()),
             What::PackedOutput(packed, output) => return unpacked(&**packed, own(*output)),
-            What::Whole(tensor) => tensor.clone(),
+            What::Tensor(tensor) => tensor.clone(),
             What::Output(array, output, beside) => {
                 let tensor = Tensor::with_history(array.clone(), own(*output));
                 match beside {
@@ -122,7 +122,7 @@ impl Held {
     /// The memory that is held, unless the host has packed it.
     pub fn array(&self) -> Option<Array> {
         match &self.what {
-            What::Whole(tensor) => Some(tensor.array()),
+            What::Tensor(tensor) => Some(tensor.array()),
             What::Output(array, ..) => Some(array.clone()),
             What::Packed(..) | What::PackedOutput(..) => None,
         }
@@ -135,7 +135,7 @@ impl Held {
 }
 
 /// The tensor that was packed, with this history.
-fn unpacked(packed: &dyn Kept, edge: Option<Edge>) -> Result<Tensor> {
+fn unpacked(packed: &dyn Packed, edge: Option<Edge>) -> Result<Tensor> {
     let tensor = packed.unpack()?;
     if !tensor.is_subclassed() {
         return Ok(Tensor::apart(tensor.array(), edge));

@@ -1,4 +1,5 @@
-//! What backward runs over: nodes in an arena, the edges between them, and the tensors they keep.
+//! The autograd graph that backward runs over: nodes in an arena, edges, saved tensors, hooks, and the modes of
+//! threads.
 
 pub mod arena;
 pub mod following;
@@ -21,7 +22,7 @@ pub mod tangents;
 pub mod transform_level;
 pub mod undefined;
 
-pub use hooks::{Call, Hook, HookId, Hooks, NamedHooks, Place};
+pub use hooks::{Hook, HookCall, HookId, Hooks, NamedHooks, Place};
 pub use host_saved::Held;
 pub use node::{Edge, Extras, Form, FormRef, Forms, Node, NodeId, NodeRef};
 pub use observe::census::Census;
@@ -29,7 +30,7 @@ pub use references::Holding;
 pub use released::Freeing;
 pub(crate) use replaced::replace_kept;
 pub use rule::{At, Gradients, Inputs, Rule, Traits};
-pub use saved::{Kept, SavedTensor, Source, check_kept};
+pub use saved::{Packed, SavedTensor, Source, check_kept};
 pub use saved_tensor_hooks::Packer;
 pub use shown::{Attributes, Shown};
 pub use tangents::{Level, Tangents};

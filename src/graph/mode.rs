@@ -1,15 +1,15 @@
-//! How operations of a thread run: whether they record, and what else they keep track of. Flags per
-//! thread, and guards that put them back. And whether anything unusual is going on, which is all that an
-//! ordinary operation asks.
+//! The modes of a thread (grad mode, inference mode and others) with guards that restore them, and the thread's
+//! *special* flag: whether an operation has to look for anything beyond recording, such as vmap, forward mode,
+//! dispatch modes or saved-tensor hooks. An ordinary operation tests this one flag and nothing else.
 //!
 //! Note [Special threads]
 //! ----
-//! Most that has operations take the long way concerns one thread: functions that it maps, operations that it
-//! shows or records, tensors that it packs. Each of them counts at its thread, and leaves the others as fast as they
-//! are. A batched tensor may get to another thread, or stay behind when its mapping is over: whoever hands a
-//! tensor to the engine has the thread meet it (`Tensor::meet`), and the thread looks closer from then on as long as
-//! there is any mapping. What holds for all threads, as in PyTorch, counts for the process: levels of forward mode
-//! and tensors of dispatch subclasses.
+//! Most of what sends operations through the layers of `dispatch` concerns one thread: functions that it maps
+//! (vmap), dispatch modes, recordings, saved-tensor hooks. Each adds one to the count of its own thread, so that
+//! other threads keep the short way. A batched tensor may reach another thread, or outlive its mapping. So wherever
+//! a tensor enters the engine, `Tensor::note_batched` sets `BATCHED_SEEN` for the thread if the tensor is batched; that
+//! bit counts as long as any mapping exists. What PyTorch has for all threads at once, levels of forward mode and
+//! tensors of dispatch subclasses, is counted for the process.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -46,12 +46,12 @@ impl Flags {
 /// What a thread knows, in one place, so that it is looked up once.
 struct Thread {
     flags: Cell<Flags>,
-    /// How many unusual things go on here; and `MET`.
+    /// How many guards say that this thread is special; and `BATCHED_SEEN`.
     special: Cell<u32>,
 }
 
-/// The thread has met a batched tensor, which need not be its own.
-const MET: u32 = 1 << 31;
+/// The thread has seen a batched tensor, which need not belong to one of its own mappings.
+const BATCHED_SEEN: u32 = 1 << 31;
 
 thread_local! {
     static THREAD: Thread =
@@ -134,66 +134,66 @@ impl Drop for FlagsGuard {
     }
 }
 
-/// How many unusual things hold for all threads.
+/// How many guards say that every thread is special.
 static EVERYWHERE: AtomicU32 = AtomicU32::new(0);
 
 /// How many mappings there are that batched tensors may belong to.
 static MAPPINGS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether anything unusual is going on that concerns this thread: see Note [Special threads].
+/// Whether operations of this thread have to pass the layers of `dispatch`: see Note [Special threads].
 #[inline]
 pub fn special() -> bool {
     EVERYWHERE.load(Ordering::Relaxed) != 0
         || THREAD.with(|thread| thread.special.get() != 0 && is_special(thread))
 }
 
-/// Whether anything goes on on a thread that knew of something.
+/// `special` for a thread whose count is not zero: forgets `BATCHED_SEEN` when the last mapping is over.
 #[cold]
 fn is_special(thread: &Thread) -> bool {
-    if thread.special.get() == MET && MAPPINGS.load(Ordering::Relaxed) == 0 {
+    if thread.special.get() == BATCHED_SEEN && MAPPINGS.load(Ordering::Relaxed) == 0 {
         thread.special.set(0);
     }
     thread.special.get() != 0
 }
 
-/// This thread has met a batched tensor, and looks closer as long as there may be any.
+/// This thread has seen a batched tensor: it is special as long as any mapping exists.
 #[cold]
-pub(crate) fn meet() {
-    THREAD.with(|thread| thread.special.set(thread.special.get() | MET));
+pub(crate) fn note_batched() {
+    THREAD.with(|thread| thread.special.set(thread.special.get() | BATCHED_SEEN));
 }
 
 /// What every operation asks of its thread.
 #[derive(Clone, Copy)]
-pub(crate) struct Now {
-    /// Whether anything unusual is going on.
+pub(crate) struct ThreadMode {
+    /// Whether operations have to pass the layers of `dispatch`.
     pub(crate) special: bool,
     /// Whether operations record their history.
     pub(crate) records: bool,
 }
 
-/// The same, looked up once.
+/// Both, with one look at the thread's data.
 #[inline]
-pub(crate) fn now() -> Now {
+pub(crate) fn thread_mode() -> ThreadMode {
     let everywhere = EVERYWHERE.load(Ordering::Relaxed) != 0;
     THREAD.with(|thread| {
         let flags = thread.flags.get();
         let special = everywhere || thread.special.get() != 0 && is_special(thread);
-        Now { special, records: flags.grad && !flags.inference }
+        ThreadMode { special, records: flags.grad && !flags.inference }
     })
 }
 
-/// Whether operations do no more than compute: nothing is recorded and nothing unusual is going on.
+/// Whether operations do no more than compute: nothing is recorded and the thread is not special.
 #[inline]
 pub fn is_plain() -> bool {
-    let now = now();
-    !now.records && !now.special
+    let mode = thread_mode();
+    !mode.records && !mode.special
 }
 
 /// Whether a tensor that was made in inference mode ever required grad.
 static FROZEN_LEAVES: AtomicBool = AtomicBool::new(false);
 
 /// Whether there may be tensors that require grad although they were made in inference mode: operations on
-/// such tensors alone pass autograd by.
+/// such tensors alone are not recorded.
 #[inline]
 pub fn frozen_leaves() -> bool {
     FROZEN_LEAVES.load(Ordering::Relaxed)
@@ -204,13 +204,13 @@ pub(crate) fn expect_frozen_leaves() {
     FROZEN_LEAVES.store(true, Ordering::Relaxed);
 }
 
-/// Has operations of this thread take the long way until it is dropped.
+/// Makes this thread special until it is dropped.
 #[derive(Debug)]
-#[must_use = "operations look closer for as long as the guard lasts"]
+#[must_use = "threads are special for as long as the guard lasts"]
 pub struct SpecialGuard(PhantomData<*const ()>);
 
 impl SpecialGuard {
-    /// Something unusual begins on this thread.
+    /// From now on.
     #[allow(clippy::new_without_default)] // It does something.
     pub fn new() -> Self {
         THREAD.with(|thread| thread.special.set(thread.special.get() + 1));
@@ -224,13 +224,13 @@ impl Drop for SpecialGuard {
     }
 }
 
-/// Has operations of every thread take the long way until it is dropped, on whatever thread.
+/// Makes every thread special until it is dropped, on whatever thread.
 #[derive(Debug)]
-#[must_use = "operations look closer for as long as the guard lasts"]
+#[must_use = "threads are special for as long as the guard lasts"]
 pub(crate) struct EverywhereGuard(());
 
 impl EverywhereGuard {
-    /// Something unusual begins.
+    /// From now on.
     pub(crate) fn new() -> Self {
         begin_everywhere();
         EverywhereGuard(())
@@ -243,7 +243,7 @@ impl Drop for EverywhereGuard {
     }
 }
 
-/// Something unusual begins for all threads that lasts as long as something that has no room for a guard.
+/// What `EverywhereGuard` does, for what has no room for a guard; `end_everywhere` ends it.
 pub(crate) fn begin_everywhere() {
     EVERYWHERE.fetch_add(1, Ordering::Relaxed);
 }
@@ -296,10 +296,10 @@ mod tests {
     }
 
     #[test]
-    fn who_has_met_a_batched_tensor_looks_closer_while_there_may_be_any() {
+    fn a_thread_that_has_seen_a_batched_tensor_is_special_while_there_may_be_any() {
         let mapping = MappingGuard::new();
-        meet();
-        assert!(special() && here() == MET);
+        note_batched();
+        assert!(special() && here() == BATCHED_SEEN);
         let guard = SpecialGuard::new();
         drop(mapping);
         assert!(special());

@@ -1,8 +1,8 @@
-//! What holds what: the counted handles that nodes and tensors have of each other, and what they hold
-//! of the host. Whoever has to know whether anybody else holds a thing compares these with its count.
+//! The counted references that nodes and tensors hold to each other and to objects of the host, visited one by one. The
+//! search for reference cycles compares them with the counts: a surplus is a reference from outside.
 //!
-//! Nothing waits here: where somebody is changing a thing, what it holds is not shown. A handle that is
-//! not shown looks like one from outside, and what is held from outside stays.
+//! Nothing blocks here: an object that is being changed is not visited. Its references then count as ones from outside,
+//! so that what they lead to stays alive.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ impl Held {
     /// Shows what is held.
     pub fn visit_holdings(&self, visit: &mut dyn FnMut(Holding<'_>)) {
         match self.what() {
-            What::Whole(tensor) => visit(Holding::Tensor(tensor)),
+            What::Tensor(tensor) => visit(Holding::Tensor(tensor)),
             What::Packed(kept, edge) => {
                 edge.iter().for_each(|edge| visit(Holding::Node(&edge.node)));
                 kept.host().into_iter().for_each(|host| visit(Holding::Host(host)));

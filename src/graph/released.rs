@@ -1,4 +1,4 @@
-//! What stays of a rule when what it kept is freed: what it shows besides that.
+//! What a node still shows of its rule when backward has freed the saved tensors.
 
 use smallvec::SmallVec;
 

@@ -1,4 +1,5 @@
-//! What an operation leaves behind for backward: the `Rule` trait, and `At`, the place it is run at.
+//! What an operation leaves in the graph for backward: the `Rule` trait, and `At`, the node and the run that a rule
+//! is called for.
 
 use std::any::Any;
 
@@ -18,15 +19,15 @@ pub type Gradients = SmallVec<[Option<Tensor>; 2]>;
 /// was left out.
 pub type Inputs = SmallVec<[Option<usize>; 3]>;
 
-/// Where and why a rule is run.
+/// The node and the run that a rule is called for.
 pub struct At<'a> {
     /// The node that carries the rule.
     pub node: &'a NodeRef,
     /// Which inputs' gradients are wanted, a bit each; inputs beyond the bits always are.
     pub needed: u64,
-    /// Whether what the rule does is recorded in turn.
+    /// Whether the rule's own operations are recorded (`create_graph`).
     pub tracking: bool,
-    /// Whether the host may see the gradients: its functions run on the way, or one is handed back.
+    /// Whether the host may see the gradients: its hooks run on the way, or a gradient is returned to it.
     pub seen: bool,
 }
 
@@ -52,20 +53,20 @@ impl At<'_> {
     }
 }
 
-/// What never changes about a rule, so that nobody has to look into it to know: a bit each.
+/// Facts of a rule that never change, kept in its node, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits(u8);
 
 impl Traits {
     /// Nothing unusual.
     pub const NONE: Traits = Traits(0);
-    /// Only the thread that called the engine may run the rule.
+    /// Only the thread that called backward may run the rule.
     pub const CALLER_ONLY: Traits = Traits(1);
-    /// The rule estimates its work by itself.
+    /// `Rule::work` has an estimate.
     pub const WEIGHED: Traits = Traits(2);
-    /// Nothing of weight stays when its saved tensors are freed.
+    /// Nothing large stays when its saved tensors are freed.
     pub const LIGHT: Traits = Traits(4);
-    /// One operation calculates all gradients: when one of them has a history, all have.
+    /// One operation computes all gradients: when one of them has a history, all have.
     pub const TOGETHER: Traits = Traits(8);
 
     /// These, and others if that is so.
@@ -81,10 +82,10 @@ impl Traits {
     }
 }
 
-/// How gradients pass one recorded operation. Rules are written in tensor operations, so that
+/// The derivative of one recorded operation: torch's `Node::apply`. Rules are written in tensor operations, so that
 /// running one under recording gives derivatives of the next order.
 pub trait Rule: Send + Sync {
-    /// What never changes about it.
+    /// Facts that never change.
     fn traits(&self) -> Traits {
         Traits::NONE
     }
@@ -92,41 +93,41 @@ pub trait Rule: Send + Sync {
     /// torch's name of the node, such as `MulBackward0`.
     fn name(&self) -> &str;
 
-    /// Gradients with respect to the inputs from those with respect to the outputs.
+    /// Reverse mode: gradients with respect to the inputs from those with respect to the outputs.
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients>;
 
-    /// Tangents of the outputs from those of the inputs.
+    /// Forward mode: tangents of the outputs from those of the inputs.
     fn jvp(&self, _at: &At<'_>, _tangents: &[Option<Tensor>]) -> Result<Gradients> {
         Err(Error::NoDerivative { operation: "jvp" }.into())
     }
 
-    /// What is kept, under torch's names. A rule that keeps nothing survives any number of runs.
+    /// The saved tensors, under torch's names. A rule without any survives any number of runs.
     fn saved(&self) -> SmallVec<[(&'static str, &SavedTensor); 2]> {
         SmallVec::new()
     }
 
-    /// What is kept, for whoever has more to keep of it than numbers.
+    /// The saved tensors, to add tangents or samples to them.
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
         SmallVec::new()
     }
 
-    /// The parameters of the operation, under torch's names. What it could have kept and did not is
-    /// `Nothing`.
+    /// What `grad_fn._saved_…` shows besides: the parameters of the operation, under torch's names. A tensor that could
+    /// have been saved and was not is `Nothing`.
     fn shown(&self) -> Attributes {
         Attributes::new()
     }
 
-    /// A tensor that `shown` says can be calculated, from what is kept.
+    /// Computes a tensor that `shown` lists as `Shown::Computed`, from the saved ones.
     fn compute(&self, _name: &str, _at: &At<'_>) -> Result<Tensor> {
         unreachable!("a rule calculates what it shows as such")
     }
 
-    /// Whether the rule keeps anything that backward frees.
+    /// Whether there are saved tensors that backward frees.
     fn keeps(&self) -> bool {
         !self.saved().is_empty()
     }
 
-    /// Estimated nanoseconds of `vjp`, when they do not follow from the size of the output.
+    /// Estimated nanoseconds of `vjp`, if they do not follow from the size of the output.
     fn work(&self) -> Option<u64> {
         None
     }
@@ -137,7 +138,7 @@ pub trait Rule: Send + Sync {
         None
     }
 
-    /// Shows the memory that is kept, under torch's names.
+    /// Visits the memory of the saved tensors, under torch's names.
     fn visit_memory(&self, visit: &mut dyn FnMut(&'static str, Array)) {
         visit_held(&self.saved(), visit);
     }
@@ -147,7 +148,7 @@ pub trait Rule: Send + Sync {
         None
     }
 
-    /// Whether the output shows the memory of the input.
+    /// Whether the output is a view of the input.
     fn is_view(&self) -> bool {
         false
     }

@@ -66,10 +66,10 @@ enum Form {
 
 /// What few saved tensors are.
 enum Special {
-    /// A tensor with tangents, or one that stands for many samples.
-    Whole { plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch> },
-    /// Something that gives the tensor back. Its tangents stay here: whoever packs sees numbers alone.
-    Kept { kept: Box<dyn Kept>, tangents: Option<Arc<Tangents>>, facts: Facts },
+    /// A tensor with tangents of forward mode, or a batched one.
+    Transformed { plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch> },
+    /// What a saved-tensor hook made of the tensor, and gives it back. Its tangents stay here: hooks see values alone.
+    Packed { kept: Box<dyn Packed>, tangents: Option<Arc<Tangents>>, facts: Facts },
 }
 
 /// Memory of another form than rules expect, which the tensor has been given since, and the version that it
@@ -79,7 +79,7 @@ struct Unfitting {
     version: u32,
 }
 
-impl Kept for Unfitting {
+impl Packed for Unfitting {
     fn unpack(&self) -> Result<Tensor> {
         Ok(Tensor::from_array(self.memory.clone()))
     }
@@ -89,8 +89,8 @@ impl Kept for Unfitting {
     }
 }
 
-/// What stands for a saved tensor whose memory was not kept as it was.
-pub trait Kept: Send + Sync {
+/// What is kept in the place of a saved tensor: the result of a saved-tensor hook, or a tensor of a subclass.
+pub trait Packed: Send + Sync {
     /// The tensor. Its history, if it has any, is replaced by that of the saved one.
     fn unpack(&self) -> Result<Tensor>;
 
@@ -99,7 +99,7 @@ pub trait Kept: Send + Sync {
         None
     }
 
-    /// What of it is the host's, for whoever looks for circles.
+    /// The host's part of it, for the search for reference cycles.
     fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
@@ -139,8 +139,8 @@ impl SavedTensor {
             Form::Plain(plain) => &plain.facts,
             Form::Freed(facts) => facts,
             Form::Special(special) => match &**special {
-                Special::Whole { plain, .. } => &plain.facts,
-                Special::Kept { facts, .. } => facts,
+                Special::Transformed { plain, .. } => &plain.facts,
+                Special::Packed { facts, .. } => facts,
             },
         }
     }
@@ -170,10 +170,10 @@ impl SavedTensor {
             Form::Freed(_) => self,
             Form::Plain(plain) => SavedTensor::whole(plain, Some(tangents), None),
             Form::Special(special) => match *special {
-                Special::Whole { plain, batch, .. } => SavedTensor::whole(plain, Some(tangents), batch),
-                Special::Kept { kept, facts, .. } => {
+                Special::Transformed { plain, batch, .. } => SavedTensor::whole(plain, Some(tangents), batch),
+                Special::Packed { kept, facts, .. } => {
                     let tangents = Some(tangents);
-                    SavedTensor(Form::Special(Box::new(Special::Kept { kept, tangents, facts })))
+                    SavedTensor(Form::Special(Box::new(Special::Packed { kept, tangents, facts })))
                 }
             },
         }
@@ -186,7 +186,7 @@ impl SavedTensor {
                 *self = SavedTensor::whole(plain.clone(), None, Some(batch));
             }
             Form::Special(special) => {
-                if let Special::Whole { batch: kept, .. } = &mut **special {
+                if let Special::Transformed { batch: kept, .. } = &mut **special {
                     *kept = Some(batch);
                 }
             }
@@ -197,7 +197,7 @@ impl SavedTensor {
     /// Keeps a tensor whose history does not matter.
     pub fn constant(tensor: &Tensor) -> Self {
         let mut saved = SavedTensor::new(tensor.memory(), Source::Constant);
-        if let Some(Ok(whole)) = saved_tensor_hooks::whole(tensor, false) {
+        if let Some(Ok(whole)) = saved_tensor_hooks::pack_subclass(tensor, false) {
             saved_tensor_hooks::expect_kept();
             return saved.packed(whole);
         }
@@ -223,21 +223,21 @@ impl SavedTensor {
         match &self.0 {
             Form::Plain(plain) => Some(plain),
             Form::Special(special) => match &**special {
-                Special::Whole { plain, .. } => Some(plain),
-                Special::Kept { .. } => None,
+                Special::Transformed { plain, .. } => Some(plain),
+                Special::Packed { .. } => None,
             },
             Form::Freed(_) => None,
         }
     }
 
     fn whole(plain: Plain, tangents: Option<Arc<Tangents>>, batch: Option<Batch>) -> Self {
-        SavedTensor(Form::Special(Box::new(Special::Whole { plain, tangents, batch })))
+        SavedTensor(Form::Special(Box::new(Special::Transformed { plain, tangents, batch })))
     }
 
     /// Keeps `kept` instead of the memory.
-    pub fn packed(&self, kept: Box<dyn Kept>) -> Self {
+    pub fn packed(&self, kept: Box<dyn Packed>) -> Self {
         let tangents = self.tangents().cloned();
-        SavedTensor(Form::Special(Box::new(Special::Kept { kept, tangents, facts: self.facts().clone() })))
+        SavedTensor(Form::Special(Box::new(Special::Packed { kept, tangents, facts: self.facts().clone() })))
     }
 
     /// Whether a write to what is kept would be noticed.
@@ -266,8 +266,8 @@ impl SavedTensor {
         let plain = match &mut self.0 {
             Form::Plain(plain) => plain,
             Form::Special(special) => match &mut **special {
-                Special::Whole { plain, .. } => plain,
-                Special::Kept { .. } => return,
+                Special::Transformed { plain, .. } => plain,
+                Special::Packed { .. } => return,
             },
             Form::Freed(_) => return,
         };
@@ -321,11 +321,11 @@ impl SavedTensor {
     }
 
     /// What the host has made of it.
-    pub fn kept(&self) -> Option<&dyn Kept> {
+    pub fn kept(&self) -> Option<&dyn Packed> {
         match &self.0 {
             Form::Special(special) => match &**special {
-                Special::Kept { kept, .. } => Some(&**kept),
-                Special::Whole { .. } => None,
+                Special::Packed { kept, .. } => Some(&**kept),
+                Special::Transformed { .. } => None,
             },
             Form::Plain(_) | Form::Freed(_) => None,
         }
@@ -335,7 +335,7 @@ impl SavedTensor {
     fn tangents(&self) -> Option<&Arc<Tangents>> {
         match &self.0 {
             Form::Special(special) => match &**special {
-                Special::Whole { tangents, .. } | Special::Kept { tangents, .. } => tangents.as_ref(),
+                Special::Transformed { tangents, .. } | Special::Packed { tangents, .. } => tangents.as_ref(),
             },
             Form::Plain(_) | Form::Freed(_) => None,
         }
@@ -345,8 +345,8 @@ impl SavedTensor {
     pub(super) fn batch(&self) -> Option<&Batch> {
         match &self.0 {
             Form::Special(special) => match &**special {
-                Special::Whole { batch, .. } => batch.as_ref(),
-                Special::Kept { .. } => None,
+                Special::Transformed { batch, .. } => batch.as_ref(),
+                Special::Packed { .. } => None,
             },
             Form::Plain(_) | Form::Freed(_) => None,
         }
@@ -358,8 +358,8 @@ impl SavedTensor {
             Form::Freed(_) => unreachable!("only what was just saved is asked"),
             Form::Plain(plain) => Ok(plain.array()),
             Form::Special(special) => match &**special {
-                Special::Whole { plain, .. } => Ok(plain.array()),
-                Special::Kept { kept, .. } => Ok(kept.unpack()?.array()),
+                Special::Transformed { plain, .. } => Ok(plain.array()),
+                Special::Packed { kept, .. } => Ok(kept.unpack()?.array()),
             },
         }
     }
@@ -389,7 +389,7 @@ impl Special {
     #[cold]
     fn load(&self, node: &NodeRef, tracking: bool) -> Result<Tensor> {
         let (tensor, tangents) = match self {
-            Special::Whole { plain, tangents, batch } => {
+            Special::Transformed { plain, tangents, batch } => {
                 // It is given tangents below: it must not be the leaf itself.
                 let tensor = Tensor::apart(plain.checked(node)?, plain.edge(node, tracking));
                 let tensor = match batch {
@@ -398,7 +398,7 @@ impl Special {
                 };
                 (tensor, tangents.as_ref().and_then(|tangents| tangents.counting()))
             }
-            Special::Kept { kept, tangents, facts } => {
+            Special::Packed { kept, tangents, facts } => {
                 if let Some((memory, version)) = kept.written() {
                     let edge = facts.source.edge(node).filter(|edge| edge.node.leaf().is_none());
                     let place = edge.map_or_else(Default::default, |edge| (edge.node.name(), edge.output));

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::mode::{GradModeGuard, SpecialGuard};
 use super::node::NodeRef;
 use super::rule::Rule;
-use super::saved::{Kept, SavedTensor, Source};
+use super::saved::{Packed, SavedTensor, Source};
 
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -19,7 +19,7 @@ use crate::tensor::Tensor;
 /// A function of the host that packs what is saved. It runs on the thread that saves.
 pub trait Packer: Send + Sync {
     /// What stands for the tensor from now on.
-    fn pack(&self, tensor: &Tensor) -> Result<Box<dyn Kept>>;
+    fn pack(&self, tensor: &Tensor) -> Result<Box<dyn Packed>>;
 
     /// What the host knows it by, if it is the host's.
     fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
@@ -116,16 +116,16 @@ impl Inherited {
 
 /// Nothing is packed on this thread until this goes.
 #[must_use = "it lasts as long as the guard"]
-pub(crate) struct Aside {
+pub(crate) struct NoPackersGuard {
     before: Vec<(Arc<dyn Packer>, SpecialGuard)>,
 }
 
 /// What is saved from now on is for the engine alone.
-pub(crate) fn aside() -> Aside {
-    Aside { before: PACKERS.take() }
+pub(crate) fn suspend() -> NoPackersGuard {
+    NoPackersGuard { before: PACKERS.take() }
 }
 
-impl Drop for Aside {
+impl Drop for NoPackersGuard {
     fn drop(&mut self) {
         PACKERS.set(std::mem::take(&mut self.before));
     }
@@ -146,22 +146,22 @@ pub(crate) fn expect_kept() {
     EVER.store(true, Ordering::Relaxed);
 }
 
-type KeepWhole = fn(&Tensor, bool) -> Result<Box<dyn Kept>>;
+type PackSubclass = fn(&Tensor, bool) -> Result<Box<dyn Packed>>;
 
-static WHOLE: OnceLock<KeepWhole> = OnceLock::new();
+static PACK_SUBCLASS: OnceLock<PackSubclass> = OnceLock::new();
 
 /// Says how a tensor of a dispatch subclass is kept, and an output of the node that keeps it.
-pub(crate) fn register_whole(keep: KeepWhole) {
-    let _ = WHOLE.set(keep);
+pub(crate) fn register_subclass_packer(keep: PackSubclass) {
+    let _ = PACK_SUBCLASS.set(keep);
 }
 
 /// What stands for a tensor, or an output of the node that keeps it, if it is of a dispatch subclass.
-pub(super) fn whole(tensor: &Tensor, is_output: bool) -> Option<Result<Box<dyn Kept>>> {
-    if tensor.is_subclassed() { WHOLE.get().map(|keep| keep(tensor, is_output)) } else { None }
+pub(super) fn pack_subclass(tensor: &Tensor, is_output: bool) -> Option<Result<Box<dyn Packed>>> {
+    if tensor.is_subclassed() { PACK_SUBCLASS.get().map(|keep| keep(tensor, is_output)) } else { None }
 }
 
 /// Packs `tensor`, which must not be written to meanwhile.
-pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Kept>> {
+pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Packed>> {
     expect_kept();
     let _off = GradModeGuard::off();
     let version = tensor.version();
@@ -174,22 +174,22 @@ pub fn pack(packer: &dyn Packer, tensor: &Tensor) -> Result<Box<dyn Kept>> {
 
 /// What was packed of the inputs of an operation before it ran.
 #[derive(Default)]
-pub(crate) struct Ahead(Vec<PackedInput>);
+pub(crate) struct PackedInputs(Vec<PackedInput>);
 
 /// Under which name a rule keeps an input, which one that is, and what stands for it.
-type PackedInput = (&'static str, Source, Box<dyn Kept>);
+type PackedInput = (&'static str, Source, Box<dyn Packed>);
 
-impl Ahead {
+impl PackedInputs {
     /// What stands for a tensor that a rule keeps, if that is packed already.
-    fn take(&mut self, name: &str, source: Source) -> Option<Box<dyn Kept>> {
+    fn take(&mut self, name: &str, source: Source) -> Option<Box<dyn Packed>> {
         let found = self.0.iter().position(|(other, of, _)| *other == name && *of == source)?;
         Some(self.0.swap_remove(found).2)
     }
 }
 
 /// Packs what a rule would keep of the inputs of an operation that has not run yet.
-pub(crate) fn pack_inputs(rule: &dyn Rule, inputs: &[Option<&Tensor>]) -> Result<Ahead> {
-    let mut ahead = Ahead::default();
+pub(crate) fn pack_inputs(rule: &dyn Rule, inputs: &[Option<&Tensor>]) -> Result<PackedInputs> {
+    let mut ahead = PackedInputs::default();
     let Some(packer) = packer() else { return Ok(ahead) };
     let all = rule.saved();
     for place in in_order(&all) {
@@ -210,7 +210,7 @@ pub(crate) fn pack_inputs(rule: &dyn Rule, inputs: &[Option<&Tensor>]) -> Result
 #[cold]
 pub(crate) fn pack_saved(
     node: &NodeRef,
-    ahead: &mut Ahead,
+    ahead: &mut PackedInputs,
     calculated: &[(&'static str, Tensor)],
     find: &dyn Fn(Source) -> Option<Tensor>,
 ) -> Result<()> {
@@ -297,12 +297,12 @@ impl Drop for UnpackedOnce {
     }
 }
 
-fn address(kept: &dyn Kept) -> usize {
+fn address(kept: &dyn Packed) -> usize {
     std::ptr::from_ref(kept).cast::<()>().addr()
 }
 
 /// The tensor that was packed.
-pub(super) fn unpack(kept: &dyn Kept) -> Result<Tensor> {
+pub(super) fn unpack(kept: &dyn Packed) -> Result<Tensor> {
     let known = UNPACKED.with_borrow(|unpacked| {
         unpacked.iter().find(|(place, _)| *place == address(kept)).map(|(_, tensor)| tensor.clone())
     });

@@ -57,7 +57,7 @@ impl Drop for Open {
 }
 
 /// A transform of this thread, for those who look from outside.
-pub struct Shown {
+pub struct Transform {
     /// Its number among the transforms and mappings of its thread.
     pub level: usize,
     /// Whether it is one of forward mode.
@@ -110,8 +110,9 @@ pub fn leave() {
 }
 
 /// The transforms of this thread, the innermost last.
-pub fn all() -> Vec<Shown> {
-    let shown = |open: &Open| Shown { level: open.level, forward: open.forward, recording: open.recording };
+pub fn all() -> Vec<Transform> {
+    let shown =
+        |open: &Open| Transform { level: open.level, forward: open.forward, recording: open.recording };
     FRAMES.with_borrow(|frames| frames.iter().map(shown).collect())
 }
 

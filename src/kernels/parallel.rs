@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::interrupt::{self, Asking, Interrupted};
-use crate::sharing::Company;
+use crate::sharing::ConcurrencyGuard;
 
 /// The number of threads that work is spread over; 0 until it is first asked for.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -283,7 +283,7 @@ fn run_chunks(chunks: usize, body: &dyn Body<usize>) {
         });
         return;
     };
-    let _company = Company::new();
+    let _threads = ConcurrencyGuard::new();
     // SAFETY: only the lifetime changes. The body is called for claimed chunks only, and this
     // function waits for every one of them below, also when a chunk panics.
     let body: &'static dyn Body<usize> = unsafe { std::mem::transmute(body) };

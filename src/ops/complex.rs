@@ -7,7 +7,7 @@
 //! it makes L less. For a function w of z with a complex derivative that is z̄ = w̄ · conj(dw/dz). Rules are
 //! equations over any field: they multiply by derivatives and know no conjugates. But what they say of the
 //! conjugates of what was kept are the conjugates of what they say of that itself, so on the way back the
-//! doors (`unary`, `binary`, `pointwise`, `bilinear`) give them these, and operations that have a rule for
+//! entry points (`unary`, `binary`, `pointwise`, `bilinear`) give them these, and operations that have a rule for
 //! gradients of their own load them. Forward, nothing is conjugated. Functions without a complex
 //! derivative say that they are not `ANALYTIC` and stand for themselves: they are here. The gradient of a
 //! real number is the real part of what arrives; the engine's check sees to that.

@@ -134,7 +134,7 @@ impl Op for Reading {
         Ok(smallvec![Samples::first(value)])
     }
 
-    fn shows(&self) -> Option<Creation> {
+    fn creation(&self) -> Option<Creation> {
         Some(Creation::Default)
     }
 }

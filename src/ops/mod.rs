@@ -179,8 +179,8 @@ elementwise2! {
     logaddexp, logaddexp_: pairs::LogAddExp::<false>, "The logarithm of the sum of the exponentials.";
     logaddexp2, logaddexp2_: pairs::LogAddExp::<true>, "The logarithm to base two of the sum of powers of two.";
     xlogy, xlogy_: pairs::Xlogy::<false>, "The first operand times the logarithm of the second.";
-    remainder, remainder_: division::Remainder, "What a division rounded down leaves over.";
-    fmod, fmod_: division::Fmod, "What a division rounded towards zero leaves over.";
+    remainder, remainder_: division::Remainder::<true>, "What a division rounded down leaves over.";
+    fmod, fmod_: division::Remainder::<false>, "What a division rounded towards zero leaves over.";
     pow, pow_: power::Pow::default(), "The first operand to the power of the second.";
     maximum, maximum_: extremes::Extreme::<true>, "The greater of two operands.";
     minimum, minimum_: extremes::Extreme::<false>, "The lesser of two operands.";

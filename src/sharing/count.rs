@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alone_and_in_company_it_counts_the_same() {
+    fn it_counts_the_same_for_one_thread_and_for_several() {
         for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {
             let count = Count::new(1);
             assert_eq!((count.add_if(first), count.add_if(second)), (1, 2));

@@ -222,7 +222,7 @@ mod tests {
     const WAYS: [(bool, bool); 4] = [(true, true), (true, false), (false, true), (false, false)];
 
     #[test]
-    fn what_is_taken_in_company_may_be_given_back_alone_and_the_other_way_round() {
+    fn a_lock_taken_among_several_threads_may_be_released_by_one_alone_and_the_other_way_round() {
         for (first, second) in WAYS {
             let lock = <RawLock as RawRwLock>::INIT;
             assert!(lock.try_read(first) && lock.try_read(second) && !lock.try_write(first));

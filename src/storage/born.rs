@@ -1,5 +1,5 @@
-//! Which blocks of memory come into being on a thread, for whoever has to know that he has seen where all that
-//! is calculated with came from.
+//! Which blocks of memory a thread has allocated while it recorded: the recorder has to know where all operands
+//! came from.
 
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;

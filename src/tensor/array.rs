@@ -181,7 +181,7 @@ impl Array {
     }
 
     /// The elements, to be overwritten in place. The layout must not show an element twice.
-    pub fn writable<T: Element>(&self) -> ArrayViewMutD<'_, T> {
+    pub(crate) fn writable<T: Element>(&self) -> ArrayViewMutD<'_, T> {
         assert!(self.layout.is_non_overlapping(), "an element that is shown twice is not written");
         let strides = match self.layout.numel() {
             // Expanded, without elements: ndarray does not see that nothing is shown twice.
@@ -196,12 +196,20 @@ impl Array {
     /// The elements as a slice, to be overwritten in place, if they lie in row-major order. Operands
     /// show none of them: see `overlaps`.
     #[expect(clippy::mut_from_ref, reason = "Note [Memory of tensors]")]
-    pub fn writable_slice<T: Element>(&self) -> Option<&mut [T]> {
+    pub(crate) fn writable_slice<T: Element>(&self) -> Option<&mut [T]> {
         if !self.layout.is_contiguous() {
             return None;
         }
         // SAFETY: as in `slice`; Note [Memory of tensors] for aliasing.
         Some(unsafe { std::slice::from_raw_parts_mut(self.start::<T>(), self.layout.numel()) })
+    }
+
+    /// Copies bytes into an array of bytes, from this one on; answers whether there are so many.
+    pub fn write_bytes(&self, first: usize, bytes: &[u8]) -> bool {
+        let end = first.checked_add(bytes.len());
+        let all = self.writable_slice::<u8>().zip(end);
+        let place = all.and_then(|(all, end)| all.get_mut(first..end));
+        place.map(|place| place.copy_from_slice(bytes)).is_some()
     }
 
     /// The first element.

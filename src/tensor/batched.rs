@@ -1,4 +1,4 @@
-//! Batched tensors: many samples that look like one, while a function is mapped over them.
+//! Batched tensors (`BatchedTensor`): all samples of a function that `vmap` maps, looking like one of them.
 //!
 //! Note [Batched tensors]
 //! ----
@@ -6,7 +6,7 @@
 //! it is a tensor of its own whose layout is that of a sample, around a `value` in which the samples
 //! lie along one dimension. What it knows of gradients and tangents concerns transforms that were
 //! entered above its level; those of the value concern the ones below. Operations find the highest
-//! level among their operands, compute with the values, and wrap what comes out (`ops::batch`).
+//! level among their operands, compute with the values, and wrap what comes out (`dispatch::batch`).
 //!
 //! The array of a batched tensor shows its first sample. Whoever asks for shape, type or version
 //! reads what holds for every sample; numbers are read from values only.
@@ -50,7 +50,7 @@ pub struct Mapping {
     size: usize,
     randomness: Randomness,
     open: AtomicBool,
-    /// Whoever meets its tensors looks closer as long as any may exist.
+    /// A thread that has seen one of its tensors is special as long as this exists: Note [Special threads].
     _there: MappingGuard,
 }
 
@@ -66,7 +66,7 @@ impl Drop for Open {
         self.mapping.open.store(false, Ordering::Relaxed);
         if Arc::strong_count(&self.mapping) > 1 {
             // Tensors of it are left behind.
-            mode::meet();
+            mode::note_batched();
         }
     }
 }

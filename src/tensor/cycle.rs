@@ -1,7 +1,7 @@
 //! Leaves whose gradient has a history that leads back to them: see Note [Circles].
 //!
-//! Such circles are looked for when the host lets go of a leaf, which is when most of them become
-//! ones, and whenever the host likes. For that the leaves with such gradients are put down.
+//! Such cycles are searched for when the host releases a leaf, which is when most of them become unreachable, and
+//! whenever the host asks. For that, leaves whose gradient has a history are listed.
 
 use parking_lot::Mutex;
 
@@ -14,15 +14,15 @@ use crate::tensor::host_object;
 const NEAR: usize = 10_000;
 
 /// Leaves whose gradient was recorded when it was set.
-static RECORDED: Mutex<Recorded> = Mutex::new(Recorded { leaves: Vec::new(), limit: 64 });
+static RECORDED: Mutex<RecordedLeaves> = Mutex::new(RecordedLeaves { leaves: Vec::new(), limit: 64 });
 
-struct Recorded {
+struct RecordedLeaves {
     leaves: Vec<WeakTensor>,
     /// The length at which those are sorted out that are no more.
     limit: usize,
 }
 
-impl Recorded {
+impl RecordedLeaves {
     fn sort_out(&mut self) -> Vec<Tensor> {
         let mut present = Vec::with_capacity(self.leaves.len());
         self.leaves.retain(|leaf| match leaf.upgrade() {

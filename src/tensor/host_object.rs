@@ -117,12 +117,12 @@ impl Foreign {
 }
 
 impl Tensor {
-    /// Has this thread look closer from now on if the tensor is batched, which whoever hands one to the engine calls:
-    /// see Note [Special threads].
+    /// Makes this thread special if the tensor is batched; called wherever a tensor enters the engine: see Note [Special
+    /// threads].
     #[inline(always)]
-    pub fn meet(&self) {
+    pub fn note_batched(&self) {
         if self.foreign().batched.load(Ordering::Relaxed) {
-            mode::meet();
+            mode::note_batched();
         }
     }
 

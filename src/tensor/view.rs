@@ -4,7 +4,7 @@
 //! ----
 //! A view is a tensor on its base's memory. Its base is always the tensor at the root: views of
 //! views have the same one. A write to a view in place gives the base a new history (see
-//! `ops::in_place`), and the other views' edges are then out of date. They are not looked up and
+//! `dispatch::in_place`), and the other views' edges are then out of date. They are not looked up and
 //! mended: each view remembers the version of the memory at which its edge was right, and an edge
 //! that is asked for at another version is made anew: as a strided window on the base, or where that was asked
 //! for by doing again what made the view.

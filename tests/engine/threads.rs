@@ -10,7 +10,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rushlight::engine::{self, Options};
 use rushlight::graph::mode::GradModeGuard;
-use rushlight::graph::{At, Call, Edge, Form, Forms, Gradients, Hook, Node, Rule};
+use rushlight::graph::{At, Edge, Form, Forms, Gradients, Hook, HookCall, Node, Rule};
 use rushlight::kernels::parallel;
 use rushlight::ops;
 use rushlight::ops::creation::cast;
@@ -266,7 +266,7 @@ fn builders_and_sweepers_share_one_graph() {
 struct Noted(Arc<Mutex<Vec<ThreadId>>>);
 
 impl Hook for Noted {
-    fn call(&self, _call: Call<'_>) -> Result<()> {
+    fn call(&self, _call: HookCall<'_>) -> Result<()> {
         self.0.lock().push(thread::current().id());
         Ok(())
     }

@@ -8,7 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use rushlight::dispatch::custom;
-use rushlight::dispatch::custom::{Call, Outcome};
+use rushlight::dispatch::custom::{FunctionCall, Outcome};
 use rushlight::dispatch::record::gradient_edges;
 use rushlight::graph::mode::{self, GradModeGuard};
 use rushlight::graph::observe::profile;
@@ -185,8 +185,13 @@ fn finish<'py>(
         true => kept_apart(py, &wishes),
         false => Tensors::new(),
     };
-    let call =
-        Call { inputs, outputs: &outputs, dirty: &dirty, constant: &constant, kept_apart: &kept_apart };
+    let call = FunctionCall {
+        inputs,
+        outputs: &outputs,
+        dirty: &dirty,
+        constant: &constant,
+        kept_apart: &kept_apart,
+    };
     let mut outcome = custom::adopt(&call, edges, || Custom::new(context)).map_err(raise)?;
     if outcome.stray {
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), STRAY, 1)?;
@@ -214,7 +219,11 @@ fn finish<'py>(
 }
 
 /// Has the tangents of the inputs pass the function, which finds the inputs at its context meanwhile.
-fn pass_tangents(context: &Bound<'_, FunctionBase>, outcome: &mut Outcome, call: &Call<'_>) -> PyResult<()> {
+fn pass_tangents(
+    context: &Bound<'_, FunctionBase>,
+    outcome: &mut Outcome,
+    call: &FunctionCall<'_>,
+) -> PyResult<()> {
     context.get().state().primals = call.inputs.into();
     let passed = outcome.pass_tangents(call);
     let primals = std::mem::take(&mut context.get().state().primals);

@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
-use rushlight::dispatch::long_work::Aside;
+use rushlight::dispatch::long_work::HostCodeGuard;
 use rushlight::graph::{At, Gradients, NodeRef, Rule, Traits};
 use rushlight::ops::creation::create;
 use rushlight::origin::Origin;
@@ -59,7 +59,7 @@ impl Rule for Custom {
     }
 
     fn vjp(&self, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let _aside = Aside::new();
+        let _aside = HostCodeGuard::new();
         let answers = Python::attach(|py| self.backward(py, gradients)).map_err(carry)?;
         for (edge, answer) in at.node.edges().iter().zip(&answers) {
             if let (Some(edge), Some(answer)) = (edge, answer)
@@ -73,7 +73,7 @@ impl Rule for Custom {
     }
 
     fn jvp(&self, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let _aside = Aside::new();
+        let _aside = HostCodeGuard::new();
         Python::attach(|py| self.forward(py, tangents)).map_err(carry)
     }
 

@@ -3,7 +3,7 @@ use super::entries::{both, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Room, Way};
+use crate::outputs::{OutPolicy, UnbatchedTarget};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dispatch::binary;
@@ -12,7 +12,7 @@ use rushlight::ops;
 use rushlight::ops::pointwise::arithmetic::{Add, Sub};
 
 /// How what is changed in place is written.
-const CHANGED: Way = Way::PLAIN.in_place_as(|_| ".Tensor");
+const CHANGED: OutPolicy = OutPolicy::PLAIN.in_place_as(|_| ".Tensor");
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
@@ -25,7 +25,7 @@ pub(super) const TABLE: &[Function] = &[
         "The sum of `input` and `alpha * other`.",
         add,
     )
-    .written(&Way::ALIGNED),
+    .written(&OutPolicy::ALIGNED),
     both(
         "sub",
         &[
@@ -35,7 +35,7 @@ pub(super) const TABLE: &[Function] = &[
         "The difference of `input` and `alpha * other`.",
         sub,
     )
-    .written(&Way::ALIGNED),
+    .written(&OutPolicy::ALIGNED),
     both(
         "subtract",
         &[
@@ -45,7 +45,7 @@ pub(super) const TABLE: &[Function] = &[
         "The difference of `input` and `alpha * other`.",
         sub,
     )
-    .written(&Way::ALIGNED.refused_as("sub")),
+    .written(&OutPolicy::ALIGNED.refused_as("sub")),
     method(
         "add_",
         &[
@@ -55,7 +55,7 @@ pub(super) const TABLE: &[Function] = &[
         "Adds `alpha * other` in place.",
         add_,
     )
-    .written(&CHANGED.without_room(|_| Room::Shape)),
+    .written(&CHANGED.unbatched_target(|_| UnbatchedTarget::Shape)),
     method(
         "sub_",
         &[
@@ -65,7 +65,7 @@ pub(super) const TABLE: &[Function] = &[
         "Subtracts `alpha * other` in place.",
         sub_,
     )
-    .written(&CHANGED.without_room(|_| Room::Arithmetic)),
+    .written(&CHANGED.unbatched_target(|_| UnbatchedTarget::Arithmetic)),
     method(
         "subtract_",
         &[

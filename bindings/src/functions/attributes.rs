@@ -5,7 +5,7 @@ use super::entries::{function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Room, Way};
+use crate::outputs::{OutPolicy, UnbatchedTarget};
 use crate::returns::ToPython;
 use crate::size::wrap_size;
 use crate::tensor::history::{detached, forget};
@@ -48,7 +48,7 @@ pub(super) const TABLE: &[Function] = &[
         forget(a.tensor(0)?)?;
         answer(a, a.object(0))
     })
-    .written(&Way::PLAIN.without_room(|_| Room::Found)),
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Found)),
     method(
         "size",
         &["(Tensor input, int? dim=None) -> Size | int"],

@@ -2,7 +2,7 @@
 use super::entries::{both, in_place};
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::outputs::{Room, Way, types};
+use crate::outputs::{OutPolicy, UnbatchedTarget, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::Operand;
@@ -23,11 +23,11 @@ const BOUND_ABOVE: &[&str] =
 const BOUND_BELOW_IN_PLACE: &[&str] = &["(Tensor input, Tensor min)", "(Tensor input, Number min)"];
 const BOUND_ABOVE_IN_PLACE: &[&str] = &["(Tensor input, Tensor max)", "(Tensor input, Number max)"];
 
-const TWO_BOUNDS: Way = Way::ALIGNED
+const TWO_BOUNDS: OutPolicy = OutPolicy::ALIGNED
     .typed(types::found_of_one)
     .in_place_as(|given| given.named(1, ".Tensor", ""))
     .out_as(|given| given.named(2, ".Tensor_out", ".out"));
-const ONE_BOUND: Way = TWO_BOUNDS.without_room(|_| Room::Arithmetic);
+const ONE_BOUND: OutPolicy = TWO_BOUNDS.unbatched_target(|_| UnbatchedTarget::Arithmetic);
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[

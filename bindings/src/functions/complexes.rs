@@ -2,7 +2,7 @@
 use super::entries::{both, function, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::pointwise::compare;
@@ -25,14 +25,14 @@ pub(super) const TABLE: &[Function] = &[
         "Complex numbers of these real and imaginary parts.",
         |a| complex::complex(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.once().typed(types::combined)),
+    .written(&OutPolicy::PLAIN.once().typed(types::combined)),
     function(
         "polar",
         &["(Tensor abs, Tensor angle, *, Tensor out=None)"],
         "Complex numbers of these magnitudes and angles.",
         |a| complex::polar(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.once().typed(types::combined)),
+    .written(&OutPolicy::PLAIN.once().typed(types::combined)),
     function("real", ONE, "The real parts, on the same memory.", |a| of(a, conjugate::real)),
     function("imag", ONE, "The imaginary parts, on the same memory.", |a| of(a, conjugate::imag)),
     function("view_as_real", ONE, "Both parts along a last dimension, on the same memory.", |a| {
@@ -46,7 +46,7 @@ pub(super) const TABLE: &[Function] = &[
     ),
     both("conj", ONE, "The conjugates, on the same memory.", |a| of(a, |x| conjugate::conj(x.clone()))),
     both("conj_physical", OUT, "The conjugates in memory of their own.", |a| of(a, complex::conj_physical))
-        .written(&Way::ALIGNED.unknown("conj_physical").typed(types::found)),
+        .written(&OutPolicy::ALIGNED.unknown("conj_physical").typed(types::found)),
     both("conj_physical_", ONE, "Every element conjugated in place.", |a| {
         in_place(a, complex::conj_physical_(a.tensor(0)?))
     }),
@@ -57,7 +57,7 @@ pub(super) const TABLE: &[Function] = &[
         of(a, |x| if x.dtype().is_complex() { Ok(x.clone()) } else { conjugate::resolve(x) })
     }),
     function("_neg_view", ONE, "The negatives, on the same memory.", |a| of(a, conjugate::negative_view)),
-    both("angle", OUT, "The angle of every element.", |a| of(a, complex::angle)).written(&Way::ALIGNED),
+    both("angle", OUT, "The angle of every element.", |a| of(a, complex::angle)).written(&OutPolicy::ALIGNED),
     both("isreal", ONE, "Whether elements have no imaginary part.", |a| of(a, compare::isreal)),
     function("is_conj", YES_OR_NO, "Whether conjugates of the memory are shown.", |a| {
         is_conj(a.tensor(0)?).to_python(a.py()).map(Bound::unbind)

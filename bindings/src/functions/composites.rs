@@ -3,7 +3,7 @@ use super::entries::{both, function, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Shape, Way, types};
+use crate::outputs::{OutPolicy, Shape, types};
 use crate::returns::ToPython;
 use crate::warnings::Once;
 use pyo3::exceptions::PyUserWarning;
@@ -87,16 +87,16 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, Tensor other, int[] dims_self, int[] dims_other, *, Tensor out=None)"],
         "Sums of products over pairs of dimensions.",
         |a| tensordot(a.tensor(0)?, a.tensor(1)?, &a.ints(2)?, &a.ints(3)?).answer(a.py()),
-    ).written(&Way::PLAIN.copied().typed(types::contracted)),
+    ).written(&OutPolicy::PLAIN.copied().typed(types::contracted)),
     both(
         "kron",
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
         "Every element times the whole of another tensor.",
         |a| kron(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
-    ).written(&Way::APART.refused_as("mul")),
+    ).written(&OutPolicy::APART.refused_as("mul")),
     both("addbmm", ADDBMM, "`beta * input + alpha * sum(batch1 @ batch2)`.", |a| {
         addbmm(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).answer(a.py())
-    }).written(&Way::OF_FIRST.shaped(Shape::Silent).typed(types::batched)),
+    }).written(&OutPolicy::OF_FIRST.shaped(Shape::Silent).typed(types::batched)),
     method("addbmm_", ADDBMM, "`addbmm` in place.", |a| {
         let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
         let (beta, alpha) = (a.number(3)?, a.number(4)?);
@@ -104,7 +104,7 @@ pub(super) const TABLE: &[Function] = &[
     }),
     both("addr", ADDR, "`beta * input + alpha * outer(vec1, vec2)`.", |a| {
         addr(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).answer(a.py())
-    }).written(&Way::ALIGNED),
+    }).written(&OutPolicy::ALIGNED),
     method("addr_", ADDR, "`addr` in place.", |a| {
         let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
         let (beta, alpha) = (a.number(3)?, a.number(4)?);
@@ -112,7 +112,7 @@ pub(super) const TABLE: &[Function] = &[
     }),
     both("float_power", POWERS, "Powers in double precision.", |a| {
         float_power(a.operand(0)?, a.operand(1)?).answer(a.py())
-    }).written(&Way::ALIGNED.refused_as("pow").typed(types::float_power).out_of_pairs()),
+    }).written(&OutPolicy::ALIGNED.refused_as("pow").typed(types::float_power).out_of_pairs()),
     method(
         "float_power_",
         &["(Tensor input, Tensor exponent)", "(Tensor input, Number exponent)"],
@@ -130,14 +130,14 @@ pub(super) const TABLE: &[Function] = &[
             }
             in_place(a, rushlight::ops::pow_(x, exponent))
         },
-    ).written(&Way::PLAIN.overloaded()),
+    ).written(&OutPolicy::PLAIN.overloaded()),
     inner("atleast_3d", &["(Tensor input)"], "The tensor with at least three dimensions.", |a| {
         atleast_3d(a.tensor(0)?).answer(a.py())
     }),
-    function("dstack", JOIN, "Tensors behind each other in the third dimension.", |a| joined(a, dstack)).written(&Way::JOINED.refused_as("cat")),
+    function("dstack", JOIN, "Tensors behind each other in the third dimension.", |a| joined(a, dstack)).written(&OutPolicy::JOINED.refused_as("cat")),
     function("column_stack", JOIN, "Vectors and matrices beside each other as columns.", |a| {
         joined(a, column_stack)
-    }).written(&Way::JOINED.refused_as("cat")),
+    }).written(&OutPolicy::JOINED.refused_as("cat")),
     both("rot90", &["(Tensor input, int k=1, int[] dims=[0,1])"], "The tensor turned by quarters.", |a| {
         rot90(a.tensor(0)?, a.int(1)?, &a.ints(2)?).answer(a.py())
     }),
@@ -186,7 +186,7 @@ pub(super) const TABLE: &[Function] = &[
             diff(a.tensor(0)?, a.int(1)?, a.int(2)?, a.optional_tensor(3), a.optional_tensor(4))
                 .answer(a.py())
         },
-    ).written(&Way::APART.once().refused_as("sub")),
+    ).written(&OutPolicy::APART.once().refused_as("sub")),
     function("trapezoid", AREA, "The area under points that are joined by lines.", |a| area(a, trapezoid)),
     function(
         "trapz",
@@ -228,7 +228,7 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, float p, int dim, bool keepdim)"],
         "The norms along a dimension.",
         |a| norm_along(a.tensor(0)?, a.float(1)?, a.int(2)?, a.boolean(3)).answer(a.py()),
-    ).written(&Way::PLAIN.refused_as("linalg_vector_norm").typed(types::same)),
+    ).written(&OutPolicy::PLAIN.refused_as("linalg_vector_norm").typed(types::same)),
     both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The norm of a difference.", |a| {
         dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).answer(a.py())
     }),
@@ -237,7 +237,7 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, Number p, int dim, Number maxnorm, *, Tensor out=None)"],
         "Parts scaled down to a norm.",
         |a| renorm(a.tensor(0)?, a.number(1)?, a.int(2)?, a.number(3)?).answer(a.py()),
-    ).written(&Way::OF_FIRST.typed(types::same)),
+    ).written(&OutPolicy::OF_FIRST.typed(types::same)),
     method(
         "renorm_",
         &["(Tensor input, Number p, int dim, Number maxnorm)"],
@@ -265,13 +265,13 @@ pub(super) const TABLE: &[Function] = &[
                 None => Err(raise(Error::CrossNone {}.into())),
             }
         },
-    ).written(&Way::APART.refused_as("linalg_cross").typed(types::same)),
+    ).written(&OutPolicy::APART.refused_as("linalg_cross").typed(types::same)),
     inner(
         "linalg_cross",
         &["(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)"],
         "Vectors crossed with others.",
         |a| cross(a.tensor(0)?, a.tensor(1)?, a.int(2)?).answer(a.py()),
-    ).written(&Way::APART.typed(types::same)),
+    ).written(&OutPolicy::APART.typed(types::same)),
     both(
         "bincount",
         &["(Tensor input, Tensor? weights=None, int minlength=0)"],
@@ -287,7 +287,7 @@ pub(super) const TABLE: &[Function] = &[
             }
         };
         isin(&made(0)?, &made(1)?, a.boolean(3)).answer(a.py())
-    }).written(&Way::PLAIN.unrecorded().typed(types::same).out_of_pairs()),
+    }).written(&OutPolicy::PLAIN.unrecorded().typed(types::same).out_of_pairs()),
     method("tril_", &["(Tensor input, int diagonal=0)"], "Zeros above a diagonal, in place.", |a| {
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
         in_place(a, writing::through(x, &[], |x| triangle::tril(x, diagonal)))

@@ -2,7 +2,7 @@
 use super::entries::{both, function};
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::outputs::{Shape, Way, types};
+use crate::outputs::{OutPolicy, Shape, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -28,11 +28,11 @@ const PLAIN: &[&str] = &["(Tensor input, *, Tensor out=None)"];
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
     function("alias_copy", PLAIN, "The tensor, copied.", |a| alias_copy(a.tensor(0)?).answer(a.py()))
-        .written(&Way::VIEWED.unknown("alias_copy")),
+        .written(&OutPolicy::VIEWED.unknown("alias_copy")),
     function("detach_copy", PLAIN, "The tensor without its history, copied.", |a| {
         random::detach_copy(a.tensor(0)?).answer(a.py())
     })
-    .written(&Way::VIEWED.unknown("detach_copy")),
+    .written(&OutPolicy::VIEWED.unknown("detach_copy")),
     function(
         "as_strided_copy",
         &["(Tensor input, int[] size, int[] stride, int? storage_offset=None, *, Tensor out=None)"],
@@ -42,12 +42,12 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "AsStridedBackward0_copy", move |x| strided::as_strided(x, &size, &stride, offset))
         },
     )
-    .written(&Way::VIEWED.unknown("as_strided_copy")),
+    .written(&OutPolicy::VIEWED.unknown("as_strided_copy")),
     function("diagonal_copy", DIAGONAL, "`diagonal`, copied.", |a| {
         let (offset, first, second) = (a.int(1)?, a.int(2)?, a.int(3)?);
         copy(a, "DiagonalBackward0_copy", move |x| part::diagonal(x, offset, first, second))
     })
-    .written(&Way::VIEWED.unknown("diagonal_copy")),
+    .written(&OutPolicy::VIEWED.unknown("diagonal_copy")),
     function(
         "expand_copy",
         &["(Tensor input, int[] size, *, bool implicit=False, Tensor out=None)"],
@@ -57,7 +57,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "ExpandBackward0_copy", move |x| expand::expand(x, &size))
         },
     )
-    .written(&Way::VIEWED.unknown("expand_copy")),
+    .written(&OutPolicy::VIEWED.unknown("expand_copy")),
     function(
         "permute_copy",
         &["(Tensor input, int[] dims, *, Tensor out=None)"],
@@ -67,7 +67,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "PermuteBackward0_copy", move |x| permute::permute(x, &dims))
         },
     )
-    .written(&Way::VIEWED.unknown("permute_copy")),
+    .written(&OutPolicy::VIEWED.unknown("permute_copy")),
     function(
         "select_copy",
         &["(Tensor input, int dim, int index, *, Tensor out=None)"],
@@ -77,7 +77,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "SelectBackward0_copy", move |x| part::select(x, dim, index))
         },
     )
-    .written(&Way::VIEWED.unknown("select_copy")),
+    .written(&OutPolicy::VIEWED.unknown("select_copy")),
     function(
         "slice_copy",
         &["(Tensor input, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor out=None)"],
@@ -87,14 +87,14 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "SliceBackward0_copy", move |x| part::slice(x, dim, start, end, step))
         },
     )
-    .written(&Way::VIEWED.unknown("slice_copy")),
+    .written(&OutPolicy::VIEWED.unknown("slice_copy")),
     both(
         "narrow_copy",
         &["(Tensor input, int dim, int start, int length, *, Tensor out=None)"],
         "`narrow`, copied.",
         |a| narrow_copy(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.shaped(Shape::Silent).typed(types::narrowed)),
+    .written(&OutPolicy::PLAIN.shaped(Shape::Silent).typed(types::narrowed)),
     function("squeeze_copy", SQUEEZE, "`squeeze`, copied.", |a| match a.overload() {
         0 => copy(a, "SqueezeBackward0_copy", |x| squeeze::squeeze(x, Squeezed::All)),
         1 => {
@@ -106,9 +106,9 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "SqueezeBackward2_copy", move |x| squeeze::squeeze(x, Squeezed::Several(&dims)))
         }
     })
-    .written(&Way::VIEWED.unknown("squeeze_copy")),
+    .written(&OutPolicy::VIEWED.unknown("squeeze_copy")),
     function("t_copy", PLAIN, "`t`, copied.", |a| copy(a, "TBackward0_copy", permute::t))
-        .written(&Way::VIEWED.unknown("t_copy")),
+        .written(&OutPolicy::VIEWED.unknown("t_copy")),
     function(
         "transpose_copy",
         &["(Tensor input, int dim0, int dim1, *, Tensor out=None)"],
@@ -118,7 +118,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "TransposeBackward0_copy", move |x| permute::transpose(x, first, second))
         },
     )
-    .written(&Way::VIEWED.unknown("transpose_copy")),
+    .written(&OutPolicy::VIEWED.unknown("transpose_copy")),
     function(
         "unfold_copy",
         &["(Tensor input, int dimension, int size, int step, *, Tensor out=None)"],
@@ -128,7 +128,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "UnfoldBackward0_copy", move |x| part::windows(x, dim, size, step))
         },
     )
-    .written(&Way::VIEWED.unknown("unfold_copy")),
+    .written(&OutPolicy::VIEWED.unknown("unfold_copy")),
     function(
         "unsqueeze_copy",
         &["(Tensor input, int dim, *, Tensor out=None)"],
@@ -138,7 +138,7 @@ pub(super) const TABLE: &[Function] = &[
             copy(a, "UnsqueezeBackward0_copy", move |x| squeeze::unsqueeze(x, dim))
         },
     )
-    .written(&Way::VIEWED.unknown("unsqueeze_copy")),
+    .written(&OutPolicy::VIEWED.unknown("unsqueeze_copy")),
     function(
         "view_copy",
         &[
@@ -158,15 +158,15 @@ pub(super) const TABLE: &[Function] = &[
             }
         },
     )
-    .written(&Way::VIEWED.unknown("view_copy")),
+    .written(&OutPolicy::VIEWED.unknown("view_copy")),
     function("view_as_real_copy", PLAIN, "`view_as_real`, copied.", |a| {
         read_otherwise(a, conjugate::view_as_real)
     })
-    .written(&Way::VIEWED.unknown("view_as_real_copy")),
+    .written(&OutPolicy::VIEWED.unknown("view_as_real_copy")),
     function("view_as_complex_copy", PLAIN, "`view_as_complex`, copied.", |a| {
         read_otherwise(a, conjugate::view_as_complex)
     })
-    .written(&Way::VIEWED.unknown("view_as_complex_copy")),
+    .written(&OutPolicy::VIEWED.unknown("view_as_complex_copy")),
     function("unbind_copy", &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"], "`unbind`, copied.", |a| {
         let dim = a.int(1)?;
         copies(a, "UnbindBackward0_copy", move |x| split::unbind(x, dim))

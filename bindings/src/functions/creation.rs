@@ -5,7 +5,7 @@ use super::factory::{made, made_like, options};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Shape, Way, types};
+use crate::outputs::{OutPolicy, Shape, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -30,12 +30,12 @@ pub(super) const TABLE: &[Function] = &[
         let size = a.ints(0)?;
         made(a, 2, default_dtype::get(), |dtype| create::zeros(&size, dtype))
     })
-    .written(&Way::MADE.unknown("zeros")),
+    .written(&OutPolicy::MADE.unknown("zeros")),
     function("ones", SIZED, "A tensor of ones.", |a| {
         let size = a.ints(0)?;
         made(a, 2, default_dtype::get(), |dtype| create::full(&size, ONE, dtype))
     })
-    .written(&Way::MADE.unknown("ones")),
+    .written(&OutPolicy::MADE.unknown("ones")),
     function(
         "empty",
         &[options!("(int[] size, *, memory_format? memory_format=None, Tensor out=None, ")],
@@ -49,7 +49,7 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 3, default_dtype::get(), |dtype| create::empty_in(&size, order, dtype))
         },
     )
-    .written(&Way::PLAIN.resizing().typed(types::any)),
+    .written(&OutPolicy::PLAIN.resizing().typed(types::any)),
     function(
         "empty_strided",
         &[options!("(int[] size, int[] stride, *, ")],
@@ -77,7 +77,7 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 3, scalar_type(value), |dtype| create::full(&size, value, dtype))
         },
     )
-    .written(&Way::MADE.unknown("full")),
+    .written(&OutPolicy::MADE.unknown("full")),
     function(
         "scalar_tensor",
         &[options!("(Number s, *, ")],
@@ -135,7 +135,7 @@ pub(super) const TABLE: &[Function] = &[
             made(a, last + 2, default_dtype::get(), |dtype| create::eye(rows, columns, dtype))
         },
     )
-    .written(&Way::MADE.unknown("eye")),
+    .written(&OutPolicy::MADE.unknown("eye")),
     function(
         "arange",
         &[
@@ -146,7 +146,7 @@ pub(super) const TABLE: &[Function] = &[
         "The numbers from `start` to before `end`, `step` apart.",
         arange,
     )
-    .written(&Way::MADE.unknown("arange").shaped(Shape::Counted).typed(types::cast)),
+    .written(&OutPolicy::MADE.unknown("arange").shaped(Shape::Counted).typed(types::cast)),
     function(
         "linspace",
         &[
@@ -165,7 +165,7 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 4, spaced_type(&[start, end]), |dtype| ranges::linspace(start, end, steps, dtype))
         },
     )
-    .written(&Way::MADE.unknown("linspace").shaped(Shape::InLine)),
+    .written(&OutPolicy::MADE.unknown("linspace").shaped(Shape::InLine)),
     inner(
         "linspaces",
         &["(Tensor start, Tensor end, int steps)"],
@@ -192,7 +192,7 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 5, spaced_type(&[start, end]), |dtype| ranges::logspace(start, end, steps, base, dtype))
         },
     )
-    .written(&Way::MADE.unknown("logspace").shaped(Shape::InLine)),
+    .written(&OutPolicy::MADE.unknown("logspace").shaped(Shape::InLine)),
 ];
 
 fn new(arguments: &Arguments<'_, '_>, first: usize, value: Scalar) -> PyResult<Py<PyAny>> {

@@ -3,7 +3,7 @@
 use super::entries::{both, forms, function, in_own_order, in_place, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::outputs::{Room, Way, types};
+use crate::outputs::{OutPolicy, UnbatchedTarget, types};
 use crate::returns::ToPython;
 use crate::warnings::Once;
 use crate::writes::warn_repeated;
@@ -74,14 +74,16 @@ const NEAR: &[&str] =
     &["(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)"];
 
 /// How operations write that have overloads, or rules for batches, of their own.
-const CALCULATED: Way = Way::ALIGNED.in_place_as(|_| ".Tensor").without_room(|_| Room::Arithmetic);
-const BITWISE: Way = Way::ALIGNED.overloaded().without_room(|_| Room::Shape);
-const SHIFTED: Way = BITWISE
+const CALCULATED: OutPolicy =
+    OutPolicy::ALIGNED.in_place_as(|_| ".Tensor").unbatched_target(|_| UnbatchedTarget::Arithmetic);
+const BITWISE: OutPolicy = OutPolicy::ALIGNED.overloaded().unbatched_target(|_| UnbatchedTarget::Shape);
+const SHIFTED: OutPolicy = BITWISE
     .in_place_as(|given| given.named(1, ".Tensor", ".Tensor_Scalar"))
     .out_as(|given| given.named(2, ".Tensor_out", ".Tensor_Scalar_out"));
-const MASKED_OVER: Way = Way::PLAIN
-    .in_place_as(|given| given.named(2, ".Tensor", ".Scalar"))
-    .without_room(|given| if given.tensors.len() < 2 { Room::Arithmetic } else { Room::Fallback });
+const MASKED_OVER: OutPolicy =
+    OutPolicy::PLAIN.in_place_as(|given| given.named(2, ".Tensor", ".Scalar")).unbatched_target(|given| {
+        if given.tensors.len() < 2 { UnbatchedTarget::Arithmetic } else { UnbatchedTarget::Fallback }
+    });
 
 /// Both operands.
 fn pair<'a>(a: &Arguments<'a, '_>) -> PyResult<(Operand<'a>, Operand<'a>)> {
@@ -95,12 +97,12 @@ fn target<'a>(a: &Arguments<'a, '_>) -> PyResult<(&'a Tensor, Operand<'a>)> {
 
 /// `forms` of an operation of one tensor.
 macro_rules! one {
-    ($name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr) => {
-        one!($name, $underscored, $call, $change, $doc, $way, in_place)
+    ($name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $policy:expr) => {
+        one!($name, $underscored, $call, $change, $doc, $policy, in_place)
     };
-    ($name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr, $answer:ident) => {
+    ($name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $policy:expr, $answer:ident) => {
         [
-            both($name, ONE, $doc, |a| $call(a.tensor(0)?).answer(a.py())).written($way),
+            both($name, ONE, $doc, |a| $call(a.tensor(0)?).answer(a.py())).written($policy),
             both($underscored, ONE_IN_PLACE, concat!($doc, " In place."), |a| {
                 $answer(a, $change(a.tensor(0)?))
             }),
@@ -179,10 +181,10 @@ pub(super) const CHOICES: &[Function] = &[
     both("div", DIVIDED, "The quotient of two operands, rounded if wanted.", divided).written(&CALCULATED),
     method("div_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place).written(&CALCULATED),
     both("divide", DIVIDE, "The quotient of two operands, rounded if wanted.", divided)
-        .written(&Way::ALIGNED.refused_as("div")),
+        .written(&OutPolicy::ALIGNED.refused_as("div")),
     method("divide_", DIVIDE_IN_PLACE, "Divides in place.", divided_in_place).written(&CALCULATED),
     both("round", ROUNDED, "Every element rounded, halves to even ones.", rounded)
-        .written(&Way::ALIGNED.typed(types::found)),
+        .written(&OutPolicy::ALIGNED.typed(types::found)),
     both("round_", ROUNDED_IN_PLACE, "Rounds every element, halves to even ones.", rounded_in_place),
     both("masked_fill", MASKED, "The elements, and a value where the mask holds.", |a| {
         select::masked_fill(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).answer(a.py())
@@ -204,7 +206,7 @@ pub(super) const CHOICES: &[Function] = &[
         "Elements of one operand where the condition holds, of the other elsewhere.",
         chosen,
     )
-    .written(&Way::ALIGNED.typed(types::chosen).out_as(|_| ".self_out")),
+    .written(&OutPolicy::ALIGNED.typed(types::chosen).out_as(|_| ".self_out")),
     method(
         "where",
         &["(Tensor input, Tensor condition, Tensor other)", "(Tensor input, Tensor condition, Number other)"],
@@ -244,19 +246,19 @@ pub(super) const STRICT: &[Function] = &[
     both("maximum", TENSORS, "The greater of two elements.", |a| {
         pair(a).and_then(|(p, q)| rushlight::ops::maximum(p, q).answer(a.py()))
     })
-    .written(&Way::ALIGNED),
+    .written(&OutPolicy::ALIGNED),
     both("minimum", TENSORS, "The lesser of two elements.", |a| {
         pair(a).and_then(|(p, q)| rushlight::ops::minimum(p, q).answer(a.py()))
     })
-    .written(&Way::ALIGNED),
+    .written(&OutPolicy::ALIGNED),
     both("fmax", TENSORS, "The greater of two elements, of which one may not be a number.", |a| {
         pair(a).and_then(|(p, q)| rushlight::ops::fmax(p, q).answer(a.py()))
     })
-    .written(&Way::ALIGNED),
+    .written(&OutPolicy::ALIGNED),
     both("fmin", TENSORS, "The lesser of two elements, of which one may not be a number.", |a| {
         pair(a).and_then(|(p, q)| rushlight::ops::fmin(p, q).answer(a.py()))
     })
-    .written(&Way::ALIGNED),
+    .written(&OutPolicy::ALIGNED),
     function("rsub", REVERSED, "The difference of `other` and `alpha * input`.", |a| {
         let (p, q) = pair(a)?;
         binary::apply(Rsub { alpha: a.number(2)? }, p, q).answer(a.py())
@@ -277,52 +279,52 @@ pub(super) const TESTS: &[Function] = &[
     both("isposinf", ONE, "Whether elements are infinitely great.", |a| {
         compare::isposinf(a.tensor(0)?).answer(a.py())
     })
-    .written(&Way::PLAIN.once().unrecorded().typed(types::truth)),
+    .written(&OutPolicy::PLAIN.once().unrecorded().typed(types::truth)),
     both("isneginf", ONE, "Whether elements are infinitely little.", |a| {
         compare::isneginf(a.tensor(0)?).answer(a.py())
     })
-    .written(&Way::PLAIN.once().unrecorded().typed(types::truth)),
+    .written(&OutPolicy::PLAIN.once().unrecorded().typed(types::truth)),
 ];
 
 /// Operations and their in-place forms.
 pub(super) const PAIRS: &[Function] = FORMS.as_flattened();
 
 const FORMS: &[[Function; 2]] = &[
-    forms!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "Whether elements are equal.", &Way::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", compare::ne, compare::ne_, "Whether elements differ.", &Way::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "less", "less_", compare::lt, compare::lt_, "Whether elements are less.", &Way::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "le", "le_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", compare::le, compare::le_, "Whether elements are not greater.", &Way::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", compare::gt, compare::gt_, "Whether elements are greater.", &Way::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", compare::ge, compare::ge_, "Whether elements are not less.", &Way::COMPARED.overloaded()),
-    forms!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", logical::and, logical::and_, "Whether both elements hold.", &Way::COMPARED.without_room(|_| Room::Arithmetic), in_own_order),
-    forms!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", logical::or, logical::or_, "Whether either element holds.", &Way::COMPARED.without_room(|_| Room::Arithmetic), in_own_order),
-    forms!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", logical::xor, logical::xor_, "Whether one of two elements holds.", &Way::COMPARED.without_room(|_| Room::Arithmetic), in_own_order),
+    forms!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "Whether elements are equal.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", compare::ne, compare::ne_, "Whether elements differ.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", compare::ne, compare::ne_, "Whether elements differ.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", compare::lt, compare::lt_, "Whether elements are less.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "less", "less_", compare::lt, compare::lt_, "Whether elements are less.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "le", "le_", compare::le, compare::le_, "Whether elements are not greater.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", compare::le, compare::le_, "Whether elements are not greater.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", compare::gt, compare::gt_, "Whether elements are greater.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", compare::gt, compare::gt_, "Whether elements are greater.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", compare::ge, compare::ge_, "Whether elements are not less.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", compare::ge, compare::ge_, "Whether elements are not less.", &OutPolicy::COMPARED.overloaded()),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", logical::and, logical::and_, "Whether both elements hold.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), in_own_order),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", logical::or, logical::or_, "Whether either element holds.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), in_own_order),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", logical::xor, logical::xor_, "Whether one of two elements holds.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), in_own_order),
     forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have.", &BITWISE),
     forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has.", &BITWISE),
     forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has.", &BITWISE),
     forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up.", &SHIFTED),
     forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down.", &SHIFTED),
-    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down.", &Way::ALIGNED.unknown("floor_divide").in_place_as(|_| ".Tensor")),
+    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "floor_divide", "floor_divide_", division::floor_divide, division::floor_divide_, "The quotient rounded down.", &OutPolicy::ALIGNED.unknown("floor_divide").in_place_as(|_| ".Tensor")),
     forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "true_divide", "true_divide_", rushlight::ops::div, rushlight::ops::div_, "The quotient.", &CALCULATED.refused_as("div")),
     forms!(OPERANDS OPERANDS_IN_PLACE, "mul", "mul_", rushlight::ops::mul, rushlight::ops::mul_, "The product of two operands.", &CALCULATED, in_own_order),
     forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "multiply", "multiply_", rushlight::ops::mul, rushlight::ops::mul_, "The product.", &CALCULATED.refused_as("mul")),
-    forms!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED.without_room(|_| Room::Shape)),
-    forms!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &Way::ALIGNED.refused_as("atan2").without_room(|_| Room::Shape)),
-    forms!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", rushlight::ops::fmod, rushlight::ops::fmod_, "What a division rounded towards zero leaves over.", &Way::ALIGNED.overloaded()),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", rushlight::ops::remainder, rushlight::ops::remainder_, "What a division rounded down leaves over.", &Way::ALIGNED.overloaded()),
-    forms!(RAISED RAISED_IN_PLACE, "pow", "pow_", rushlight::ops::pow, rushlight::ops::pow_, "The first operand to the power of the second.", &Way::ALIGNED.overloaded().out_of_pairs()),
+    forms!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
+    forms!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", rushlight::ops::atan2, rushlight::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &OutPolicy::ALIGNED.refused_as("atan2").unbatched_target(|_| UnbatchedTarget::Shape)),
+    forms!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", rushlight::ops::fmod, rushlight::ops::fmod_, "What a division rounded towards zero leaves over.", &OutPolicy::ALIGNED.overloaded()),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", rushlight::ops::remainder, rushlight::ops::remainder_, "What a division rounded down leaves over.", &OutPolicy::ALIGNED.overloaded()),
+    forms!(RAISED RAISED_IN_PLACE, "pow", "pow_", rushlight::ops::pow, rushlight::ops::pow_, "The first operand to the power of the second.", &OutPolicy::ALIGNED.overloaded().out_of_pairs()),
     one!(
         "abs",
         "abs_",
         rushlight::ops::abs,
         rushlight::ops::abs_,
         "The magnitude of every element.",
-        &Way::ALIGNED.typed(types::found_of_same)
+        &OutPolicy::ALIGNED.typed(types::found_of_same)
     ),
     one!(
         "arcsin",
@@ -330,7 +332,7 @@ const FORMS: &[[Function; 2]] = &[
         rushlight::ops::asin,
         rushlight::ops::asin_,
         "The angle whose sine every element is.",
-        &Way::ALIGNED.refused_as("asin")
+        &OutPolicy::ALIGNED.refused_as("asin")
     ),
     one!(
         "arccos",
@@ -338,7 +340,7 @@ const FORMS: &[[Function; 2]] = &[
         rushlight::ops::acos,
         rushlight::ops::acos_,
         "The angle whose cosine every element is.",
-        &Way::ALIGNED.refused_as("acos")
+        &OutPolicy::ALIGNED.refused_as("acos")
     ),
     one!(
         "arctan",
@@ -346,7 +348,7 @@ const FORMS: &[[Function; 2]] = &[
         rushlight::ops::atan,
         rushlight::ops::atan_,
         "The angle whose tangent every element is.",
-        &Way::ALIGNED.refused_as("atan")
+        &OutPolicy::ALIGNED.refused_as("atan")
     ),
     one!(
         "arcsinh",
@@ -354,7 +356,7 @@ const FORMS: &[[Function; 2]] = &[
         rushlight::ops::asinh,
         rushlight::ops::asinh_,
         "The number whose hyperbolic sine every element is.",
-        &Way::ALIGNED.refused_as("asinh")
+        &OutPolicy::ALIGNED.refused_as("asinh")
     ),
     one!(
         "arccosh",
@@ -362,7 +364,7 @@ const FORMS: &[[Function; 2]] = &[
         rushlight::ops::acosh,
         rushlight::ops::acosh_,
         "The number whose hyperbolic cosine every element is.",
-        &Way::ALIGNED.refused_as("acosh")
+        &OutPolicy::ALIGNED.refused_as("acosh")
     ),
     one!(
         "arctanh",
@@ -370,7 +372,7 @@ const FORMS: &[[Function; 2]] = &[
         rushlight::ops::atanh,
         rushlight::ops::atanh_,
         "The number whose hyperbolic tangent every element is.",
-        &Way::ALIGNED.refused_as("atanh")
+        &OutPolicy::ALIGNED.refused_as("atanh")
     ),
     one!(
         "logical_not",
@@ -378,7 +380,7 @@ const FORMS: &[[Function; 2]] = &[
         logical::not,
         logical::not_,
         "Whether elements do not hold.",
-        &Way::COMPARED,
+        &OutPolicy::COMPARED,
         in_own_order
     ),
     one!(
@@ -387,7 +389,7 @@ const FORMS: &[[Function; 2]] = &[
         bit_not,
         |x| unary::apply_in_place(BitNot, x),
         "The bits turned round.",
-        &Way::ALIGNED.typed(types::found)
+        &OutPolicy::ALIGNED.typed(types::found)
     ),
     one!(
         "square",
@@ -395,7 +397,7 @@ const FORMS: &[[Function; 2]] = &[
         power::square,
         power::square_,
         "The square of every element.",
-        &Way::ALIGNED.refused_as("pow")
+        &OutPolicy::ALIGNED.refused_as("pow")
     ),
     one!(
         "absolute",
@@ -403,7 +405,7 @@ const FORMS: &[[Function; 2]] = &[
         rushlight::ops::abs,
         rushlight::ops::abs_,
         "The magnitude of every element.",
-        &Way::ALIGNED.refused_as("abs").typed(types::found_of_same)
+        &OutPolicy::ALIGNED.refused_as("abs").typed(types::found_of_same)
     ),
     one!(
         "negative",
@@ -411,7 +413,7 @@ const FORMS: &[[Function; 2]] = &[
         rushlight::ops::neg,
         rushlight::ops::neg_,
         "Every element with its sign turned round.",
-        &Way::ALIGNED.refused_as("neg").typed(types::found)
+        &OutPolicy::ALIGNED.refused_as("neg").typed(types::found)
     ),
     one!(
         "fix",
@@ -419,6 +421,6 @@ const FORMS: &[[Function; 2]] = &[
         rushlight::ops::trunc,
         rushlight::ops::trunc_,
         "Every element without what is behind the point.",
-        &Way::ALIGNED.refused_as("trunc").typed(types::found)
+        &OutPolicy::ALIGNED.refused_as("trunc").typed(types::found)
     ),
 ];

@@ -4,69 +4,37 @@ use crate::arguments::Arguments;
 use crate::body::{Body, Call};
 use crate::callable::{FUNCTION, Function, METHOD, NN};
 use crate::error::raise;
-use crate::outputs::Way;
+use crate::outputs::OutPolicy;
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dispatch::in_place::first_refusal;
 
-const fn entry(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    call: Call,
-    kind: u8,
-) -> Function {
-    Function { name, signatures, doc, body: Body::Any(call), kind, way: &Way::PLAIN }
+/// The kinds of entries, a function each that makes one.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident: $kind:expr;)*) => {
+        $($(#[$doc])*
+        pub(super) const fn $name(
+            name: &'static str,
+            signatures: &'static [&'static str],
+            doc: &'static str,
+            call: Call,
+        ) -> Function {
+            Function { name, signatures, doc, body: Body::Any(call), kind: $kind, policy: &OutPolicy::PLAIN }
+        })*
+    };
 }
 
-/// An entry that is a function and a method.
-pub(super) const fn both(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    call: Call,
-) -> Function {
-    entry(name, signatures, doc, call, FUNCTION | METHOD)
-}
-
-/// An entry that is a method only.
-pub(super) const fn method(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    call: Call,
-) -> Function {
-    entry(name, signatures, doc, call, METHOD)
-}
-
-/// An entry that is a function only.
-pub(super) const fn function(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    call: Call,
-) -> Function {
-    entry(name, signatures, doc, call, FUNCTION)
-}
-
-/// An entry that is a function, and that `nn.functional` has too.
-pub(super) const fn shared(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    call: Call,
-) -> Function {
-    entry(name, signatures, doc, call, FUNCTION | NN)
-}
-
-/// An entry that the package reaches by modules of its own: `nn.functional`, `linalg`.
-pub(super) const fn inner(
-    name: &'static str,
-    signatures: &'static [&'static str],
-    doc: &'static str,
-    call: Call,
-) -> Function {
-    entry(name, signatures, doc, call, NN)
+kinds! {
+    /// An entry that is a function and a method.
+    both: FUNCTION | METHOD;
+    /// An entry that is a method only.
+    method: METHOD;
+    /// An entry that is a function only.
+    function: FUNCTION;
+    /// An entry that is a function, and that `nn.functional` has too.
+    shared: FUNCTION | NN;
+    /// An entry that the package reaches by modules of its own: `nn.functional`, `linalg`.
+    inner: NN;
 }
 
 /// What an operation in place answers: the object that it was given first. Whether that may have another history
@@ -89,19 +57,19 @@ pub(super) fn in_own_order(
 }
 
 /// Entries of an operation of two operands and of its form in place, which write in one way. The latter answers
-/// with `in_place` unless it is told otherwise: `forms!(BOTH IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "…", &Way::COMPARED)`.
+/// with `in_place` unless it is told otherwise: `forms!(BOTH IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "…", &OutPolicy::COMPARED)`.
 macro_rules! forms {
-    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr) => {
-        forms!($signatures $in_place, $name, $underscored, $call, $change, $doc, $way, in_place)
+    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $policy:expr) => {
+        forms!($signatures $in_place, $name, $underscored, $call, $change, $doc, $policy, in_place)
     };
-    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $way:expr, $answer:ident) => {
+    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $policy:expr, $answer:ident) => {
         [
             both($name, $signatures, $doc, |a| $call(a.operand(0)?, a.operand(1)?).answer(a.py()))
-                .written($way),
+                .written($policy),
             method($underscored, $in_place, concat!($doc, " In place."), |a| {
                 $answer(a, $change(a.tensor(0)?, a.operand(1)?))
             })
-            .written($way),
+            .written($policy),
         ]
     };
 }

@@ -2,9 +2,9 @@
 use super::entries::both;
 use crate::arguments::Arguments;
 use crate::callable::Function;
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::returns::{ToPython, named};
-use crate::writes::Given;
+use crate::writes::OtherArguments;
 use pyo3::prelude::*;
 use rushlight::ops;
 use rushlight::ops::reduction::{extremes_along, extremes_over};
@@ -25,13 +25,13 @@ const PLACE: &[&str] = &["(Tensor input, int? dim=None, bool keepdim=False, *, T
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
     both("max", GREATEST, "The greatest element, or those along a dimension.", max).written(
-        &Way::ALIGNED
+        &OutPolicy::ALIGNED
             .refused_of_two_as("maximum")
             .typed(types::extreme_of_all)
             .out_as(|given| extreme(given, ".dim_max")),
     ),
     both("min", LEAST, "The least element, or those along a dimension.", min).written(
-        &Way::ALIGNED
+        &OutPolicy::ALIGNED
             .refused_of_two_as("minimum")
             .typed(types::extreme_of_all)
             .out_as(|given| extreme(given, ".dim_min")),
@@ -39,23 +39,23 @@ pub(super) const TABLE: &[Function] = &[
     both("amax", OVER, "The greatest elements along some dimensions.", |a| {
         extremes_over::amax(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
     })
-    .written(&Way::PLAIN.typed(types::extreme)),
+    .written(&OutPolicy::PLAIN.typed(types::extreme)),
     both("amin", OVER, "The least elements along some dimensions.", |a| {
         extremes_over::amin(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py())
     })
-    .written(&Way::PLAIN.typed(types::extreme)),
+    .written(&OutPolicy::PLAIN.typed(types::extreme)),
     both("argmax", PLACE, "The index of the greatest element.", |a| {
         extremes_along::argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py())
     })
-    .written(&Way::PLAIN.unrecorded().typed(types::same)),
+    .written(&OutPolicy::PLAIN.unrecorded().typed(types::same)),
     both("argmin", PLACE, "The index of the least element.", |a| {
         extremes_along::argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py())
     })
-    .written(&Way::PLAIN.unrecorded().typed(types::same)),
+    .written(&OutPolicy::PLAIN.unrecorded().typed(types::same)),
 ];
 
 /// What torch calls the overload of `max` and `min` that writes. The name is that along a dimension.
-fn extreme(given: &Given<'_>, along: &'static str) -> &'static str {
+fn extreme(given: &OtherArguments<'_>, along: &'static str) -> &'static str {
     match given.tensors.len() {
         _ if given.count < 2 => ".unary_out",
         0 | 1 => along,

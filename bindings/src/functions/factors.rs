@@ -4,7 +4,7 @@ use super::entries::{both, function, inner};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Placed, Way, types};
+use crate::outputs::{OutPolicy, Placed, types};
 use crate::returns::{ToPython, named};
 use rushlight::ops::conjugate;
 use rushlight::ops::creation::create;
@@ -35,25 +35,25 @@ pub(super) const TABLE: &[Function] = &[
             };
             named("linalg_qr", qr(a.tensor(0)?, mode)).answer(a.py())
         },
-    ).written(&Way::PLAIN.typed(types::same)),
+    ).written(&OutPolicy::PLAIN.typed(types::same)),
     both(
         "geqrf",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.geqrf"],
         "The reflections whose product with a triangle the matrices are, as LAPACK keeps them.",
         |a| named("geqrf", reflections(a.tensor(0)?)).answer(a.py()),
-    ).written(&Way::PLAIN.typed(types::reflections)),
+    ).written(&OutPolicy::PLAIN.typed(types::reflections)),
     inner(
         "linalg_eigh",
         &["(Tensor A, str UPLO=\"L\", *, Tensor[] out=None) -> return_types.linalg_eigh"],
         "The eigenvalues and eigenvectors of symmetric matrices.",
         |a| named("linalg_eigh", eigh(a.tensor(0)?, &a.text(1)?)).answer(a.py()),
-    ).written(&Way::PLAIN.refused_as("_linalg_eigh").typed(types::same)),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_eigh").typed(types::same)),
     inner(
         "linalg_eigvalsh",
         &["(Tensor A, str UPLO=\"L\", *, Tensor out=None)"],
         "The eigenvalues of symmetric matrices.",
         |a| eigvalsh(a.tensor(0)?, &a.text(1)?).answer(a.py()),
-    ).written(&Way::PLAIN.refused_as("_linalg_eigh").typed(types::same)),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_eigh").typed(types::same)),
     inner(
         "linalg_svd",
         &[
@@ -61,25 +61,25 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Orthogonal matrices on both sides of the singular values.",
         |a| named("linalg_svd", svd(a.tensor(0)?, a.boolean(1))).answer(a.py()),
-    ).written(&Way::PLAIN.refused_as("_linalg_svd").typed(types::same)),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(types::same)),
     inner(
         "linalg_svdvals",
         &["(Tensor A, *, str? driver=None, Tensor out=None)"],
         "The singular values.",
         |a| svdvals(a.tensor(0)?).answer(a.py()),
-    ).written(&Way::PLAIN.refused_as("_linalg_svd").typed(types::same)),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(types::same)),
     both(
         "svd",
         &["(Tensor input, bool some=True, bool compute_uv=True, *, Tensor[] out=None) -> return_types.svd"],
         "Orthogonal matrices on both sides of the singular values, neither transposed.",
         |a| named("svd", plain_svd(a.tensor(0)?, !a.boolean(1), a.boolean(2))).answer(a.py()),
-    ).written(&Way::PLAIN.refused_as("_linalg_svd").typed(types::same)),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(types::same)),
     inner(
         "linalg_pinv",
         &["(Tensor A, Tensor atol, Tensor rtol, bool hermitian=False)"],
         "The matrices nearest to inverses.",
         |a| pinv(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).answer(a.py()),
-    ).written(&Way::PLAIN.typed(types::safe_linalg)),
+    ).written(&OutPolicy::PLAIN.typed(types::safe_linalg)),
     inner(
         "linalg_lstsq",
         &["(Tensor A, Tensor B, float rtol, bool measured)"],
@@ -97,7 +97,7 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu"],
         "Exchanges of rows and triangles whose products the matrices are.",
         |a| named("linalg_lu", lu(a.tensor(0)?, a.boolean(1))).answer(a.py()),
-    ).written(&Way::PLAIN.typed(types::same)),
+    ).written(&OutPolicy::PLAIN.typed(types::same)),
     inner(
         "linalg_lu_factor",
         &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu_factor"],
@@ -108,7 +108,7 @@ pub(super) const TABLE: &[Function] = &[
             check_solvable(&info, "torch.linalg.lu_factor").map_err(raise)?;
             named("linalg_lu_factor", Ok((lu, pivots))).answer(a.py())
         },
-    ).written(&Way::PLAIN.refused_as("linalg_lu_factor_ex").typed(types::same)),
+    ).written(&OutPolicy::PLAIN.refused_as("linalg_lu_factor_ex").typed(types::same)),
     inner(
         "linalg_lu_factor_ex",
         &[
@@ -123,13 +123,13 @@ pub(super) const TABLE: &[Function] = &[
             }
             named("linalg_lu_factor_ex", Ok((lu, pivots, info))).answer(a.py())
         },
-    ).written(&Way::PLAIN.typed(types::same)),
+    ).written(&OutPolicy::PLAIN.typed(types::same)),
     inner(
         "linalg_lu_solve",
         &["(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor out=None)"],
         "The solutions of linear equations whose matrices were factored.",
         |a| lu_solve(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3), a.boolean(4)).answer(a.py()),
-    ).written(&Way::PLAIN.typed(types::same)),
+    ).written(&OutPolicy::PLAIN.typed(types::same)),
     function(
         "lu_unpack",
         &[
@@ -137,7 +137,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Exchanges of rows and triangles, apart from each other.",
         |a| named("lu_unpack", parts(a)).answer(a.py()),
-    ).written(&Way::PLAIN.typed(types::same)),
+    ).written(&OutPolicy::PLAIN.typed(types::same)),
     inner(
         "linalg_solve_triangular",
         &[
@@ -148,19 +148,19 @@ pub(super) const TABLE: &[Function] = &[
             solve_triangular(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4))
                 .answer(a.py())
         },
-    ).written(&Way::PLAIN.typed(types::triangular)),
+    ).written(&OutPolicy::PLAIN.typed(types::triangular)),
     both(
         "cholesky_solve",
         &["(Tensor input, Tensor input2, bool upper=False, *, Tensor out=None)"],
         "The solutions of linear equations whose matrices are triangles times their transposes.",
         |a| cholesky_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).answer(a.py()),
-    ).written(&Way::PLAIN.placed(Placed::InOrder).typed(types::safe_result)),
+    ).written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(types::safe_result)),
     both(
         "cholesky_inverse",
         &["(Tensor input, bool upper=False, *, Tensor out=None)"],
         "The inverses of triangles times their transposes.",
         |a| cholesky_inverse(a.tensor(0)?, a.boolean(1)).answer(a.py()),
-    ).written(&Way::PLAIN.placed(Placed::InOrderUnlessEmpty).typed(types::safe_result)),
+    ).written(&OutPolicy::PLAIN.placed(Placed::InOrderUnlessEmpty).typed(types::safe_result)),
     both("matrix_exp", &["(Tensor input)"], "The exponentials of matrices.", |a| {
         matrix_exp(a.tensor(0)?).answer(a.py())
     }),

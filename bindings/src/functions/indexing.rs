@@ -3,7 +3,7 @@ use super::entries::{both, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Room, Way, types};
+use crate::outputs::{OutPolicy, UnbatchedTarget, types};
 use crate::returns::ToPython;
 use crate::warnings::Once;
 use crate::writes::warn_repeated;
@@ -64,7 +64,7 @@ pub(super) const TABLE: &[Function] = &[
         "The elements that an index names one by one along a dimension.",
         |a| gather::gather(a.tensor(0)?, a.int(1)?, a.tensor(2)?).answer(a.py()),
     )
-    .written(&Way::APART.typed(types::same)),
+    .written(&OutPolicy::APART.typed(types::same)),
     both("scatter", SCATTERED, "Values where an index says along a dimension.", |a| {
         let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
         match combination(a)? {
@@ -72,7 +72,7 @@ pub(super) const TABLE: &[Function] = &[
             Some(combine) => scatter_combined(x, dim, index, values, combine).answer(a.py()),
         }
     })
-    .written(&Way::ALIGNED.typed(types::same)),
+    .written(&OutPolicy::ALIGNED.typed(types::same)),
     method("scatter_", SCATTER, "Writes values where an index says along a dimension.", |a| {
         let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
         match combination(a)? {
@@ -80,37 +80,37 @@ pub(super) const TABLE: &[Function] = &[
             Some(combine) => in_place(a, scatter_combined_(x, dim, index, values, combine)),
         }
     })
-    .written(&Way::PLAIN.in_place_as(|given| given.named(2, ".src", ".value"))),
+    .written(&OutPolicy::PLAIN.in_place_as(|given| given.named(2, ".src", ".value"))),
     both("scatter_add", ADDED_ALONG, "Values added where an index says along a dimension.", |a| {
         gather::scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).answer(a.py())
     })
-    .written(&Way::OF_FIRST.typed(types::same)),
+    .written(&OutPolicy::OF_FIRST.typed(types::same)),
     method("scatter_add_", SCATTER_ADD, "Adds values where an index says along a dimension.", |a| {
         in_place(a, gather::scatter_add_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?))
     })
-    .written(&Way::PLAIN.without_room(|_| Room::Rule("scatter_add_"))),
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("scatter_add_"))),
     both(
         "index_select",
         &["(Tensor input, int dim, Tensor index, *, Tensor out=None)"],
         "The slices of a dimension that an index names.",
         |a| along::index_select(a.tensor(0)?, a.int(1)?, a.tensor(2)?).answer(a.py()),
     )
-    .written(&Way::APART.once().typed(types::picked)),
+    .written(&OutPolicy::APART.once().typed(types::picked)),
     both("index_add", ADDED, "Slices added to those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         along::index_add(x, dim, index, source, a.number(4)?).answer(a.py())
     })
-    .written(&Way::OF_FIRST.typed(types::same)),
+    .written(&OutPolicy::OF_FIRST.typed(types::same)),
     method("index_add_", ADD, "Adds slices to those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         in_place(a, along::index_add_(x, dim, index, source, a.number(4)?))
     })
-    .written(&Way::PLAIN.without_room(|_| Room::Rule("index_add_"))),
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("index_add_"))),
     both("index_copy", COPIED, "Slices in place of those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         along::index_copy(x, dim, index, source).answer(a.py())
     })
-    .written(&Way::OF_FIRST.typed(types::same)),
+    .written(&OutPolicy::OF_FIRST.typed(types::same)),
     method("index_copy_", COPY, "Overwrites the slices that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         in_place(a, along::index_copy_(x, dim, index, source))
@@ -123,9 +123,9 @@ pub(super) const TABLE: &[Function] = &[
         in_place(a, along::index_fill_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?))
     })
     .written(
-        &Way::PLAIN
+        &OutPolicy::PLAIN
             .in_place_as(|given| given.named(2, ".int_Tensor", ".int_Scalar"))
-            .without_room(|_| Room::Rule("index_fill_")),
+            .unbatched_target(|_| UnbatchedTarget::Rule("index_fill_")),
     ),
     both("index_put", PUT, "Values at the elements that indices name.", |a| {
         let indices = a.tensors(1)?;
@@ -138,14 +138,14 @@ pub(super) const TABLE: &[Function] = &[
         warn_repeated(a.py(), a.tensor(0)?, "index_put_", "tensor[indices] = tensor")?;
         in_place(a, indexed::index_put_(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)))
     })
-    .written(&Way::PLAIN.without_room(|_| Room::Rule("index_put_"))),
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("index_put_"))),
     both(
         "masked_select",
         &["(Tensor input, Tensor mask, *, Tensor out=None)"],
         "The elements that a mask names, in one dimension.",
         |a| masked::masked_select(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::APART.once().typed(types::picked)),
+    .written(&OutPolicy::APART.once().typed(types::picked)),
     both("masked_scatter", MASKED_SCATTER, "Elements of a tensor where a mask says so.", |a| {
         masked::masked_scatter(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?).answer(a.py())
     }),
@@ -158,23 +158,23 @@ pub(super) const TABLE: &[Function] = &[
         "The elements of these numbers in row-major order.",
         |a| masked::take(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::APART.once().typed(types::taken)),
+    .written(&OutPolicy::APART.once().typed(types::taken)),
     both("scatter_reduce", COMBINED_ALONG, "Elements combined where an index says.", |a| {
         let (x, dim, index, source) = slices(a)?;
         scatter_reduce(x, dim, index, source, fold(a)?, a.boolean(5)).answer(a.py())
     })
-    .written(&Way::OF_FIRST.typed(types::same)),
+    .written(&OutPolicy::OF_FIRST.typed(types::same)),
     method("scatter_reduce_", SCATTER_REDUCE, "Combines elements where an index says.", |a| {
         let (x, dim, index, source) = slices(a)?;
         in_place(a, scatter_reduce_(x, dim, index, source, fold(a)?, a.boolean(5)))
     })
-    .written(&Way::PLAIN.without_room(|_| Room::Rule("scatter_reduce_"))),
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("scatter_reduce_"))),
     both("index_reduce", COMBINED, "Slices combined with those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         warn_of_beta(a.py())?;
         index_reduce(x, dim, index, source, slice_fold(a)?, a.boolean(5)).answer(a.py())
     })
-    .written(&Way::OF_FIRST.typed(types::same)),
+    .written(&OutPolicy::OF_FIRST.typed(types::same)),
     method("index_reduce_", INDEX_REDUCE, "Combines slices with those that an index names.", |a| {
         let (x, dim, index, source) = slices(a)?;
         warn_of_beta(a.py())?;
@@ -214,7 +214,7 @@ pub(super) const TABLE: &[Function] = &[
             false => nonzero::nonzero(a.tensor(0)?).answer(a.py()),
         },
     )
-    .written(&Way::PLAIN.once().unrecorded().typed(types::nonzero)),
+    .written(&OutPolicy::PLAIN.once().unrecorded().typed(types::nonzero)),
     both("argwhere", &["(Tensor input)"], "The coordinates of the elements that are not zero.", |a| {
         nonzero::argwhere(a.tensor(0)?).answer(a.py())
     }),

@@ -3,7 +3,7 @@ use super::entries::{both, inner};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::returns::{ToPython, named};
 use pyo3::prelude::*;
 use rushlight::ops::linalg::cholesky::{check_positive, cholesky, cholesky_ex};
@@ -20,11 +20,11 @@ const PLAIN: &[&str] = &["(Tensor input)"];
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
     inner("linalg_inv", A, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py()))
-        .written(&Way::PLAIN.refused_as("linalg_inv_ex").typed(types::same)),
+        .written(&OutPolicy::PLAIN.refused_as("linalg_inv_ex").typed(types::same)),
     both("inverse", INPUT, "The inverse matrices.", |a| inverse(a.tensor(0)?).answer(a.py()))
-        .written(&Way::PLAIN.refused_as("linalg_inv_ex").typed(types::same)),
+        .written(&OutPolicy::PLAIN.refused_as("linalg_inv_ex").typed(types::same)),
     inner("linalg_det", A, "The determinants.", |a| det(a.tensor(0)?).answer(a.py()))
-        .written(&Way::PLAIN.refused_as("_linalg_det").typed(types::same)),
+        .written(&OutPolicy::PLAIN.refused_as("_linalg_det").typed(types::same)),
     both("det", PLAIN, "The determinants.", |a| det(a.tensor(0)?).answer(a.py())),
     both("logdet", PLAIN, "The logarithms of the determinants.", |a| logdet(a.tensor(0)?).answer(a.py())),
     inner(
@@ -33,28 +33,28 @@ pub(super) const TABLE: &[Function] = &[
         "Signs and logarithms of the determinants.",
         |a| named("linalg_slogdet", slogdet(a.tensor(0)?)).answer(a.py()),
     )
-    .written(&Way::PLAIN.refused_as("_linalg_slogdet").typed(types::same)),
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_slogdet").typed(types::same)),
     both(
         "slogdet",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.slogdet"],
         "Signs and logarithms of the determinants.",
         |a| named("slogdet", slogdet(a.tensor(0)?)).answer(a.py()),
     )
-    .written(&Way::PLAIN.refused_as("_linalg_slogdet").typed(types::same)),
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_slogdet").typed(types::same)),
     inner(
         "linalg_solve",
         &["(Tensor A, Tensor B, *, bool left=True, Tensor out=None)"],
         "The solutions of linear equations.",
         |a| solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).answer(a.py()),
     )
-    .written(&Way::PLAIN.refused_as("_linalg_solve_ex").typed(types::same)),
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_solve_ex").typed(types::same)),
     inner(
         "linalg_cholesky",
         &["(Tensor input, *, bool upper=False, Tensor out=None)"],
         "Triangles whose products with their transposes the matrices are.",
         |a| cholesky(a.tensor(0)?, a.boolean(1), false).answer(a.py()),
     )
-    .written(&Way::PLAIN.refused_as("linalg_cholesky_ex").typed(types::same)),
+    .written(&OutPolicy::PLAIN.refused_as("linalg_cholesky_ex").typed(types::same)),
     inner(
         "linalg_cholesky_ex",
         &[
@@ -69,7 +69,7 @@ pub(super) const TABLE: &[Function] = &[
             named("linalg_cholesky_ex", Ok((triangle, info))).answer(a.py())
         },
     )
-    .written(&Way::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(types::same)),
     inner(
         "linalg_inv_ex",
         &[
@@ -84,7 +84,7 @@ pub(super) const TABLE: &[Function] = &[
             named("linalg_inv_ex", Ok((inverse, info))).answer(a.py())
         },
     )
-    .written(&Way::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(types::same)),
     inner(
         "linalg_solve_ex",
         &[
@@ -99,21 +99,21 @@ pub(super) const TABLE: &[Function] = &[
             named("linalg_solve_ex", Ok((x, info))).answer(a.py())
         },
     )
-    .written(&Way::PLAIN.refused_as("_linalg_solve_ex").typed(types::same)),
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_solve_ex").typed(types::same)),
     inner(
         "linalg_matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],
         "Products of matrices with themselves.",
         power,
     )
-    .written(&Way::PLAIN.refused_as("matmul").typed(types::safe_and_same)),
+    .written(&OutPolicy::PLAIN.refused_as("matmul").typed(types::safe_and_same)),
     both(
         "matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],
         "Products of matrices with themselves.",
         power,
     )
-    .written(&Way::PLAIN.refused_as("matmul").typed(types::safe_and_same)),
+    .written(&OutPolicy::PLAIN.refused_as("matmul").typed(types::safe_and_same)),
     inner(
         "linalg_sums_norm",
         &["(Tensor A, float ord, int dim0, int dim1, bool keepdim, dtype? dtype=None)"],

@@ -3,7 +3,7 @@ use super::entries::{both, in_place, inner, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::dispatch::binary;
@@ -33,7 +33,7 @@ macro_rules! function {
         inner(concat!("special_", $name), ONE, $doc, |a| {
             each(a.tensor(0)?, concat!($name, "_cpu"), $function).answer(a.py())
         })
-        .written(&Way::COMPARED)
+        .written(&OutPolicy::COMPARED)
     };
 }
 
@@ -44,7 +44,7 @@ macro_rules! polynomials {
             let (x, n) = (a.operand(0)?, a.operand(1)?);
             polynomial(Family::$family, $shifted, x, n, concat!($name, "_cpu")).answer(a.py())
         })
-        .written(&Way::COMPARED)
+        .written(&OutPolicy::COMPARED)
     };
 }
 
@@ -110,18 +110,18 @@ pub(super) const TABLE: &[Function] = &[
     inner("special_zeta", MIXED, "The sum of powers of all numbers from `other` on.", |a| {
         binary::apply(Zeta::default(), a.operand(0)?, a.operand(1)?).answer(a.py())
     })
-    .written(&Way::ALIGNED),
+    .written(&OutPolicy::ALIGNED),
     inner("special_gammainc", TWO, "The gamma function's integral up to `other`, as a fraction.", lower)
-        .written(&Way::ALIGNED.refused_as("igamma")),
+        .written(&OutPolicy::ALIGNED.refused_as("igamma")),
     inner("special_gammaincc", TWO, "The gamma function's integral from `other` on, as a fraction.", upper)
-        .written(&Way::ALIGNED.refused_as("igammac")),
+        .written(&OutPolicy::ALIGNED.refused_as("igammac")),
     both("igamma", TWO, "The gamma function's integral up to `other`, as a fraction.", lower)
-        .written(&Way::ALIGNED),
+        .written(&OutPolicy::ALIGNED),
     method("igamma_", &["(Tensor input, Tensor other)"], "`igamma` in place.", |a| {
         in_place(a, binary::apply_in_place(Incomplete::<false>::default(), a.tensor(0)?, a.operand(1)?))
     }),
     both("igammac", TWO, "The gamma function's integral from `other` on, as a fraction.", upper)
-        .written(&Way::ALIGNED),
+        .written(&OutPolicy::ALIGNED),
     method("igammac_", &["(Tensor input, Tensor other)"], "`igammac` in place.", |a| {
         in_place(a, binary::apply_in_place(Incomplete::<true>::default(), a.tensor(0)?, a.operand(1)?))
     }),
@@ -152,9 +152,9 @@ pub(super) const TABLE: &[Function] = &[
             Named { class: "linalg_eig", elements }.answer(a.py())
         },
     )
-    .written(&Way::PLAIN.typed(types::eigenvectors)),
+    .written(&OutPolicy::PLAIN.typed(types::eigenvectors)),
     inner("linalg_eigvals", &["(Tensor input, *, Tensor out=None)"], "The eigenvalues of matrices.", |a| {
         eig(a.tensor(0)?, "linalg.eigvals").map(|(values, _)| values).answer(a.py())
     })
-    .written(&Way::PLAIN.unknown("linalg_eigvals").typed(types::eigenvalues)),
+    .written(&OutPolicy::PLAIN.unknown("linalg_eigvals").typed(types::eigenvalues)),
 ];

@@ -37,7 +37,7 @@ mod views;
 
 use crate::body::Body;
 use crate::callable::{self, FUNCTION, Function, METHOD};
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::tensor::object::TensorBase;
 use crate::tensor::shown;
 pub(crate) use complexes::{is_conj, is_neg};
@@ -114,19 +114,19 @@ fn unary() -> impl Iterator<Item = Function> {
         let in_place = Body::UnaryInPlace(entry.in_place);
         let signatures = &["(Tensor input, *, Tensor out=None)"];
         // Only what calculates with numbers of another type than its own converts them.
-        let way = match entry.integers {
-            Integers::Promote => &Way::ALIGNED,
-            _ => &const { Way::ALIGNED.typed(types::found) },
+        let policy = match entry.integers {
+            Integers::Promote => &OutPolicy::ALIGNED,
+            _ => &const { OutPolicy::ALIGNED.typed(types::found) },
         };
         [
-            Function { name, signatures, doc, body: plain, kind: FUNCTION | METHOD, way },
+            Function { name, signatures, doc, body: plain, kind: FUNCTION | METHOD, policy },
             Function {
                 name: underscored(name),
                 signatures: &["(Tensor input)"],
                 doc,
                 body: in_place,
                 kind: FUNCTION | METHOD,
-                way: &Way::PLAIN,
+                policy: &OutPolicy::PLAIN,
             },
         ]
     })

@@ -3,7 +3,7 @@ use super::entries::{both, function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::dtype::{DType, Scalar};
@@ -55,7 +55,7 @@ pub(super) const TABLE: &[Function] = &[
         let (dim, descending) = order(a)?;
         let sort = if a.overload() == 0 { picked::stable_sort } else { picked::sort };
         named("sort", sort(a.tensor(0)?, dim, descending)).answer(a.py())
-    }).written(&Way::PLAIN.typed(types::same).out_as(|_| ".values")),
+    }).written(&OutPolicy::PLAIN.typed(types::same).out_as(|_| ".values")),
     both("argsort", ARGSORT, "The indices that sort a dimension.", |a| {
         let (dim, descending) = order(a)?;
         picked::sort(&a.tensor(0)?.detach(), dim, descending).map(|(_, index)| index).answer(a.py())
@@ -65,7 +65,7 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, *, Tensor out=None)"],
         "The elements in order along the first dimension.",
         |a| picked::sort(a.tensor(0)?, 0, false).map(|(values, _)| values).answer(a.py()),
-    ).written(&Way::OF_FIRST.refused_as("sort").typed(types::same)),
+    ).written(&OutPolicy::OF_FIRST.refused_as("sort").typed(types::same)),
     both(
         "topk",
         &[
@@ -73,7 +73,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "The greatest or least elements along a dimension, and where they were.",
         |a| named("topk", picked::topk(a.tensor(0)?, a.int(1)?, a.int(2)?, a.boolean(3))).answer(a.py()),
-    ).written(&Way::PLAIN.typed(types::same).out_as(|_| ".values")),
+    ).written(&OutPolicy::PLAIN.typed(types::same).out_as(|_| ".values")),
     both(
         "kthvalue",
         &[
@@ -84,36 +84,36 @@ pub(super) const TABLE: &[Function] = &[
             named("kthvalue", picked::kthvalue(a.tensor(0)?, a.int(1)?, a.int(2)?, a.boolean(3)))
                 .answer(a.py())
         },
-    ).written(&Way::PLAIN.typed(types::ranked).out_as(|_| ".values")),
-    both("median", middle!("median"), "The element in the middle.", |a| middle(a, "median", false)).written(&Way::PLAIN.typed(types::same).out_as(|_| ".dim_values")),
-    both("nanmedian", middle!("nanmedian"), "The number in the middle.", |a| middle(a, "nanmedian", true)).written(&Way::PLAIN.typed(types::same).out_as(|_| ".dim_values")),
+    ).written(&OutPolicy::PLAIN.typed(types::ranked).out_as(|_| ".values")),
+    both("median", middle!("median"), "The element in the middle.", |a| middle(a, "median", false)).written(&OutPolicy::PLAIN.typed(types::same).out_as(|_| ".dim_values")),
+    both("nanmedian", middle!("nanmedian"), "The number in the middle.", |a| middle(a, "nanmedian", true)).written(&OutPolicy::PLAIN.typed(types::same).out_as(|_| ".dim_values")),
     both("mode", picked!("mode"), "The most frequent element along a dimension.", |a| {
         named("mode", picked::mode(a.tensor(0)?, a.int(1)?, a.boolean(2))).answer(a.py())
-    }).written(&Way::PLAIN.typed(types::frequent).out_as(|_| ".values")),
+    }).written(&OutPolicy::PLAIN.typed(types::frequent).out_as(|_| ".values")),
     both(
         "cummax",
         &["(Tensor input, int dim, *, Tensor[] out=None) -> return_types.cummax"],
         "The greatest elements so far.",
         |a| named("cummax", picked::cummax(a.tensor(0)?, a.int(1)?)).answer(a.py()),
-    ).written(&Way::PLAIN.typed(types::running)),
+    ).written(&OutPolicy::PLAIN.typed(types::running)),
     both(
         "cummin",
         &["(Tensor input, int dim, *, Tensor[] out=None) -> return_types.cummin"],
         "The least elements so far.",
         |a| named("cummin", picked::cummin(a.tensor(0)?, a.int(1)?)).answer(a.py()),
-    ).written(&Way::PLAIN.typed(types::running)),
+    ).written(&OutPolicy::PLAIN.typed(types::running)),
     both(
         "logcumsumexp",
         &["(Tensor input, int dim, *, Tensor out=None)"],
         "The logarithms of running sums of exponentials.",
         |a| running::logcumsumexp(a.tensor(0)?, a.int(1)?).answer(a.py()),
-    ).written(&Way::OF_FIRST.typed(types::running)),
+    ).written(&OutPolicy::OF_FIRST.typed(types::running)),
     both("nansum", SUMS, "The sum of what is a number.", |a| {
         running::nansum(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).answer(a.py())
     }),
     both("nanmean", SUMS, "The mean of what is a number.", |a| {
         running::nanmean(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).answer(a.py())
-    }).written(&Way::PLAIN.refused_as("nansum")),
+    }).written(&OutPolicy::PLAIN.refused_as("nansum")),
     both(
         "aminmax",
         &["(Tensor input, *, int? dim=None, bool keepdim=False, Tensor[] out=None) -> return_types.aminmax"],
@@ -126,20 +126,20 @@ pub(super) const TABLE: &[Function] = &[
             }
             named("aminmax", extremes_over::aminmax(x, dims.first().copied(), a.boolean(2))).answer(a.py())
         },
-    ).written(&Way::PLAIN.typed(types::same)),
+    ).written(&OutPolicy::PLAIN.typed(types::same)),
     both("trace", &["(Tensor input)"], "The sum of the diagonal.", |a| {
         running::trace(a.tensor(0)?).answer(a.py())
     }),
-    both("quantile", QUANTILE, "The elements that a share of all lies below.", |a| shares(a, false)).written(&Way::PLAIN.copied().typed(types::quantile)),
+    both("quantile", QUANTILE, "The elements that a share of all lies below.", |a| shares(a, false)).written(&OutPolicy::PLAIN.copied().typed(types::quantile)),
     both("nanquantile", QUANTILE, "The elements that a share of all numbers lies below.", |a| {
         shares(a, true)
-    }).written(&Way::PLAIN.copied().typed(types::quantile)),
+    }).written(&OutPolicy::PLAIN.copied().typed(types::quantile)),
     function(
         "take_along_dim",
         &["(Tensor input, Tensor indices, int? dim=None, *, Tensor out=None)"],
         "The elements of a dimension that indices name.",
         |a| picked::take_along_dim(a.tensor(0)?, a.tensor(1)?, a.optional_int(2)?).answer(a.py()),
-    ).written(&Way::APART.refused_as("gather").typed(types::same)),
+    ).written(&OutPolicy::APART.refused_as("gather").typed(types::same)),
     method(
         "take_along_dim",
         &["(Tensor input, Tensor indices, int? dim=None)"],

@@ -3,7 +3,7 @@ use super::entries::{both, function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
@@ -138,15 +138,15 @@ pub(super) const TABLE: &[Function] = &[
     both("tril", TRIANGLE, "Matrices with zeros above a diagonal.", |a| {
         triangle::tril(a.tensor(0)?, a.int(1)?).answer(a.py())
     })
-    .written(&Way::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(types::same)),
     both("triu", TRIANGLE, "Matrices with zeros below a diagonal.", |a| {
         triangle::triu(a.tensor(0)?, a.int(1)?).answer(a.py())
     })
-    .written(&Way::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(types::same)),
     both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix of a diagonal.", |a| {
         triangle::diag(a.tensor(0)?, a.int(1)?).answer(a.py())
     })
-    .written(&Way::VIEWED.unknown("diag_embed")),
+    .written(&OutPolicy::VIEWED.unknown("diag_embed")),
     both(
         "diag_embed",
         &["(Tensor input, int offset=0, int dim1=-2, int dim2=-1)"],
@@ -159,21 +159,21 @@ pub(super) const TABLE: &[Function] = &[
         "Tensors one after the other.",
         cat,
     )
-    .written(&Way::JOINED),
+    .written(&OutPolicy::JOINED),
     function(
         "concat",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
         "Tensors one after the other.",
         cat,
     )
-    .written(&Way::JOINED.refused_as("cat")),
+    .written(&OutPolicy::JOINED.refused_as("cat")),
     function(
         "concatenate",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
         "Tensors one after the other.",
         cat,
     )
-    .written(&Way::JOINED.refused_as("cat")),
+    .written(&OutPolicy::JOINED.refused_as("cat")),
     function(
         "stack",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
@@ -183,13 +183,13 @@ pub(super) const TABLE: &[Function] = &[
             joined(a, |tensors| join::stack(tensors, dim))
         },
     )
-    .written(&Way::JOINED),
+    .written(&OutPolicy::JOINED),
     function("hstack", JOIN, "Tensors side by side.", |a| joined(a, join::hstack))
-        .written(&Way::JOINED.refused_as("cat")),
+        .written(&OutPolicy::JOINED.refused_as("cat")),
     function("vstack", JOIN, "Tensors one upon the other.", |a| joined(a, join::vstack))
-        .written(&Way::JOINED.refused_as("cat")),
+        .written(&OutPolicy::JOINED.refused_as("cat")),
     function("row_stack", JOIN, "Tensors one upon the other.", |a| joined(a, join::vstack))
-        .written(&Way::JOINED.refused_as("cat")),
+        .written(&OutPolicy::JOINED.refused_as("cat")),
     function(
         "meshgrid",
         &[

@@ -5,7 +5,7 @@ use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::convert;
 use crate::error::raise;
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -46,6 +46,25 @@ macro_rules! averaged {
     };
 }
 
+macro_rules! values_of_greatest {
+    ($name:literal, $count:literal, $dims:literal) => {
+        function($name, greatest!($count, "Tensor"), "The greatest elements of windows.", |a| {
+            greatest(a, $dims)?.map(|(values, _)| values).answer(a.py())
+        })
+    };
+}
+
+macro_rules! greatest_with_places {
+    ($name:literal, $count:literal, $dims:literal) => {
+        inner(
+            $name,
+            greatest!($count, "tuple[Tensor, Tensor]"),
+            "The greatest elements of windows, and where they are.",
+            |a| greatest(a, $dims)?.answer(a.py()),
+        )
+    };
+}
+
 const SIZES: &[&str] = &["(Tensor input, object output_size, *, Tensor out=None)"];
 const PLACES: &[&str] = &["(Tensor input, object output_size) -> tuple[Tensor, Tensor]"];
 
@@ -60,24 +79,10 @@ pub(super) const TABLE: &[Function] = &[
         "The greatest elements of windows, and where they are.",
         |a| greatest_1d(a)?.answer(a.py()),
     ),
-    function("max_pool2d", greatest!("2", "Tensor"), "The greatest elements of windows.", |a| {
-        greatest(a, 2)?.map(|(values, _)| values).answer(a.py())
-    }),
-    inner(
-        "max_pool2d_with_indices",
-        greatest!("2", "tuple[Tensor, Tensor]"),
-        "The greatest elements of windows, and where they are.",
-        |a| greatest(a, 2)?.answer(a.py()),
-    ),
-    function("max_pool3d", greatest!("3", "Tensor"), "The greatest elements of windows.", |a| {
-        greatest(a, 3)?.map(|(values, _)| values).answer(a.py())
-    }),
-    inner(
-        "max_pool3d_with_indices",
-        greatest!("3", "tuple[Tensor, Tensor]"),
-        "The greatest elements of windows, and where they are.",
-        |a| greatest(a, 3)?.answer(a.py()),
-    ),
+    values_of_greatest!("max_pool2d", "2", 2),
+    greatest_with_places!("max_pool2d_with_indices", "2", 2),
+    values_of_greatest!("max_pool3d", "3", 3),
+    greatest_with_places!("max_pool3d_with_indices", "3", 3),
     function("avg_pool1d", averaged!("1", ")"), "The averages over windows.", averaged_1d),
     inner(
         "avg_pool2d",
@@ -85,7 +90,7 @@ pub(super) const TABLE: &[Function] = &[
         "The averages over windows.",
         |a| averaged(a, 2),
     )
-    .written(&Way::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(types::same)),
     inner(
         "avg_pool3d",
         averaged!("3", ", int? divisor_override=None, *, Tensor out=None)"),
@@ -307,23 +312,18 @@ fn lifted(pool: Pool) -> Pool {
 
 fn averaged(a: &Arguments<'_, '_>, count: usize) -> PyResult<Py<PyAny>> {
     let pool = Pool { ceil: a.boolean(4), ..windows(a, count)? };
-    let names = match count {
-        2 => ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"],
-        _ => ["AvgPool3DBackward0", "AvgPool3DBackwardBackward0"],
-    };
     let x = a.tensor(0)?;
     if x.ndim() <= count {
         let (dim, low) = (-(count as i64) - 1, -(x.ndim() as i64));
         return Err(raise(rushlight::Error::DimOutOfRange { dim, low, high: -low - 1 }.into()));
     }
-    mean_pool(x, &pool, a.boolean(5), a.optional_int(6)?, names).answer(a.py())
+    mean_pool(x, &pool, a.boolean(5), a.optional_int(6)?).answer(a.py())
 }
 
 fn averaged_1d(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     check_rank(a, "avg_pool1d")?;
     let pool = lifted(Pool { ceil: a.boolean(4), ..windows(a, 1)? });
-    let names = ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"];
-    as_image(a.tensor(0)?, |x| mean_pool(x, &pool, a.boolean(5), None, names).map_err(raise))?.answer(a.py())
+    as_image(a.tensor(0)?, |x| mean_pool(x, &pool, a.boolean(5), None).map_err(raise))?.answer(a.py())
 }
 
 fn check_rank(a: &Arguments<'_, '_>, name: &str) -> PyResult<()> {

@@ -3,7 +3,7 @@ use super::entries::{self, both, function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::ops::linalg::add_products::{Weights, addmm, addmm_, addmv, addmv_, baddbmm, baddbmm_};
@@ -38,71 +38,71 @@ pub(super) const TABLE: &[Function] = &[
         "The product of two tensors of any rank.",
         |a| matmul(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(types::same)),
     both("mm", &["(Tensor input, Tensor mat2, *, Tensor out=None)"], "The product of two matrices.", |a| {
         mm(a.tensor(0)?, a.tensor(1)?).answer(a.py())
     })
-    .written(&Way::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(types::same)),
     both(
         "bmm",
         &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
         "The products of the matrices of two batches, pair by pair.",
         |a| bmm(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(types::same)),
     both(
         "mv",
         &["(Tensor input, Tensor vec, *, Tensor out=None)"],
         "The product of a matrix and a vector.",
         |a| mv(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.typed(types::vector)),
+    .written(&OutPolicy::PLAIN.typed(types::vector)),
     both(
         "dot",
         &["(Tensor input, Tensor tensor, *, Tensor out=None)"],
         "The inner product of two vectors.",
         |a| dot(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.typed(types::dot).resizing_first()),
+    .written(&OutPolicy::PLAIN.typed(types::dot).resizing_first()),
     both(
         "vdot",
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
         "The inner product of two vectors, the first conjugated.",
         |a| vdot(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.typed(types::dot).resizing_first()),
+    .written(&OutPolicy::PLAIN.typed(types::dot).resizing_first()),
     both(
         "outer",
         &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
         "The products of every element of one vector with every element of another.",
         |a| outer(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::APART.once().refused_as("mul")),
+    .written(&OutPolicy::APART.once().refused_as("mul")),
     both(
         "inner",
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
         "The sums of products along the last dimensions of both.",
         |a| inner(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::PLAIN.copied().typed(types::contracted)),
+    .written(&OutPolicy::PLAIN.copied().typed(types::contracted)),
     entries::inner(
         "linear",
         &["(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor out=None)"],
         "`input @ weight.T + bias`, for inputs of any rank.",
         |a| linear::linear(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).answer(a.py()),
     )
-    .written(&Way::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(types::same)),
     both("addmm", ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm))
-        .written(&Way::OF_FIRST.typed(types::same)),
+        .written(&OutPolicy::OF_FIRST.typed(types::same)),
     both("addmv", ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv))
-        .written(&Way::OF_FIRST.typed(types::same)),
+        .written(&OutPolicy::OF_FIRST.typed(types::same)),
     both(
         "baddbmm",
         BADDBMM,
         "`beta * input + alpha * (batch1 @ batch2)` for the matrices of two batches, pair by pair.",
         |a| added(a, baddbmm),
     )
-    .written(&Way::OF_FIRST.typed(types::same)),
+    .written(&OutPolicy::OF_FIRST.typed(types::same)),
     method("addmm_", ADDMM, "`addmm` in place.", |a| added_in_place(a, addmm_)),
     method("addmv_", ADDMV, "`addmv` in place.", |a| added_in_place(a, addmv_)),
     function("addmv_", ADDMV_IN_PLACE, "`addmv` in place.", |a| added_in_place(a, addmv_)),

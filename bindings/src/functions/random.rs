@@ -5,7 +5,7 @@ use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::error::raise;
 use crate::generator::{self, Generator};
-use crate::outputs::{Room, Shape, Way, types};
+use crate::outputs::{OutPolicy, Shape, UnbatchedTarget, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -31,13 +31,13 @@ pub(super) const TABLE: &[Function] = &[
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
         "Uniform numbers of [0, 1).",
         |a| fresh(a, &STANDARD_UNIFORM),
-    ).written(&Way::MADE.unknown("rand").typed(types::uniform).drawn(|_| true)),
+    ).written(&OutPolicy::MADE.unknown("rand").typed(types::uniform).drawn(|_| true)),
     function(
         "randn",
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
         "Normally distributed numbers around zero with a standard deviation of one.",
         |a| fresh(a, &STANDARD_NORMAL),
-    ).written(&Way::PLAIN.resizing().typed(types::normal).drawn(|_| true)),
+    ).written(&OutPolicy::PLAIN.resizing().typed(types::normal).drawn(|_| true)),
     function("rand_like", LIKE, "Uniform numbers of [0, 1) in the shape of another tensor.", |a| {
         like(a, &STANDARD_UNIFORM)
     }),
@@ -57,7 +57,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Integers from `low`, or zero, to before `high`.",
         randint,
-    ).written(&Way::PLAIN.unknown("randint").typed(types::any).drawn(|_| true)),
+    ).written(&OutPolicy::PLAIN.unknown("randint").typed(types::any).drawn(|_| true)),
     function(
         "randint_like",
         &[
@@ -79,7 +79,7 @@ pub(super) const TABLE: &[Function] = &[
             let (n, generator) = (a.int(0)?, generator(a, 1));
             made(a, 3, DType::Int64, |dtype| random::randperm(n, dtype, generator.as_ref()))
         },
-    ).written(&Way::PLAIN.unknown("randperm").drawn(|_| true)),
+    ).written(&OutPolicy::PLAIN.unknown("randperm").drawn(|_| true)),
     function(
         "normal",
         &[
@@ -91,7 +91,7 @@ pub(super) const TABLE: &[Function] = &[
         "Normally distributed numbers with these means and standard deviations.",
         normal,
     ).written(
-        &Way::OF_FIRST
+        &OutPolicy::OF_FIRST
             .typed(types::normal)
             .drawn(|given| given.number)
             .out_as(|given| given.named(2, ".Tensor_Tensor_out", ".Tensor_float_out")),
@@ -104,7 +104,7 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Ones with the probabilities that the tensor holds, or with one for all, else zeros.",
         bernoulli,
-    ).written(&Way::OF_FIRST.shaped(Shape::Silent).typed(types::any).drawn(|_| true)),
+    ).written(&OutPolicy::OF_FIRST.shaped(Shape::Silent).typed(types::any).drawn(|_| true)),
     function(
         "poisson",
         &["(Tensor input, Generator? generator=None)"],
@@ -127,7 +127,7 @@ pub(super) const TABLE: &[Function] = &[
             let generator = generator(a, 3);
             choose::multinomial(a.tensor(0)?, a.int(1)?, a.boolean(2), generator.as_ref()).answer(a.py())
         },
-    ).written(&Way::PLAIN.unrecorded().shaped(Shape::Silent).typed(types::drawn).drawn(|_| true)),
+    ).written(&OutPolicy::PLAIN.unrecorded().shaped(Shape::Silent).typed(types::drawn).drawn(|_| true)),
     method(
         "uniform_",
         &["(Tensor input, float from=0.0, float to=1.0, *, Generator? generator=None)"],
@@ -179,9 +179,9 @@ pub(super) const TABLE: &[Function] = &[
             a.object(0).answer(a.py())
         },
     ).written(
-        &Way::PLAIN
+        &OutPolicy::PLAIN
             .in_place_as(|given| given.named(1, ".Tensor", ".float"))
-            .without_room(|_| if draws_for_each() { Room::Rule("inplace bernoulli") } else { Room::Found }),
+            .unbatched_target(|_| if draws_for_each() { UnbatchedTarget::Rule("inplace bernoulli") } else { UnbatchedTarget::Found }),
     ),
     method(
         "random_",
@@ -200,7 +200,7 @@ pub(super) const TABLE: &[Function] = &[
             }
             _ => overwrite(a, 2, &Distribution::Integers { low: 0, high: a.int(1)?, from_zero: true }),
         },
-    ).written(&Way::PLAIN.in_place_as(|given| ["", ".to", ".from"][given.count.min(2)])),
+    ).written(&OutPolicy::PLAIN.in_place_as(|given| ["", ".to", ".from"][given.count.min(2)])),
     function(
         "manual_seed",
         &["(object seed) -> Generator"],

@@ -3,7 +3,7 @@ use super::entries::{self, both, function, method};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::convert::Ints;
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
@@ -26,7 +26,7 @@ const SCAN_IN_PLACE: &[&str] = &["(Tensor input, int dim, *, dtype? dtype=None)"
 const SOFTMAX: &[&str] = &["(Tensor input, int dim, dtype? dtype=None, *, Tensor out=None)"];
 
 /// How answers to questions about all elements are written.
-const QUESTION: Way = Way::PLAIN
+const QUESTION: OutPolicy = OutPolicy::PLAIN
     .unrecorded()
     .typed(types::truth_of_all)
     .out_as(|given| if given.count < 2 { ".all_out" } else { ".out" });
@@ -37,12 +37,12 @@ pub(super) const TABLE: &[Function] = &[
         let (dims, keepdim, dtype) = over(a)?;
         reduce::sum(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
     })
-    .written(&Way::PLAIN.exact().typed(types::any).out_as(|_| ".IntList_out")),
+    .written(&OutPolicy::PLAIN.exact().typed(types::any).out_as(|_| ".IntList_out")),
     both("mean", MEAN, "The mean of all elements, or of those along some dimensions.", |a| {
         let (dims, keepdim, dtype) = over(a)?;
         reduce::mean(a.tensor(0)?, dims.as_deref(), keepdim, dtype).answer(a.py())
     })
-    .written(&Way::PLAIN.exact().out_as(|given| if given.count < 2 { ".dtype_out" } else { ".out" })),
+    .written(&OutPolicy::PLAIN.exact().out_as(|given| if given.count < 2 { ".dtype_out" } else { ".out" })),
     both(
         "prod",
         &[
@@ -55,7 +55,7 @@ pub(super) const TABLE: &[Function] = &[
             _ => product::prod(a.tensor(0)?, Some(a.int(1)?), a.boolean(2), a.dtype(3)).answer(a.py()),
         },
     )
-    .written(&Way::PLAIN.exact().typed(types::any).out_as(|_| ".int_out")),
+    .written(&OutPolicy::PLAIN.exact().typed(types::any).out_as(|_| ".int_out")),
     both("any", TRUTH, "Whether any element is not zero.", |a| truths(a, truth::any)).written(&QUESTION),
     both("all", TRUTH, "Whether no element is zero.", |a| truths(a, truth::all)).written(&QUESTION),
     both(
@@ -70,17 +70,17 @@ pub(super) const TABLE: &[Function] = &[
     both("cumsum", SCAN, "The sums of the elements up to each along a dimension.", |a| {
         scan::cumsum(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     })
-    .written(&Way::OF_FIRST.exact().typed(types::any)),
+    .written(&OutPolicy::OF_FIRST.exact().typed(types::any)),
     method("cumsum_", SCAN_IN_PLACE, "`cumsum` in place.", |a| scan_in_place(a, scan::cumsum_)),
     both("cumprod", SCAN, "The products of the elements up to each along a dimension.", |a| {
         scan::cumprod(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     })
-    .written(&Way::OF_FIRST.exact().typed(types::any)),
+    .written(&OutPolicy::OF_FIRST.exact().typed(types::any)),
     method("cumprod_", SCAN_IN_PLACE, "`cumprod` in place.", |a| scan_in_place(a, scan::cumprod_)),
     both("softmax", SOFTMAX, "Exponentials that add up to one along a dimension.", |a| {
         softmax::softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     })
-    .written(&Way::PLAIN.unknown("softmax").typed(types::same).out_as(|_| ".int_out")),
+    .written(&OutPolicy::PLAIN.unknown("softmax").typed(types::same).out_as(|_| ".int_out")),
     function(
         "_safe_softmax",
         SOFTMAX,
@@ -90,14 +90,14 @@ pub(super) const TABLE: &[Function] = &[
     both("log_softmax", SOFTMAX, "The logarithm of `softmax`.", |a| {
         softmax::log_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).answer(a.py())
     })
-    .written(&Way::PLAIN.unknown("log_softmax").typed(types::same).out_as(|_| ".int_out")),
+    .written(&OutPolicy::PLAIN.unknown("log_softmax").typed(types::same).out_as(|_| ".int_out")),
     both(
         "logsumexp",
         &["(Tensor input, int[1] dim, bool keepdim=False, *, Tensor out=None)"],
         "The logarithm of the sum of exponentials along some dimensions.",
         |a| softmax::logsumexp(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).answer(a.py()),
     )
-    .written(&Way::PLAIN.typed(types::logsumexp)),
+    .written(&OutPolicy::PLAIN.typed(types::logsumexp)),
 ];
 
 /// Dimensions, `keepdim` and the element type of a sum or mean. `None` as dimensions names all.

@@ -3,7 +3,7 @@ use super::entries::{both, function, inner};
 use crate::arguments::Arguments;
 use crate::callable::Function;
 use crate::convert::Ints;
-use crate::outputs::{Way, types};
+use crate::outputs::{OutPolicy, types};
 use crate::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -26,7 +26,8 @@ const PAIR: &[&str] = &[
 ];
 
 /// How a spread is written.
-const SPREAD_INTO: Way = Way::PLAIN.out_as(|given| if given.count < 2 { ".correction_out" } else { ".out" });
+const SPREAD_INTO: OutPolicy =
+    OutPolicy::PLAIN.out_as(|given| if given.count < 2 { ".correction_out" } else { ".out" });
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
@@ -61,7 +62,7 @@ pub(super) const TABLE: &[Function] = &[
             }
             norm::vector_norm(x, order(a)?, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
         },
-    ).written(&Way::PLAIN.refused_as("linalg_vector_norm").typed(types::same)),
+    ).written(&OutPolicy::PLAIN.refused_as("linalg_vector_norm").typed(types::same)),
     inner(
         "linalg_vector_norm",
         &[
@@ -72,7 +73,7 @@ pub(super) const TABLE: &[Function] = &[
             let (order, dims) = (a.number(1)?, a.dims(2)?);
             norm::vector_norm(a.tensor(0)?, order, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
         },
-    ).written(&Way::PLAIN.typed(types::same)),
+    ).written(&OutPolicy::PLAIN.typed(types::same)),
 ];
 
 /// Dimensions, correction and `keepdim`, after a warning if the divisor is not above zero.

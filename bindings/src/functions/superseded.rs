@@ -1,7 +1,7 @@
 //! Linear algebra under its former names, and what is told of these.
 use super::entries::both;
 use crate::callable::Function;
-use crate::outputs::{Placed, Way, types};
+use crate::outputs::{OutPolicy, Placed, types};
 use crate::returns::{ToPython, named};
 use crate::warnings::Superseded;
 use rushlight::ops::linalg::cholesky::cholesky;
@@ -18,7 +18,7 @@ pub(super) static TABLE: &[Function] = &[
         "Triangles whose products with their transposes the matrices are.",
         |a| cholesky(a.tensor(0)?, a.boolean(1), true).answer(a.py()),
     )
-    .written(&Way::PLAIN.placed(Placed::InOrder).typed(types::safe_result))
+    .written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(types::safe_result))
     .superseded(&CHOLESKY),
     both(
         "qr",
@@ -29,7 +29,7 @@ pub(super) static TABLE: &[Function] = &[
             named("qr", qr(a.tensor(0)?, mode)).answer(a.py())
         },
     )
-    .written(&Way::PLAIN.refused_as("linalg_qr").typed(types::same))
+    .written(&OutPolicy::PLAIN.refused_as("linalg_qr").typed(types::same))
     .superseded(&QR),
     both(
         "lu_solve",
@@ -37,7 +37,7 @@ pub(super) static TABLE: &[Function] = &[
         "The solutions of linear equations whose matrices were factored.",
         |a| lu_solve(a.tensor(1)?, a.tensor(2)?, a.tensor(0)?, true, false).answer(a.py()),
     )
-    .written(&Way::PLAIN.refused_as("linalg_lu_solve").typed(types::same))
+    .written(&OutPolicy::PLAIN.refused_as("linalg_lu_solve").typed(types::same))
     .superseded(&LU_SOLVE),
     both(
         "triangular_solve",
@@ -51,7 +51,7 @@ pub(super) static TABLE: &[Function] = &[
             named("triangular_solve", solved).answer(a.py())
         },
     )
-    .written(&Way::PLAIN.typed(types::same))
+    .written(&OutPolicy::PLAIN.typed(types::same))
     .superseded(&TRIANGULAR_SOLVE),
     both(
         "ger",
@@ -59,7 +59,7 @@ pub(super) static TABLE: &[Function] = &[
         "The same as `outer`.",
         |a| outer(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
-    .written(&Way::APART.once().refused_as("mul"))
+    .written(&OutPolicy::APART.once().refused_as("mul"))
     .superseded(&GER),
 ];
 

@@ -6,7 +6,7 @@ use crate::callable::Function;
 use crate::error::raise;
 use crate::memory::elements_of;
 use crate::node::alone;
-use crate::outputs::{Room, Way};
+use crate::outputs::{OutPolicy, UnbatchedTarget};
 use crate::returns::ToPython;
 use crate::warnings::Once;
 use pyo3::exceptions::PyRuntimeError;
@@ -113,7 +113,7 @@ pub(super) const TABLE: &[Function] = &[
     method("squeeze_", SQUEEZE, "Takes dimensions of size one away in place.", |a| {
         with_squeezed(a, |dims| in_place(a, squeeze::squeeze_(a.tensor(0)?, dims)))
     })
-    .written(&Way::PLAIN.in_place_as(|given| match given.count {
+    .written(&OutPolicy::PLAIN.in_place_as(|given| match given.count {
         0 => "",
         _ if given.number => ".dim",
         _ => ".dims",
@@ -167,7 +167,7 @@ pub(super) const TABLE: &[Function] = &[
             in_own_order(a, resize::set_window_(x, &source, &size, &stride, a.int(2)?))
         },
     )
-    .written(&Way::PLAIN.in_place_as(|_| ".source_Tensor")),
+    .written(&OutPolicy::PLAIN.in_place_as(|_| ".source_Tensor")),
     method(
         "resize_",
         &["(Tensor input, int[] size, *, memory_format? memory_format=None)"],
@@ -221,14 +221,14 @@ pub(super) const TABLE: &[Function] = &[
             in_place(a, cast::copy_(target, source))
         },
     )
-    .written(&Way::PLAIN.without_room(|_| Room::Arithmetic)),
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Arithmetic)),
     both(
         "fill_",
         &["(Tensor input, Tensor value)", "(Tensor input, Number value)"],
         "Overwrites every element.",
         |a| in_place(a, cast::fill_(a.tensor(0)?, a.operand(1)?)),
     )
-    .written(&Way::PLAIN.overloaded().without_room(|_| Room::Rule("fill_"))),
+    .written(&OutPolicy::PLAIN.overloaded().unbatched_target(|_| UnbatchedTarget::Rule("fill_"))),
     both("zero_", &["(Tensor input)"], "Overwrites every element with zero.", |a| {
         in_place(a, cast::zero_(a.tensor(0)?))
     }),

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rushlight::dispatch::long_work::Aside;
+use rushlight::dispatch::long_work::HostCodeGuard;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::graph::mode::GradModeGuard;
 use rushlight::graph::{At, NodeRef, SavedTensor as Saved, Shown};
@@ -94,7 +94,7 @@ pub(crate) fn show_saved(saved: &Saved, node: &NodeRef) -> Result<Tensor> {
     if !saved.is_former() || saved.is_packed() {
         return Ok(tensor);
     }
-    let _aside = Aside::new();
+    let _aside = HostCodeGuard::new();
     let _on = GradModeGuard::new(true);
     cast::clone(&tensor)
 }

@@ -1,7 +1,7 @@
 //! What autograd makes of a write through `out=`: for most operations it refuses, some have nothing that
 //! could be recorded, and some are recorded after all.
 
-use super::way::History;
+use super::policy::History;
 use crate::error::raise;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
 //! Which memory a result may be written to, given what the operation reads: not to what it reads in
 //! another order, nor to elements that are shown several times.
 
-use super::way::{Memory, Way};
+use super::policy::{Memory, OutPolicy};
 use crate::error::raise;
 use crate::tensor::object::as_tensor;
 use pyo3::prelude::*;
@@ -9,17 +9,17 @@ use rushlight::shape::broadcast;
 use rushlight::{Error, Tensor};
 
 /// Refuses memory that cannot be written to by an operation that reads these tensors.
-pub(super) fn check(way: &Way, read: &[Tensor], out: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(super) fn check(policy: &OutPolicy, read: &[Tensor], out: &Bound<'_, PyAny>) -> PyResult<()> {
     let Some(written) = as_tensor(out) else { return Ok(()) };
-    let aligned = way.memory == Memory::Aligned;
+    let aligned = policy.memory == Memory::Aligned;
     let memory = written.array();
-    if (aligned || way.once) && is_expanded(memory.layout.shape(), memory.layout.strides()) {
+    if (aligned || policy.once) && is_expanded(memory.layout.shape(), memory.layout.strides()) {
         return Err(raise(Error::OverlapModified {}.into()));
     }
     if aligned {
         check_same_shape(read, written)?;
     }
-    match way.memory {
+    match policy.memory {
         Memory::Any => Ok(()),
         Memory::Apart => read.iter().try_for_each(|read| memory.check_apart(&read.array())),
         Memory::Aligned => read.iter().try_for_each(|read| memory.check_read(&read.array())),

@@ -3,7 +3,7 @@
 
 mod matrices;
 
-use super::way::Conversion;
+use super::policy::Conversion;
 use crate::error::raise;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;

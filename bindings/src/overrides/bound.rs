@@ -1,5 +1,5 @@
-//! How functions of torch's that are written in Python show a call: with every argument, what has a default
-//! by its name and the rest by position.
+//! The arguments with which torch's own Python functions call `__torch_function__`: every one, those with a default
+//! by keyword and the rest by position.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};

@@ -1,4 +1,4 @@
-//! Who sees the calls of a thread: the modes that it is in, and classes but in blocks that say otherwise.
+//! Who is shown the calls of a thread: its function modes, and classes, except where they are disabled.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;

@@ -1,6 +1,8 @@
-//! Functions written in Python that show their calls: an object around each, which passes for the function.
-//! A call looks at the classes of its arguments, and goes on to the function if these are ordinary. Functions
-//! that torch has compiled refuse arguments as compiled ones do, by their annotations.
+//! Functions written in Python that are overridable: an object around each, which passes for the function. A call
+//! looks at the classes of its arguments, and goes on to the function if these are ordinary. Functions that torch
+//! has compiled refuse arguments as compiled ones do, by their annotations.
+
+#![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
 use std::mem::{offset_of, size_of};

@@ -1,4 +1,5 @@
-//! What a function written in Python takes that torch has compiled: it refuses the rest in the same words.
+//! The signature of a function written in Python that torch has compiled: it refuses what does not fit in the same
+//! words.
 
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;

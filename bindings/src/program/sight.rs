@@ -4,6 +4,8 @@
 //! was written to them since it was last read, what functions consist of is read where it lies. Only what seems to
 //! have changed is gone through.
 
+#![allow(unsafe_code)]
+
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -12,7 +12,7 @@ use pyo3::types::{PyList, PyTuple};
 use std::fmt::Write;
 
 /// The arguments of the call: by position, and by keyword in the order torch goes through them.
-struct Given<'a, 'py> {
+struct PassedArguments<'a, 'py> {
     positional: &'a [Bound<'py, PyAny>],
     keywords: Vec<(String, &'a Bound<'py, PyAny>)>,
 }
@@ -25,7 +25,7 @@ struct Piece<'a> {
 
 /// The whole message.
 pub(crate) fn message(name: &str, signatures: &[Signature], call: &Call<'_, '_>) -> String {
-    let given = Given::new(call);
+    let given = PassedArguments::new(call);
     let mut text = format!("{name}() received an invalid combination of arguments - got ");
     let shown: Vec<String> =
         signatures.iter().filter(|one| !one.deprecated).map(Signature::to_string).collect();
@@ -75,12 +75,12 @@ impl Piece<'_> {
     }
 }
 
-impl<'a, 'py> Given<'a, 'py> {
+impl<'a, 'py> PassedArguments<'a, 'py> {
     fn new(call: &Call<'a, 'py>) -> Self {
         let names: Vec<String> = call.names.into_iter().flatten().map(|name| name.to_string()).collect();
         let order = order::iteration_order(&names);
         let keywords = order.into_iter().map(|at| (names[at].clone(), &call.values[at])).collect();
-        Given { positional: call.positional, keywords }
+        PassedArguments { positional: call.positional, keywords }
     }
 
     fn count(&self) -> usize {

@@ -3,6 +3,8 @@
 //! Sequences are walked twice or three times, as their errors come in that order: for the shape
 //! along the first elements, for the element type if none is given, then for the elements.
 
+#![allow(unsafe_code)]
+
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;

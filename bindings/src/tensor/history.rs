@@ -20,9 +20,9 @@ use crate::error::raise;
 use crate::hooks::{PythonHook, RemovableHandle, only_hook};
 use crate::intercept::settle_method;
 use crate::node::wrap_node;
-use crate::overrides;
+use crate::overrides::{self, Method};
 use crate::transform::refuse_inside_transform;
-use crate::writes::{self, Given};
+use crate::writes::{self, OtherArguments};
 
 const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
 const NON_LEAF: &str = "you can only change requires_grad flags of leaf variables.";
@@ -293,7 +293,8 @@ impl TensorBase {
     /// A tensor on the same memory without history.
     fn detach<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         if overrides::ever()
-            && let Some(answer) = overrides::offer_operator(slf.py(), "detach", &[slf.as_any()])?
+            && let Some(answer) =
+                overrides::offer_method(slf.py(), Method::compiled("detach"), &[slf.as_any()])?
         {
             return Ok(answer);
         }
@@ -378,7 +379,7 @@ pub(crate) fn forget(tensor: &Tensor) -> PyResult<()> {
     if mode::is_inference() {
         return Ok(());
     }
-    writes::check_in_place(tensor, "detach_", &Given::default())?;
+    writes::check_in_place(tensor, "detach_", &OtherArguments::default())?;
     if tensor.is_batched() && !tensor.is_followed() {
         return Err(raise(Error::DetachView {}.into()));
     }

@@ -19,7 +19,7 @@ use super::object::as_tensor;
 use crate::classes::type_name;
 use crate::dtype::tensor_type_name;
 use crate::error::raise;
-use crate::writes::{self, Given, warn_repeated};
+use crate::writes::{self, OtherArguments, warn_repeated};
 
 const NOT_AN_INDEX: &str =
     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices";
@@ -52,9 +52,9 @@ pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyA
         let fixed = items.iter().filter(|item| matches!(item, Index::Int(_))).count();
         let is_number = as_tensor(value).is_none_or(|value| value.ndim() == 0);
         let (method, given) = match by_tensor {
-            true => ("index_put_", Given::default()),
-            false if is_number && tensor.ndim() > fixed => ("fill_", Given::operand(Some(tensor))),
-            false => ("copy_", Given::default()),
+            true => ("index_put_", OtherArguments::default()),
+            false if is_number && tensor.ndim() > fixed => ("fill_", OtherArguments::operand(Some(tensor))),
+            false => ("copy_", OtherArguments::default()),
         };
         writes::check_in_place(tensor, method, &given)?;
     }

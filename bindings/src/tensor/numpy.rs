@@ -1,6 +1,8 @@
 //! The way to numpy and back without copying. numpy is imported only when an array is made; whether
 //! an object is one of its arrays is asked of the module only if somebody else has imported it.
 
+#![allow(unsafe_code)]
+
 use std::ptr::NonNull;
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
 //! What `+`, `<`, `bool()` and the other operators of the language do with a tensor: raw slots,
 //! because PyO3's wrappers cost as much as a small operation.
 
+#![allow(unsafe_code)]
+
 mod kinds;
 mod seen;
 
@@ -25,10 +27,10 @@ use super::index;
 use super::object::{borrow, guarded, guarded_status, slot, wrap_raw};
 use super::values;
 use crate::error::raise;
-use crate::overrides;
+use crate::overrides::{self, Method};
 use crate::returns::ToPython;
 use kinds::{binary, declined, in_place, operand, plain, unary};
-use seen::{may_see, offered, offered_alone};
+use seen::{Operator, may_see, offered, offered_alone};
 
 /// The slots of the tensor type that the language's operators reach.
 pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
@@ -47,36 +49,48 @@ pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
 }
 
 /// Declares C functions for slots, one a line, and the list of them:
-/// `unary Py_nb_negative: ops::neg;` gives `slot(ffi::Py_nb_negative, …)` with an `extern "C"`
-/// function that calls `unary(object, |x| ops::neg(x))`.
+/// `unary Py_nb_negative ["neg"]: ops::neg;` gives `slot(ffi::Py_nb_negative, …)` with an `extern "C"`
+/// function that calls `unary(object, …, |x| ops::neg(x))`. In brackets stand the
+/// methods that the operator counts as, from the left and from the right; `python` are those that torch has in Python.
 macro_rules! slots {
-    ($($kind:ident $id:ident: $operation:expr;)*) => {
+    ($($kind:ident $id:ident [$($methods:tt)*]: $operation:expr;)*) => {
         /// The slots that are alike.
         fn operations() -> Vec<ffi::PyType_Slot> {
             vec![$({
-                slots!(@$kind function, $id, $operation);
+                static OPERATOR: Operator = slots!(@operator $($methods)*);
+                slots!(@$kind function, $operation);
                 slot(ffi::$id, function as *mut c_void)
             }),*]
         }
     };
-    (@binary $name:ident, $id:ident, $operation:expr) => {
+    (@operator $both:literal) => { Operator::of($both) };
+    (@operator $left:literal, $right:literal) => {
+        Operator::new(Method::compiled($left), Method::compiled($right))
+    };
+    (@operator $left:literal, python $right:literal) => {
+        Operator::new(Method::compiled($left), Method::in_python($right))
+    };
+    (@operator python $left:literal, python $right:literal) => {
+        Operator::new(Method::in_python($left), Method::in_python($right))
+    };
+    (@binary $name:ident, $operation:expr) => {
         unsafe extern "C" fn $name(left: *mut ffi::PyObject, right: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            binary(left, right, stringify!($id), |left, right| $operation(left, right))
+            binary(left, right, &OPERATOR, |left, right| $operation(left, right))
         }
     };
-    (@in_place $name:ident, $id:ident, $operation:expr) => {
+    (@in_place $name:ident, $operation:expr) => {
         unsafe extern "C" fn $name(target: *mut ffi::PyObject, other: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            in_place(target, other, stringify!($id), |target, other| $operation(target, other))
+            in_place(target, other, &OPERATOR, |target, other| $operation(target, other))
         }
     };
-    (@unary $name:ident, $id:ident, $operation:expr) => {
+    (@unary $name:ident, $operation:expr) => {
         unsafe extern "C" fn $name(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            unary(object, stringify!($id), |tensor| $operation(tensor))
+            unary(object, &OPERATOR, |tensor| $operation(tensor))
         }
     };
-    (@plain $name:ident, $id:ident, $operation:expr) => {
+    (@plain $name:ident, $operation:expr) => {
         unsafe extern "C" fn $name(object: *mut ffi::PyObject) -> *mut ffi::PyObject {
-            plain(object, stringify!($id), |py, tensor| $operation(py, tensor))
+            plain(object, &OPERATOR, |py, tensor| $operation(py, tensor))
         }
     };
 }
@@ -115,41 +129,41 @@ fn quotient(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
 }
 
 slots! {
-    binary Py_nb_add: sum;
-    binary Py_nb_subtract: difference;
-    binary Py_nb_multiply: product;
-    binary Py_nb_true_divide: quotient;
-    binary Py_nb_floor_divide: division::floor_divide;
-    binary Py_nb_remainder: ops::remainder;
-    binary Py_nb_and: |a, b| binary_ops::apply(BitAnd, a, b);
-    binary Py_nb_or: |a, b| binary_ops::apply(BitOr, a, b);
-    binary Py_nb_xor: |a, b| binary_ops::apply(BitXor, a, b);
-    binary Py_nb_lshift: |a, b| binary_ops::apply(ShiftUp, a, b);
-    binary Py_nb_rshift: |a, b| binary_ops::apply(ShiftDown, a, b);
-    in_place Py_nb_inplace_floor_divide: division::floor_divide_;
-    in_place Py_nb_inplace_remainder: ops::remainder_;
-    in_place Py_nb_inplace_and: |a, b| binary_ops::apply_in_place(BitAnd, a, b);
-    in_place Py_nb_inplace_or: |a, b| binary_ops::apply_in_place(BitOr, a, b);
-    in_place Py_nb_inplace_xor: |a, b| binary_ops::apply_in_place(BitXor, a, b);
-    in_place Py_nb_inplace_lshift: |a, b| binary_ops::apply_in_place(ShiftUp, a, b);
-    in_place Py_nb_inplace_rshift: |a, b| binary_ops::apply_in_place(ShiftDown, a, b);
-    in_place Py_nb_inplace_add: ops::add_;
-    in_place Py_nb_inplace_subtract: ops::sub_;
-    in_place Py_nb_inplace_multiply: ops::mul_;
-    in_place Py_nb_inplace_true_divide: ops::div_;
-    unary Py_nb_negative: ops::neg;
-    unary Py_nb_absolute: ops::abs;
-    plain Py_nb_invert: inverted;
-    unary Py_nb_positive: |x: &Tensor| Ok(x.clone());
-    plain Py_nb_int: values::to_int;
-    plain Py_nb_float: values::to_float;
-    plain Py_nb_index: values::to_index;
+    binary Py_nb_add ["add"]: sum;
+    binary Py_nb_subtract ["sub", python "__rsub__"]: difference;
+    binary Py_nb_multiply ["mul"]: product;
+    binary Py_nb_true_divide ["div", python "__rtruediv__"]: quotient;
+    binary Py_nb_floor_divide [python "__floordiv__", python "__rfloordiv__"]: division::floor_divide;
+    binary Py_nb_remainder ["remainder", python "__rmod__"]: ops::remainder;
+    binary Py_nb_and ["__and__", "bitwise_and"]: |a, b| binary_ops::apply(BitAnd, a, b);
+    binary Py_nb_or ["__or__", "bitwise_or"]: |a, b| binary_ops::apply(BitOr, a, b);
+    binary Py_nb_xor ["__xor__", "bitwise_xor"]: |a, b| binary_ops::apply(BitXor, a, b);
+    binary Py_nb_lshift ["__lshift__", python "__rlshift__"]: |a, b| binary_ops::apply(ShiftUp, a, b);
+    binary Py_nb_rshift ["__rshift__", python "__rrshift__"]: |a, b| binary_ops::apply(ShiftDown, a, b);
+    in_place Py_nb_inplace_floor_divide ["floor_divide_"]: division::floor_divide_;
+    in_place Py_nb_inplace_remainder ["remainder_"]: ops::remainder_;
+    in_place Py_nb_inplace_and ["__iand__"]: |a, b| binary_ops::apply_in_place(BitAnd, a, b);
+    in_place Py_nb_inplace_or ["__ior__"]: |a, b| binary_ops::apply_in_place(BitOr, a, b);
+    in_place Py_nb_inplace_xor ["__ixor__"]: |a, b| binary_ops::apply_in_place(BitXor, a, b);
+    in_place Py_nb_inplace_lshift ["__ilshift__"]: |a, b| binary_ops::apply_in_place(ShiftUp, a, b);
+    in_place Py_nb_inplace_rshift ["__irshift__"]: |a, b| binary_ops::apply_in_place(ShiftDown, a, b);
+    in_place Py_nb_inplace_add ["add_"]: ops::add_;
+    in_place Py_nb_inplace_subtract ["sub_"]: ops::sub_;
+    in_place Py_nb_inplace_multiply ["mul_"]: ops::mul_;
+    in_place Py_nb_inplace_true_divide ["div_"]: ops::div_;
+    unary Py_nb_negative ["neg"]: ops::neg;
+    unary Py_nb_absolute ["abs"]: ops::abs;
+    plain Py_nb_invert ["__invert__"]: inverted;
+    unary Py_nb_positive ["positive"]: |x: &Tensor| Ok(x.clone());
+    plain Py_nb_int ["__int__"]: values::to_int;
+    plain Py_nb_float ["__float__"]: values::to_float;
+    plain Py_nb_index ["__index__"]: values::to_index;
 }
 
 /// `len(x)`.
 unsafe extern "C" fn length(object: *mut ffi::PyObject) -> ffi::Py_ssize_t {
     guarded_status(|py| {
-        if let Some(answer) = asked(py, object, "__len__")? {
+        if let Some(answer) = asked(py, object, Method::in_python("__len__"))? {
             return answer.extract();
         }
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
@@ -160,6 +174,10 @@ unsafe extern "C" fn length(object: *mut ffi::PyObject) -> ffi::Py_ssize_t {
         }
     })
 }
+
+static MATMUL: Operator = Operator::new(Method::compiled("matmul"), Method::in_python("__rmatmul__"));
+static POWER: Operator = Operator::new(Method::in_python("pow"), Method::in_python("__rpow__"));
+static POWER_IN_PLACE: Operator = Operator::of("pow_");
 
 /// `x @ y`, of tensors only.
 unsafe extern "C" fn matrix_product(
@@ -172,7 +190,7 @@ unsafe extern "C" fn matrix_product(
             unsafe { (borrow(left).zip(borrow(right)).is_some(), may_see(left) || may_see(right)) };
         if seen || !known {
             // SAFETY: as above.
-            if let Some(answer) = unsafe { offered(py, "Py_nb_matrix_multiply", left, right)? } {
+            if let Some(answer) = unsafe { offered(py, &MATMUL, left, right)? } {
                 return Ok(answer);
             }
         }
@@ -193,7 +211,7 @@ unsafe extern "C" fn matrix_product(
 unsafe extern "C" fn subscript(object: *mut ffi::PyObject, key: *mut ffi::PyObject) -> *mut ffi::PyObject {
     guarded(|py| {
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
-        if let Some(answer) = unsafe { offered_alone(py, "__getitem__", object, &[key])? } {
+        if let Some(answer) = unsafe { offered_alone(py, Method::compiled("__getitem__"), object, &[key])? } {
             return Ok(answer);
         }
         // SAFETY: as above.
@@ -214,7 +232,9 @@ unsafe extern "C" fn assign_subscript(
     guarded_status(|py| {
         if !value.is_null() {
             // SAFETY: as in `subscript`.
-            if let Some(answer) = unsafe { offered_alone(py, "__setitem__", object, &[key, value])? } {
+            if let Some(answer) =
+                unsafe { offered_alone(py, Method::compiled("__setitem__"), object, &[key, value])? }
+            {
                 // SAFETY: a new reference, of which nothing is wanted.
                 drop(unsafe { Bound::from_owned_ptr(py, answer) });
                 return Ok(0);
@@ -236,20 +256,20 @@ unsafe extern "C" fn assign_subscript(
 fn asked<'py>(
     py: Python<'py>,
     object: *mut ffi::PyObject,
-    name: &str,
+    method: Method,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     if !overrides::ever() {
         return Ok(None);
     }
     // SAFETY: slots are called with live objects, which the caller keeps during the call.
     let object = unsafe { Bound::from_borrowed_ptr(py, object) };
-    overrides::offer_operator(py, name, &[&object])
+    overrides::offer_method(py, method, &[&object])
 }
 
 /// `bool(x)`: one, zero, or minus one with an exception set.
 unsafe extern "C" fn truth(object: *mut ffi::PyObject) -> c_int {
     guarded_status(|py| {
-        if let Some(answer) = asked(py, object, "__bool__")? {
+        if let Some(answer) = asked(py, object, Method::compiled("__bool__"))? {
             return answer.extract::<bool>().map(i32::from);
         }
         // SAFETY: slots are called with live objects; this one is reached through tensors only.
@@ -278,7 +298,7 @@ unsafe extern "C" fn power(
     if modulus != unsafe { ffi::Py_None() } {
         return guarded(|py| Ok(declined(py)));
     }
-    binary(base, exponent, "Py_nb_power", |base, exponent| ops::pow(base, exponent))
+    binary(base, exponent, &POWER, |base, exponent| ops::pow(base, exponent))
 }
 
 /// `x **= y`
@@ -287,7 +307,27 @@ unsafe extern "C" fn power_in_place(
     exponent: *mut ffi::PyObject,
     _modulus: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    in_place(target, exponent, "Py_nb_inplace_power", |target, exponent| ops::pow_(target, exponent))
+    in_place(target, exponent, &POWER_IN_PLACE, |target, exponent| ops::pow_(target, exponent))
+}
+
+/// The method that a comparison counts as.
+fn comparison(operation: c_int) -> &'static Operator {
+    static METHODS: [Operator; 6] = [
+        Operator::of("lt"),
+        Operator::of("le"),
+        Operator::of("eq"),
+        Operator::of("ne"),
+        Operator::of("gt"),
+        Operator::of("ge"),
+    ];
+    match operation {
+        ffi::Py_LT => &METHODS[0],
+        ffi::Py_LE => &METHODS[1],
+        ffi::Py_EQ => &METHODS[2],
+        ffi::Py_NE => &METHODS[3],
+        ffi::Py_GT => &METHODS[4],
+        _ => &METHODS[5],
+    }
 }
 
 /// The six comparisons.
@@ -299,15 +339,7 @@ unsafe extern "C" fn compared(
     if intercept::is_active() {
         return compared_by_name(left, right, operation);
     }
-    let slot = match operation {
-        ffi::Py_LT => "<",
-        ffi::Py_LE => "<=",
-        ffi::Py_EQ => "==",
-        ffi::Py_NE => "!=",
-        ffi::Py_GT => ">",
-        _ => ">=",
-    };
-    binary(left, right, slot, |left, right| match operation {
+    binary(left, right, comparison(operation), |left, right| match operation {
         ffi::Py_LT => compare::lt(left, right),
         ffi::Py_LE => compare::le(left, right),
         ffi::Py_EQ => compare::eq(left, right),
@@ -324,14 +356,6 @@ fn compared_by_name(
     right: *mut ffi::PyObject,
     operation: c_int,
 ) -> *mut ffi::PyObject {
-    let name = match operation {
-        ffi::Py_LT => "lt",
-        ffi::Py_LE => "le",
-        ffi::Py_EQ => "eq",
-        ffi::Py_NE => "ne",
-        ffi::Py_GT => "gt",
-        _ => "ge",
-    };
     guarded(|py| {
         // SAFETY: slots are called with live objects, which the caller keeps during the call.
         let ((true, true), left, right) = (unsafe {
@@ -344,6 +368,6 @@ fn compared_by_name(
         }) else {
             return Ok(declined(py));
         };
-        left.call_method1(name, (right,)).map(Bound::into_ptr)
+        left.call_method1(comparison(operation).left.name, (right,)).map(Bound::into_ptr)
     })
 }

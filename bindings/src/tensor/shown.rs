@@ -1,6 +1,8 @@
-//! Attributes and methods of tensors for those who want to see calls: to read an attribute is to call its
-//! `__get__`, to set it its `__set__`. Every one is put in the place of the one that it goes on to; nobody
-//! else pays more than a look at a flag.
+//! Attributes and methods of tensors under `__torch_function__`: reading an attribute is shown as a call of its
+//! `__get__`, setting it as one of its `__set__`. Each is wrapped once; an ordinary access pays no more than a look
+//! at a flag.
+
+#![allow(unsafe_code)]
 
 use std::collections::HashSet;
 use std::ffi::{c_int, c_void};

@@ -13,13 +13,14 @@ use rushlight::{Tensor, dispatch};
 
 use super::object::{TensorBase, tensor_class, wrap};
 use crate::error::raise;
-use crate::overrides;
+use crate::overrides::{self, Method};
 
 #[pymethods]
 impl TensorBase {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         if overrides::ever()
-            && let Some(answer) = overrides::offer_operator(slf.py(), "__repr__", &[slf.as_any()])?
+            && let Some(answer) =
+                overrides::offer_method(slf.py(), Method::compiled("__repr__"), &[slf.as_any()])?
         {
             return answer.extract();
         }

@@ -1,4 +1,4 @@
-//! What the rule of an operation keeps: what it may take from, and the forms in which it may keep it.
+//! Saving for backward: what `Op::save` may take from (`Keep`), and the types that it may return (`Keepsake`).
 
 use smallvec::{SmallVec, smallvec};
 
@@ -7,7 +7,7 @@ use crate::graph::{SavedTensor, Source};
 use crate::shape::SharedLayout;
 use crate::tensor::Tensor;
 
-/// What `save` may take from.
+/// The inputs and outputs that `save` may keep.
 pub struct Keep<'a> {
     inputs: &'a [&'a Tensor],
     outputs: &'a [Tensor],

@@ -1,4 +1,5 @@
-//! What the rule of an operation for many samples at once is given, and what it answers.
+//! What an operation's batching rule is given (`Call`: operands with the dimension of the samples) and what it
+//! returns.
 
 use smallvec::SmallVec;
 
@@ -158,7 +159,7 @@ impl Call<'_> {
         let rank = self.inputs.iter().chain(self.held).map(Samples::rank).max().unwrap_or(0);
         let align = |samples: &Samples| samples.aligned(rank);
         let (values, held) = (all(self.inputs, &align)?, all(self.held, &align)?);
-        Ok(all_first(apply(op.holding(&held)?, &references(&values))?))
+        Ok(all_first(apply(op.with_held(&held)?, &references(&values))?))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Functions of elements for many samples at once: the values are aligned, and that is all.
+//! Batching of elementwise operations: aligning the values' dimensions is all it takes.
 
 use std::sync::Arc;
 

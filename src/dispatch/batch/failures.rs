@@ -1,5 +1,5 @@
-//! Failures of operations on batched tensors. They are found with the shape of a sample, and told with
-//! that of the value in which all samples come first: so are torch's.
+//! Errors of operations on batched tensors. They are found with the shape of a sample, and raised with the shape of
+//! the value in which all samples come first, as torch's are.
 
 use crate::error::Error;
 use crate::graph::mode;
@@ -14,7 +14,7 @@ pub(crate) fn told_of_all(error: impl Into<Box<Error>>, tensors: &[&Tensor]) -> 
     }
     let leads = tensors.iter().map(|tensor| lead(tensor));
     let lead = leads.max_by_key(Vec::len).unwrap_or_default();
-    if lead.is_empty() { error } else { Box::new(Whole { lead }.told(*error)) }
+    if lead.is_empty() { error } else { Box::new(BatchDims { lead }.told(*error)) }
 }
 
 /// How many samples there are at each mapping that the tensor differs in, the outermost first.
@@ -29,12 +29,12 @@ fn lead(x: &Tensor) -> Vec<usize> {
     lead
 }
 
-/// The dimensions in front of those of a sample.
-struct Whole {
+/// The dimensions that mapping puts in front of those of a sample.
+struct BatchDims {
     lead: Vec<usize>,
 }
 
-impl Whole {
+impl BatchDims {
     fn count(&self) -> usize {
         self.lead.len()
     }

@@ -1,8 +1,8 @@
-//! How operations compute for many samples at once (Note [Batched tensors]).
+//! vmap: how operations compute for many samples at once (Note [Batched tensors]).
 //!
-//! A door that finds a batched tensor among its operands comes here. The rule of the operation's
-//! block computes with the values of the highest mapping, through the same doors, so that whatever is
-//! tracked below is tracked; what comes out is wrapped and recorded above.
+//! An entry point that finds a batched tensor among its operands comes here. The batching rule of the operation's
+//! block computes with the values of the highest mapping, by calls of the same entry points, so that gradients and
+//! tangents of levels below are taken care of; the results are wrapped as batched tensors and recorded above.
 
 mod call;
 mod elementwise;
@@ -55,7 +55,7 @@ pub(crate) fn mapping<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Opti
     highest.cloned()
 }
 
-/// `mapping`, when there may be any: what every door asks.
+/// `mapping`, when there may be any: what every entry point asks.
 #[inline]
 pub(crate) fn highest<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Option<Arc<Mapping>> {
     if mode::special() { mapping(tensors) } else { None }
@@ -232,7 +232,7 @@ pub(crate) fn apply(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) 
     let answer = below(mapping, || answer(op, inputs, mapping))?;
     let bound = all_bound(inputs, mapping)?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();
-    let outputs = match op.shows() {
+    let outputs = match op.creation() {
         Some(creation) => views::shown(inputs[0], answer, mapping, creation)?,
         None => wrapped(answer, mapping)?,
     };
@@ -266,7 +266,7 @@ fn answer(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<
     }
     // What all samples share is held as it is below the mapping.
     let shared: Vec<Tensor> = held.iter().map(|samples| samples.value.clone()).collect();
-    let op = op.holding(&shared)?;
+    let op = op.with_held(&shared)?;
     if values.iter().any(|samples| samples.dim.is_some()) {
         return op.batch(&call);
     }

@@ -1,4 +1,5 @@
-//! Writes of samples to a tensor that all of them share: whether it has memory for each, and how it gets it.
+//! In-place writes of batched values to a tensor that is not batched: whether it has memory for each sample, and
+//! how it becomes batched where it may.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Operations whose numbers say how large their results are: they are given all samples together, and
-//! what they answer has to be alike.
+//! Batching of operations whose values decide the size of their results (`nonzero`, say): they get all samples
+//! together, and the results of all samples have to be alike.
 
 use super::{below, check_open, highest, samples};
 use crate::error::{Error, Result};

@@ -8,7 +8,7 @@ use crate::dispatch::apply::Outputs;
 use crate::dispatch::in_place;
 use crate::dispatch::record::trace;
 use crate::dispatch::view;
-use crate::dispatch::view::{Kind, Shown};
+use crate::dispatch::view::{ViewKind, ViewRule};
 use crate::error::Result;
 use crate::graph::mode;
 use crate::shape::{Layout, SharedLayout};
@@ -16,7 +16,7 @@ use crate::tensor::{Batch, Creation, Mapping, Tensor};
 
 /// A kind of view, of each of many samples.
 struct Each {
-    kind: Arc<dyn Kind>,
+    kind: Arc<dyn ViewKind>,
     /// The layout of a sample before.
     source: SharedLayout,
     /// Where the samples lay before. They come first afterwards.
@@ -39,39 +39,39 @@ impl Each {
     }
 }
 
-impl Kind for Each {
+impl ViewKind for Each {
     fn name(&self) -> &'static str {
         self.kind.name()
     }
 
-    fn back(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
-        self.run(gradient, 0, self.dim, |gradient| self.kind.back(&self.source, gradient))
+    fn vjp(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        self.run(gradient, 0, self.dim, |gradient| self.kind.vjp(&self.source, gradient))
     }
 
-    fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
-        self.run(tangent, self.dim, 0, |tangent| self.kind.forth(tangent, &shape[1..]))
+    fn jvp(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
+        self.run(tangent, self.dim, 0, |tangent| self.kind.jvp(tangent, &shape[1..]))
     }
 }
 
-impl Kind for Arc<dyn Kind> {
+impl ViewKind for Arc<dyn ViewKind> {
     fn name(&self) -> &'static str {
         (**self).name()
     }
 
-    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
-        (**self).back(source, gradient)
+    fn vjp(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+        (**self).vjp(source, gradient)
     }
 
-    fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
-        (**self).forth(tangent, shape)
+    fn jvp(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
+        (**self).jvp(tangent, shape)
     }
 }
 
 /// A view of a batched tensor with this layout, which the caller derived from that of the tensor.
 #[cold]
-pub(crate) fn view(kind: impl Kind, x: &Tensor, batch: Batch, layout: Layout) -> Result<Tensor> {
+pub(crate) fn view(kind: impl ViewKind, x: &Tensor, batch: Batch, layout: Layout) -> Result<Tensor> {
     check_open(&batch.mapping)?;
-    let kind: Arc<dyn Kind> = Arc::new(kind);
+    let kind: Arc<dyn ViewKind> = Arc::new(kind);
     let source = x.layout();
     let value = below(&batch.mapping, || match batch.dim {
         Some(dim) => {
@@ -83,7 +83,7 @@ pub(crate) fn view(kind: impl Kind, x: &Tensor, batch: Batch, layout: Layout) ->
     let creation = if mode::is_grad_enabled() { Creation::Default } else { Creation::NoGrad };
     let batch = Batch { value, dim: batch.dim.map(|_| 0), mapping: batch.mapping };
     let y = Tensor::batched_view(x, batch, creation, view::refresh)?;
-    trace(&[x], std::slice::from_ref(&y), |_| Shown { kind, source })?;
+    trace(&[x], std::slice::from_ref(&y), |_| ViewRule { kind, source })?;
     Ok(y)
 }
 
@@ -104,10 +104,10 @@ pub(super) fn shown(
 
 /// Shows a batched tensor itself in another layout from now on.
 #[cold]
-pub(crate) fn lay_out(kind: impl Kind, x: &Tensor, batch: Batch, layout: Layout) -> Result<()> {
+pub(crate) fn lay_out(kind: impl ViewKind, x: &Tensor, batch: Batch, layout: Layout) -> Result<()> {
     check_open(&batch.mapping)?;
     in_place::check_layout(x)?;
-    let kind: Arc<dyn Kind> = Arc::new(kind);
+    let kind: Arc<dyn ViewKind> = Arc::new(kind);
     let source = x.layout();
     below(&batch.mapping, || match batch.dim {
         Some(dim) => {
@@ -117,5 +117,5 @@ pub(crate) fn lay_out(kind: impl Kind, x: &Tensor, batch: Batch, layout: Layout)
         None => view::apply_in_place(kind.clone(), &batch.value, layout.clone()),
     })?;
     x.set_batch_first();
-    in_place::lay_out(x, layout, Shown { kind, source })
+    in_place::lay_out(x, layout, ViewRule { kind, source })
 }

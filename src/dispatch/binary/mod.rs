@@ -17,7 +17,7 @@ use crate::dispatch::forward_mode::tangents;
 use crate::dispatch::in_place;
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::intercept;
-use crate::dispatch::operand::{Kept, Numbers, Operand, Value, result_type};
+use crate::dispatch::operand::{Numbers, Operand, SavedOperand, Value, result_type};
 use crate::dispatch::record::{needed, passes_by, record_new};
 use crate::dispatch::{batch, long_work};
 use crate::dtype::DType;
@@ -33,7 +33,7 @@ use numbers::{forward, overwrite, sizes_first};
 pub(crate) use operation::floating;
 pub use operation::{Elementwise2, Needs};
 use plain::Plain;
-use rule::{Recorded, edges, recorded};
+use rule::{BinaryRule, edges, recorded};
 
 /// The operation on two operands, of which one may be a number of the engine's own.
 pub fn apply_to<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>, own_number: bool) -> Result<Tensor> {
@@ -48,7 +48,7 @@ pub fn apply_to<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>, own_numb
 
 /// The operation on two operands.
 pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
-    let now = mode::now();
+    let now = mode::thread_mode();
     if now.special {
         return apply_traced(op, a, b);
     }
@@ -73,7 +73,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     record_new(rule, edges, y)
 }
 
-/// `apply` where more than the history of the operands may matter.
+/// `apply` on a special thread: Note [The layers of a call].
 #[cold]
 fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     if let Some(mapping) = batch::mapping([a, b].into_iter().filter_map(Operand::tensor)) {
@@ -103,8 +103,8 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
 /// torch's name of the node, whether or not anything will be kept.
 fn node<E: Elementwise2>(op: &E, a: Operand<'_>, b: Operand<'_>) -> &'static str {
     let kept = |operand| match operand {
-        Operand::Scalar(number) => Kept::Scalar(number.into()),
-        Operand::Tensor(_) => Kept::Nothing,
+        Operand::Scalar(number) => SavedOperand::Scalar(number.into()),
+        Operand::Tensor(_) => SavedOperand::Nothing,
     };
     op.node(&kept(a), &kept(b))
 }
@@ -206,11 +206,11 @@ fn rule_of_write<E: Elementwise2>(
     write: &mut Write<'_>,
     (a, target): (Operand<'_>, &Array),
     b: (Operand<'_>, Numbers),
-) -> Result<Recorded<E>> {
+) -> Result<BinaryRule<E>> {
     let mut rule = recorded(op, (a, Numbers::Array(target.clone())), b, write.needed());
-    if let Kept::Tensor(saved) = &rule.a {
+    if let SavedOperand::Tensor(saved) = &rule.a {
         let before = SavedTensor::former(copy::dense(target)?, 0);
-        rule.a = Kept::Tensor(if saved.is_hidden() { before.hidden() } else { before });
+        rule.a = SavedOperand::Tensor(if saved.is_hidden() { before.hidden() } else { before });
     }
     check_kept(&rule)?;
     if mode::special() {

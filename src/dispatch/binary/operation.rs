@@ -1,7 +1,7 @@
-//! What an elementwise operation of two operands says of itself.
+//! The `Elementwise2` trait: an elementwise operation of two operands and everything that is true of it.
 
 use crate::dispatch::default_dtype;
-use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dtype::{Complex, DType, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -12,7 +12,7 @@ use crate::ops::pointwise::numbers::WithNumber;
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
-/// A function of two elements, and its derivatives.
+/// An elementwise operation of two operands: a function of two elements, and its derivative by each (`left`, `right`).
 pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// The name in error messages.
     const NAME: &'static str;
@@ -22,24 +22,24 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     const LEFT_NEEDS: Needs = Needs::Nothing;
     /// Which operands the derivative with respect to the second needs.
     const RIGHT_NEEDS: Needs = Needs::Nothing;
-    /// torch's names of the operands that are kept.
+    /// torch's names of the saved operands.
     const SAVED: [&'static str; 2] = ["self", "other"];
 
-    /// Whether numbers among the operands stand for tensors, in what the node shows too.
+    /// Whether a number counts as a tensor for torch, so that the node has an edge for it and shows it as one.
     const TAKES_NUMBERS_AS_TENSORS: bool = true;
 
-    /// Whether the node shows numbers that do not stand for tensors.
+    /// Whether the node shows numbers that do not count as tensors.
     const SHOWS_NUMBERS: bool = true;
 
-    /// The nodes that show the result, which is calculated for that: both operands are kept.
+    /// The nodes that show the result, which is computed when it is asked for: both operands are saved.
     const SHOWS_RESULT: &'static [&'static str] = &[];
 
-    /// Which operands torch keeps, if not those that derivatives need here, given which have a gradient.
+    /// Which operands torch's node shows, given which require grad, if not those that derivatives need here.
     fn shows(_left: bool, _right: bool) -> [bool; 2] {
         [true; 2]
     }
 
-    /// What it is called when one operand is a number of the engine's own, if that is a name of its own.
+    /// The operation as torch records it when one operand is a number, if that has a node of its own.
     const WITH_NUMBER: Option<WithNumber> = None;
 
     /// Whether both derivatives are one function, of the other operand.
@@ -56,7 +56,7 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     }
 
     /// torch's name of the node, where it depends on which operands are numbers.
-    fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
+    fn node(&self, _a: &SavedOperand, _b: &SavedOperand) -> &'static str {
         Self::NODE
     }
 

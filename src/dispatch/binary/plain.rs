@@ -8,10 +8,10 @@
 use smallvec::SmallVec;
 
 use super::numbers::compute_vector;
-use super::rule::{Recorded, kept};
+use super::rule::{BinaryRule, kept};
 use super::{Elementwise2, Needs};
 use crate::dispatch::long_work;
-use crate::dispatch::operand::{Kept, Operand};
+use crate::dispatch::operand::{Operand, SavedOperand};
 use crate::dispatch::record::record_new;
 use crate::dtype::Scalar;
 use crate::error::Result;
@@ -131,18 +131,18 @@ fn keeping<E: Elementwise2>(
     q: &Array,
     number: Option<Scalar>,
     (left, right): (bool, bool),
-) -> Recorded<E> {
+) -> BinaryRule<E> {
     let wanted = |requires: bool, needs: Needs| if requires && op.derives() { needs } else { Needs::Nothing };
     let (first, second) = (wanted(left, E::LEFT_NEEDS), wanted(right, E::RIGHT_NEEDS));
     let shows = E::shows(left, right);
     let keep = |array: &Array, wanted: bool, index: u8| match wanted || !E::SHOWS_RESULT.is_empty() {
         true => kept(array.clone(), index, shows),
-        false => Kept::Nothing,
+        false => SavedOperand::Nothing,
     };
     let a = keep(p, first.left() || second.left(), 0);
     let b = match number {
-        Some(number) => Kept::Scalar(number.into()),
+        Some(number) => SavedOperand::Scalar(number.into()),
         None => keep(q, first.right() || second.right(), 1),
     };
-    Recorded { op, a, b }
+    BinaryRule { op, a, b }
 }

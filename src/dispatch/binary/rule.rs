@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::slope::at_once;
 use super::{Elementwise2, Needs};
 use crate::dispatch::apply::single;
-use crate::dispatch::operand::{Kept, Numbers, Operand, Value};
+use crate::dispatch::operand::{Numbers, Operand, SavedOperand, Value};
 use crate::dispatch::view;
 use crate::dtype::Scalar;
 use crate::error::Result;
@@ -15,22 +15,22 @@ use crate::ops::conjugate;
 use crate::tensor::{Array, Tensor};
 
 /// An operation and what of its operands it kept.
-pub(super) struct Recorded<E: Elementwise2> {
+pub(super) struct BinaryRule<E: Elementwise2> {
     pub(super) op: E,
-    pub(super) a: Kept,
-    pub(super) b: Kept,
+    pub(super) a: SavedOperand,
+    pub(super) b: SavedOperand,
 }
 
-impl<E: Elementwise2> Recorded<E> {
+impl<E: Elementwise2> BinaryRule<E> {
     /// Whether the overload that takes these operands could have kept a tensor of that name.
     fn may_keep(&self) -> bool {
-        let number = matches!(self.a, Kept::Scalar(_)) || matches!(self.b, Kept::Scalar(_));
+        let number = matches!(self.a, SavedOperand::Scalar(_)) || matches!(self.b, SavedOperand::Scalar(_));
         self.op.derives() && (E::SHOWS_NUMBERS || !number)
     }
 
     /// Whether both operands are one tensor, and nobody watches how often something is calculated.
     fn is_square(&self, at: &At<'_>) -> bool {
-        let (Kept::Tensor(a), Kept::Tensor(b)) = (&self.a, &self.b) else { return false };
+        let (SavedOperand::Tensor(a), SavedOperand::Tensor(b)) = (&self.a, &self.b) else { return false };
         let [Some(left), Some(right)] = at.node.edges() else { return false };
         let one_history = left.node.id() == right.node.id() && left.output == right.output;
         one_history && a.is(b) && !mode::special()
@@ -67,7 +67,7 @@ impl<E: Elementwise2> Recorded<E> {
         Ok(at.output(&super::apply(self.op, Operand::from(&a), Operand::from(&b))?, 0))
     }
 
-    fn load_by(&self, needs: Needs, load: impl Fn(&Kept) -> Result<Value>) -> Result<(Value, Value)> {
+    fn load_by(&self, needs: Needs, load: impl Fn(&SavedOperand) -> Result<Value>) -> Result<(Value, Value)> {
         let derives = self.op.derives();
         let operand = |kept, needed| match derives && needed {
             true => load(kept),
@@ -77,7 +77,7 @@ impl<E: Elementwise2> Recorded<E> {
     }
 }
 
-impl<E: Elementwise2> Rule for Recorded<E> {
+impl<E: Elementwise2> Rule for BinaryRule<E> {
     fn traits(&self) -> Traits {
         Traits::LIGHT
     }
@@ -142,16 +142,16 @@ impl<E: Elementwise2> Rule for Recorded<E> {
         let kept = [needs.iter().any(|it| it.left()), needs.iter().any(|it| it.right())];
         for ((name, operand), kept) in E::SAVED.into_iter().zip([&self.a, &self.b]).zip(kept) {
             match operand {
-                Kept::Scalar(number) if kept && self.op.derives() && E::TAKES_NUMBERS_AS_TENSORS => {
+                SavedOperand::Scalar(number) if kept && self.op.derives() && E::TAKES_NUMBERS_AS_TENSORS => {
                     shown.push((name, Shown::Number(number.get())))
                 }
-                Kept::Scalar(number) if kept && self.op.derives() && E::SHOWS_NUMBERS => {
+                SavedOperand::Scalar(number) if kept && self.op.derives() && E::SHOWS_NUMBERS => {
                     shown.push((name, number.get().into()))
                 }
-                Kept::Nothing if kept && !name.is_empty() && self.may_keep() => {
+                SavedOperand::Nothing if kept && !name.is_empty() && self.may_keep() => {
                     shown.push((name, Shown::NoTensor))
                 }
-                Kept::Tensor(saved) if saved.is_hidden() && !name.is_empty() => {
+                SavedOperand::Tensor(saved) if saved.is_hidden() && !name.is_empty() => {
                     shown.push((name, Shown::NoTensor))
                 }
                 _ => {}
@@ -162,17 +162,18 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 
     fn inputs(&self) -> Option<Inputs> {
         match (&self.a, &self.b) {
-            (Kept::Scalar(_), _) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(1)]),
-            (_, Kept::Scalar(_)) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(0)]),
+            (SavedOperand::Scalar(_), _) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(1)]),
+            (_, SavedOperand::Scalar(_)) if !E::TAKES_NUMBERS_AS_TENSORS => Some(smallvec![Some(0)]),
             _ => None,
         }
     }
 
     fn keeps(&self) -> bool {
         // A number is kept as a tensor is where torch keeps it as one: backward frees it.
-        let number =
-            |kept: &Kept, wanted| wanted && E::TAKES_NUMBERS_AS_TENSORS && matches!(kept, Kept::Scalar(_));
-        let tensor = |kept: &Kept| matches!(kept, Kept::Tensor(_));
+        let number = |kept: &SavedOperand, wanted| {
+            wanted && E::TAKES_NUMBERS_AS_TENSORS && matches!(kept, SavedOperand::Scalar(_))
+        };
+        let tensor = |kept: &SavedOperand| matches!(kept, SavedOperand::Tensor(_));
         tensor(&self.a)
             || tensor(&self.b)
             || number(&self.a, E::LEFT_NEEDS.left() || E::RIGHT_NEEDS.left())
@@ -191,17 +192,17 @@ impl<E: Elementwise2> Rule for Recorded<E> {
 }
 
 /// An operand that is kept. `shows` says which ones torch keeps.
-pub(super) fn kept(array: Array, index: u8, shows: [bool; 2]) -> Kept {
+pub(super) fn kept(array: Array, index: u8, shows: [bool; 2]) -> SavedOperand {
     let saved = SavedTensor::new(array, Source::Input(index));
-    Kept::Tensor(if shows[usize::from(index)] { saved } else { saved.hidden() })
+    SavedOperand::Tensor(if shows[usize::from(index)] { saved } else { saved.hidden() })
 }
 
 /// What of an operand is kept, given whether anything needs it.
-fn keep(operand: Operand<'_>, numbers: Numbers, wanted: bool, index: u8, shows: [bool; 2]) -> Kept {
+fn keep(operand: Operand<'_>, numbers: Numbers, wanted: bool, index: u8, shows: [bool; 2]) -> SavedOperand {
     match (operand, numbers) {
-        (Operand::Scalar(scalar), _) => Kept::Scalar(scalar.into()),
+        (Operand::Scalar(scalar), _) => SavedOperand::Scalar(scalar.into()),
         (_, Numbers::Array(array)) if wanted => kept(array, index, shows),
-        _ => Kept::Nothing,
+        _ => SavedOperand::Nothing,
     }
 }
 
@@ -220,12 +221,12 @@ pub(super) fn recorded<E: Elementwise2>(
     (a, a_numbers): (Operand<'_>, Numbers),
     (b, b_numbers): (Operand<'_>, Numbers),
     needed: u64,
-) -> Recorded<E> {
+) -> BinaryRule<E> {
     let derives = op.derives();
     let (left, right) = (derives && needed & 1 == 1, derives && needed & 2 == 2);
     let all = derives && !E::SHOWS_RESULT.is_empty();
     let wants_a = all || left && E::LEFT_NEEDS.left() || right && E::RIGHT_NEEDS.left();
     let wants_b = all || left && E::LEFT_NEEDS.right() || right && E::RIGHT_NEEDS.right();
     let shows = E::shows(left, right);
-    Recorded { op, a: keep(a, a_numbers, wants_a, 0, shows), b: keep(b, b_numbers, wants_b, 1, shows) }
+    BinaryRule { op, a: keep(a, a_numbers, wants_a, 0, shows), b: keep(b, b_numbers, wants_b, 1, shows) }
 }

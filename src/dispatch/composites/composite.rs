@@ -1,19 +1,19 @@
-//! Operations that are said in others, and that torch records as one: what they are, and what gradients
-//! and tangents become.
+//! Operations that are written in other operations, that torch records as one node, and that have derivatives of
+//! their own. Those whose derivatives are the parts' stand in `checkpointed`.
 
 use smallvec::SmallVec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::kept;
-use crate::dispatch::kept::{Kept, Saved};
+use crate::dispatch::saved_inputs;
+use crate::dispatch::saved_inputs::{LoadedInputs, SavedInputs};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, mode};
 use crate::tensor::Tensor;
 
-/// An operation that is recorded as one.
-pub(crate) trait Composed: Clone + Send + Sync + 'static {
+/// An operation that is written in others and recorded as one node, with a vjp and a jvp by input.
+pub(crate) trait Composite: Clone + Send + Sync + 'static {
     /// torch's names of the inputs that are kept, an empty one for an input that is not. An input is
     /// kept if another one's gradient needs it.
     const KEEPS: &'static [&'static str];
@@ -42,17 +42,17 @@ pub(crate) trait Composed: Clone + Send + Sync + 'static {
     }
 
     /// The gradient of an input from that of the output, and from the other inputs.
-    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor>;
+    fn vjp(&self, index: usize, kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor>;
 
     /// What the tangent of an input adds to that of the output.
-    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor>;
+    fn jvp(&self, index: usize, kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor>;
 }
 
 #[derive(Clone)]
-struct Recordable<C>(C);
+struct CompositeOp<C>(C);
 
-impl<C: Composed> Op for Recordable<C> {
-    type Saved = Saved;
+impl<C: Composite> Op for CompositeOp<C> {
+    type Saved = SavedInputs;
     const SAVED: &'static [&'static str] = C::KEEPS;
 
     fn name(&self) -> &'static str {
@@ -63,7 +63,7 @@ impl<C: Composed> Op for Recordable<C> {
         self.0.names()
     }
 
-    fn shown(&self, _saved: &Saved) -> Attributes {
+    fn shown(&self, _saved: &SavedInputs) -> Attributes {
         self.0.shown()
     }
 
@@ -74,7 +74,7 @@ impl<C: Composed> Op for Recordable<C> {
         self.0.value(&plain).map(|y| SmallVec::from_elem(Tensor::from_array(y.array()), 1))
     }
 
-    fn save(&self, keep: &Keep<'_>) -> Saved {
+    fn save(&self, keep: &Keep<'_>) -> SavedInputs {
         let kept = |(index, name): (usize, &&str)| {
             let wanted = (0..C::KEEPS.len()).any(|other| {
                 (C::CURVED || other != index) && !C::KEEPS[other].is_empty() && keep.needs(other)
@@ -82,17 +82,17 @@ impl<C: Composed> Op for Recordable<C> {
             keep.input_if(!name.is_empty() && wanted, index)
         };
         let result = C::KEEPS_RESULT.then(|| Some(keep.output(0)));
-        Saved(C::KEEPS.iter().enumerate().map(kept).chain(result).collect())
+        SavedInputs(C::KEEPS.iter().enumerate().map(kept).chain(result).collect())
     }
 
-    fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, saved: &SavedInputs, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (operation, kept) = (self.0.conjugated(), saved.load(at)?.conj()?);
-        kept::gradients(at, &|index| operation.back(index, &kept, single(gradients)))
+        saved_inputs::gradients(at, &|index| operation.vjp(index, &kept, single(gradients)))
     }
 
-    fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, saved: &SavedInputs, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let kept = saved.load(at)?;
-        kept::tangent(at, tangents, &|index, tangent| self.0.forth(index, &kept, tangent))
+        saved_inputs::tangent(at, tangents, &|index, tangent| self.0.jvp(index, &kept, tangent))
     }
 
     fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
@@ -101,9 +101,9 @@ impl<C: Composed> Op for Recordable<C> {
 }
 
 /// The operation on these tensors. For many samples at once it is the operations that it consists of.
-pub(crate) fn apply(operation: impl Composed, inputs: &[&Tensor]) -> Result<Tensor> {
+pub(crate) fn apply(operation: impl Composite, inputs: &[&Tensor]) -> Result<Tensor> {
     match batch::highest(inputs.iter().copied()) {
         Some(_) => operation.value(inputs),
-        None => apply_one(Recordable(operation), inputs),
+        None => apply_one(CompositeOp(operation), inputs),
     }
 }

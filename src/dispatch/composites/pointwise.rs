@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::kept;
-use crate::dispatch::kept::{Kept, Saved};
 use crate::dispatch::memory_order;
+use crate::dispatch::saved_inputs;
+use crate::dispatch::saved_inputs::{LoadedInputs, SavedInputs};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, mode};
 use crate::shape::{Layout, SharedLayout};
@@ -39,21 +39,21 @@ pub trait Pointwise: Clone + Send + Sync + 'static {
     fn needs(&self, of: usize, index: usize) -> bool;
 
     /// `t · ∂y/∂xᵢ`; of the inputs only those that it needs are there.
-    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor>;
+    fn toward(&self, index: usize, kept: &LoadedInputs, t: &Tensor) -> Result<Tensor>;
 }
 
 #[derive(Clone)]
-struct Recordable<P>(P);
+struct PointwiseOp<P>(P);
 
-impl<P: Pointwise> Op for Recordable<P> {
-    type Saved = Saved;
+impl<P: Pointwise> Op for PointwiseOp<P> {
+    type Saved = SavedInputs;
     const SAVED: &'static [&'static str] = P::KEEPS;
 
     fn name(&self) -> &'static str {
         self.0.name()
     }
 
-    fn shown(&self, _saved: &Saved) -> Attributes {
+    fn shown(&self, _saved: &SavedInputs) -> Attributes {
         self.0.shown()
     }
 
@@ -66,19 +66,19 @@ impl<P: Pointwise> Op for Recordable<P> {
         Ok(SmallVec::from_elem(Tensor::from_array(memory_order::settled(y, &layouts)?), 1))
     }
 
-    fn save(&self, keep: &Keep<'_>) -> Saved {
+    fn save(&self, keep: &Keep<'_>) -> SavedInputs {
         let wanted = |index: usize| (0..keep.count()).any(|of| keep.needs(of) && self.0.needs(of, index));
-        Saved((0..P::KEEPS.len()).map(|index| keep.input_if(wanted(index), index)).collect())
+        SavedInputs((0..P::KEEPS.len()).map(|index| keep.input_if(wanted(index), index)).collect())
     }
 
-    fn vjp(&self, saved: &Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn vjp(&self, saved: &SavedInputs, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (operation, kept) = (self.0.conjugated(), saved.load(at)?.conj()?);
-        kept::gradients(at, &|index| operation.toward(index, &kept, single(gradients)))
+        saved_inputs::gradients(at, &|index| operation.toward(index, &kept, single(gradients)))
     }
 
-    fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, saved: &SavedInputs, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let kept = saved.load(at)?;
-        kept::tangent(at, tangents, &|index, tangent| self.0.toward(index, &kept, tangent))
+        saved_inputs::tangent(at, tangents, &|index, tangent| self.0.toward(index, &kept, tangent))
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -88,5 +88,5 @@ impl<P: Pointwise> Op for Recordable<P> {
 
 /// The operation on these tensors.
 pub fn apply(operation: impl Pointwise, inputs: &[&Tensor]) -> Result<Tensor> {
-    apply_one(Recordable(operation), inputs)
+    apply_one(PointwiseOp(operation), inputs)
 }

@@ -1,6 +1,6 @@
-//! A few operations differentiated by themselves: what leads from some tensors to others is recorded
-//! aside, and gradients and tangents pass it by the rules of its nodes. No run of the engine: there are
-//! no hooks, no leaves and no threads here.
+//! Subgraphs that are recorded for one rule and differentiated at once: a function of tensors is run again under
+//! recording, and its nodes' rules are applied in order, backward (`vjp`) or forward (`jvp`). This is no run of the
+//! engine: there are no hooks, no leaves and no threads here.
 
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ use crate::graph::{At, Edge, FormRef, Gradients, NodeRef, saved_tensor_hooks};
 use crate::ops::geometry::reshape;
 use crate::tensor::Tensor;
 
-/// What operations compute from tensors.
+/// A function of tensors, written in operations.
 pub(crate) type Function<'a> = &'a dyn Fn(&[&Tensor]) -> Result<Outputs>;
 
-/// Operations that were recorded aside.
-pub(crate) struct Stretch {
+/// The recorded operations of one call of a function, detached from the surrounding graph.
+pub(crate) struct Subgraph {
     /// Where those that lead back end, by input.
     ends: SmallVec<[Option<Edge>; 2]>,
     /// Where the outputs came from.
@@ -51,7 +51,7 @@ fn end(x: &Tensor, wanted: bool, tracking: bool, alone: bool) -> Result<Tensor> 
     Ok(end)
 }
 
-impl Stretch {
+impl Subgraph {
     /// Computes `function` of `inputs` again, recording what leads to those that are `wanted`; the others
     /// have the history that they had, if that is to be tracked.
     pub(crate) fn record(
@@ -59,8 +59,8 @@ impl Stretch {
         inputs: &[Tensor],
         wanted: &dyn Fn(usize) -> bool,
         tracking: bool,
-    ) -> Result<Stretch> {
-        let _unpacked = saved_tensor_hooks::aside();
+    ) -> Result<Subgraph> {
+        let _unpacked = saved_tensor_hooks::suspend();
         let _recording = GradModeGuard::new(true);
         let origins = gradient_edges(&inputs.iter().collect::<Vec<_>>())?;
         let same = |a: &Edge, b: &Edge| a.node.id() == b.node.id() && a.output == b.output;
@@ -74,9 +74,9 @@ impl Stretch {
         let outputs = function(&inputs)?;
         let outputs: Vec<&Tensor> = outputs.iter().collect();
         let (ends, outputs) = (gradient_edges(&inputs)?, gradient_edges(&outputs)?);
-        let mut stretch = Stretch { ends, outputs, nodes: Vec::new(), places: HashMap::new(), tracking };
-        stretch.collect();
-        Ok(stretch)
+        let mut subgraph = Subgraph { ends, outputs, nodes: Vec::new(), places: HashMap::new(), tracking };
+        subgraph.collect();
+        Ok(subgraph)
     }
 
     /// Finds the nodes between the outputs and the ends.
@@ -116,7 +116,7 @@ impl Stretch {
     }
 
     /// The gradients of the inputs from those of the outputs.
-    pub(crate) fn back(&self, gradients: &Gradients) -> Result<Gradients> {
+    pub(crate) fn vjp(&self, gradients: &Gradients) -> Result<Gradients> {
         let mut room = self.room();
         let arrive = |room: &mut Vec<Gradients>, edge: &Edge, gradient: &Tensor| -> Result<()> {
             let (place, output) = self.place(edge);
@@ -149,7 +149,7 @@ impl Stretch {
     }
 
     /// The tangents of the outputs from those of the inputs.
-    pub(crate) fn forth(&self, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    pub(crate) fn jvp(&self, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let mut room = self.room();
         for (end, tangent) in self.ends.iter().zip(tangents) {
             if let Some(end) = end {

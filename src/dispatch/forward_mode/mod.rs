@@ -1,4 +1,4 @@
-//! Forward mode: what carries tangents, and how they pass an operation.
+//! Forward mode: which tensors carry tangents, and how tangents pass an operation.
 
 pub(crate) mod propagate;
 pub mod tangents;

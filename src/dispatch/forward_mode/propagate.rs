@@ -1,5 +1,5 @@
-//! Tangents on their way through an operation: what its inputs carry, and what its rule, run in forward
-//! direction, makes of it for the outputs.
+//! How tangents pass an operation: those of its inputs are collected level by level, and the jvp of its rule gives
+//! those of the outputs.
 
 use smallvec::SmallVec;
 
@@ -23,18 +23,18 @@ pub(crate) enum Role {
 }
 
 /// Tangents on their way through an operation.
-pub(crate) struct Passing {
+pub(crate) struct Propagation {
     /// A bit for each input that has a tangent.
     pub(crate) needed: u64,
     /// The tangents of the inputs by level, in ascending order.
     levels: SmallVec<[(Level, Gradients); 1]>,
 }
 
-impl Passing {
+impl Propagation {
     /// The tangents of the inputs, if there are any.
     #[cold]
-    pub(crate) fn of(inputs: &[Option<&Tensor>]) -> Result<Option<Passing>> {
-        let mut passing = Passing { needed: 0, levels: SmallVec::new() };
+    pub(crate) fn of(inputs: &[Option<&Tensor>]) -> Result<Option<Propagation>> {
+        let mut propagation = Propagation { needed: 0, levels: SmallVec::new() };
         for level in tangents::live() {
             let tangents = inputs
                 .iter()
@@ -44,16 +44,16 @@ impl Passing {
                 continue;
             }
             for (index, _) in tangents.iter().enumerate().take(64).filter(|(_, tangent)| tangent.is_some()) {
-                passing.needed |= 1 << index;
+                propagation.needed |= 1 << index;
             }
-            passing.levels.push((level, tangents));
+            propagation.levels.push((level, tangents));
         }
-        Ok(if passing.levels.is_empty() { None } else { Some(passing) })
+        Ok(if propagation.levels.is_empty() { None } else { Some(propagation) })
     }
 
     /// Puts copies in the place of tangents in the memory of that of the first input, which is about
     /// to be written to: they are still read then, and may be kept for backward.
-    pub(crate) fn before_write(mut self) -> Result<Passing> {
+    pub(crate) fn before_write(mut self) -> Result<Propagation> {
         for (level, tangents) in &mut self.levels {
             let _below = tangents::Ceiling::below(*level);
             let Some(Some(written)) = tangents.first().cloned() else { continue };

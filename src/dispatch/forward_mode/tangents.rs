@@ -1,5 +1,5 @@
-//! Forward mode at the doors: what carries tangents, and how they pass an operation. All of it is
-//! off the way of operations on tensors without any; levels stand in `graph::tangents`.
+//! Forward mode for the entry points of operations: reading and writing the tangents of tensors, and tracing an
+//! operation whose inputs carry some. Only special threads come here; levels stand in `graph::tangents`.
 //!
 //! Note [Tangents in memory]
 //! ----
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::Outputs;
-use crate::dispatch::forward_mode::propagate::{Passing, check_shape};
+use crate::dispatch::forward_mode::propagate::{Propagation, check_shape};
 use crate::dispatch::modes::{intercept, subclass};
 use crate::dispatch::record::{MakeRule, attach, forms, needed, passes_by, stop};
 use crate::dispatch::{batch, view};
@@ -104,19 +104,19 @@ pub(crate) fn trace<R: Rule + 'static>(
     outputs: &[Tensor],
     rule: impl FnOnce(u64) -> R,
 ) -> Result<()> {
-    trace_any(inputs, outputs, &mut saved_tensor_hooks::Ahead::default(), &mut Some(rule))
+    trace_any(inputs, outputs, &mut saved_tensor_hooks::PackedInputs::default(), &mut Some(rule))
 }
 
 /// A rule for the inputs that matter and the outputs. Before the operation has run there are none of these.
 pub(crate) type RuleOf<'a> = &'a mut dyn FnMut(u64, &[Tensor]) -> RuleBox;
 
 /// A rule for these outputs.
-struct Given<'a> {
+struct RuleForOutputs<'a> {
     rule: RuleOf<'a>,
     outputs: &'a [Tensor],
 }
 
-impl MakeRule for Given<'_> {
+impl MakeRule for RuleForOutputs<'_> {
     fn make(&mut self, needed: u64) -> RuleBox {
         (self.rule)(needed, self.outputs)
     }
@@ -130,7 +130,7 @@ pub(crate) fn run(
     forward: &mut dyn FnMut() -> Result<Outputs>,
     rule: RuleOf<'_>,
 ) -> Result<Outputs> {
-    let mut ahead = saved_tensor_hooks::Ahead::default();
+    let mut ahead = saved_tensor_hooks::PackedInputs::default();
     let requires_grad = |input: &Option<&Tensor>| input.is_some_and(Tensor::requires_grad);
     let recording = mode::is_grad_enabled() && inputs.iter().any(requires_grad);
     if recording && saved_tensor_hooks::packer().is_some() && !passes_by(inputs.iter().copied()) {
@@ -139,13 +139,18 @@ pub(crate) fn run(
         ahead = saved_tensor_hooks::pack_inputs(&*rule(needed, &[]), inputs)?;
     }
     let outputs = forward()?;
-    trace_any(inputs, &outputs, &mut ahead, &mut Given { rule, outputs: &outputs })?;
+    trace_any(inputs, &outputs, &mut ahead, &mut RuleForOutputs { rule, outputs: &outputs })?;
     Ok(outputs)
 }
 
 /// What follows an operation that has run.
 pub(crate) fn trace_given(inputs: &[Option<&Tensor>], outputs: &[Tensor], rule: RuleOf<'_>) -> Result<()> {
-    trace_any(inputs, outputs, &mut saved_tensor_hooks::Ahead::default(), &mut Given { rule, outputs })
+    trace_any(
+        inputs,
+        outputs,
+        &mut saved_tensor_hooks::PackedInputs::default(),
+        &mut RuleForOutputs { rule, outputs },
+    )
 }
 
 /// `run` of an operation with one output.
@@ -163,22 +168,23 @@ pub(crate) fn run_one(
 pub(crate) fn trace_any(
     inputs: &[Option<&Tensor>],
     outputs: &[Tensor],
-    ahead: &mut saved_tensor_hooks::Ahead,
+    ahead: &mut saved_tensor_hooks::PackedInputs,
     rule: &mut dyn MakeRule,
 ) -> Result<()> {
     let standing = inputs.iter().flatten().map(|input| input.standing());
     let standing = standing.fold(Standing::default(), Standing::and);
     let recording = mode::is_grad_enabled() && standing.requires_grad && !passes_by(inputs.iter().copied());
-    let passing = Passing::of(inputs)?;
+    let propagation = Propagation::of(inputs)?;
     if !recording {
         stop(standing, outputs);
     }
-    if !recording && passing.is_none() {
+    if !recording && propagation.is_none() {
         return Ok(());
     }
     let Some(forms) = forms(outputs) else { return Ok(()) };
     let edges = if recording { edges(inputs)? } else { SmallVec::from_elem(None, inputs.len()) };
-    let mut rule = rule.make(needed(&edges) | passing.as_ref().map_or(0, |passing| passing.needed));
+    let mut rule =
+        rule.make(needed(&edges) | propagation.as_ref().map_or(0, |propagation| propagation.needed));
     batch::keep_samples(&mut *rule, &|source| match source {
         Source::Input(index) => inputs.get(usize::from(index)).copied().flatten(),
         Source::Output(index) => outputs.get(usize::from(index)),
@@ -199,11 +205,11 @@ pub(crate) fn trace_any(
     if recording {
         attach(&node, outputs);
     }
-    if passing.is_some() {
+    if propagation.is_some() {
         subclass::keep_whole(&node, inputs, outputs)?;
     }
     // What is packed is not unpacked for tangents.
-    passing.map_or(Ok(()), |passing| passing.into_outputs(&node, outputs))?;
+    propagation.map_or(Ok(()), |propagation| propagation.into_outputs(&node, outputs))?;
     if recording {
         saved_tensor_hooks::pack_saved(&node, ahead, &calculated(&node, outputs.first())?, &|source| {
             match source {
@@ -223,7 +229,7 @@ pub(crate) fn calculated(node: &NodeRef, result: Option<&Tensor>) -> Result<Vec<
     if saved_tensor_hooks::packer().is_none() {
         return Ok(Vec::new());
     }
-    let _hidden = (saved_tensor_hooks::aside(), intercept::aside(), mode::GradModeGuard::off());
+    let _hidden = (saved_tensor_hooks::suspend(), intercept::suspend(), mode::GradModeGuard::off());
     let rule = node.rule();
     let names = rule.shown().into_iter().filter(|(_, shown)| matches!(shown, Shown::Computed));
     names

@@ -1,5 +1,5 @@
-//! Operations as the host may intercept them: before an operation computes, beneath everything that
-//! records it, whoever asked is shown what is about to run and answers in its place.
+//! Dispatch modes (`TorchDispatchMode`): before an operation computes, beneath vmap and recording, each mode of the
+//! thread is shown the operation and may answer in its place.
 //!
 //! Note [Interceptors]
 //! ----
@@ -7,7 +7,7 @@
 //! to the next one, and behind the last one it is computed. What an interceptor answers becomes the
 //! outputs, so that values that were kept from before can take the place of a computation, while the
 //! operation is recorded as always. Behind the last one come the dispatch subclasses among the operands: see Note
-//! [Dispatch subclasses]. Doors come here only where something unusual goes on.
+//! [Dispatch subclasses]. Only special threads come here.
 
 mod calls;
 mod stack;
@@ -33,7 +33,7 @@ pub(crate) use crate::dispatch::modes::intercept::calls::{
     written_with,
 };
 use crate::dispatch::modes::intercept::stack::SUBCLASS_HANDLER;
-pub(crate) use crate::dispatch::modes::intercept::stack::aside;
+pub(crate) use crate::dispatch::modes::intercept::stack::suspend;
 pub use crate::dispatch::modes::intercept::stack::{
     all, beneath, is_active, is_dispatching_to_subclasses, is_intercepting, pop, push,
     register_subclass_handler, set_dispatching_to_subclasses,

@@ -1,4 +1,4 @@
-//! What is shown operations before they compute: modes, and classes that answer for their tensors.
+//! Who is shown operations before they compute: dispatch modes, dispatch subclasses, and the recorder.
 
 pub mod intercept;
 pub mod recording;

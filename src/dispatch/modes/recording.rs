@@ -1,5 +1,6 @@
-//! What a thread computes, written down one operation after the other, so that it can be computed again without
-//! whoever asked for it. Beneath interceptors; what is made of the record stands in `program`.
+//! The recorder: the operations that a thread computes, written down one after the other, so that they can be
+//! computed again without the host's program. It is beneath dispatch modes; `program` makes a program of the
+//! record.
 //!
 //! Note [Recording]
 //! ----

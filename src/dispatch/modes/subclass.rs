@@ -1,19 +1,19 @@
-//! Dispatch subclasses (Note [Dispatch subclasses]), where not only their memory
-//! counts: what rules keep of them is kept whole, and shown again as what it is.
+//! Dispatch subclasses (Note [Dispatch subclasses]) as saved tensors: a rule keeps the tensor object itself, not
+//! only its memory, and shows it again as what it is.
 
 use crate::dispatch::modes::intercept;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::saved_tensor_hooks;
 use crate::graph::saved_tensor_hooks::expect_kept;
-use crate::graph::{Attributes, Kept, NodeRef, Source};
+use crate::graph::{Attributes, NodeRef, Packed, Source};
 use crate::ops::creation::create;
 use crate::shape::{Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor, any_subclassed};
 
 /// A tensor that a rule keeps whole.
-struct Whole {
+struct SubclassTensor {
     /// Of an output, one beside it: it would hold the node that keeps it.
     tensor: Tensor,
     is_output: bool,
@@ -22,7 +22,7 @@ struct Whole {
     version: u32,
 }
 
-impl Kept for Whole {
+impl Packed for SubclassTensor {
     fn unpack(&self) -> Result<Tensor> {
         if self.is_output { detach(&self.tensor) } else { Ok(self.tensor.clone()) }
     }
@@ -32,15 +32,15 @@ impl Kept for Whole {
     }
 }
 
-fn whole(tensor: &Tensor, is_output: bool) -> Result<Box<dyn Kept>> {
+fn whole(tensor: &Tensor, is_output: bool) -> Result<Box<dyn Packed>> {
     let (memory, version) = (tensor.memory(), tensor.version());
     let tensor = if is_output { detach(tensor)? } else { tensor.clone() };
-    Ok(Box::new(Whole { tensor, is_output, memory, version }))
+    Ok(Box::new(SubclassTensor { tensor, is_output, memory, version }))
 }
 
 /// Says how such tensors are kept. Called once, before there is any.
 pub fn prepare() {
-    saved_tensor_hooks::register_whole(whole);
+    saved_tensor_hooks::register_subclass_packer(whole);
 }
 
 /// A tensor of this form without numbers, for a dispatch subclass: see Note [Dispatch

@@ -30,16 +30,16 @@ use crate::tensor::{Array, Tensor};
 pub(crate) use numbers::{compute, compute_function};
 use numbers::{forward, overwrite, result_type};
 pub(crate) use operation::integers_of;
-pub use operation::{Elementwise, Integers, Keeps, Lies};
+pub use operation::{Elementwise, Integers, Keeps, OutputStrides};
 pub(crate) use slope::at_once;
 
-struct Recorded<E: Elementwise> {
+struct UnaryRule<E: Elementwise> {
     op: E,
     kept: Option<SavedTensor>,
     in_place: bool,
 }
 
-impl<E: Elementwise> Recorded<E> {
+impl<E: Elementwise> UnaryRule<E> {
     fn load(&self, at: &At<'_>) -> Result<Option<Tensor>> {
         self.kept.as_ref().map(|kept| cast::load(kept, at)).transpose()
     }
@@ -55,7 +55,7 @@ impl<E: Elementwise> Recorded<E> {
     }
 }
 
-impl<E: Elementwise> Rule for Recorded<E> {
+impl<E: Elementwise> Rule for UnaryRule<E> {
     fn traits(&self) -> Traits {
         Traits::LIGHT
     }
@@ -108,7 +108,7 @@ impl<E: Elementwise> Rule for Recorded<E> {
 
 /// The operation on a tensor.
 pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
-    let now = mode::now();
+    let now = mode::thread_mode();
     if now.special {
         return apply_traced(op, x);
     }
@@ -141,10 +141,10 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     }
     // Leaves and views look their edges up, which reads them again.
     let edge = if edge.is_none() { x.gradient_edge()? } else { edge };
-    record_new(Recorded { op, kept, in_place: false }, smallvec![edge], y)
+    record_new(UnaryRule { op, kept, in_place: false }, smallvec![edge], y)
 }
 
-/// `apply` where more than the history of the operand may matter.
+/// `apply` on a special thread: Note [The layers of a call].
 #[cold]
 fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     if x.dtype().is_complex()
@@ -155,7 +155,7 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     if let Some(y) = batch::unary(x, |x| apply(op, x)) {
         let (x, y) = (x.clone(), y?);
         let values = y.array();
-        trace(&[&x], std::slice::from_ref(&y), |_| Recorded {
+        trace(&[&x], std::slice::from_ref(&y), |_| UnaryRule {
             op,
             kept: kept::<E>(Some(x.array()), values),
             in_place: false,
@@ -173,7 +173,7 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     };
     tangents::run_one(&[Some(x)], forward, &mut |_, outputs| {
         let values = outputs.first().map_or_else(|| array.clone(), Tensor::array);
-        boxed(Recorded { op, kept: kept::<E>(Some(array.clone()), values), in_place: false })
+        boxed(UnaryRule { op, kept: kept::<E>(Some(array.clone()), values), in_place: false })
     })
 }
 
@@ -217,7 +217,7 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
         false => None,
     };
     if mode::special() && before.is_some() {
-        write.pack(&Recorded { op, kept: kept::<E>(before.clone(), target.clone()), in_place: true })?;
+        write.pack(&UnaryRule { op, kept: kept::<E>(before.clone(), target.clone()), in_place: true })?;
     }
     match intercept::is_active() {
         true => {
@@ -232,6 +232,6 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
             Some(before) => Some(SavedTensor::former(before, 0)),
             None => kept::<E>(None, target),
         };
-        Recorded { op, kept, in_place: true }
+        UnaryRule { op, kept, in_place: true }
     })
 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Elementwise, Integers, Lies};
+use super::{Elementwise, Integers, OutputStrides};
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
 use crate::dispatch::{default_dtype, repeated};
@@ -60,10 +60,10 @@ fn truth<E: Elementwise>(op: &E, x: Bool) -> Bool {
 
 /// A fresh array of the function of every element.
 pub(super) fn forward<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
-    match const { E::LIES } {
-        Lies::InOwnWay => calculate(op, x),
-        Lies::LikeInput => memory_order::like(calculate(op, x)?, &x.layout),
-        Lies::InOrder => memory_order::in_order(calculate(op, x)?),
+    match const { E::STRIDES } {
+        OutputStrides::Propagated => calculate(op, x),
+        OutputStrides::LikeInput => memory_order::like(calculate(op, x)?, &x.layout),
+        OutputStrides::RowMajor => memory_order::in_order(calculate(op, x)?),
     }
 }
 

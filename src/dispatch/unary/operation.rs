@@ -1,4 +1,4 @@
-//! What an elementwise operation of one tensor says of itself.
+//! The `Elementwise` trait: an elementwise operation of one tensor and everything that is true of it.
 
 use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::ops::creation::create;
 use crate::ops::{div, mul};
 use crate::tensor::Tensor;
 
-/// What a derivative is computed from.
+/// Which tensor a derivative is computed from, and the node saves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
     /// Nothing: the derivative is zero wherever there is one.
@@ -22,7 +22,7 @@ pub enum Keeps {
     Output,
 }
 
-/// What an operation makes of integers.
+/// How an operation takes integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integers {
     /// They become the default floating-point type first.
@@ -35,116 +35,116 @@ pub enum Integers {
     Only,
 }
 
-/// What an operation makes of integers, for those who list it.
+/// `INTEGERS` of an operation, for the table of all.
 pub(crate) const fn integers_of<E: Elementwise>(_op: &E) -> Integers {
     E::INTEGERS
 }
 
-/// How a result lies in memory.
+/// The strides of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lies {
-    /// By the rule for results: see `memory_order`.
-    InOwnWay,
-    /// As a copy of the input does.
+pub enum OutputStrides {
+    /// Propagated from the input: see `memory_order`.
+    Propagated,
+    /// Those of a copy of the input.
     LikeInput,
     /// In row-major order.
-    InOrder,
+    RowMajor,
 }
 
-/// A function of every element, and its derivative.
+/// An elementwise operation: a function of every element, and its derivative. `real` or `vector` is the function,
+/// `derivative` or `chain` the derivative; the rest has defaults.
 pub trait Elementwise: Copy + Send + Sync + 'static {
     /// The name in error messages.
     const NAME: &'static str;
     /// torch's name of the node.
     const NODE: &'static str;
-    /// What the derivative is computed from.
+    /// Which tensor the derivative is computed from.
     const KEEPS: Keeps;
     /// torch's name of the node of the operation in place.
     const NODE_IN_PLACE: &'static str = Self::NODE;
-    /// Whether the derivative of the operation in place is computed from the output, though that of the
-    /// operation is not.
+    /// Whether the in-place form computes its derivative from the output, although `KEEPS` is the input.
     const IN_PLACE_BY_OUTPUT: bool = false;
 
-    /// dy/dx from the output, of the operation in place.
+    /// dy/dx from the output, for the in-place form.
     fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
-        unreachable!("it is asked for where it is said to be")
+        unreachable!("only operations that declare it are asked for it")
     }
-    /// What becomes of integers.
+    /// How integers are taken.
     const INTEGERS: Integers = Integers::Promote;
 
-    /// Whether there are results of integer types, for which kernels have to be compiled.
+    /// Whether results may be of integer types, so that kernels are compiled for these.
     const LEAVES_INTEGERS: bool = matches!(Self::INTEGERS, Integers::Stay | Integers::Only);
 
-    /// How the result lies in memory.
-    const LIES: Lies = Lies::InOwnWay;
+    /// The strides of the result.
+    const STRIDES: OutputStrides = OutputStrides::Propagated;
 
-    /// Whether complex numbers are taken.
+    /// Whether complex numbers are accepted.
     const COMPLEX: bool = false;
-    /// Whether the function has a complex derivative: see Note [Gradients of complex numbers]. Without
-    /// one `chain` gets what was kept as it is, in both directions.
+    /// Whether the function has a complex derivative: see Note [Gradients of complex numbers]. Without one `chain` gets
+    /// the saved tensor as it is, in both directions.
     const ANALYTIC: bool = true;
 
-    /// The function of complex numbers, if they are taken.
+    /// The function of complex numbers, if they are accepted.
     fn complex(&self, _x: Complex<f64>) -> Complex<f64> {
         unreachable!("an operation without this function refuses complex numbers")
     }
 
-    /// Another operation that is this one for complex numbers.
+    /// The result for a complex tensor, where another operation computes it.
     fn of_complex(&self, _x: &Tensor) -> Option<Result<Tensor>> {
         None
     }
 
-    /// The function, unless floating-point numbers are refused.
+    /// The function of floating-point numbers.
     fn real<T: Real>(&self, _x: T) -> T {
         unreachable!("an operation without this function refuses floating-point numbers")
     }
 
-    /// The function as loops take it. What it holds is made an element here, not for each element again.
+    /// The function for scalar loops. Parameters are converted here once, not for each element.
     fn loops<T: Real>(self) -> impl Fn(T) -> T + Copy + Send + Sync {
         move |x| self.real(x)
     }
 
-    /// For which numbers `vector` is the function, and `real` what it is of those that are far.
+    /// For which element types `vector` is the function; `real` then is for numbers that `is_far` names.
     const VECTOR: Vectors = Vectors::No;
 
-    /// The function, in what the arithmetic of every processor has: see `math`.
+    /// The function in the arithmetic of `kernels::pointwise::math`, which is compiled to vector instructions.
     fn vector<A: Arithmetic>(&self, _x: A) -> A {
-        unreachable!("it is asked for where it is said to be")
+        unreachable!("only operations that declare it are asked for it")
     }
 
-    /// Whether the function, and its slope, are so little work that loops wait for memory: see `Function::LITTLE`.
+    /// Whether the function and its slope are so cheap that loops are bound by memory: see `Function::LITTLE`.
     const LITTLE: bool = false;
 
-    /// Whether there are numbers that are only multiplied, by a number: see `Function::HAS_EASY`.
+    /// Whether some numbers are only multiplied by `factor`: see `Function::HAS_EASY`.
     const HAS_EASY: bool = false;
 
-    /// Whether this is one.
+    /// Whether this number is only multiplied.
     fn is_easy<T: Real>(&self, _x: T) -> bool {
         false
     }
 
-    /// The number by which they are multiplied.
+    /// The factor of such numbers.
     fn factor(&self) -> f64 {
         1.0
     }
 
-    /// Whether there are numbers that `vector` is not for.
+    /// Whether `vector` is not exact for some numbers, which `real` computes.
     const HAS_FAR: bool = false;
 
-    /// Whether this is one.
+    /// Whether this is such a number.
     fn is_far<T: Real>(&self, _x: T) -> bool {
         false
     }
 
-    /// Whether `slope` is the derivative.
+    /// Whether `slope` or `passed` is implemented.
     const SLOPE: bool = false;
 
-    /// dy/dx from what is kept, as `vector` is: in one pass, where nothing is recorded.
+    /// dy/dx from the saved element, in the arithmetic of `vector`: one pass over memory, where nothing is recorded.
     fn slope<A: Arithmetic>(&self, _kept: A) -> A {
-        unreachable!("it is asked for where it is said to be")
+        unreachable!("only operations that declare it are asked for it")
     }
 
-    /// What a gradient becomes, where `slope` says it.
+    /// The gradient `t` times dy/dx, as `slope` gives it.
     #[inline(always)]
     fn passed<A: Arithmetic>(&self, t: A, kept: A) -> A {
         t * self.slope(kept)
@@ -160,40 +160,40 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         None
     }
 
-    /// The parameters, under torch's names.
+    /// The parameters that the node shows, under torch's names.
     fn shown(&self) -> Attributes {
         Attributes::new()
     }
 
-    /// torch's names of what the node shows and the derivative is not computed from.
+    /// torch's names of tensors that the node shows although the derivative does not need them.
     const COMPUTED: &'static [&'static str] = &[];
 
-    /// The first of these, from what is kept: the output.
+    /// Computes the first of these, the output, from the saved tensor.
     fn computed(&self, kept: &Tensor, at: &At<'_>) -> Result<Tensor> {
         Ok(at.output(&super::apply(*self, kept)?, 0))
     }
 
-    /// What is wrong with an element type that the operation does not take.
+    /// The error for an element type that the operation does not accept.
     fn refusal(&self, dtype: DType) -> Error {
         Error::NotImplementedFor { operation: Self::NAME, dtype }
     }
 
-    /// dy/dx from what is kept. `chain` may say it better.
+    /// dy/dx from the saved tensor; or implement `chain`.
     fn derivative(&self, _kept: &Tensor) -> Result<Tensor> {
         unreachable!("an operation without derivative says how it chains")
     }
 
-    /// Whether the derivative stands in front of a gradient, which may lie otherwise: products lie as their first
-    /// factor does.
+    /// Whether the derivative is the first factor of its product with a gradient: a product has the strides of its first
+    /// factor.
     const DERIVATIVE_FIRST: bool = false;
 
-    /// One over dy/dx from what is kept, if that is what is calculated.
+    /// 1/(dy/dx) from the saved tensor, if torch divides by that.
     fn divisor(&self, _kept: &Tensor) -> Option<Result<Tensor>> {
         None
     }
 
-    /// `t · dy/dx`: with an elementwise function that is both what a gradient becomes on the way
-    /// back and what a tangent becomes on the way forth. Without `KEEPS` there is nothing kept.
+    /// `t · dy/dx`, which of an elementwise function is both the vjp and the jvp. `kept` is the saved tensor, if `KEEPS`
+    /// names one.
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         match kept {
             Some(kept) => {

@@ -21,12 +21,12 @@ pub(crate) struct Write {
     version: u32,
     /// Where it was made.
     pub(crate) origin: Origin,
-    recorded: Option<Recorded>,
+    recorded: Option<RecordedWrites>,
 }
 
 /// What is known of the recorded writes to some memory.
 #[derive(Clone)]
-struct Recorded {
+struct RecordedWrites {
     /// The name of the last one's node, which may be gone.
     node: String,
     /// The version that the first one led to, if the memory's tensor had no history before.
@@ -65,7 +65,7 @@ pub(crate) fn led_to(storage: &Storage, node: &NodeRef) {
             Some(recorded) => recorded.began,
             None => node.edges()[0].is_none().then_some(write.version),
         };
-        write.recorded = Some(Recorded { node: node.name(), began });
+        write.recorded = Some(RecordedWrites { node: node.name(), began });
     }
 }
 

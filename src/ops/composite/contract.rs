@@ -1,10 +1,10 @@
 //! Products of vectors and matrices that other products make up.
 
 use crate::dispatch::composites::composite;
-use crate::dispatch::composites::composite::Composed;
-use crate::dispatch::kept::Kept;
+use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::operand::Operand;
 use crate::dispatch::record::records;
+use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::dispatch::{in_place, view};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
@@ -30,7 +30,7 @@ struct AddBatches {
     sizes: [usize; 3],
 }
 
-impl Composed for AddBatches {
+impl Composite for AddBatches {
     const KEEPS: &'static [&'static str] = &["", "batch1", "batch2"];
 
     fn name(&self) -> &'static str {
@@ -56,7 +56,7 @@ impl Composed for AddBatches {
         AddBatches { beta: self.beta.conj(), alpha: self.alpha.conj(), ..self.clone() }
     }
 
-    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, index: usize, kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor> {
         if index == 0 {
             return times(gradient, self.beta);
         }
@@ -70,7 +70,7 @@ impl Composed for AddBatches {
         times(&product, self.alpha)
     }
 
-    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+    fn jvp(&self, index: usize, kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor> {
         match index {
             0 => times(tangent, self.beta),
             1 => times(&sum_of_products(tangent, kept.input(2))?, self.alpha),
@@ -125,7 +125,7 @@ struct AddOuter {
     alpha: Scalar,
 }
 
-impl Composed for AddOuter {
+impl Composite for AddOuter {
     const KEEPS: &'static [&'static str] = &["", "vec1", "vec2"];
 
     fn name(&self) -> &'static str {
@@ -144,7 +144,7 @@ impl Composed for AddOuter {
         AddOuter { beta: self.beta.conj(), alpha: self.alpha.conj() }
     }
 
-    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, index: usize, kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor> {
         match index {
             0 => times(gradient, self.beta),
             1 => times(&products::mv(gradient, kept.input(2))?, self.alpha),
@@ -152,7 +152,7 @@ impl Composed for AddOuter {
         }
     }
 
-    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+    fn jvp(&self, index: usize, kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor> {
         match index {
             0 => times(tangent, self.beta),
             1 => times(&outer(tangent, kept.input(2))?, self.alpha),

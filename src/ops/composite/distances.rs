@@ -8,8 +8,8 @@ use smallvec::smallvec;
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::composite;
-use crate::dispatch::composites::composite::Composed;
-use crate::dispatch::kept::Kept;
+use crate::dispatch::composites::composite::Composite;
+use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -176,7 +176,7 @@ impl Distance {
     }
 }
 
-impl Composed for Distance {
+impl Composite for Distance {
     const KEEPS: &'static [&'static str] = &["self", "other"];
     const CURVED: bool = true;
     const KEEPS_RESULT: bool = true;
@@ -200,7 +200,7 @@ impl Composed for Distance {
         }
     }
 
-    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, index: usize, kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor> {
         let (a, b, y) = (kept.input(0), kept.input(1), kept.result());
         if !self.pairs {
             let apart = sub(a, b)?;
@@ -217,7 +217,7 @@ impl Composed for Distance {
         }
     }
 
-    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+    fn jvp(&self, index: usize, kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor> {
         let (apart, dims) = self.apart(kept.input(0), kept.input(1))?;
         let (y, moved) = match self.pairs {
             true => {

@@ -1,4 +1,4 @@
-//! Operations that are others in a row, without a kernel or a rule of their own.
+//! Operations that are written in others, without a kernel or a rule of their own.
 
 pub mod contract;
 pub mod distances;

@@ -3,8 +3,8 @@
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use crate::dispatch::composites::composite;
-use crate::dispatch::composites::composite::Composed;
-use crate::dispatch::kept::Kept;
+use crate::dispatch::composites::composite::Composite;
+use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::dispatch::unary;
 use crate::error::Result;
 use crate::graph::Attributes;
@@ -23,7 +23,7 @@ pub enum Normal {
     Quantile,
 }
 
-impl Composed for Normal {
+impl Composite for Normal {
     const KEEPS: &'static [&'static str] = &["self"];
     const CURVED: bool = true;
     const KEEPS_RESULT: bool = true;
@@ -61,7 +61,7 @@ impl Composed for Normal {
         }
     }
 
-    fn back(&self, _index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, _index: usize, kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor> {
         let (x, y, root) = (kept.input(0), kept.result(), (2.0 * PI).sqrt());
         match self {
             Normal::LogProbability => {
@@ -72,8 +72,8 @@ impl Composed for Normal {
         }
     }
 
-    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
-        self.back(index, kept, tangent)
+    fn jvp(&self, index: usize, kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor> {
+        self.vjp(index, kept, tangent)
     }
 }
 

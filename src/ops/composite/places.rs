@@ -3,11 +3,11 @@
 use smallvec::smallvec;
 
 use crate::dispatch::batch;
+use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::composites::composite;
-use crate::dispatch::composites::composite::Composed;
-use crate::dispatch::composites::fused::{Whole, whole_one};
-use crate::dispatch::kept::Kept;
+use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::operand::Operand;
+use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -76,7 +76,7 @@ struct Turn {
     dims: [i64; 2],
 }
 
-impl Composed for Turn {
+impl Composite for Turn {
     const KEEPS: &'static [&'static str] = &[""];
 
     fn name(&self) -> &'static str {
@@ -97,11 +97,11 @@ impl Composed for Turn {
         }
     }
 
-    fn back(&self, _index: usize, _kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, _index: usize, _kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor> {
         rot90(gradient, -self.times, &self.dims)
     }
 
-    fn forth(&self, _index: usize, _kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+    fn jvp(&self, _index: usize, _kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor> {
         rot90(tangent, self.times, &self.dims)
     }
 }
@@ -156,8 +156,8 @@ pub fn fill(x: &Tensor, value: Operand<'_>) -> Result<Tensor> {
                 cast::fill_(&copy, number)?;
                 Ok(smallvec![copy])
             };
-            let fill = Whole::new("fill", "FillBackward0", &names[..2], 1, parts);
-            whole_one(Whole { linear: 0b1, ..fill }, &[x])
+            let fill = CheckpointedOp::new("fill", "FillBackward0", &names[..2], 1, parts);
+            checkpointed::apply_one(CheckpointedOp { linear: 0b1, ..fill }, &[x])
         }
         Operand::Tensor(number) if number.ndim() > 0 => Err(Error::FillValue { ndim: number.ndim() }.into()),
         Operand::Tensor(number) => {
@@ -166,8 +166,8 @@ pub fn fill(x: &Tensor, value: Operand<'_>) -> Result<Tensor> {
                 cast::fill_(&copy, inputs[1])?;
                 Ok(smallvec![copy])
             };
-            let fill = Whole::new("fill", "FillBackward1", names, 2, parts);
-            whole_one(Whole { linear: 0b11, ..fill }, &[x, number])
+            let fill = CheckpointedOp::new("fill", "FillBackward1", names, 2, parts);
+            checkpointed::apply_one(CheckpointedOp { linear: 0b11, ..fill }, &[x, number])
         }
     }
 }

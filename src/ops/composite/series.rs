@@ -3,9 +3,9 @@
 use smallvec::SmallVec;
 
 use crate::dispatch::composites::composite;
-use crate::dispatch::composites::composite::Composed;
-use crate::dispatch::kept::Kept;
+use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::operand::Operand;
+use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
@@ -207,7 +207,7 @@ impl Bounded {
     }
 }
 
-impl Composed for Bounded {
+impl Composite for Bounded {
     const KEEPS: &'static [&'static str] = &["self"];
     const CURVED: bool = true;
 
@@ -223,14 +223,14 @@ impl Composed for Bounded {
         mul(inputs[0], &self.factor(inputs[0])?.0)
     }
 
-    fn back(&self, _index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, _index: usize, kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor> {
         let x = conjugate::conj(kept.input(0).clone())?;
         let [factor, slope, fall] = self.slopes(&x)?;
         let turned = mul(&slope, &mul(&fall, &self.product(&x, gradient)?)?)?;
         add(&mul(gradient, &factor)?, &turned)
     }
 
-    fn forth(&self, _index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+    fn jvp(&self, _index: usize, kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor> {
         let x = kept.input(0);
         let [factor, slope, fall] = self.slopes(x)?;
         add(&mul(tangent, &factor)?, &mul(x, &mul(&fall, &self.product(&slope, tangent)?)?)?)
@@ -266,7 +266,7 @@ struct Cross {
     dim: i64,
 }
 
-impl Composed for Cross {
+impl Composite for Cross {
     const KEEPS: &'static [&'static str] = &["self", "other"];
 
     fn name(&self) -> &'static str {
@@ -283,14 +283,14 @@ impl Composed for Cross {
         sub(&mul(&turned(a, -1)?, &turned(b, -2)?)?, &mul(&turned(a, -2)?, &turned(b, -1)?)?)
     }
 
-    fn back(&self, index: usize, kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, index: usize, kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor> {
         match index {
             0 => cross(kept.input(1), gradient, self.dim),
             _ => cross(gradient, kept.input(0), self.dim),
         }
     }
 
-    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+    fn jvp(&self, index: usize, kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor> {
         match index {
             0 => cross(tangent, kept.input(1), self.dim),
             _ => cross(kept.input(0), tangent, self.dim),

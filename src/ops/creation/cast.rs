@@ -8,7 +8,7 @@ use crate::ops::reduction::reduce;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, Recorded, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Keep, Op, OpRule, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::direct::{Direct, Lies, Side, Source, Target};
 use crate::dispatch::in_place::Write;
@@ -108,7 +108,7 @@ pub(crate) fn load(saved: &SavedTensor, at: &At<'_>) -> Result<Tensor> {
     }
     let (copy, layout) = (Tensor::from_array(x.array()), x.layout());
     let op = Clone { layout, packed: true };
-    trace(&[&x], std::slice::from_ref(&copy), |_| Recorded { op, saved: () })?;
+    trace(&[&x], std::slice::from_ref(&copy), |_| OpRule { op, saved: () })?;
     Ok(copy)
 }
 

@@ -1,4 +1,4 @@
-//! Tensors out of nothing, and copies and conversions of others.
+//! Tensor creation, copies and conversions.
 
 pub mod cast;
 pub(crate) mod copy;

@@ -5,7 +5,7 @@ use crate::ops::reduction::reduce;
 use smallvec::SmallVec;
 
 use crate::dispatch::batch;
-use crate::dispatch::view::{Kind, apply};
+use crate::dispatch::view::{ViewKind, apply};
 use crate::error::{Error, Result};
 use crate::graph::mode;
 use crate::shape::{self, Dims, Layout};
@@ -16,19 +16,19 @@ use crate::tensor::Tensor;
 /// dy is dx repeated; x̄ is ȳ summed over the repetitions
 struct Expand;
 
-impl Kind for Expand {
+impl ViewKind for Expand {
     fn name(&self) -> &'static str {
         "ExpandBackward0"
     }
 
-    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
         match source.ndim() {
             0 => reduce::sum(gradient, None, false, None),
             _ => accumulate::sum_to(gradient, source.shape()),
         }
     }
 
-    fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    fn jvp(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
         expand_to(tangent, shape)
     }
 }

@@ -4,10 +4,10 @@ use crate::ops::geometry::strided;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::attribute_override::{GivenView, apply_one_given};
+use crate::dispatch::attribute_override::{ViewWithAttributes, apply_one_with_attributes};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::view::{Kind, apply};
+use crate::dispatch::view::{ViewKind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -85,7 +85,7 @@ impl Part {
 /// y = the part of x
 ///
 /// dy is the part of dx; x̄ is ȳ in its place among zeros
-impl Kind for Part {
+impl ViewKind for Part {
     fn name(&self) -> &'static str {
         match self {
             Part::Select { .. } => "SelectBackward0",
@@ -109,7 +109,7 @@ impl Kind for Part {
         }
     }
 
-    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
         let name = match self {
             Part::Select { .. } => "SelectBackwardBackward0",
             Part::Slice { .. } => "SliceBackwardBackward0",
@@ -118,7 +118,7 @@ impl Kind for Part {
         embed(gradient, *self, source.shape(), name)
     }
 
-    fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
+    fn jvp(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
         take(tangent, *self)
     }
 }
@@ -131,7 +131,7 @@ pub(crate) fn take(x: &Tensor, part: Part) -> Result<Tensor> {
 /// `take`, of a part that shows these parameters.
 fn take_given(x: &Tensor, part: Part, given: Attributes) -> Result<Tensor> {
     let layout = part.layout(&x.layout())?;
-    apply(GivenView { kind: part, given }, x, layout)
+    apply(ViewWithAttributes { kind: part, given }, x, layout)
 }
 
 /// y = zeros with x as the part
@@ -199,7 +199,11 @@ pub(crate) fn embed_given(
     name: &'static str,
     given: Attributes,
 ) -> Result<Tensor> {
-    apply_one_given(Embed { part, whole: SharedLayout::new(Layout::contiguous(whole)?), name }, given, &[x])
+    apply_one_with_attributes(
+        Embed { part, whole: SharedLayout::new(Layout::contiguous(whole)?), name },
+        given,
+        &[x],
+    )
 }
 
 /// One element of a dimension, which goes.
@@ -341,7 +345,7 @@ struct Unfold {
     step: usize,
 }
 
-impl Kind for Unfold {
+impl ViewKind for Unfold {
     fn name(&self) -> &'static str {
         "UnfoldBackward0"
     }
@@ -350,13 +354,13 @@ impl Kind for Unfold {
         shown! { dimension: self.given, self_sym_sizes: source, size: self.size, step: self.step }
     }
 
-    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
         let plain = SharedLayout::new(source.fresh());
         let windows = SharedLayout::new(self.layout(&plain)?);
         strided::write_back(plain, windows, gradient)
     }
 
-    fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
+    fn jvp(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
         apply(Unfold { ..*self }, tangent, self.layout(&tangent.layout())?)
     }
 }

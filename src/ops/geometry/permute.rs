@@ -3,9 +3,9 @@
 use crate::ops::geometry::reshape;
 use smallvec::SmallVec;
 
-use crate::dispatch::attribute_override::GivenView;
+use crate::dispatch::attribute_override::ViewWithAttributes;
 use crate::dispatch::batch;
-use crate::dispatch::view::{Kind, apply, apply_in_place};
+use crate::dispatch::view::{ViewKind, apply, apply_in_place};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -23,7 +23,7 @@ struct Transpose {
     given: [i64; 2],
 }
 
-impl Kind for Transpose {
+impl ViewKind for Transpose {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -35,12 +35,12 @@ impl Kind for Transpose {
         }
     }
 
-    fn back(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
         let name = if self.name == "TBackward0" { "TBackward0" } else { "TransposeBackward0" };
         exchange(name, gradient, self.first, self.second)
     }
 
-    fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
+    fn jvp(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
         exchange("TransposeBackward0", tangent, self.first, self.second)
     }
 }
@@ -124,7 +124,7 @@ fn given(dims: &[i64]) -> Option<Attributes> {
     dims.iter().any(|&dim| dim < 0).then(|| shown! { dims: dims })
 }
 
-impl Kind for Permute {
+impl ViewKind for Permute {
     fn name(&self) -> &'static str {
         "PermuteBackward0"
     }
@@ -133,7 +133,7 @@ impl Kind for Permute {
         shown! { dims: &self.dims }
     }
 
-    fn back(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, _source: &Layout, gradient: &Tensor) -> Result<Tensor> {
         let mut inverse: Dims = SmallVec::from_elem(0, self.dims.len());
         for (place, &dim) in self.dims.iter().enumerate() {
             inverse[dim] = place;
@@ -141,7 +141,7 @@ impl Kind for Permute {
         reorder(gradient, inverse)
     }
 
-    fn forth(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
+    fn jvp(&self, tangent: &Tensor, _shape: &[usize]) -> Result<Tensor> {
         reorder(tangent, self.dims.clone())
     }
 }
@@ -177,7 +177,7 @@ pub fn permute(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
     match given(dims) {
         Some(given) => {
             let layout = reordered(&x.layout(), &order);
-            apply(GivenView { kind: Permute { dims: order }, given }, x, layout)
+            apply(ViewWithAttributes { kind: Permute { dims: order }, given }, x, layout)
         }
         None => reorder(x, order),
     }

@@ -4,7 +4,7 @@ use ndarray::Axis;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::attribute_override::apply_one_given;
+use crate::dispatch::attribute_override::apply_one_with_attributes;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::{batch, binary, long_work, memory_order};
 use crate::dtype::DType;
@@ -173,7 +173,7 @@ pub fn roll(x: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
     let shift = |shift: i64, size: usize| shift.rem_euclid(size.max(1) as i64) as usize;
     if let ([only], []) = (shifts, dims) {
         let roll = Roll { turns: smallvec![(0, shift(*only, layout.numel()))], flat: true };
-        return apply_one_given(roll, shown! { dims: dims, shifts: shifts }, &[x]);
+        return apply_one_with_attributes(roll, shown! { dims: dims, shifts: shifts }, &[x]);
     }
     if shifts.is_empty() {
         return Err(Error::RollNothing {}.into());
@@ -191,7 +191,7 @@ pub fn roll(x: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
             turns.push((dim, shift(by, size)));
         }
     }
-    apply_one_given(Roll { turns, flat: false }, shown! { dims: dims, shifts: shifts }, &[x])
+    apply_one_with_attributes(Roll { turns, flat: false }, shown! { dims: dims, shifts: shifts }, &[x])
 }
 
 /// y = x so many times along every dimension

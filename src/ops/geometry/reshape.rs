@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::view::{Kind, apply};
+use crate::dispatch::view::{ViewKind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -39,7 +39,7 @@ pub(crate) enum Along {
 /// The node of a tensor of its own on the same memory.
 const ALIAS: &str = "AliasBackward0";
 
-impl Kind for Reshape {
+impl ViewKind for Reshape {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -54,7 +54,7 @@ impl Kind for Reshape {
         }
     }
 
-    fn back(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
         match self.along {
             Along::New(dim) => squeeze(gradient, Squeezed::One(dim)),
             Along::Away(dim) => returned(gradient, source, Squeezed::One(dim)),
@@ -65,7 +65,7 @@ impl Kind for Reshape {
         }
     }
 
-    fn forth(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    fn jvp(&self, tangent: &Tensor, shape: &[usize]) -> Result<Tensor> {
         reshape_to(tangent, shape)
     }
 }

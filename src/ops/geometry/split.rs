@@ -118,7 +118,7 @@ impl Op for Split {
         call.front(Split { dim: self.dim + 1, ..self.clone() })
     }
 
-    fn shows(&self) -> Option<Creation> {
+    fn creation(&self) -> Option<Creation> {
         Some(Creation::MultiOutput)
     }
 }

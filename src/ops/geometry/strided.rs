@@ -5,7 +5,7 @@ use crate::dispatch::view;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::attribute_override::apply_one_given;
+use crate::dispatch::attribute_override::apply_one_with_attributes;
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::in_place;
@@ -86,14 +86,14 @@ impl Op for AsStrided {
         Ok(smallvec![Samples { value, dim: x.dim.map(|_| 0) }])
     }
 
-    fn shows(&self) -> Option<Creation> {
+    fn creation(&self) -> Option<Creation> {
         Some(Creation::Default)
     }
 }
 
 /// The rule of a window on a tensor laid out as `source`, for a view that finds its edge again.
 pub(crate) fn rule(source: SharedLayout, window: SharedLayout) -> impl Rule + 'static {
-    apply::Recorded { op: AsStrided { layout: window, in_place: false }, saved: source }
+    apply::OpRule { op: AsStrided { layout: window, in_place: false }, saved: source }
 }
 
 /// What `window` shows of a tensor laid out as `source`, added back to zeros laid out so.
@@ -257,7 +257,7 @@ fn lay_out(x: &Tensor, layout: Layout) -> Result<()> {
     }
     let source = x.layout();
     let op = AsStrided { layout: SharedLayout::new(layout.clone()), in_place: true };
-    in_place::lay_out(x, layout, apply::Recorded { op, saved: source })
+    in_place::lay_out(x, layout, apply::OpRule { op, saved: source })
 }
 
 /// The elements of the memory of `x` at these sizes and strides.
@@ -265,7 +265,7 @@ pub fn as_strided(x: &Tensor, shape: &[i64], strides: &[i64], offset: Option<i64
     let op = AsStrided { layout: SharedLayout::new(checked(x, shape, strides, offset)?), in_place: false };
     match offset {
         Some(_) => apply_one(op, &[x]),
-        None => apply_one_given(op, vec![("storage_offset", Shown::Nothing)], &[x]),
+        None => apply_one_with_attributes(op, vec![("storage_offset", Shown::Nothing)], &[x]),
     }
 }
 

@@ -9,10 +9,10 @@ use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::composites::composite;
-use crate::dispatch::composites::composite::Composed;
-use crate::dispatch::composites::recomputed::Stretch;
-use crate::dispatch::kept::Kept;
+use crate::dispatch::composites::composite::Composite;
+use crate::dispatch::composites::recomputed::Subgraph;
 use crate::dispatch::modes::intercept;
+use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, mode};
@@ -51,7 +51,7 @@ impl Op for Copied {
     }
 
     fn outputs(&self, inputs: &[&Tensor]) -> usize {
-        let _unseen = intercept::aside();
+        let _unseen = intercept::suspend();
         (self.views)(&inputs[0].detach()).map_or(1, |views| views.len())
     }
 
@@ -76,7 +76,7 @@ impl Op for Copied {
         let [Some(edge)] = at.node.edges() else { return Ok(smallvec![None]) };
         let ordered = create::empty(&shape::signed(source.shape()), edge.node.form(edge.output).dtype)?;
         let views = |inputs: &[&Tensor]| (self.views)(inputs[0]).map(Outputs::from_vec);
-        Stretch::record(&views, &[ordered], &|_| true, at.tracking)?.back(gradients)
+        Subgraph::record(&views, &[ordered], &|_| true, at.tracking)?.vjp(gradients)
     }
 
     fn jvp(&self, _saved: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
@@ -191,7 +191,7 @@ impl Written {
     }
 }
 
-impl Composed for Written {
+impl Composite for Written {
     const KEEPS: &'static [&'static str] = &["", ""];
 
     fn name(&self) -> &'static str {
@@ -206,14 +206,14 @@ impl Composed for Written {
         self.into(inputs[0], inputs[1])
     }
 
-    fn back(&self, index: usize, _kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, index: usize, _kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor> {
         match index {
             0 => self.without(gradient),
             _ => (self.view)(gradient),
         }
     }
 
-    fn forth(&self, index: usize, _kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+    fn jvp(&self, index: usize, _kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor> {
         match index {
             0 => self.without(tangent),
             _ => self.into(&create::zeros(&self.sizes, tangent.dtype())?, tangent),

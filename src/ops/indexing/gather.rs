@@ -86,7 +86,7 @@ impl Op for Gather {
         smallvec![self.index.clone()]
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
         Ok(Gather { index: held[0].clone(), ..self.clone() })
     }
 }

@@ -50,7 +50,7 @@ impl Indices {
         self.given.iter().map(|(_, index)| index.clone()).collect()
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Indices> {
+    fn with_held(&self, held: &[Tensor]) -> Result<Indices> {
         let dims = self.given.iter().map(|(dim, _)| *dim);
         let given: Vec<(usize, Tensor)> = dims.zip(held.iter().cloned()).collect();
         Indices::new(&self.places.source(), &given)
@@ -170,8 +170,8 @@ impl Op for Indexed {
         self.indices.held()
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
-        Ok(Indexed { indices: self.indices.holding(held)? })
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(Indexed { indices: self.indices.with_held(held)? })
     }
 }
 
@@ -271,8 +271,8 @@ impl Op for IndexPut {
         self.indices.held()
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
-        Ok(IndexPut { indices: self.indices.holding(held)?, ..self.clone() })
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(IndexPut { indices: self.indices.with_held(held)?, ..self.clone() })
     }
 }
 

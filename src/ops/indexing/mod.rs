@@ -1,4 +1,4 @@
-//! Elements named by places: reading, writing and combining them.
+//! Indexing: reading, writing and combining elements that indices or masks name.
 
 pub mod along;
 pub mod gather;

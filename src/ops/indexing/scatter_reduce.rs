@@ -267,7 +267,7 @@ impl<const SLICES: bool> Op for ScatterReduce<SLICES> {
         smallvec![self.index.clone()]
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
         Ok(ScatterReduce { index: held[0].clone(), named: held[0].clone(), ..*self })
     }
 }

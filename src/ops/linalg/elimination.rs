@@ -84,11 +84,11 @@ impl Op for Elimination {
         let (rows, columns) = factors.sides();
         let least = rows.min(columns) as i64;
         let (gl, gu) = (part::narrow(g, -1, 0, least)?, part::narrow(g, -2, 0, least)?);
-        one(factors.back(Some(&gl), Some(&gu))?)
+        one(factors.vjp(Some(&gl), Some(&gu))?)
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        Ok(smallvec![Some(Elimination::factors(saved, at)?.forth(tangent(tangents))?), None])
+        Ok(smallvec![Some(Elimination::factors(saved, at)?.jvp(tangent(tangents))?), None])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -224,11 +224,11 @@ impl Op for Lu {
         if gl.is_none() && gu.is_none() {
             return Ok(smallvec![None]);
         }
-        one(Lu::factors(saved, at)?.back(gl, gu)?)
+        one(Lu::factors(saved, at)?.vjp(gl, gu)?)
     }
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let (below, above) = changes(&Lu::factors(saved, at)?.forth(tangent(tangents))?)?;
+        let (below, above) = changes(&Lu::factors(saved, at)?.jvp(tangent(tangents))?)?;
         Ok(smallvec![Some(below), Some(above), None])
     }
 

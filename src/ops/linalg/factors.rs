@@ -96,7 +96,7 @@ impl Factors {
 
     /// The gradient with respect to the matrices from those with respect to the triangles, one of which is
     /// there.
-    pub(super) fn back(&self, gl: Option<&Tensor>, gu: Option<&Tensor>) -> Result<Tensor> {
+    pub(super) fn vjp(&self, gl: Option<&Tensor>, gu: Option<&Tensor>) -> Result<Tensor> {
         let (rows, columns) = self.sides();
         let whole = match rows.cmp(&columns) {
             Ordering::Equal => self.of_squares(gl, gu)?,
@@ -148,7 +148,7 @@ impl Factors {
     }
 
     /// The tangents of both triangles, in one matrix.
-    pub(super) fn forth(&self, t: &Tensor) -> Result<Tensor> {
+    pub(super) fn jvp(&self, t: &Tensor) -> Result<Tensor> {
         let (rows, columns) = self.sides();
         let moved = matmul(&turned(&self.exchange)?, t)?;
         let square = |x: &Tensor| parted(x, (rows, columns)).map(|(square, _)| square);

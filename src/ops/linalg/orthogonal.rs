@@ -7,7 +7,7 @@ use super::{Matrices, adjoint, check_matrix, imaginary_diagonal};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::fused::{Whole, whole};
+use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::in_place;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -229,7 +229,10 @@ pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
         true => steps(inputs[0]),
         false => packed(inputs[0]),
     };
-    Ok(two(whole(Whole::new("geqrf", "GeqrfBackward0", &["", "", ""], 1, parts), &[x])?))
+    Ok(two(checkpointed::apply(
+        CheckpointedOp::new("geqrf", "GeqrfBackward0", &["", "", ""], 1, parts),
+        &[x],
+    )?))
 }
 
 fn packed(x: &Tensor) -> Result<Outputs> {

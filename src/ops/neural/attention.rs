@@ -87,10 +87,10 @@ struct Attention {
 }
 
 /// Queries, keys, values and a mask.
-type Given<'a> = (&'a Tensor, Tensor, Tensor, Option<&'a Tensor>);
+type Operands<'a> = (&'a Tensor, Tensor, Tensor, Option<&'a Tensor>);
 
 /// The inputs, with keys and values for every head of queries: heads may share them.
-fn given<'a>(inputs: &[&'a Tensor]) -> Result<Given<'a>> {
+fn operands_of<'a>(inputs: &[&'a Tensor]) -> Result<Operands<'a>> {
     let heads = size(inputs[0], -3);
     Ok((inputs[0], for_heads(inputs[1], heads)?, for_heads(inputs[2], heads)?, inputs.get(3).copied()))
 }
@@ -119,7 +119,7 @@ fn of_heads(gradient: Tensor, x: &Tensor) -> Result<Tensor> {
 impl Attention {
     /// The result, and the scores and weights on the way to it.
     fn parts(&self, inputs: &[&Tensor]) -> Result<[Tensor; 3]> {
-        let (q, k, v, mask) = given(inputs)?;
+        let (q, k, v, mask) = operands_of(inputs)?;
         let scores = self.answering.scores(q, &k, mask)?;
         let weights = safe_softmax(&scores, -1, None)?;
         Ok([matmul(&weights, &v)?, scores, weights])
@@ -127,7 +127,7 @@ impl Attention {
 
     /// Queries, keys and values, and the weights, which no graph keeps.
     fn weighed(&self, inputs: &[&Tensor]) -> Result<([Tensor; 3], Tensor)> {
-        let (q, k, v, mask) = given(inputs)?;
+        let (q, k, v, mask) = operands_of(inputs)?;
         let weights = safe_softmax(&self.answering.scores(q, &k, mask)?, -1, None)?;
         Ok(([q.clone(), k, v], weights))
     }

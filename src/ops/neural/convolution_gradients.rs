@@ -73,7 +73,7 @@ impl Op for ConvolutionGradients {
         self.correlation.options()
     }
 
-    fn told(&self) -> Attributes {
+    fn dispatch_attributes(&self) -> Attributes {
         let bias = if self.wanted[2] { self.correlation.channels() } else { 0 };
         let wanted = self.wanted.map(usize::from);
         shown! { bias_sizes: &[bias][..], output_mask: &wanted[..] }

@@ -236,7 +236,7 @@ impl Op for Correlation {
         }
     }
 
-    fn told(&self) -> Attributes {
+    fn dispatch_attributes(&self) -> Attributes {
         self.options()
     }
 

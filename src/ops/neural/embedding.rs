@@ -135,7 +135,7 @@ impl Op for Embedding {
         smallvec![self.indices.clone()]
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
         Ok(Embedding { indices: held[0].clone(), ..*self })
     }
 }

@@ -1,6 +1,6 @@
 //! Images as the columns of their windows, and back.
 
-use crate::dispatch::attribute_override::apply_one_given;
+use crate::dispatch::attribute_override::apply_one_with_attributes;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use smallvec::smallvec;
@@ -196,7 +196,11 @@ pub fn unfold(x: &Tensor, sliding: &Sliding) -> Result<Tensor> {
             let windows = sliding.over([high as i64, wide as i64])?;
             let mut given = sliding.shown();
             given.extend(shown! { self_sym_argsize_minus_1: wide, self_sym_argsize_minus_2: high });
-            apply_one_given(Columns { windows, folds: false, single: shape.len() == 3 }, given, &[x])
+            apply_one_with_attributes(
+                Columns { windows, folds: false, single: shape.len() == 3 },
+                given,
+                &[x],
+            )
         }
         _ => Err(Error::UnfoldRank { shape: shape.to_vec() }.into()),
     }
@@ -231,5 +235,9 @@ pub fn fold(x: &Tensor, size: [i64; 2], sliding: &Sliding) -> Result<Tensor> {
         }
         .into());
     }
-    apply_one_given(Columns { windows, folds: true, single: layout.ndim() == 2 }, sliding.shown(), &[x])
+    apply_one_with_attributes(
+        Columns { windows, folds: true, single: layout.ndim() == 2 },
+        sliding.shown(),
+        &[x],
+    )
 }

@@ -10,7 +10,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::fused::{Whole, whole_one};
+use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::{batch, fixed, in_place};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
@@ -83,8 +83,9 @@ fn randomised(node: &'static str, x: &Tensor, noise: &Tensor, shown: Attributes)
     let names: &[&str] = if in_place { &["", "noise", "result"] } else { &["self", "noise", ""] };
     let parts = |inputs: &[&Tensor]| Ok(smallvec![mul(inputs[0], inputs[1])?]);
     let linear = u64::from(in_place);
-    let operation = Whole { shown, linear, ..Whole::new("rrelu_with_noise", node, names, 1, parts) };
-    whole_one(operation, &[x, noise])
+    let operation =
+        CheckpointedOp { shown, linear, ..CheckpointedOp::new("rrelu_with_noise", node, names, 1, parts) };
+    checkpointed::apply_one(operation, &[x, noise])
 }
 
 /// What the node of `rrelu` in place is called. It keeps the result.

@@ -1,6 +1,6 @@
 //! The greatest elements of windows, and where they are.
 
-use crate::dispatch::attribute_override::apply_given;
+use crate::dispatch::attribute_override::apply_with_attributes;
 use crate::graph::Attributes;
 
 use smallvec::smallvec;
@@ -162,7 +162,7 @@ impl Op for MaxPool {
 }
 
 fn pooled(op: MaxPool, given: Attributes, x: &Tensor) -> Result<(Tensor, Tensor)> {
-    let mut outputs = apply_given(op, given, &[x])?;
+    let mut outputs = apply_with_attributes(op, given, &[x])?;
     match (outputs.pop(), outputs.pop()) {
         (Some(index), Some(values)) => Ok((values, index)),
         _ => unreachable!("the operation has two outputs"),

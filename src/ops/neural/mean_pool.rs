@@ -111,19 +111,16 @@ pub(super) fn check_numbers(all: &[&[i64]]) -> Result<()> {
 
 /// The averages over windows. Padding counts as elements if `with_padding`; `divisor` stands for the
 /// number of elements of every window.
-pub fn mean_pool(
-    x: &Tensor,
-    pool: &Pool,
-    with_padding: bool,
-    divisor: Option<i64>,
-    name: [&'static str; 2],
-) -> Result<Tensor> {
+pub fn mean_pool(x: &Tensor, pool: &Pool, with_padding: bool, divisor: Option<i64>) -> Result<Tensor> {
     let layout = x.layout();
     if divisor == Some(0) {
         return Err(Error::PoolDivisor {}.into());
     }
     let counts = pool.counts(layout.shape())?;
-    let operation = if counts.len() == 3 { "avg_pool3d_out_frame" } else { "avg_pool2d" };
+    let (operation, names) = match counts.len() {
+        3 => ("avg_pool3d_out_frame", ["AvgPool3DBackward0", "AvgPool3DBackwardBackward0"]),
+        _ => ("avg_pool2d", ["AvgPool2DBackward0", "AvgPool2DBackwardBackward0"]),
+    };
     if x.dtype() == DType::Int64 {
         return whole_mean_pool(x, pool, with_padding, divisor, &counts);
     }
@@ -151,7 +148,7 @@ pub fn mean_pool(
     let mut given = pool.shown();
     given.retain(|(name, _)| *name != "dilation");
     given.extend(shown! { count_include_pad: with_padding, divisor_override: divisor });
-    Resample { names: name, axes, transposed: false, operation, takes_complex: false, keeps: true }
+    Resample { names, axes, transposed: false, operation, takes_complex: false, keeps: true }
         .of_given(x, given)
 }
 

@@ -302,7 +302,7 @@ impl Op for Normalise {
         self.given.iter().flat_map(|(mean, variance)| [mean.clone(), variance.clone()]).collect()
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
         let given = match held {
             [mean, variance] => Some((mean.clone(), variance.clone())),
             _ => None,
@@ -329,7 +329,7 @@ impl Op for Normalise {
         let rank = self.groups.len();
         let held: SmallVec<[Tensor; 2]> =
             call.held.iter().map(|one| one.aligned(rank)).collect::<Result<_>>()?;
-        let outputs = apply(many.holding(&held)?, &inputs.iter().collect::<SmallVec<[&Tensor; 3]>>())?;
+        let outputs = apply(many.with_held(&held)?, &inputs.iter().collect::<SmallVec<[&Tensor; 3]>>())?;
         Ok(outputs.into_iter().map(Samples::first).collect())
     }
 }

@@ -2,7 +2,7 @@
 //! is multiplied by is worked out once and counts as a constant when it is differentiated again.
 
 use crate::dispatch::fixed;
-use crate::dispatch::unary::{Elementwise, Integers, Keeps, Lies};
+use crate::dispatch::unary::{Elementwise, Integers, Keeps, OutputStrides};
 use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -125,7 +125,7 @@ impl Hardtanh {
 
 impl Elementwise for Hardtanh {
     const NAME: &'static str = "hardtanh";
-    const LIES: Lies = Lies::LikeInput;
+    const STRIDES: OutputStrides = OutputStrides::LikeInput;
     const NODE: &'static str = "HardtanhBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
@@ -248,50 +248,21 @@ impl Elementwise for Hardswish {
 }
 
 /// y = x where |x| > λ, else 0,  dy/dx = 1 and 0
-#[derive(Clone, Copy)]
-pub struct Hardshrink {
-    /// How far from zero elements become zero.
-    pub lambda: f64,
-}
-
-impl Elementwise for Hardshrink {
-    const NAME: &'static str = "hardshrink_cpu";
-    const NODE: &'static str = "HardshrinkBackward0";
-    const KEEPS: Keeps = Keeps::Input;
-    const INTEGERS: Integers = Integers::Refuse;
-
-    fn shown(&self) -> Attributes {
-        shown! { lambd: self.lambda }
-    }
-
-    fn real<T: Real>(&self, x: T) -> T {
-        if x.abs() <= T::from_f64(self.lambda) { T::ZERO } else { x }
-    }
-
-    const SLOPE: bool = true;
-    const LITTLE: bool = true;
-
-    #[inline(always)]
-    fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
-        if x.abs() <= A::from_f64(self.lambda) { A::from_f64(0.0) } else { t }
-    }
-
-    fn derivative(&self, x: &Tensor) -> Result<Tensor> {
-        let lambda = self.lambda;
-        fixed::map(x, move |x| f64::from(u8::from(x.abs() > lambda || x.is_nan())))
-    }
-}
+pub type Hardshrink = Shrink<false>;
 
 /// y = x moved towards 0 by λ, and 0 where it would pass it,  dy/dx = 1 and 0
+pub type Softshrink = Shrink<true>;
+
+/// Zero within λ of zero; elsewhere x, moved towards zero by λ if `SOFT`.
 #[derive(Clone, Copy)]
-pub struct Softshrink {
-    /// How far elements are moved.
+pub struct Shrink<const SOFT: bool> {
+    /// λ
     pub lambda: f64,
 }
 
-impl Elementwise for Softshrink {
-    const NAME: &'static str = "softshrink_cpu";
-    const NODE: &'static str = "SoftshrinkBackward0";
+impl<const SOFT: bool> Elementwise for Shrink<SOFT> {
+    const NAME: &'static str = if SOFT { "softshrink_cpu" } else { "hardshrink_cpu" };
+    const NODE: &'static str = if SOFT { "SoftshrinkBackward0" } else { "HardshrinkBackward0" };
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Refuse;
 
@@ -301,12 +272,13 @@ impl Elementwise for Softshrink {
 
     fn real<T: Real>(&self, x: T) -> T {
         let lambda = T::from_f64(self.lambda);
-        if x > lambda {
-            x - lambda
-        } else if x < -lambda {
-            x + lambda
-        } else {
-            x * T::ZERO
+        match SOFT {
+            true if x > lambda => x - lambda,
+            true if x < -lambda => x + lambda,
+            // What is not a number stays so.
+            true => x * T::ZERO,
+            false if x.abs() <= lambda => T::ZERO,
+            false => x,
         }
     }
 
@@ -320,6 +292,6 @@ impl Elementwise for Softshrink {
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         let lambda = self.lambda;
-        fixed::map(x, move |x| f64::from(u8::from(x.is_nan() || x.abs() > lambda)))
+        fixed::map(x, move |x| f64::from(u8::from(x.abs() > lambda || x.is_nan())))
     }
 }

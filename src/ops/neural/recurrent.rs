@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::recomputed::Stretch;
+use crate::dispatch::composites::recomputed::Subgraph;
 use crate::dispatch::long_work;
 use crate::dispatch::modes::recording;
 use crate::dispatch::record::records;
@@ -67,13 +67,13 @@ impl Lstm {
     /// The numbers: what `parts` gives, and the gates and memories of all steps.
     fn numbers(&self, inputs: &[&Tensor]) -> Result<[Array; 5]> {
         let arrays = in_order(inputs)?;
-        dispatch!(float arrays[0].dtype, T => Layer::<T>::new(&arrays, self.reverse).forth(), else {
+        dispatch!(float arrays[0].dtype, T => Layer::<T>::new(&arrays, self.reverse).forward(), else {
             unreachable!("the type was asked for")
         })
     }
 
     /// The gradients of all inputs, from what was kept and those gradients of outputs that are there.
-    fn back(&self, given: &[&Tensor], there: &[bool]) -> Result<Outputs> {
+    fn backward(&self, given: &[&Tensor], there: &[bool]) -> Result<Outputs> {
         let given = in_order(given)?;
         let (inputs, found) = given.split_at(7);
         let (found, gradients) = found.split_at(3);
@@ -81,17 +81,17 @@ impl Lstm {
         let gradients: SmallVec<[Option<Array>; 3]> =
             there.iter().map(|&is_there| if is_there { gradients.next() } else { None }).collect();
         let back = dispatch!(float inputs[0].dtype, T => {
-            Layer::<T>::new(inputs, self.reverse).back(found, &gradients)?
+            Layer::<T>::new(inputs, self.reverse).backward(found, &gradients)?
         }, else { unreachable!("the type was asked for") });
         Ok(back.into_iter().map(Tensor::from_array).collect())
     }
 
     /// The parts, recorded as far as they lead to the inputs that are `wanted`.
-    fn again(&self, saved: &Saved, at: &At<'_>, wanted: &dyn Fn(usize) -> bool) -> Result<Stretch> {
+    fn recompute(&self, saved: &Saved, at: &At<'_>, wanted: &dyn Fn(usize) -> bool) -> Result<Subgraph> {
         let _counting = FlagsGuard::new(Flags { inference: false, ..mode::flags() });
         let inputs: Vec<Tensor> =
             saved[..7].iter().flatten().map(|input| at.load(input)).collect::<Result<_>>()?;
-        Stretch::record(&|inputs| self.parts(inputs), &inputs, wanted, at.tracking)
+        Subgraph::record(&|inputs| self.parts(inputs), &inputs, wanted, at.tracking)
     }
 }
 
@@ -140,22 +140,22 @@ impl Op for Lstm {
         let gradients: Gradients = gradients[..3].iter().cloned().collect();
         let wanted = |index| at.needs(index);
         if at.tracking || !(mode::is_plain() || recording::is_on()) {
-            return self.again(saved, at, &wanted)?.back(&gradients);
+            return self.recompute(saved, at, &wanted)?.vjp(&gradients);
         }
         let kept: Vec<Tensor> = saved.iter().flatten().map(|kept| at.load(kept)).collect::<Result<_>>()?;
         let there: SmallVec<[bool; 3]> = gradients.iter().map(Option::is_some).collect();
         let given: Vec<&Tensor> = kept.iter().chain(gradients.iter().flatten()).collect();
         if !(mode::is_plain() || recording::is_alone(&given)) {
-            return self.again(saved, at, &wanted)?.back(&gradients);
+            return self.recompute(saved, at, &wanted)?.vjp(&gradients);
         }
         let own = self.clone();
-        let back = recording::as_one(self.name(), &given, 7, move |given| own.back(given, &there))?;
+        let back = recording::as_one(self.name(), &given, 7, move |given| own.backward(given, &there))?;
         Ok(back.into_iter().enumerate().map(|(index, found)| wanted(index).then_some(found)).collect())
     }
 
     fn jvp(&self, saved: &Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let wanted = |index| tangents.get(index).is_some_and(Option::is_some);
-        let mut found = self.again(saved, at, &wanted)?.forth(tangents)?;
+        let mut found = self.recompute(saved, at, &wanted)?.jvp(tangents)?;
         found.resize(5, None);
         Ok(found)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
-use crate::dispatch::attribute_override::apply_one_given;
+use crate::dispatch::attribute_override::apply_one_with_attributes;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::dtype::{DType, Number};
@@ -120,7 +120,7 @@ impl Resample {
 
     /// The same, showing these parameters.
     pub(super) fn of_given(&self, x: &Tensor, given: Attributes) -> Result<Tensor> {
-        apply_one_given(self.clone(), given, &[x])
+        apply_one_with_attributes(self.clone(), given, &[x])
     }
 }
 

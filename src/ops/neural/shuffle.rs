@@ -1,9 +1,9 @@
 //! Channels and parts of images in each other's places.
 
 use crate::dispatch::composites::composite;
-use crate::dispatch::composites::composite::Composed;
-use crate::dispatch::kept::Kept;
+use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::memory_order;
+use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::ops::geometry::{permute, reshape};
@@ -102,7 +102,7 @@ struct Shuffle {
     undone: i64,
 }
 
-impl Composed for Shuffle {
+impl Composite for Shuffle {
     const KEEPS: &'static [&'static str] = &[""];
 
     fn name(&self) -> &'static str {
@@ -122,11 +122,11 @@ impl Composed for Shuffle {
         Ok(Tensor::from_array(y))
     }
 
-    fn back(&self, _index: usize, _kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, _index: usize, _kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor> {
         (self.back)(gradient, self.undone)
     }
 
-    fn forth(&self, _index: usize, _kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
+    fn jvp(&self, _index: usize, _kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor> {
         (self.forth)(tangent, self.factor)
     }
 }

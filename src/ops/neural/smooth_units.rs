@@ -6,7 +6,7 @@ use crate::ops;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
 use crate::dispatch::unary;
-use crate::dispatch::unary::{Elementwise, Integers, Keeps, Lies};
+use crate::dispatch::unary::{Elementwise, Integers, Keeps, OutputStrides};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes};
@@ -320,7 +320,7 @@ pub struct LogSigmoid;
 
 impl Elementwise for LogSigmoid {
     const NAME: &'static str = "log_sigmoid_cpu";
-    const LIES: Lies = Lies::InOrder;
+    const STRIDES: OutputStrides = OutputStrides::RowMajor;
     const NODE: &'static str = "LogSigmoidBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const COMPUTED: &'static [&'static str] = &["buffer"];

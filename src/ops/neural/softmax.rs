@@ -8,7 +8,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::fused::{Whole, whole_one};
+use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::default_dtype;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -309,8 +309,11 @@ pub fn logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
         let (shown, dims) = (shown! { dim: over.given(), keepdim: keepdim }, dims.to_vec());
         let parts = move |inputs: &[&Tensor]| Ok(smallvec![complex_logsumexp(inputs[0], &dims, keepdim)?]);
         let names = &["self", "result"];
-        return whole_one(
-            Whole { shown, ..Whole::new("logsumexp", "LogsumexpBackward0", names, 1, parts) },
+        return checkpointed::apply_one(
+            CheckpointedOp {
+                shown,
+                ..CheckpointedOp::new("logsumexp", "LogsumexpBackward0", names, 1, parts)
+            },
             &[x],
         );
     }

@@ -2,7 +2,7 @@
 
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
-use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dispatch::{batch, memory_order};
 use crate::dtype::{Complex, DType, Number, Real, Ring, Scalar};
 use crate::error::{Error, Result};
@@ -112,17 +112,23 @@ impl Elementwise2 for Plus {
     }
 }
 
-/// y = a + αb,  ∂y/∂a = 1,  ∂y/∂b = α
+/// y = a + αb
+pub type Add = Scaled<false>;
+
+/// y = a - αb
+pub type Sub = Scaled<true>;
+
+/// y = a ± αb,  ∂y/∂a = 1,  ∂y/∂b = ±α
 #[derive(Clone, Copy)]
-pub struct Add {
+pub struct Scaled<const MINUS: bool> {
     /// α
     pub alpha: Scalar,
 }
 
-impl Elementwise2 for Add {
-    const NAME: &'static str = "add";
-    const NODE: &'static str = "AddBackward0";
-    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Add);
+impl<const MINUS: bool> Elementwise2 for Scaled<MINUS> {
+    const NAME: &'static str = if MINUS { "sub" } else { "add" };
+    const NODE: &'static str = if MINUS { "SubBackward0" } else { "AddBackward0" };
+    const WITH_NUMBER: Option<WithNumber> = Some(if MINUS { WithNumber::Sub } else { WithNumber::Add });
     const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
@@ -135,24 +141,29 @@ impl Elementwise2 for Add {
     }
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
-        check_alpha(a, b, self.alpha, common)
+        match MINUS {
+            true => check_difference(a, b, self.alpha, common),
+            false => check_alpha(a, b, self.alpha, common),
+        }
     }
 
     fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
         let alpha: T = self.alpha.to();
-        move |a, b| a + b * alpha
+        move |a, b| if MINUS { a - b * alpha } else { a + b * alpha }
     }
 
     fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
-        a + scaled(b, self.alpha)
+        let b = scaled(b, self.alpha);
+        if MINUS { a - b } else { a + b }
     }
 
     fn integer<T: Number>(&self, a: T, b: T) -> T {
-        a.add(b.mul(self.alpha.to()))
+        let b = b.mul(self.alpha.to());
+        if MINUS { a.sub(b) } else { a.add(b) }
     }
 
     fn boolean(&self, a: bool, b: bool) -> Option<bool> {
-        Some(a || b && self.alpha.to_f64() != 0.0)
+        (!MINUS).then_some(a || b && self.alpha.to_f64() != 0.0)
     }
 
     fn conjugated(&self) -> Self {
@@ -164,59 +175,7 @@ impl Elementwise2 for Add {
     }
 
     fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
-        times(t, self.alpha)
-    }
-}
-
-/// y = a - αb,  ∂y/∂a = 1,  ∂y/∂b = -α
-#[derive(Clone, Copy)]
-pub struct Sub {
-    /// α
-    pub alpha: Scalar,
-}
-
-impl Elementwise2 for Sub {
-    const NAME: &'static str = "sub";
-    const NODE: &'static str = "SubBackward0";
-    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Sub);
-    const EXACT_NUMBERS: bool = true;
-    const COMPLEX: bool = true;
-
-    fn in_half(&self, dtype: DType) -> Self {
-        Self { alpha: dtype.rounded(self.alpha.to_f64()).into() }
-    }
-
-    fn shown(&self) -> Attributes {
-        shown! { alpha: self.alpha }
-    }
-
-    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
-        check_difference(a, b, self.alpha, common)
-    }
-
-    fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
-        let alpha: T = self.alpha.to();
-        move |a, b| a - b * alpha
-    }
-
-    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
-        a - scaled(b, self.alpha)
-    }
-
-    fn integer<T: Number>(&self, a: T, b: T) -> T {
-        a.sub(b.mul(self.alpha.to()))
-    }
-
-    fn conjugated(&self) -> Self {
-        Self { alpha: self.alpha.conj() }
-    }
-
-    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
-        Ok(t.clone())
-    }
-
-    fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
-        times(&ops::neg(t)?, self.alpha)
+        if MINUS { times(&ops::neg(t)?, self.alpha) } else { times(t, self.alpha) }
     }
 }
 
@@ -241,8 +200,8 @@ impl Elementwise2 for Rsub {
         shown! { alpha: self.alpha }
     }
 
-    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
-        if matches!(b, Kept::Scalar(_)) { "RsubBackward1" } else { Self::NODE }
+    fn node(&self, _a: &SavedOperand, b: &SavedOperand) -> &'static str {
+        if matches!(b, SavedOperand::Scalar(_)) { "RsubBackward1" } else { Self::NODE }
     }
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {

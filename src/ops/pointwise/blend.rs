@@ -3,8 +3,8 @@
 use crate::dispatch::composites::pointwise::{Pointwise, apply};
 use crate::dispatch::fused::fused;
 use crate::dispatch::in_place;
-use crate::dispatch::kept::Kept;
 use crate::dispatch::operand::{Operand, result_type};
+use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -76,7 +76,7 @@ impl Pointwise for Addcmul {
         of + index == 3
     }
 
-    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+    fn toward(&self, index: usize, kept: &LoadedInputs, t: &Tensor) -> Result<Tensor> {
         match index {
             0 => Ok(t.clone()),
             _ => mul(t, &mul(kept.input(3 - index), self.value)?),
@@ -119,7 +119,7 @@ impl Pointwise for Addcdiv {
         of == 2 && index > 0 || of == 1 && index == 2
     }
 
-    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+    fn toward(&self, index: usize, kept: &LoadedInputs, t: &Tensor) -> Result<Tensor> {
         match index {
             0 => Ok(t.clone()),
             1 => mul(t, &div(Operand::Scalar(self.value), kept.input(2))?),
@@ -188,7 +188,7 @@ impl Pointwise for LerpNumber {
         false
     }
 
-    fn toward(&self, index: usize, _kept: &Kept, t: &Tensor) -> Result<Tensor> {
+    fn toward(&self, index: usize, _kept: &LoadedInputs, t: &Tensor) -> Result<Tensor> {
         let w = self.weight.to_complex();
         let share = if index == 0 { 1.0 - w } else { w };
         if share.im == 0.0 { mul(t, share.re) } else { mul(t, Scalar::Complex(share)) }
@@ -221,7 +221,7 @@ impl Pointwise for Lerp {
         of == 2 || index == 2
     }
 
-    fn toward(&self, index: usize, kept: &Kept, t: &Tensor) -> Result<Tensor> {
+    fn toward(&self, index: usize, kept: &LoadedInputs, t: &Tensor) -> Result<Tensor> {
         match index {
             0 => mul(t, &sub(1, kept.input(2))?),
             1 => mul(t, kept.input(2)),

@@ -3,7 +3,7 @@
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
 use crate::dispatch::modes::recording;
-use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dtype::{DType, Element, Real};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -122,7 +122,7 @@ impl Elementwise2 for Floored {
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
-    fn node(&self, _a: &Kept, _b: &Kept) -> &'static str {
+    fn node(&self, _a: &SavedOperand, _b: &SavedOperand) -> &'static str {
         if self.differentiable { Self::NODE } else { "torch::autograd::NotImplemented" }
     }
 
@@ -203,18 +203,23 @@ pub fn floor_divide_<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
     binary::apply_in_place(Floored { differentiable: false }, x, b.into())
 }
 
-/// y = a - b⌊a/b⌋, which has the sign of b,  ∂y/∂a = 1,  ∂y/∂b = -⌊a/b⌋
+/// y = a - bq,  ∂y/∂a = 1,  ∂y/∂b = -q: q is a/b rounded down if `FLOOR`, so that y has the sign of b, else rounded
+/// towards zero, so that it has that of a
 #[derive(Clone, Copy)]
-pub struct Remainder;
+pub struct Remainder<const FLOOR: bool>;
 
-impl Elementwise2 for Remainder {
-    const NAME: &'static str = "remainder_cpu";
-    const NODE: &'static str = "RemainderBackward1";
+impl<const FLOOR: bool> Elementwise2 for Remainder<FLOOR> {
+    const NAME: &'static str = if FLOOR { "remainder_cpu" } else { "fmod_cpu" };
+    const NODE: &'static str = if FLOOR { "RemainderBackward1" } else { "FmodBackward1" };
     const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const SHOWS_NUMBERS: bool = false;
 
-    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
-        if matches!(b, Kept::Scalar(_)) { "RemainderBackward0" } else { Self::NODE }
+    fn node(&self, _a: &SavedOperand, b: &SavedOperand) -> &'static str {
+        match b {
+            SavedOperand::Scalar(_) if FLOOR => "RemainderBackward0",
+            SavedOperand::Scalar(_) => "FmodBackward0",
+            _ => Self::NODE,
+        }
     }
     const RIGHT_NEEDS: Needs = Needs::Both;
 
@@ -226,7 +231,7 @@ impl Elementwise2 for Remainder {
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
-        math::remainder(a, b)
+        if FLOOR { math::remainder(a, b) } else { math::fmod(a, b) }
     }
 
     const HAS_FAR: bool = true;
@@ -238,11 +243,11 @@ impl Elementwise2 for Remainder {
 
     fn real<T: Real>(&self, a: T, b: T) -> T {
         let left = a % b;
-        if left != T::ZERO && (b < T::ZERO) != (left < T::ZERO) { left + b } else { left }
+        if FLOOR && left != T::ZERO && (b < T::ZERO) != (left < T::ZERO) { left + b } else { left }
     }
 
     fn integer<T: Integer>(&self, a: T, b: T) -> T {
-        a.modulo(b)
+        if FLOOR { a.modulo(b) } else { a.remainder(b) }
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -250,56 +255,7 @@ impl Elementwise2 for Remainder {
     }
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(&neg(t)?, &div_rounded(a, b, Rounding::Floor)?)
-    }
-}
-
-/// y = a - b · (a/b rounded towards zero), which has the sign of a,  ∂y/∂a = 1,  ∂y/∂b = -that quotient
-#[derive(Clone, Copy)]
-pub struct Fmod;
-
-impl Elementwise2 for Fmod {
-    const NAME: &'static str = "fmod_cpu";
-    const NODE: &'static str = "FmodBackward1";
-    const TAKES_NUMBERS_AS_TENSORS: bool = false;
-    const SHOWS_NUMBERS: bool = false;
-
-    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
-        if matches!(b, Kept::Scalar(_)) { "FmodBackward0" } else { Self::NODE }
-    }
-    const RIGHT_NEEDS: Needs = Needs::Both;
-
-    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
-        check_divisor(a, b, common, Self::NAME)
-    }
-
-    const VECTOR: Vectors = Vectors::All;
-
-    #[inline(always)] // A loop is vectorised in one piece only.
-    fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
-        math::fmod(a, b)
-    }
-
-    const HAS_FAR: bool = true;
-
-    #[inline(always)]
-    fn is_far<T: Real>(&self, a: T, b: T) -> bool {
-        math::is_large_quotient(a, b)
-    }
-
-    fn real<T: Real>(&self, a: T, b: T) -> T {
-        a % b
-    }
-
-    fn integer<T: Integer>(&self, a: T, b: T) -> T {
-        a.remainder(b)
-    }
-
-    fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
-        Ok(t.clone())
-    }
-
-    fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
-        mul(&neg(t)?, &div_rounded(a, b, Rounding::Trunc)?)
+        let rounding = if FLOOR { Rounding::Floor } else { Rounding::Trunc };
+        mul(&neg(t)?, &div_rounded(a, b, rounding)?)
     }
 }

@@ -13,52 +13,56 @@ use crate::ops::pointwise::power::square;
 use crate::ops::{add, cosh, div, mul, reciprocal, rsqrt, sinh, sub};
 use crate::tensor::Tensor;
 
-/// y = sinh x,  dy/dx = cosh x
-#[derive(Clone, Copy)]
-pub struct Sinh;
+/// A function that `math` has for real numbers and `Complex` for complex ones, with the derivative, and what else is
+/// its own, behind its names. One with a second node computes its derivative from the output where it was in place.
+macro_rules! function {
+    ($(#[$doc:meta])* $name:ident = $function:ident, $node:literal, in place $in_place:literal; $($own:tt)*) => {
+        function! {
+            $(#[$doc])* $name = $function, $node;
+            const NODE_IN_PLACE: &'static str = $in_place;
+            const IN_PLACE_BY_OUTPUT: bool = true;
+            const SLOPE: bool = true;
+            $($own)*
+        }
+    };
+    ($(#[$doc:meta])* $name:ident = $function:ident, $node:literal; $($own:tt)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name;
 
-impl Elementwise for Sinh {
-    const NAME: &'static str = "sinh";
-    const NODE: &'static str = "SinhBackward0";
-    const KEEPS: Keeps = Keeps::Input;
-    const COMPLEX: bool = true;
+        impl Elementwise for $name {
+            const NAME: &'static str = stringify!($function);
+            const NODE: &'static str = $node;
+            const KEEPS: Keeps = Keeps::Input;
+            const COMPLEX: bool = true;
+            const VECTOR: Vectors = Vectors::All;
 
-    const VECTOR: Vectors = Vectors::All;
+            #[inline(always)] // A loop is vectorised in one piece only.
+            fn vector<A: Arithmetic>(&self, x: A) -> A {
+                math::$function(x)
+            }
 
-    #[inline(always)] // A loop is vectorised in one piece only.
-    fn vector<A: Arithmetic>(&self, x: A) -> A {
-        math::sinh(x)
-    }
+            fn complex(&self, x: Complex<f64>) -> Complex<f64> {
+                x.$function()
+            }
 
-    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.sinh()
-    }
+            $($own)*
+        }
+    };
+}
+
+function! {
+    /// y = sinh x,  dy/dx = cosh x
+    Sinh = sinh, "SinhBackward0";
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         cosh(x)
     }
 }
 
-/// y = cosh x,  dy/dx = sinh x
-#[derive(Clone, Copy)]
-pub struct Cosh;
-
-impl Elementwise for Cosh {
-    const NAME: &'static str = "cosh";
-    const NODE: &'static str = "CoshBackward0";
-    const KEEPS: Keeps = Keeps::Input;
-    const COMPLEX: bool = true;
-
-    const VECTOR: Vectors = Vectors::All;
-
-    #[inline(always)] // A loop is vectorised in one piece only.
-    fn vector<A: Arithmetic>(&self, x: A) -> A {
-        math::cosh(x)
-    }
-
-    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.cosh()
-    }
+function! {
+    /// y = cosh x,  dy/dx = sinh x
+    Cosh = cosh, "CoshBackward0";
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         sinh(x)
@@ -120,35 +124,14 @@ impl Elementwise2 for TanhGradient {
     }
 }
 
-/// y = arsinh x,  dy/dx = 1/√(x² + 1)
-#[derive(Clone, Copy)]
-pub struct Asinh;
-
-impl Elementwise for Asinh {
-    const NAME: &'static str = "asinh";
-    const NODE: &'static str = "AsinhBackward0";
-    const NODE_IN_PLACE: &'static str = "AsinhBackward1";
-    const KEEPS: Keeps = Keeps::Input;
-    const IN_PLACE_BY_OUTPUT: bool = true;
-    const COMPLEX: bool = true;
-
-    const VECTOR: Vectors = Vectors::All;
-
-    #[inline(always)] // A loop is vectorised in one piece only.
-    fn vector<A: Arithmetic>(&self, x: A) -> A {
-        math::asinh(x)
-    }
-
-    const SLOPE: bool = true;
+function! {
+    /// y = arsinh x,  dy/dx = 1/√(x² + 1)
+    Asinh = asinh, "AsinhBackward0", in place "AsinhBackward1";
 
     #[inline(always)]
     fn slope<A: Arithmetic>(&self, x: A) -> A {
         let one = A::from_f64(1.0);
         one / (x * x + one).sqrt()
-    }
-
-    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.asinh()
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -160,35 +143,14 @@ impl Elementwise for Asinh {
     }
 }
 
-/// y = arcosh x,  dy/dx = 1/√(x² - 1)
-#[derive(Clone, Copy)]
-pub struct Acosh;
-
-impl Elementwise for Acosh {
-    const NAME: &'static str = "acosh";
-    const NODE: &'static str = "AcoshBackward0";
-    const NODE_IN_PLACE: &'static str = "AcoshBackward1";
-    const KEEPS: Keeps = Keeps::Input;
-    const IN_PLACE_BY_OUTPUT: bool = true;
-    const COMPLEX: bool = true;
-
-    const VECTOR: Vectors = Vectors::All;
-
-    #[inline(always)] // A loop is vectorised in one piece only.
-    fn vector<A: Arithmetic>(&self, x: A) -> A {
-        math::acosh(x)
-    }
-
-    const SLOPE: bool = true;
+function! {
+    /// y = arcosh x,  dy/dx = 1/√(x² - 1)
+    Acosh = acosh, "AcoshBackward0", in place "AcoshBackward1";
 
     #[inline(always)]
     fn slope<A: Arithmetic>(&self, x: A) -> A {
         let one = A::from_f64(1.0);
         one / (x * x - one).sqrt()
-    }
-
-    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.acosh()
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -204,34 +166,13 @@ impl Elementwise for Acosh {
     }
 }
 
-/// y = artanh x,  dy/dx = 1/(1 - x²)
-#[derive(Clone, Copy)]
-pub struct Atanh;
-
-impl Elementwise for Atanh {
-    const NAME: &'static str = "atanh";
-    const NODE: &'static str = "AtanhBackward0";
-    const NODE_IN_PLACE: &'static str = "AtanhBackward1";
-    const KEEPS: Keeps = Keeps::Input;
-    const IN_PLACE_BY_OUTPUT: bool = true;
-    const COMPLEX: bool = true;
-
-    const VECTOR: Vectors = Vectors::All;
-
-    #[inline(always)] // A loop is vectorised in one piece only.
-    fn vector<A: Arithmetic>(&self, x: A) -> A {
-        math::atanh(x)
-    }
-
-    const SLOPE: bool = true;
+function! {
+    /// y = artanh x,  dy/dx = 1/(1 - x²)
+    Atanh = atanh, "AtanhBackward0", in place "AtanhBackward1";
 
     #[inline(always)]
     fn passed<A: Arithmetic>(&self, t: A, x: A) -> A {
         t / (A::from_f64(1.0) - x * x)
-    }
-
-    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.atanh()
     }
 
     fn chain(&self, kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {

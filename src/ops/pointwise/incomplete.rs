@@ -3,7 +3,7 @@
 
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs, floating};
-use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dtype::{DType, Real};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::{incomplete, jets, special as kernels};
@@ -99,10 +99,10 @@ impl Elementwise2 for Zeta {
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
-    fn node(&self, s: &Kept, q: &Kept) -> &'static str {
+    fn node(&self, s: &SavedOperand, q: &SavedOperand) -> &'static str {
         match (s, q) {
-            (Kept::Scalar(_), _) => "SpecialZetaBackward1",
-            (_, Kept::Scalar(_)) => "SpecialZetaBackward2",
+            (SavedOperand::Scalar(_), _) => "SpecialZetaBackward1",
+            (_, SavedOperand::Scalar(_)) => "SpecialZetaBackward2",
             _ => Self::NODE,
         }
     }

@@ -2,9 +2,9 @@
 //! nodes have names of their own for that.
 
 use crate::dispatch::composites::composite;
-use crate::dispatch::composites::composite::Composed;
-use crate::dispatch::kept::Kept;
+use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::operand::Operand;
+use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::dtype::Scalar;
 use crate::error::Result;
 use crate::graph::shown::shown;
@@ -48,7 +48,7 @@ struct Applied {
     number: Scalar,
 }
 
-impl Composed for Applied {
+impl Composite for Applied {
     const KEEPS: &'static [&'static str] = &[""];
 
     fn name(&self) -> &'static str {
@@ -81,7 +81,7 @@ impl Composed for Applied {
         Applied { with: self.with, number: self.number.conj() }
     }
 
-    fn back(&self, _index: usize, _kept: &Kept, gradient: &Tensor) -> Result<Tensor> {
+    fn vjp(&self, _index: usize, _kept: &LoadedInputs, gradient: &Tensor) -> Result<Tensor> {
         match self.with {
             WithNumber::Add | WithNumber::Sub => Ok(gradient.clone()),
             WithNumber::Mul => ops::mul(gradient, self.number),
@@ -89,7 +89,7 @@ impl Composed for Applied {
         }
     }
 
-    fn forth(&self, index: usize, kept: &Kept, tangent: &Tensor) -> Result<Tensor> {
-        self.back(index, kept, tangent)
+    fn jvp(&self, index: usize, kept: &LoadedInputs, tangent: &Tensor) -> Result<Tensor> {
+        self.vjp(index, kept, tangent)
     }
 }

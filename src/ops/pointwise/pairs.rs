@@ -7,7 +7,7 @@ use std::f64::consts::LN_2;
 
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs, floating};
-use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dtype::{Complex, DType, Real, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::math;
@@ -152,12 +152,12 @@ impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
-    fn node(&self, a: &Kept, b: &Kept) -> &'static str {
+    fn node(&self, a: &SavedOperand, b: &SavedOperand) -> &'static str {
         match (a, b) {
-            (Kept::Scalar(_), _) if ONE_MORE => "SpecialXlog1PyBackward1",
-            (_, Kept::Scalar(_)) if ONE_MORE => "SpecialXlog1PyBackward2",
-            (Kept::Scalar(_), _) => "XlogyBackward1",
-            (_, Kept::Scalar(_)) => "XlogyBackward2",
+            (SavedOperand::Scalar(_), _) if ONE_MORE => "SpecialXlog1PyBackward1",
+            (_, SavedOperand::Scalar(_)) if ONE_MORE => "SpecialXlog1PyBackward2",
+            (SavedOperand::Scalar(_), _) => "XlogyBackward1",
+            (_, SavedOperand::Scalar(_)) => "XlogyBackward2",
             _ => Self::NODE,
         }
     }
@@ -221,8 +221,8 @@ impl Elementwise2 for Copysign {
         [left, false]
     }
 
-    fn node(&self, _a: &Kept, b: &Kept) -> &'static str {
-        if let Kept::Scalar(_) = b { "CopysignBackward1" } else { Self::NODE }
+    fn node(&self, _a: &SavedOperand, b: &SavedOperand) -> &'static str {
+        if let SavedOperand::Scalar(_) = b { "CopysignBackward1" } else { Self::NODE }
     }
 
     fn result(&self, common: DType) -> Result<DType> {

@@ -1,7 +1,7 @@
 //! Powers: of tensors and numbers, to tensors and numbers.
 
 use crate::dispatch::binary::{Elementwise2, Needs};
-use crate::dispatch::operand::{Kept, Operand, Value};
+use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dispatch::{memory_order, unary};
 use crate::dtype::{Complex, DType, Scalar};
 use crate::error::{Error, Result};
@@ -57,10 +57,10 @@ impl Elementwise2 for Pow {
         Pow { is_conjugate: !self.is_conjugate }
     }
 
-    fn node(&self, a: &Kept, b: &Kept) -> &'static str {
+    fn node(&self, a: &SavedOperand, b: &SavedOperand) -> &'static str {
         match (a, b) {
-            (_, Kept::Scalar(_)) => "PowBackward0",
-            (Kept::Scalar(_), _) => "PowBackward2",
+            (_, SavedOperand::Scalar(_)) => "PowBackward0",
+            (SavedOperand::Scalar(_), _) => "PowBackward2",
             _ => Self::NODE,
         }
     }

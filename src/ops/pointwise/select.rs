@@ -102,7 +102,7 @@ impl<const FILL: bool> Op for Select<FILL> {
         smallvec![self.condition.clone()]
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
         Ok(Select { condition: held[0].clone(), dtype: self.dtype })
     }
 }
@@ -177,7 +177,7 @@ impl Op for Fill {
         smallvec![self.mask.clone()]
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
         Ok(Fill { mask: held[0].clone(), value: self.value.clone() })
     }
 }

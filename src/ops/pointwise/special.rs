@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
 use crate::dispatch::fixed;
 use crate::dispatch::unary;
-use crate::dispatch::unary::{Elementwise, Integers, Keeps, Lies};
+use crate::dispatch::unary::{Elementwise, Integers, Keeps, OutputStrides};
 use crate::dtype::{Complex, DType, Number, Real, Ring};
 use crate::error::Result;
 use crate::graph::Attributes;
@@ -242,7 +242,7 @@ pub struct NanToNum {
 
 impl Elementwise for NanToNum {
     const NAME: &'static str = "nan_to_num";
-    const LIES: Lies = Lies::LikeInput;
+    const STRIDES: OutputStrides = OutputStrides::LikeInput;
     const NODE: &'static str = "NanToNumBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
@@ -283,7 +283,7 @@ pub struct Angle<const TO_DEGREES: bool>;
 
 impl<const TO_DEGREES: bool> Elementwise for Angle<TO_DEGREES> {
     const NAME: &'static str = if TO_DEGREES { "rad2deg" } else { "deg2rad" };
-    const LIES: Lies = Lies::LikeInput;
+    const STRIDES: OutputStrides = OutputStrides::LikeInput;
     const NODE: &'static str = if TO_DEGREES { "Rad2DegBackward0" } else { "Deg2RadBackward0" };
     const KEEPS: Keeps = Keeps::Nothing;
 

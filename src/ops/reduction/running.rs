@@ -8,7 +8,7 @@ use crate::ops::pointwise::logical;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::attribute_override::apply_one_given;
+use crate::dispatch::attribute_override::apply_one_with_attributes;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
@@ -267,5 +267,5 @@ impl Op for Logcumsumexp {
 pub fn logcumsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
     let given = dim;
     let dim = shape::normalize_dim(dim, x.ndim())?;
-    apply_one_given(Logcumsumexp { dim }, shown! { dim: given }, &[x])
+    apply_one_with_attributes(Logcumsumexp { dim }, shown! { dim: given }, &[x])
 }

@@ -26,34 +26,34 @@ use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
-/// A way along a dimension.
+/// A direction along a dimension.
 #[derive(Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct Direction {
     pub(crate) dim: usize,
     /// From the last element to the first.
     pub(crate) backward: bool,
 }
 
-impl Way {
-    pub(crate) fn forward(dim: usize) -> Way {
-        Way { dim, backward: false }
+impl Direction {
+    pub(crate) fn forward(dim: usize) -> Direction {
+        Direction { dim, backward: false }
     }
 
-    pub(crate) fn turned(self) -> Way {
-        Way { dim: self.dim, backward: !self.backward }
+    pub(crate) fn reversed(self) -> Direction {
+        Direction { dim: self.dim, backward: !self.backward }
     }
 
-    /// The same way behind one more dimension.
-    fn deeper(self) -> Way {
-        Way { dim: self.dim + 1, backward: self.backward }
+    /// The same direction behind one more dimension.
+    fn deeper(self) -> Direction {
+        Direction { dim: self.dim + 1, backward: self.backward }
     }
 
-    /// The way as kernels take it.
+    /// The direction as kernels take it.
     fn along(self) -> Along {
         Along { axis: self.dim, backward: self.backward }
     }
 
-    /// What `kernel` makes of the elements of `x` along this way.
+    /// What `kernel` makes of the elements of `x` along this direction.
     fn run<S: Element, T: Element>(
         self,
         x: &Array,
@@ -71,12 +71,28 @@ fn in_double(x: &Array, f: impl FnOnce(&Array) -> Result<Array>) -> Result<Array
     Ok(copy::as_type(&y, x.dtype)?.into_owned())
 }
 
+/// The function of an operation along a dimension, and its form in place.
+macro_rules! cumulative {
+    ($name:ident, $in_place:ident: $op:ident, $doc:literal) => {
+        #[doc = $doc]
+        pub fn $name(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+            let direction = Direction::forward(shape::normalize_dim(dim, x.ndim())?);
+            apply_one($op { direction, given: dim, dtype }, &[x])
+        }
+
+        #[doc = concat!($doc, " In place.")]
+        pub fn $in_place(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
+            in_place::through(x, &[], |x| $name(x, dim, Some(dtype.unwrap_or(x.dtype()))))
+        }
+    };
+}
+
 /// yₖ = x₀ + … + xₖ
 ///
 /// dy is dx summed so; x̄ is ȳ summed the other way
 #[derive(Clone)]
 pub struct Cumsum {
-    way: Way,
+    direction: Direction,
     /// The dimension as the caller named it.
     given: i64,
     dtype: Option<DType>,
@@ -85,20 +101,20 @@ pub struct Cumsum {
 impl Cumsum {
     /// The sums from each element on to the last; as torch says it, if that is recorded.
     fn onward(&self, x: &Tensor, tracking: bool) -> Result<Tensor> {
-        if !self.way.backward && (x.numel() <= 1 || x.layout().size(self.way.dim) == 1) {
+        if !self.direction.backward && (x.numel() <= 1 || x.layout().size(self.direction.dim) == 1) {
             return Ok(x.clone());
         }
-        if tracking && !self.way.backward {
-            let turned = |x: &Tensor| rearrange::flip(x, &[self.way.dim as i64]);
+        if tracking && !self.direction.backward {
+            let turned = |x: &Tensor| rearrange::flip(x, &[self.direction.dim as i64]);
             return turned(&apply_one(Cumsum { dtype: None, ..*self }, &[&turned(x)?])?);
         }
-        apply_one(Cumsum { way: self.way.turned(), dtype: None, ..*self }, &[x])
+        apply_one(Cumsum { direction: self.direction.reversed(), dtype: None, ..*self }, &[x])
     }
 
     /// The sums of real numbers.
     fn run(&self, x: &Array) -> Result<Array> {
-        dispatch!(float x.dtype, T => self.way.run(x, kernels::cumsum::<T, f64, T>), else {
-            dispatch!(integer x.dtype, T => self.way.run(x, kernels::cumsum::<T, T, T>), else {
+        dispatch!(float x.dtype, T => self.direction.run(x, kernels::cumsum::<T, f64, T>), else {
+            dispatch!(integer x.dtype, T => self.direction.run(x, kernels::cumsum::<T, T, T>), else {
                 Err(Error::NotImplementedFor { operation: "cumsum_out_cpu", dtype: x.dtype }.into())
             })
         })
@@ -137,7 +153,7 @@ impl Op for Cumsum {
     fn vjp(&self, (): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         // As in torch, where there is nothing to add the gradient itself is handed on.
         let g = single(gradients);
-        match g.layout().numel() <= 1 || g.layout().size(self.way.dim) == 1 {
+        match g.layout().numel() <= 1 || g.layout().size(self.direction.dim) == 1 {
             true => one(g.clone()),
             false => one(self.onward(g, at.tracking)?),
         }
@@ -148,20 +164,11 @@ impl Op for Cumsum {
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        call.deeper(Cumsum { way: self.way.deeper(), ..*self })
+        call.deeper(Cumsum { direction: self.direction.deeper(), ..*self })
     }
 }
 
-/// The cumulative sum along a dimension.
-pub fn cumsum(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    let (dim, given) = (shape::normalize_dim(dim, x.ndim())?, dim);
-    apply_one(Cumsum { way: Way::forward(dim), given, dtype }, &[x])
-}
-
-/// The cumulative sum along a dimension, in place.
-pub fn cumsum_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
-    in_place::through(x, &[], |x| cumsum(x, dim, Some(dtype.unwrap_or(x.dtype()))))
-}
+cumulative!(cumsum, cumsum_: Cumsum, "The cumulative sum along a dimension.");
 
 /// yₖ = x₀ ⋯ xₖ, which is the recurrence yₖ = xₖ yₖ₋₁ with y₋₁ = 1
 ///
@@ -169,7 +176,7 @@ pub fn cumsum_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
 /// x̄ₖ = yₖ₋₁ sₖ with sₖ = ȳₖ + xₖ₊₁ sₖ₊₁.
 #[derive(Clone)]
 pub struct Cumprod {
-    way: Way,
+    direction: Direction,
     /// The dimension as the caller named it.
     given: i64,
     dtype: Option<DType>,
@@ -197,12 +204,12 @@ impl Op for Cumprod {
         let dtype = x.dtype;
         if dtype.is_complex() {
             let y = in_double(&x, |x| {
-                self.way.run(x, kernels::cumprod::<Complex<f64>, Complex<f64>, Complex<f64>>)
+                self.direction.run(x, kernels::cumprod::<Complex<f64>, Complex<f64>, Complex<f64>>)
             })?;
             return Ok(smallvec![Tensor::from_array(y)]);
         }
-        let y = dispatch!(float dtype, T => self.way.run(&x, kernels::cumprod::<T, f64, T>)?, else {
-            dispatch!(integer dtype, T => self.way.run(&x, kernels::cumprod::<T, T, T>)?, else {
+        let y = dispatch!(float dtype, T => self.direction.run(&x, kernels::cumprod::<T, f64, T>)?, else {
+            dispatch!(integer dtype, T => self.direction.run(&x, kernels::cumprod::<T, T, T>)?, else {
                 return Err(Error::NotImplementedFor { operation: "cumprod_out_cpu", dtype }.into())
             })
         });
@@ -215,38 +222,29 @@ impl Op for Cumprod {
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, y, g) = (at.load(x)?, at.load(y)?, single(gradients));
-        if x.layout().shape().get(self.way.dim).is_none_or(|&size| size == 1) {
+        if x.layout().shape().get(self.direction.dim).is_none_or(|&size| size == 1) {
             return one(g.clone());
         }
         if may_have_zeros(&x)? {
-            let (x, y, back) = (conj(x)?, conj(y)?, self.way.turned());
-            let before = shift(&y, self.way, 1.0)?;
+            let (x, y, back) = (conj(x)?, conj(y)?, self.direction.reversed());
+            let before = shift(&y, self.direction, 1.0)?;
             return one(mul(&before, &recurrence(&shift(&x, back, 0.0)?, g, back)?)?);
         }
-        let sums = Cumsum { way: self.way, given: self.given, dtype: None };
+        let sums = Cumsum { direction: self.direction, given: self.given, dtype: None };
         one(div(&sums.onward(&mul(&conj(y)?, g)?, at.tracking)?, &conj(x)?)?)
     }
 
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        let before = shift(&at.load(y)?, self.way, 1.0)?;
-        one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.way)?)
+        let before = shift(&at.load(y)?, self.direction, 1.0)?;
+        one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.direction)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        call.deeper(Cumprod { way: self.way.deeper(), ..*self })
+        call.deeper(Cumprod { direction: self.direction.deeper(), ..*self })
     }
 }
 
-/// The cumulative product along a dimension.
-pub fn cumprod(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-    let (dim, given) = (shape::normalize_dim(dim, x.ndim())?, dim);
-    apply_one(Cumprod { way: Way::forward(dim), given, dtype }, &[x])
-}
-
-/// The cumulative product along a dimension, in place.
-pub fn cumprod_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
-    in_place::through(x, &[], |x| cumprod(x, dim, Some(dtype.unwrap_or(x.dtype()))))
-}
+cumulative!(cumprod, cumprod_: Cumprod, "The cumulative product along a dimension.");
 
 /// yₖ = bₖ + aₖ yₖ₋₁ with y₋₁ = 0
 ///
@@ -254,7 +252,7 @@ pub fn cumprod_(x: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
 /// way, and āₖ = b̄ₖ yₖ₋₁.
 #[derive(Clone)]
 struct Recurrence {
-    way: Way,
+    direction: Direction,
 }
 
 impl Recurrence {
@@ -266,7 +264,7 @@ impl Recurrence {
             .unwrap_or_else(|_| unreachable!("both operands have this shape"));
         let mut y = Array::uninit(&a.layout, T::DTYPE)?;
         let step = |y: T, (a, b): (T, T), _| b.add(a.mul(y));
-        kernels::scan(pairs.view(), self.way.along(), y.fresh(), T::ZERO, step, |y| y);
+        kernels::scan(pairs.view(), self.direction.along(), y.fresh(), T::ZERO, step, |y| y);
         Ok(y)
     }
 }
@@ -294,10 +292,10 @@ impl Op for Recurrence {
     }
 
     fn vjp(&self, [a, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        let back = self.way.turned();
+        let back = self.direction.reversed();
         let b = recurrence(&shift(&conj(at.load(a)?)?, back, 0.0)?, single(gradients), back)?;
         let a = match at.needs(0) {
-            true => Some(mul(&b, &shift(&conj(at.load(y)?)?, self.way, 0.0)?)?),
+            true => Some(mul(&b, &shift(&conj(at.load(y)?)?, self.direction, 0.0)?)?),
             false => None,
         };
         Ok(smallvec![a, Some(b)])
@@ -305,7 +303,7 @@ impl Op for Recurrence {
 
     fn jvp(&self, [a, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let through_a = match &tangents[0] {
-            Some(t) => Some(mul(t, &shift(&at.load(y)?, self.way, 0.0)?)?),
+            Some(t) => Some(mul(t, &shift(&at.load(y)?, self.direction, 0.0)?)?),
             None => None,
         };
         let b = match (through_a, tangents[1].clone()) {
@@ -313,16 +311,16 @@ impl Op for Recurrence {
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => unreachable!("rules run with a tangent"),
         };
-        one(recurrence(&at.load(a)?, &b, self.way)?)
+        one(recurrence(&at.load(a)?, &b, self.direction)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        call.deeper(Recurrence { way: self.way.deeper() })
+        call.deeper(Recurrence { direction: self.direction.deeper() })
     }
 }
 
-fn recurrence(a: &Tensor, b: &Tensor, way: Way) -> Result<Tensor> {
-    apply_one(Recurrence { way }, &[a, b])
+fn recurrence(a: &Tensor, b: &Tensor, direction: Direction) -> Result<Tensor> {
+    apply_one(Recurrence { direction }, &[a, b])
 }
 
 /// yₖ = xₖ₋₁, and a constant for the first
@@ -330,13 +328,13 @@ fn recurrence(a: &Tensor, b: &Tensor, way: Way) -> Result<Tensor> {
 /// dy is dx moved and begun with 0; x̄ is ȳ moved back
 #[derive(Clone)]
 struct Shift {
-    way: Way,
+    direction: Direction,
     first: f64,
 }
 
 impl Shift {
     fn run<T: Ring>(&self, x: &Array) -> Result<Array> {
-        self.way.run(x, |view: ArrayViewD<'_, T>, along, out| {
+        self.direction.run(x, |view: ArrayViewD<'_, T>, along, out| {
             // The state is what the element before left.
             let state = (T::from_f64(self.first), T::ZERO);
             kernels::scan(view, along, out, state, |(next, _), x, _| (x, next), |(_, y)| y);
@@ -362,18 +360,18 @@ impl Op for Shift {
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
 
     fn vjp(&self, (): &Self::Saved, _at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        one(shift(single(gradients), self.way.turned(), 0.0)?)
+        one(shift(single(gradients), self.direction.reversed(), 0.0)?)
     }
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
-        one(shift(tangent(tangents), self.way, 0.0)?)
+        one(shift(tangent(tangents), self.direction, 0.0)?)
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
-        call.deeper(Shift { way: self.way.deeper(), first: self.first })
+        call.deeper(Shift { direction: self.direction.deeper(), first: self.first })
     }
 }
 
-fn shift(x: &Tensor, way: Way, first: f64) -> Result<Tensor> {
-    apply_one(Shift { way, first }, &[x])
+fn shift(x: &Tensor, direction: Direction, first: f64) -> Result<Tensor> {
+    apply_one(Shift { direction, first }, &[x])
 }

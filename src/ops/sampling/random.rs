@@ -262,12 +262,12 @@ pub fn normal(
     std: ops::Operand<'_>,
     generator: Option<&Generator>,
 ) -> Result<Tensor> {
-    use crate::ops::Operand::{Scalar, Tensor as Given};
+    use crate::ops::Operand;
     let (like, name, inputs): (&Tensor, _, SmallVec<[&Tensor; 2]>) = match (mean, std) {
-        (Given(mean), Scalar(_)) => (mean, "NormalBackward1", smallvec![mean]),
-        (Scalar(_), Given(std)) => (std, "NormalBackward2", smallvec![std]),
-        (Given(mean), Given(std)) => (mean, "NormalBackward3", smallvec![mean, std]),
-        (Scalar(mean), Scalar(std)) => {
+        (Operand::Tensor(mean), Operand::Scalar(_)) => (mean, "NormalBackward1", smallvec![mean]),
+        (Operand::Scalar(_), Operand::Tensor(std)) => (std, "NormalBackward2", smallvec![std]),
+        (Operand::Tensor(mean), Operand::Tensor(std)) => (mean, "NormalBackward3", smallvec![mean, std]),
+        (Operand::Scalar(mean), Operand::Scalar(std)) => {
             let distribution = Distribution::Normal { mean: mean.to_f64(), std: std.to_f64() };
             return draw(&[], default_dtype::get(), &distribution, generator);
         }
@@ -275,27 +275,29 @@ pub fn normal(
     let y = {
         let _off = mode::GradModeGuard::off();
         let spread = match std {
-            Scalar(std) => std.to_f64(),
-            Given(std) if std.to_vec::<f64>()?.iter().any(|&std| std < 0.0) => {
+            Operand::Scalar(std) => std.to_f64(),
+            Operand::Tensor(std) if std.to_vec::<f64>()?.iter().any(|&std| std < 0.0) => {
                 return Err(Error::NormalDeviations {}.into());
             }
-            Given(_) => 1.0,
+            Operand::Tensor(_) => 1.0,
         };
         let standard = Distribution::Normal { mean: 0.0, std: spread };
         let common = match (mean, std) {
-            (Given(mean), Given(std)) => Some(shape::broadcast(mean.layout().shape(), std.layout().shape())?),
+            (Operand::Tensor(mean), Operand::Tensor(std)) => {
+                Some(shape::broadcast(mean.layout().shape(), std.layout().shape())?)
+            }
             _ => None,
         };
         if batch::is_mapping() {
             batch::refuse_same(&inputs)?;
             let shape = common.unwrap_or_else(|| like.layout().shape().into());
             let drawn = draw(&shape::signed(&shape), like.dtype(), &standard, generator)?;
-            let spread = if let Given(std) = std { ops::mul(&drawn, std)? } else { drawn };
+            let spread = if let Operand::Tensor(std) = std { ops::mul(&drawn, std)? } else { drawn };
             return ops::add(&spread, mean);
         }
         let shape = common.unwrap_or_else(|| like.layout().shape().into());
         let y = draw(&shape::signed(&shape), like.dtype(), &standard, generator)?;
-        if let Given(std) = std {
+        if let Operand::Tensor(std) = std {
             ops::mul_(&y, std)?;
         }
         ops::add_(&y, mean)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::composites::fused::{Whole, whole_one};
+use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
@@ -85,8 +85,10 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
         let line = if is_line { &reshape::reshape(inputs[0], &[-1])? } else { inputs[0] };
         Ok(smallvec![along::index_select(line, dim, &firsts)?])
     };
-    let values =
-        whole_one(Whole { linear: 1, ..Whole::new(operation, node, &["", ""], 1, parts) }, &[given])?;
+    let values = checkpointed::apply_one(
+        CheckpointedOp { linear: 1, ..CheckpointedOp::new(operation, node, &["", ""], 1, parts) },
+        &[given],
+    )?;
     let members = listed(&members)?;
     let whole =
         if line.ndim() == x.ndim() { members } else { reshape::reshape_to(&members, x.layout().shape())? };

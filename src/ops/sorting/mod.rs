@@ -1,4 +1,4 @@
-//! Elements by their order.
+//! Sorting, and what rests on it: ranks, distinct elements.
 
 pub mod distinct;
 pub mod picked;

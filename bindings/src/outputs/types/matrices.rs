@@ -1,7 +1,7 @@
 //! Element types of matrices: of factors, solutions and products, each in the words of its family.
 
 use super::{refuse_unless, same};
-use crate::outputs::way::Conversion;
+use crate::outputs::policy::Conversion;
 use pyo3::prelude::*;
 
 /// Matrices that are checked before they are found in the tensor itself.

@@ -3,6 +3,8 @@
 //! interest in `custody`, what the collector sees in `collect`, the type itself in `kind`. What a
 //! tensor can do is in the rooms beside this one, of which it knows what `others` says.
 
+#![allow(unsafe_code)]
+
 mod collect;
 mod custody;
 mod kind;
@@ -64,10 +66,10 @@ impl TensorBase {
         }
     }
 
-    /// The engine's tensor, which this thread meets.
+    /// The engine's tensor; notes for this thread whether it is batched.
     #[inline]
     pub(crate) fn tensor(&self) -> &Tensor {
-        self.tensor.meet();
+        self.tensor.note_batched();
         &self.tensor
     }
 

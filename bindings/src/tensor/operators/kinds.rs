@@ -10,12 +10,12 @@ use rushlight::ops::Operand;
 use rushlight::tensor::any_subclassed;
 use rushlight::{Error, Result, Tensor};
 
-use super::seen::{may_see, method, offered, offered_alone, seen_as, unseen};
+use super::seen::{Operator, may_see, offered, offered_alone, unseen};
 use crate::error::raise;
 use crate::overrides;
 use crate::tensor::number::number;
 use crate::tensor::object::{borrow, guarded, wrap_raw};
-use crate::writes::{self, Given};
+use crate::writes::{self, OtherArguments};
 
 /// The tensor in an object of the exact type of tensors.
 ///
@@ -79,12 +79,12 @@ unsafe fn uncommon<'a>(py: Python<'_>, object: *mut ffi::PyObject) -> PyResult<O
 #[cold]
 unsafe fn uncommonly(
     py: Python<'_>,
-    slot: &str,
+    operator: &'static Operator,
     operands: [*mut ffi::PyObject; 2],
     operation: impl for<'a> FnOnce(Operand<'a>, Operand<'a>) -> Result<Tensor>,
 ) -> PyResult<*mut ffi::PyObject> {
     // SAFETY: by the caller's promise.
-    if let Some(answer) = unsafe { offered(py, slot, operands[0], operands[1])? } {
+    if let Some(answer) = unsafe { offered(py, operator, operands[0], operands[1])? } {
         return Ok(answer);
     }
     // SAFETY: by the caller's promise.
@@ -120,7 +120,7 @@ pub(super) fn declined(py: Python<'_>) -> *mut ffi::PyObject {
 pub(super) fn binary(
     left: *mut ffi::PyObject,
     right: *mut ffi::PyObject,
-    slot: &str,
+    operator: &'static Operator,
     operation: impl for<'a> FnOnce(Operand<'a>, Operand<'a>) -> Result<Tensor>,
 ) -> *mut ffi::PyObject {
     guarded(|py| {
@@ -132,7 +132,7 @@ pub(super) fn binary(
         match unsafe { (operand(py, left)?, operand(py, right)?) } {
             (Some(left), Some(right)) => answered(py, operation(left, right)),
             // SAFETY: as above.
-            _ => unsafe { uncommonly(py, slot, [left, right], operation) },
+            _ => unsafe { uncommonly(py, operator, [left, right], operation) },
         }
     })
 }
@@ -142,7 +142,7 @@ pub(super) fn binary(
 pub(super) fn in_place(
     target: *mut ffi::PyObject,
     other: *mut ffi::PyObject,
-    slot: &str,
+    operator: &'static Operator,
     operation: impl for<'a> FnOnce(&'a Tensor, Operand<'a>) -> Result<()>,
 ) -> *mut ffi::PyObject {
     guarded(|py| {
@@ -150,7 +150,7 @@ pub(super) fn in_place(
         let (seen, common) = unsafe { (may_see(target), operand(py, other)?) };
         if seen || common.is_none() {
             // SAFETY: as in `binary`.
-            if let Some(answer) = unsafe { offered(py, slot, target, other)? } {
+            if let Some(answer) = unsafe { offered(py, operator, target, other)? } {
                 return Ok(answer);
             }
         }
@@ -162,7 +162,7 @@ pub(super) fn in_place(
             return Ok(declined(py));
         };
         if mode::special() || tensor.is_captured() {
-            writes::check_in_place(tensor, method(slot), &Given::operand(other.tensor()))?;
+            writes::check_in_place(tensor, operator.left.name, &OtherArguments::operand(other.tensor()))?;
         }
         operation(tensor, other).map_err(raise)?;
         // SAFETY: a live object.
@@ -175,31 +175,31 @@ pub(super) fn in_place(
 #[inline]
 pub(super) fn unary(
     object: *mut ffi::PyObject,
-    slot: &str,
+    operator: &'static Operator,
     operation: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> *mut ffi::PyObject {
-    alone(object, slot, |_, tensor| Ok(wrap_raw(operation(tensor).map_err(raise)?)))
+    alone(object, operator, |_, tensor| Ok(wrap_raw(operation(tensor).map_err(raise)?)))
 }
 
 /// A slot that makes a plain Python object of a tensor.
 #[inline]
 pub(super) fn plain(
     object: *mut ffi::PyObject,
-    slot: &str,
+    operator: &'static Operator,
     convert: impl for<'py> FnOnce(Python<'py>, &Tensor) -> PyResult<Bound<'py, PyAny>>,
 ) -> *mut ffi::PyObject {
-    alone(object, slot, |py, tensor| convert(py, tensor).map(Bound::into_ptr))
+    alone(object, operator, |py, tensor| convert(py, tensor).map(Bound::into_ptr))
 }
 
 #[inline]
 fn alone(
     object: *mut ffi::PyObject,
-    slot: &str,
+    operator: &'static Operator,
     answer: impl FnOnce(Python<'_>, &Tensor) -> PyResult<*mut ffi::PyObject>,
 ) -> *mut ffi::PyObject {
     guarded(|py| {
         // SAFETY: as in `binary`.
-        if let Some(answer) = unsafe { offered_alone(py, seen_as(slot, true), object, &[])? } {
+        if let Some(answer) = unsafe { offered_alone(py, operator.left, object, &[])? } {
             return Ok(answer);
         }
         // SAFETY: as in `binary`.

@@ -5,43 +5,28 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use rushlight::ops::Operand;
 
-use crate::overrides;
+use crate::overrides::{self, Method};
 use crate::tensor::number::number;
 use crate::tensor::object::{as_tensor, tensor_type};
 
-/// The method that an operator counts as when its operands want to see it: from which side depends on
-/// whether the left one is a tensor.
-pub(super) fn seen_as(slot: &str, from_left: bool) -> &'static str {
-    let (left, right) = match slot {
-        "Py_nb_add" => ("add", "add"),
-        "Py_nb_subtract" => ("sub", "__rsub__"),
-        "Py_nb_multiply" => ("mul", "mul"),
-        "Py_nb_true_divide" => ("div", "__rtruediv__"),
-        "Py_nb_floor_divide" => ("__floordiv__", "__rfloordiv__"),
-        "Py_nb_remainder" => ("remainder", "__rmod__"),
-        "Py_nb_and" => ("__and__", "bitwise_and"),
-        "Py_nb_or" => ("__or__", "bitwise_or"),
-        "Py_nb_xor" => ("__xor__", "bitwise_xor"),
-        "Py_nb_lshift" => ("__lshift__", "__rlshift__"),
-        "Py_nb_rshift" => ("__rshift__", "__rrshift__"),
-        "Py_nb_power" => ("pow", "__rpow__"),
-        "Py_nb_matrix_multiply" => ("matmul", "__rmatmul__"),
-        "Py_nb_negative" => ("neg", "neg"),
-        "Py_nb_absolute" => ("abs", "abs"),
-        "Py_nb_positive" => ("positive", "positive"),
-        "Py_nb_invert" => ("__invert__", "__invert__"),
-        "Py_nb_int" => ("__int__", "__int__"),
-        "Py_nb_float" => ("__float__", "__float__"),
-        "Py_nb_index" => ("__index__", "__index__"),
-        "<" => ("lt", "lt"),
-        "<=" => ("le", "le"),
-        "==" => ("eq", "eq"),
-        "!=" => ("ne", "ne"),
-        ">" => ("gt", "gt"),
-        ">=" => ("ge", "ge"),
-        in_place => (method(in_place), method(in_place)),
-    };
-    if from_left { left } else { right }
+/// The methods that an operator counts as when classes or modes are shown it.
+pub(super) struct Operator {
+    /// With a tensor on the left.
+    pub(super) left: Method,
+    /// With anything else there.
+    right: Method,
+}
+
+impl Operator {
+    /// One that counts as different methods.
+    pub(super) const fn new(left: Method, right: Method) -> Operator {
+        Operator { left, right }
+    }
+
+    /// One that counts as the same compiled method from both sides.
+    pub(super) const fn of(name: &'static str) -> Operator {
+        Operator::new(Method::compiled(name), Method::compiled(name))
+    }
 }
 
 /// Shows an operator of two operands to those of them that want to see it.
@@ -51,7 +36,7 @@ pub(super) fn seen_as(slot: &str, from_left: bool) -> &'static str {
 #[cold]
 pub(super) unsafe fn offered(
     py: Python<'_>,
-    slot: &str,
+    operator: &Operator,
     left: *mut ffi::PyObject,
     right: *mut ffi::PyObject,
 ) -> PyResult<Option<*mut ffi::PyObject>> {
@@ -59,7 +44,7 @@ pub(super) unsafe fn offered(
     let operands = unsafe { [left, right].map(|operand| Bound::from_borrowed_ptr(py, operand)) };
     let from_left = as_tensor(&operands[0]).is_some();
     let order = if from_left { [&operands[0], &operands[1]] } else { [&operands[1], &operands[0]] };
-    let answer = overrides::offer_operator(py, seen_as(slot, from_left), &order)?;
+    let answer = overrides::offer_method(py, if from_left { operator.left } else { operator.right }, &order)?;
     Ok(answer.map(Bound::into_ptr))
 }
 
@@ -70,7 +55,7 @@ pub(super) unsafe fn offered(
 #[inline]
 pub(super) unsafe fn offered_alone(
     py: Python<'_>,
-    name: &str,
+    method: Method,
     object: *mut ffi::PyObject,
     with: &[*mut ffi::PyObject],
 ) -> PyResult<Option<*mut ffi::PyObject>> {
@@ -83,7 +68,7 @@ pub(super) unsafe fn offered_alone(
         .chain(with)
         .map(|&object| unsafe { Bound::from_borrowed_ptr(py, object) })
         .collect();
-    let answer = overrides::offer_operator(py, name, &all.iter().collect::<Vec<_>>())?;
+    let answer = overrides::offer_method(py, method, &all.iter().collect::<Vec<_>>())?;
     Ok(answer.map(Bound::into_ptr))
 }
 
@@ -102,23 +87,5 @@ pub(super) fn unseen<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operan
     match as_tensor(object) {
         Some(tensor) => Ok(Some(Operand::Tensor(tensor))),
         None => Ok(number(object)?.map(Operand::Scalar)),
-    }
-}
-
-/// The method that a slot such as `Py_nb_inplace_add` stands for.
-pub(super) fn method(slot: &str) -> &'static str {
-    match slot {
-        "Py_nb_inplace_add" => "add_",
-        "Py_nb_inplace_subtract" => "sub_",
-        "Py_nb_inplace_multiply" => "mul_",
-        "Py_nb_inplace_true_divide" => "div_",
-        "Py_nb_inplace_floor_divide" => "floor_divide_",
-        "Py_nb_inplace_remainder" => "remainder_",
-        "Py_nb_inplace_and" => "__iand__",
-        "Py_nb_inplace_or" => "__ior__",
-        "Py_nb_inplace_xor" => "__ixor__",
-        "Py_nb_inplace_lshift" => "__ilshift__",
-        "Py_nb_inplace_power" => "pow_",
-        _ => "__irshift__",
     }
 }

@@ -1,4 +1,4 @@
-//! The doors through which operations are shown, a kind of operation each.
+//! How an entry point shows its operation to modes and classes, one function for each kind of operation.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
 /// The outputs of a structured operation.
 #[cold]
 pub(crate) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
-    let (own, creation, count) = (op.owned(), op.shows(), inputs.len());
+    let (own, creation, count) = (op.owned(), op.creation(), inputs.len());
     let beside = op.held();
     // What it holds beside is an operand like others for a dispatch subclass, or it is recorded.
     let subclassed =
@@ -34,12 +34,12 @@ pub(crate) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> 
         let (inputs, held) = tensors.split_at(count);
         match held {
             [] => own.forward(inputs),
-            held => own.holding(&kept(held))?.forward(inputs),
+            held => own.with_held(&kept(held))?.forward(inputs),
         }
     });
     let operation = Operation {
         outputs: op.outputs(inputs),
-        attributes: op.told(inputs),
+        attributes: op.dispatch_attributes(inputs),
         again: if creation.is_some() { Again::LyingAlike } else { Again::Alike },
         held: held.len(),
         beside: beside.clone(),
@@ -185,11 +185,11 @@ pub(crate) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor]) -> Result<()
         let apart = apart(&target, inputs)?;
         match held {
             [] => half::overwrite(&own, &target, &references(&apart))?,
-            held => half::overwrite(&own.holding(&kept(held))?, &target, &references(&apart))?,
+            held => half::overwrite(&own.with_held(&kept(held))?, &target, &references(&apart))?,
         }
         Ok(Outputs::new())
     };
     let operation = Operation::new(op.name(), owned(&all), Arc::new(write));
-    let attributes = AnyOp::told(op, inputs);
+    let attributes = AnyOp::dispatch_attributes(op, inputs);
     Operation { attributes, held: held.len(), beside: beside.clone(), ..operation }.run_in_place()
 }

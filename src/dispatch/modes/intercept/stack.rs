@@ -39,19 +39,19 @@ type Entry = (Arc<dyn Interceptor>, SpecialGuard);
 thread_local!(static INTERCEPTORS: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) });
 
 /// The interceptors of a thread without the innermost one, which is put back in the end.
-struct Rest {
+struct WithoutInnermost {
     innermost: Arc<dyn Interceptor>,
     entry: Option<Entry>,
 }
 
-impl Rest {
-    fn without_innermost() -> Option<Rest> {
+impl WithoutInnermost {
+    fn begin() -> Option<WithoutInnermost> {
         let entry = INTERCEPTORS.with_borrow_mut(Vec::pop)?;
-        Some(Rest { innermost: entry.0.clone(), entry: Some(entry) })
+        Some(WithoutInnermost { innermost: entry.0.clone(), entry: Some(entry) })
     }
 }
 
-impl Drop for Rest {
+impl Drop for WithoutInnermost {
     fn drop(&mut self) {
         INTERCEPTORS.with_borrow_mut(|interceptors| interceptors.extend(self.entry.take()));
     }
@@ -59,16 +59,16 @@ impl Drop for Rest {
 
 /// No interceptor of this thread is shown anything until this goes.
 #[must_use = "it lasts as long as the guard"]
-pub(crate) struct Aside {
+pub(crate) struct NoInterceptorsGuard {
     before: Vec<Entry>,
 }
 
 /// What is computed from now on is for the engine alone.
-pub(crate) fn aside() -> Aside {
-    Aside { before: INTERCEPTORS.take() }
+pub(crate) fn suspend() -> NoInterceptorsGuard {
+    NoInterceptorsGuard { before: INTERCEPTORS.take() }
 }
 
-impl Drop for Aside {
+impl Drop for NoInterceptorsGuard {
     fn drop(&mut self) {
         INTERCEPTORS.set(std::mem::take(&mut self.before));
     }
@@ -92,7 +92,7 @@ pub fn all() -> Vec<Arc<dyn Interceptor>> {
 
 /// Runs `body` with the innermost interceptor, which is shown nothing meanwhile; `None` if there is none.
 pub fn beneath<T>(body: impl FnOnce(&Arc<dyn Interceptor>) -> T) -> Option<T> {
-    let rest = Rest::without_innermost()?;
+    let rest = WithoutInnermost::begin()?;
     // Whatever interceptors compute themselves is beneath the graph.
     let _off = GradModeGuard::off();
     Some(body(&rest.innermost))

@@ -6,7 +6,7 @@ use super::{Gather, check_index, checked, counted, lines, write_lines};
 use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::fused::{Whole, whole_one};
+use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::in_place;
 use crate::dispatch::operand::Operand;
 use crate::dispatch::record::records;
@@ -142,7 +142,7 @@ impl Op for Scatter {
         smallvec![self.index.clone()]
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
         Ok(Scatter { index: held[0].clone(), ..self.clone() })
     }
 }
@@ -304,7 +304,7 @@ pub fn scatter_combined(
                 let product = scatter_reduce(inputs[0], dim, &index, inputs[1], Fold::Product, true)?;
                 Ok(smallvec![product])
             };
-            whole_one(Whole::new("scatter", name, &["", "", ""], 2, parts), &inputs)
+            checkpointed::apply_one(CheckpointedOp::new("scatter", name, &["", "", ""], 2, parts), &inputs)
         }
         _ => apply_one(op, &inputs),
     }

@@ -148,7 +148,7 @@ impl Op for BinaryCrossEntropy {
         self.weight.iter().cloned().collect()
     }
 
-    fn holding(&self, held: &[Tensor]) -> Result<Self> {
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
         Ok(BinaryCrossEntropy { weight: held.first().cloned(), reduction: self.reduction })
     }
 }

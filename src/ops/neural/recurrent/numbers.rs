@@ -54,7 +54,7 @@ impl<'a, T: Real> Layer<'a, T> {
     }
 
     /// What is shown at every step, the last of that and of the memories, and the gates and memories of all steps.
-    pub(super) fn forth(&self) -> Result<[Array; 5]> {
+    pub(super) fn forward(&self) -> Result<[Array; 5]> {
         let (state, sums) = (self.samples * self.size, self.samples * 4 * self.size);
         let mut gates = Array::uninit_shape(&[self.steps, self.samples, 4 * self.size], T::DTYPE)?;
         let rows = matrix(self.x, self.width);
@@ -94,7 +94,7 @@ impl<'a, T: Real> Layer<'a, T> {
 
     /// The gradients of all inputs from those of what is shown at every step, of the last of that, and of the last
     /// memory; `found` is all that is shown, and the gates and memories.
-    pub(super) fn back(&self, found: &[Array], given: &[Option<Array>]) -> Result<[Array; 7]> {
+    pub(super) fn backward(&self, found: &[Array], given: &[Option<Array>]) -> Result<[Array; 7]> {
         let [all, gates, memories] = found else { unreachable!("three outputs were kept") };
         let (state, sums) = (self.samples * self.size, self.samples * 4 * self.size);
         let given = |index: usize| given[index].as_ref().map(elements::<T>);

@@ -1,5 +1,5 @@
-//! Inputs that are kept as they are, for rules that say what becomes of one input at a time. The rules
-//! themselves stand with their operations (`pointwise`, `composed`).
+//! Inputs that a node saves as they are, for operations that say their derivatives input by input
+//! (`composites::pointwise`, `composites::composite`).
 
 use smallvec::SmallVec;
 
@@ -10,14 +10,14 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::{add, conjugate};
 use crate::tensor::Tensor;
 
-/// The inputs that a rule may read.
-pub struct Kept(SmallVec<[Option<Tensor>; 3]>);
+/// The saved inputs, loaded for one run of the rule.
+pub struct LoadedInputs(SmallVec<[Option<Tensor>; 3]>);
 
-impl Kept {
+impl LoadedInputs {
     /// The conjugates, as the rule for gradients takes them.
-    pub(crate) fn conj(self) -> Result<Kept> {
+    pub(crate) fn conj(self) -> Result<LoadedInputs> {
         let conj = |input: Option<Tensor>| input.map(conjugate::conj).transpose();
-        self.0.into_iter().map(conj).collect::<Result<_>>().map(Kept)
+        self.0.into_iter().map(conj).collect::<Result<_>>().map(LoadedInputs)
     }
 
     /// The result, if the operation keeps it behind its inputs.
@@ -31,18 +31,18 @@ impl Kept {
     }
 }
 
-/// The inputs as they are saved; those that are not kept leave their places empty.
-pub struct Saved(pub(crate) SmallVec<[Option<SavedTensor>; 3]>);
+/// The inputs as a node saves them; those that are not saved leave their places empty.
+pub struct SavedInputs(pub(crate) SmallVec<[Option<SavedTensor>; 3]>);
 
-impl Saved {
+impl SavedInputs {
     /// The inputs as they were when they were saved.
-    pub(crate) fn load(&self, at: &At<'_>) -> Result<Kept> {
+    pub(crate) fn load(&self, at: &At<'_>) -> Result<LoadedInputs> {
         let load = |saved: &Option<SavedTensor>| saved.as_ref().map(|saved| at.load(saved)).transpose();
-        self.0.iter().map(load).collect::<Result<_>>().map(Kept)
+        self.0.iter().map(load).collect::<Result<_>>().map(LoadedInputs)
     }
 }
 
-impl Keepsake for Saved {
+impl Keepsake for SavedInputs {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.0.iter().map(Option::as_ref).collect()
     }

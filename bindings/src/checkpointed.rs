@@ -1,4 +1,4 @@
-//! Operations of the Python side that consist of others and are recorded as one.
+//! Operations that are written in Python as functions of others and recorded as one node (`_as_one`).
 
 use std::any::Any;
 use std::collections::HashSet;
@@ -8,9 +8,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rushlight::dispatch::apply::Outputs;
-use rushlight::dispatch::composites::fused::{Whole, whole};
+use rushlight::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use rushlight::dispatch::forward_mode::tangents::innermost;
-use rushlight::dispatch::long_work::Aside;
+use rushlight::dispatch::long_work::HostCodeGuard;
 use rushlight::dtype::Scalar;
 use rushlight::graph::{Attributes, Shown};
 use rushlight::{Result, Tensor};
@@ -110,7 +110,7 @@ pub(crate) fn as_one<'py>(
     let function = Arc::new(Function(Reference::new(function)));
     let called = function.clone();
     let parts = move |inputs: &[&Tensor]| -> Result<Outputs> {
-        let _aside = Aside::new();
+        let _aside = HostCodeGuard::new();
         call(called.0.get(), inputs).map_err(carry)
     };
     let inputs: Vec<Tensor> = inputs
@@ -120,7 +120,7 @@ pub(crate) fn as_one<'py>(
     // Which inputs are needless may depend on which require grad; tangents may need the others.
     let dual = |input| Ok(innermost(input).map_err(raise)?.is_some());
     let is_dual = inputs.iter().map(dual).collect::<PyResult<Vec<_>>>()?.contains(&true);
-    let operation = Whole {
+    let operation = CheckpointedOp {
         operation: kept(&names.0),
         name: kept(&names.1),
         names: kept_list(&names.2),
@@ -134,7 +134,7 @@ pub(crate) fn as_one<'py>(
     if operation.names.len() <= inputs.len() || operation.counted > inputs.len() {
         return Err(PyTypeError::new_err("expected a name for every input and output"));
     }
-    let outputs = whole(operation, &inputs.iter().collect::<Vec<_>>()).map_err(raise)?;
+    let outputs = checkpointed::apply(operation, &inputs.iter().collect::<Vec<_>>()).map_err(raise)?;
     let answers = outputs.into_iter().map(|output| wrap(py, output)).collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(py, answers)
 }

@@ -1,12 +1,13 @@
-//! How an operation writes to tensors that it is given: what its entry says of `out=`, and of writes in place.
+//! How an operation writes to tensors that it is given, through `out=` and in place: what its table entry says of
+//! that.
 use super::types;
-use crate::writes::Given;
+use crate::writes::OtherArguments;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
 
 /// What an entry says of the tensors that it writes to. Entries that say nothing have `PLAIN`.
 #[derive(Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct OutPolicy {
     pub(super) history: History,
     pub(super) memory: Memory,
     /// Whether no element may be written twice, also where the tensor would get another shape.
@@ -27,16 +28,16 @@ pub(crate) struct Way {
     /// What it calls the overload that writes to `out`.
     pub(crate) out: Overload,
     /// Whether what is written to `out` is drawn at random.
-    pub(crate) drawn: fn(&Given<'_>) -> bool,
+    pub(crate) drawn: fn(&OtherArguments<'_>) -> bool,
     /// Whose words a write in place gets that has no room for what every sample would write.
-    pub(crate) room: fn(&Given<'_>) -> Room,
+    pub(crate) unbatched: fn(&OtherArguments<'_>) -> UnbatchedTarget,
 }
 
 /// The overload of a name, by what is given beside what is written to.
-pub(crate) type Overload = fn(&Given<'_>) -> &'static str;
+pub(crate) type Overload = fn(&OtherArguments<'_>) -> &'static str;
 
 /// Whose words a write gets that has no room for what every sample would write.
-pub(crate) enum Room {
+pub(crate) enum UnbatchedTarget {
     /// Those of an output of the wrong shape.
     Shape,
     /// Those of the rule for batches that arithmetic has.
@@ -118,9 +119,9 @@ pub(crate) struct Conversion<'a> {
     pub(super) place: Option<usize>,
 }
 
-impl Way {
+impl OutPolicy {
     /// That of most operations.
-    pub(crate) const PLAIN: Way = Way {
+    pub(crate) const PLAIN: OutPolicy = OutPolicy {
         history: History::Refused(None),
         memory: Memory::Any,
         once: false,
@@ -133,111 +134,114 @@ impl Way {
         in_place: |_| "",
         out: |_| ".out",
         drawn: |_| false,
-        room: |_| Room::Fallback,
+        unbatched: |_| UnbatchedTarget::Fallback,
     };
     /// That of operations that read and write element by element.
-    pub(crate) const ALIGNED: Way = Way { memory: Memory::Aligned, ..Way::PLAIN };
+    pub(crate) const ALIGNED: OutPolicy = OutPolicy { memory: Memory::Aligned, ..OutPolicy::PLAIN };
     /// That of operations whose result may show none of the memory of what they read.
-    pub(crate) const APART: Way = Way { memory: Memory::Apart, ..Way::PLAIN };
+    pub(crate) const APART: OutPolicy = OutPolicy { memory: Memory::Apart, ..OutPolicy::PLAIN };
     /// That of operations that go on from their first tensor, element by element.
-    pub(crate) const OF_FIRST: Way = Way { memory: Memory::OfFirst, ..Way::PLAIN };
+    pub(crate) const OF_FIRST: OutPolicy = OutPolicy { memory: Memory::OfFirst, ..OutPolicy::PLAIN };
     /// The same of operations that have no gradients.
-    pub(crate) const COMPARED: Way = Way::ALIGNED.unrecorded();
+    pub(crate) const COMPARED: OutPolicy = OutPolicy::ALIGNED.unrecorded();
     /// That of operations that make tensors of nothing but numbers.
-    pub(crate) const MADE: Way = Way { made: true, types: types::any, ..Way::PLAIN };
+    pub(crate) const MADE: OutPolicy = OutPolicy { made: true, types: types::any, ..OutPolicy::PLAIN };
     /// That of views that are copied.
-    pub(crate) const VIEWED: Way = Way::PLAIN.typed(types::same).resizing_first();
+    pub(crate) const VIEWED: OutPolicy = OutPolicy::PLAIN.typed(types::same).resizing_first();
     /// That of what torch writes with its one way for joined tensors.
-    pub(crate) const JOINED: Way = Way::APART.typed(types::joined);
+    pub(crate) const JOINED: OutPolicy = OutPolicy::APART.typed(types::joined);
 
     /// Refuses to be recorded by the name of another operation.
-    pub(crate) const fn refused_as(self, name: &'static str) -> Way {
-        Way { history: History::Refused(Some(name)), ..self }
+    pub(crate) const fn refused_as(self, name: &'static str) -> OutPolicy {
+        OutPolicy { history: History::Refused(Some(name)), ..self }
     }
 
     /// Is another operation when it is given two tensors.
-    pub(crate) const fn refused_of_two_as(self, name: &'static str) -> Way {
-        Way { history: History::RefusedOfTwo(name), ..self }
+    pub(crate) const fn refused_of_two_as(self, name: &'static str) -> OutPolicy {
+        OutPolicy { history: History::RefusedOfTwo(name), ..self }
     }
 
     /// Has no gradients.
-    pub(crate) const fn unrecorded(self) -> Way {
-        Way { history: History::None, ..self }
+    pub(crate) const fn unrecorded(self) -> OutPolicy {
+        OutPolicy { history: History::None, ..self }
     }
 
     /// Is not known to torch's formulas when it is given an `out`, under this name of theirs.
-    pub(crate) const fn unknown(self, name: &'static str) -> Way {
-        Way { history: History::Unknown(name), ..self }
+    pub(crate) const fn unknown(self, name: &'static str) -> OutPolicy {
+        OutPolicy { history: History::Unknown(name), ..self }
     }
 
     /// Calculates first and then copies what it found.
-    pub(crate) const fn copied(self) -> Way {
-        Way { history: History::Copied, ..self }
+    pub(crate) const fn copied(self) -> OutPolicy {
+        OutPolicy { history: History::Copied, ..self }
     }
 
     /// Resizes what it is given, without looking at more.
-    pub(crate) const fn resizing(self) -> Way {
-        Way { history: History::NotResized, ..self }
+    pub(crate) const fn resizing(self) -> OutPolicy {
+        OutPolicy { history: History::NotResized, ..self }
     }
 
     /// Writes no element twice, also where it would give the tensor another shape.
-    pub(crate) const fn once(self) -> Way {
-        Way { once: true, ..self }
+    pub(crate) const fn once(self) -> OutPolicy {
+        OutPolicy { once: true, ..self }
     }
 
     /// Converts as this says.
-    pub(crate) const fn typed(self, types: fn(&Conversion<'_>) -> PyResult<()>) -> Way {
-        Way { types, ..self }
+    pub(crate) const fn typed(self, types: fn(&Conversion<'_>) -> PyResult<()>) -> OutPolicy {
+        OutPolicy { types, ..self }
     }
 
     /// Says this of other shapes.
-    pub(crate) const fn shaped(self, shape: Shape) -> Way {
-        Way { shape, ..self }
+    pub(crate) const fn shaped(self, shape: Shape) -> OutPolicy {
+        OutPolicy { shape, ..self }
     }
 
     /// Converts nothing to what the caller has named.
-    pub(crate) const fn exact(self) -> Way {
-        Way { exact: true, ..self }
+    pub(crate) const fn exact(self) -> OutPolicy {
+        OutPolicy { exact: true, ..self }
     }
 
     /// Gets into tensors of another shape like this.
-    pub(crate) const fn placed(self, placed: Placed) -> Way {
-        Way { placed, ..self }
+    pub(crate) const fn placed(self, placed: Placed) -> OutPolicy {
+        OutPolicy { placed, ..self }
     }
 
     /// Gives a tensor the shape of the result before it looks at the element type.
-    pub(crate) const fn resizing_first(self) -> Way {
-        Way { resizes_first: true, ..self }
+    pub(crate) const fn resizing_first(self) -> OutPolicy {
+        OutPolicy { resizes_first: true, ..self }
     }
 
     /// Has this overload where it writes in place.
-    pub(crate) const fn in_place_as(self, in_place: Overload) -> Way {
-        Way { in_place, ..self }
+    pub(crate) const fn in_place_as(self, in_place: Overload) -> OutPolicy {
+        OutPolicy { in_place, ..self }
     }
 
     /// Has this overload where it writes to `out`.
-    pub(crate) const fn out_as(self, out: Overload) -> Way {
-        Way { out, ..self }
+    pub(crate) const fn out_as(self, out: Overload) -> OutPolicy {
+        OutPolicy { out, ..self }
     }
 
     /// Has an overload for a tensor beside the first operand, and one for a number.
-    pub(crate) const fn overloaded(self) -> Way {
+    pub(crate) const fn overloaded(self) -> OutPolicy {
         self.in_place_as(|given| given.named(1, ".Tensor", ".Scalar"))
             .out_as(|given| given.named(2, ".Tensor_out", ".Scalar_out"))
     }
 
     /// Has overloads that are named for both operands where it writes to `out`.
-    pub(crate) const fn out_of_pairs(self) -> Way {
+    pub(crate) const fn out_of_pairs(self) -> OutPolicy {
         self.out_as(|given| given.named(2, ".Tensor_Tensor_out", ".Tensor_Scalar_out"))
     }
 
     /// Writes what is drawn at random, given this, to `out`.
-    pub(crate) const fn drawn(self, drawn: fn(&Given<'_>) -> bool) -> Way {
-        Way { drawn, ..self }
+    pub(crate) const fn drawn(self, drawn: fn(&OtherArguments<'_>) -> bool) -> OutPolicy {
+        OutPolicy { drawn, ..self }
     }
 
     /// Is refused in these words where it has no room for what every sample would write.
-    pub(crate) const fn without_room(self, room: fn(&Given<'_>) -> Room) -> Way {
-        Way { room, ..self }
+    pub(crate) const fn unbatched_target(
+        self,
+        unbatched: fn(&OtherArguments<'_>) -> UnbatchedTarget,
+    ) -> OutPolicy {
+        OutPolicy { unbatched, ..self }
     }
 }

@@ -1,16 +1,17 @@
-//! Operations that consist of others, and that are recorded as one, whose derivatives are those of what
-//! they consist of: the parts are computed again, recorded aside, when gradients or tangents pass.
-//! Operations of that kind with derivatives of their own stand in `composed`.
+//! Operations that are written in other operations and recorded as one node, like a checkpoint: the node keeps the
+//! inputs, and a derivative runs the parts again under recording (`recomputed`) and differentiates those.
+//! Operations of that kind with derivatives of their own stand in `composite`.
 
 use std::any::Any;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::dispatch::apply::{Keep, Keepsake, Op, Outputs, apply};
+use crate::dispatch::apply;
+use crate::dispatch::apply::{Keep, Keepsake, Op, Outputs};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::recomputed::Stretch;
+use crate::dispatch::composites::recomputed::Subgraph;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode::{Flags, FlagsGuard};
@@ -22,9 +23,9 @@ use crate::tensor::Tensor;
 /// The parts of an operation: what it computes of its inputs.
 pub type Parts = Arc<dyn Fn(&[&Tensor]) -> Result<Outputs> + Send + Sync>;
 
-/// An operation that is recorded as one.
+/// An operation that is recorded as one node, whose derivatives are those of its parts.
 #[derive(Clone)]
-pub struct Whole {
+pub struct CheckpointedOp {
     /// torch's name of the operation.
     pub operation: &'static str,
     /// torch's name of the node.
@@ -40,21 +41,21 @@ pub struct Whole {
     pub constant: u64,
     /// The parameters, under torch's names.
     pub shown: Attributes,
-    /// The function of the host's that the parts are, if they are one.
+    /// The host's function, if the parts are one.
     pub function: Option<Arc<dyn Any + Send + Sync>>,
-    /// What it consists of.
+    /// The operations that it consists of.
     pub parts: Parts,
 }
 
-/// What is kept of an operation.
-pub struct Kept {
+/// What the node keeps.
+pub struct SavedInputs {
     /// The inputs, then the outputs.
     saved: Vec<Option<SavedTensor>>,
     /// What the inputs look like that are not kept.
     forms: Vec<Option<(SharedLayout, DType)>>,
 }
 
-impl Keepsake for Kept {
+impl Keepsake for SavedInputs {
     fn tensors(&self) -> SmallVec<[Option<&SavedTensor>; 2]> {
         self.saved.iter().map(Option::as_ref).collect()
     }
@@ -64,7 +65,7 @@ impl Keepsake for Kept {
     }
 }
 
-impl Kept {
+impl SavedInputs {
     /// The inputs as they were; zeros stand for those that are not kept.
     fn load(&self, at: &At<'_>) -> Result<Vec<Tensor>> {
         // The outputs are looked at too: whether they were written to since.
@@ -85,7 +86,7 @@ impl Kept {
     }
 }
 
-impl Whole {
+impl CheckpointedOp {
     /// An operation that keeps all its inputs and has derivatives of all its outputs.
     pub fn new(
         operation: &'static str,
@@ -93,16 +94,26 @@ impl Whole {
         names: &'static [&'static str],
         counted: usize,
         parts: impl Fn(&[&Tensor]) -> Result<Outputs> + Send + Sync + 'static,
-    ) -> Whole {
+    ) -> CheckpointedOp {
         let (shown, parts) = (Attributes::new(), Arc::new(parts));
-        Whole { operation, name, names, counted, linear: 0, constant: 0, shown, function: None, parts }
+        CheckpointedOp {
+            operation,
+            name,
+            names,
+            counted,
+            linear: 0,
+            constant: 0,
+            shown,
+            function: None,
+            parts,
+        }
     }
 
     /// All gradients, those of the parts.
-    fn back(&self, kept: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+    fn gradients(&self, kept: &SavedInputs, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let edges = at.node.edges();
         let wanted = |index| at.needs(index) && edges.get(index).is_some_and(Option::is_some);
-        let mut found = self.again(kept, at, &wanted)?.back(gradients)?;
+        let mut found = self.recompute(kept, at, &wanted)?.vjp(gradients)?;
         // What it does not depend on has a gradient too.
         for (index, (found, form)) in found.iter_mut().zip(edges).enumerate() {
             if let (None, true, Some(edge)) = (&found, wanted(index), form) {
@@ -114,15 +125,15 @@ impl Whole {
     }
 
     /// The parts, recorded as far as they lead to the inputs that are `wanted`.
-    fn again(&self, kept: &Kept, at: &At<'_>, wanted: &dyn Fn(usize) -> bool) -> Result<Stretch> {
+    fn recompute(&self, kept: &SavedInputs, at: &At<'_>, wanted: &dyn Fn(usize) -> bool) -> Result<Subgraph> {
         // What is made in inference mode could not be recorded.
         let _counting = FlagsGuard::new(Flags { inference: false, ..mode::flags() });
-        Stretch::record(&*self.parts, &kept.load(at)?, wanted, at.tracking)
+        Subgraph::record(&*self.parts, &kept.load(at)?, wanted, at.tracking)
     }
 }
 
-impl Op for Whole {
-    type Saved = Kept;
+impl Op for CheckpointedOp {
+    type Saved = SavedInputs;
 
     fn name(&self) -> &'static str {
         self.name
@@ -132,11 +143,11 @@ impl Op for Whole {
         self.names
     }
 
-    fn shown(&self, _saved: &Kept) -> Attributes {
+    fn shown(&self, _saved: &SavedInputs) -> Attributes {
         self.shown.clone()
     }
 
-    fn told(&self) -> Attributes {
+    fn dispatch_attributes(&self) -> Attributes {
         self.shown.clone()
     }
 
@@ -164,7 +175,7 @@ impl Op for Whole {
         Ok(outputs.iter().map(|y| Tensor::from_array(y.array())).collect())
     }
 
-    fn save(&self, keep: &Keep<'_>) -> Kept {
+    fn save(&self, keep: &Keep<'_>) -> SavedInputs {
         let linear = |index| is_in(self.linear, index);
         let count = keep.count();
         let outputs = self.names.iter().skip(count).enumerate();
@@ -175,16 +186,16 @@ impl Op for Whole {
         let outputs = outputs.map(|(index, name)| (!name.is_empty()).then(|| output(index)));
         let inputs = (0..count).map(|index| keep.input_if(!linear(index), index));
         let form = |index| linear(index).then(|| (keep.layout(index), keep.dtype(index)));
-        Kept { saved: inputs.chain(outputs).collect(), forms: (0..count).map(form).collect() }
+        SavedInputs { saved: inputs.chain(outputs).collect(), forms: (0..count).map(form).collect() }
     }
 
-    fn vjp(&self, saved: &Kept, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
-        self.back(saved, at, gradients)
+    fn vjp(&self, saved: &SavedInputs, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        self.gradients(saved, at, gradients)
     }
 
-    fn jvp(&self, saved: &Kept, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+    fn jvp(&self, saved: &SavedInputs, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let wanted = |index| tangents.get(index).is_some_and(Option::is_some);
-        self.again(saved, at, &wanted)?.forth(tangents)
+        self.recompute(saved, at, &wanted)?.jvp(tangents)
     }
 
     fn batch(&self, _call: &Call<'_>) -> Result<Answer> {
@@ -197,7 +208,7 @@ fn is_in(bits: u64, index: usize) -> bool {
 }
 
 /// Refuses that anybody asks for the gradient of an input that has none.
-fn check_constants(operation: &Whole, inputs: &[&Tensor]) -> Result<()> {
+fn check_constants(operation: &CheckpointedOp, inputs: &[&Tensor]) -> Result<()> {
     let names = operation.names.iter().copied().zip(inputs).skip(operation.counted);
     for (argument, input) in names {
         if mode::is_grad_enabled() && input.requires_grad() {
@@ -209,13 +220,13 @@ fn check_constants(operation: &Whole, inputs: &[&Tensor]) -> Result<()> {
 }
 
 /// The operation on these tensors. For many samples at once it is the operations that it consists of.
-pub fn whole(operation: Whole, inputs: &[&Tensor]) -> Result<Outputs> {
+pub fn apply(operation: CheckpointedOp, inputs: &[&Tensor]) -> Result<Outputs> {
     check_constants(&operation, inputs)?;
     let constant = operation.constant;
     match batch::highest(inputs.iter().copied()) {
         Some(_) => (operation.parts)(inputs),
         None => {
-            let mut outputs = apply(operation, inputs)?;
+            let mut outputs = apply::apply(operation, inputs)?;
             let constants = outputs.iter_mut().enumerate().filter(|(index, _)| is_in(constant, *index));
             constants.for_each(|(_, output)| *output = Tensor::from_array(output.array()));
             Ok(outputs)
@@ -223,7 +234,7 @@ pub fn whole(operation: Whole, inputs: &[&Tensor]) -> Result<Outputs> {
     }
 }
 
-/// `whole` of an operation with one output.
-pub(crate) fn whole_one(operation: Whole, inputs: &[&Tensor]) -> Result<Tensor> {
-    whole(operation, inputs)?.pop().ok_or_else(|| unreachable!("the operation has an output"))
+/// `apply` for an operation with one output.
+pub(crate) fn apply_one(operation: CheckpointedOp, inputs: &[&Tensor]) -> Result<Tensor> {
+    apply(operation, inputs)?.pop().ok_or_else(|| unreachable!("the operation has an output"))
 }
