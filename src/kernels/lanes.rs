@@ -76,6 +76,8 @@ fn fold_pieces<A: Arithmetic, const N: usize, const K: usize, const L: usize>(
             }
         }
     }
+    // The compiler shall not see both loops at once: it would take what the tree takes together, two lanes.
+    let mut states = std::hint::black_box(states);
     let mut folded = [folding.identity; K];
     for (folded, lanes) in folded.iter_mut().zip(&mut states) {
         let mut width = L;
@@ -173,7 +175,7 @@ pub(super) fn sums<A: Arithmetic, const N: usize, const K: usize>(
 
 /// Calls `put` for each element of `out` with those of the rows at its place.
 #[inline(always)]
-pub(super) fn visit<A: Arithmetic, V, const N: usize>(
+pub(super) fn visit<A: Arithmetic, V: Copy, const N: usize>(
     rows: [&[A::Plain]; N],
     out: &mut [V],
     put: impl Fn(&mut V, [A; N]) + Copy,
@@ -194,16 +196,18 @@ pub(super) fn visit<A: Arithmetic, V, const N: usize>(
 }
 
 #[inline(always)]
-fn visit_pieces<A: Arithmetic, V, const N: usize, const L: usize>(
+fn visit_pieces<A: Arithmetic, V: Copy, const N: usize, const L: usize>(
     chunks: [&[[A::Plain; L]]; N],
     out: &mut [[V; L]],
     put: impl Fn(&mut V, [A; N]) + Copy,
 ) {
     for (chunk, out) in out.iter_mut().enumerate() {
         let pieces = pieces(&chunks, chunk);
-        for (lane, out) in out.iter_mut().enumerate() {
-            put(out, column(&pieces, lane));
+        let mut results = *out;
+        for (lane, result) in results.iter_mut().enumerate() {
+            put(result, column(&pieces, lane));
         }
+        *out = results;
     }
 }
 
