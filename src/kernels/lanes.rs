@@ -3,6 +3,8 @@
 //!
 //! What a fold is depends on the length of the rows alone.
 
+use std::hint::black_box;
+
 use crate::kernels::pointwise::math::Arithmetic;
 
 /// Elements that are taken at once, enough to fill the vector registers.
@@ -42,6 +44,12 @@ fn column<A: Arithmetic, const N: usize, const L: usize>(
     column
 }
 
+/// Keeps pieces apart, of which the compiler would take the first elements of several together, then the second.
+#[inline(always)]
+fn apart() {
+    black_box(());
+}
+
 /// Rows cut into pieces, and what is left over of each.
 #[inline(always)]
 fn cut<T, const N: usize, const L: usize>(rows: [&[T]; N]) -> ([&[[T; L]]; N], [&[T]; N]) {
@@ -68,6 +76,7 @@ fn fold_pieces<A: Arithmetic, const N: usize, const K: usize, const L: usize>(
 ) -> [A; K] {
     let mut states = [[folding.identity; L]; K];
     for chunk in 0..chunks[0].len() {
+        apart();
         let pieces = pieces(&chunks, chunk);
         for lane in 0..L {
             let mapped = (folding.map)(column(&pieces, lane));
@@ -77,7 +86,7 @@ fn fold_pieces<A: Arithmetic, const N: usize, const K: usize, const L: usize>(
         }
     }
     // The compiler shall not see both loops at once: it would take what the tree takes together, two lanes.
-    let mut states = std::hint::black_box(states);
+    let mut states = black_box(states);
     let mut folded = [folding.identity; K];
     for (folded, lanes) in folded.iter_mut().zip(&mut states) {
         let mut width = L;
@@ -202,6 +211,7 @@ fn visit_pieces<A: Arithmetic, V: Copy, const N: usize, const L: usize>(
     put: impl Fn(&mut V, [A; N]) + Copy,
 ) {
     for (chunk, out) in out.iter_mut().enumerate() {
+        apart();
         let pieces = pieces(&chunks, chunk);
         let mut results = *out;
         for (lane, result) in results.iter_mut().enumerate() {
