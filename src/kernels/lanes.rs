@@ -3,6 +3,8 @@
 //!
 //! What a fold is depends on the length of the rows alone.
 
+use std::hint::black_box;
+
 use crate::kernels::pointwise::math::Arithmetic;
 
 /// Elements that are taken at once, enough to fill the vector registers.
@@ -42,6 +44,12 @@ fn column<A: Arithmetic, const N: usize, const L: usize>(
     column
 }
 
+/// Keeps pieces apart, of which the compiler would take the first elements of several together, then the second.
+#[inline(always)]
+fn apart() {
+    black_box(());
+}
+
 /// Rows cut into pieces, and what is left over of each.
 #[inline(always)]
 fn cut<T, const N: usize, const L: usize>(rows: [&[T]; N]) -> ([&[[T; L]]; N], [&[T]; N]) {
@@ -68,6 +76,7 @@ fn fold_pieces<A: Arithmetic, const N: usize, const K: usize, const L: usize>(
 ) -> [A; K] {
     let mut states = [[folding.identity; L]; K];
     for chunk in 0..chunks[0].len() {
+        apart();
         let pieces = pieces(&chunks, chunk);
         for lane in 0..L {
             let mapped = (folding.map)(column(&pieces, lane));
@@ -76,6 +85,8 @@ fn fold_pieces<A: Arithmetic, const N: usize, const K: usize, const L: usize>(
             }
         }
     }
+    // The compiler shall not see both loops at once: it would take what the tree takes together, two lanes.
+    let mut states = black_box(states);
     let mut folded = [folding.identity; K];
     for (folded, lanes) in folded.iter_mut().zip(&mut states) {
         let mut width = L;
@@ -173,7 +184,7 @@ pub(super) fn sums<A: Arithmetic, const N: usize, const K: usize>(
 
 /// Calls `put` for each element of `out` with those of the rows at its place.
 #[inline(always)]
-pub(super) fn visit<A: Arithmetic, V, const N: usize>(
+pub(super) fn visit<A: Arithmetic, V: Copy, const N: usize>(
     rows: [&[A::Plain]; N],
     out: &mut [V],
     put: impl Fn(&mut V, [A; N]) + Copy,
@@ -194,16 +205,19 @@ pub(super) fn visit<A: Arithmetic, V, const N: usize>(
 }
 
 #[inline(always)]
-fn visit_pieces<A: Arithmetic, V, const N: usize, const L: usize>(
+fn visit_pieces<A: Arithmetic, V: Copy, const N: usize, const L: usize>(
     chunks: [&[[A::Plain; L]]; N],
     out: &mut [[V; L]],
     put: impl Fn(&mut V, [A; N]) + Copy,
 ) {
     for (chunk, out) in out.iter_mut().enumerate() {
+        apart();
         let pieces = pieces(&chunks, chunk);
-        for (lane, out) in out.iter_mut().enumerate() {
-            put(out, column(&pieces, lane));
+        let mut results = *out;
+        for (lane, result) in results.iter_mut().enumerate() {
+            put(result, column(&pieces, lane));
         }
+        *out = results;
     }
 }
 

@@ -13,6 +13,7 @@ use rushlight::dispatch::default_dtype;
 use rushlight::dispatch::forward_mode::tangents;
 use rushlight::dispatch::operand::scalar_type;
 use rushlight::dtype::{DType, Scalar};
+use rushlight::ops::creation::cast::Order;
 use rushlight::ops::creation::{create, ranges};
 use rushlight::{Error, Tensor};
 
@@ -94,7 +95,7 @@ pub(super) const TABLE: &[Function] = &[
         made_like(a, 1, 6, |x, dtype| create::full_like(x, ONE, dtype))
     }),
     function("empty_like", LIKE, "Elements yet to be set, in the shape of another tensor.", |a| {
-        made_like(a, 1, 6, |x, dtype| create::full_like(x, ZERO, dtype))
+        made_like(a, 1, 6, create::empty_like)
     }),
     function(
         "full_like",
@@ -109,7 +110,10 @@ pub(super) const TABLE: &[Function] = &[
     ),
     method("new_zeros", NEW, "Zeros of the type of this tensor.", |a| new(a, 2, ZERO)),
     method("new_ones", NEW, "Ones of the type of this tensor.", |a| new(a, 2, ONE)),
-    method("new_empty", NEW, "Elements yet to be set, of the type of this tensor.", |a| new(a, 2, ZERO)),
+    method("new_empty", NEW, "Elements yet to be set, of the type of this tensor.", |a| {
+        let size = a.ints(1)?;
+        made(a, 2, a.tensor(0)?.dtype(), |dtype| create::empty_in(&size, Order::RowMajor, dtype))
+    }),
     method(
         "new_full",
         &[options!("(Tensor input, int[] size, Number fill_value, *, ")],

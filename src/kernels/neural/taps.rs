@@ -210,7 +210,7 @@ fn weighed<T: Number>(x: &[T], taps: &[(usize, T)]) -> T {
 }
 
 /// What is written to: elements, or memory of such.
-pub(in crate::kernels::neural) trait Place<T>: Send + Sized {
+pub(in crate::kernels::neural) trait Place<T>: Copy + Send {
     /// Writes one.
     fn put(&mut self, value: T);
     /// Writes all.

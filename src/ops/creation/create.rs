@@ -22,16 +22,33 @@ pub fn zeros(shape: &[i64], dtype: DType) -> Result<Tensor> {
     if shape.iter().any(|&size| size < 0) {
         return Err(Error::ZerosNegative {}.into());
     }
-    empty(shape, dtype)
+    placed(shape, Order::RowMajor, dtype, Array::zeroed)
 }
 
-/// Uninitialised memory, which is all that it promises; it is zeros, so that nothing leaks.
+/// Memory whose values nobody has asked for. It is zeros: what stands for tensors without numbers is read as if it
+/// were theirs, and zeros are right as indices.
 pub fn empty(shape: &[i64], dtype: DType) -> Result<Tensor> {
-    empty_in(shape, Order::RowMajor, dtype)
+    placed(shape, Order::RowMajor, dtype, Array::zeroed)
 }
 
-/// `empty` with elements that lie in this order in memory.
+/// Memory without values, whose elements lie in this order: what is read there is what lay there before, or zeros if
+/// somebody watches.
 pub fn empty_in(shape: &[i64], order: Order, dtype: DType) -> Result<Tensor> {
+    placed(shape, order, dtype, if is_watched() { Array::zeroed } else { Array::uninit })
+}
+
+/// Whether what is made here is recorded, or shown to others than the program.
+fn is_watched() -> bool {
+    mode::special() || recording::is_on()
+}
+
+/// New elements that lie in this order.
+fn placed(
+    shape: &[i64],
+    order: Order,
+    dtype: DType,
+    made: fn(&SharedLayout, DType) -> Result<Array>,
+) -> Result<Tensor> {
     let _profiled = profile::step("empty");
     let shape = shape::checked_shape(shape)?;
     let layout = match order.layout(&shape)? {
@@ -39,7 +56,7 @@ pub fn empty_in(shape: &[i64], order: Order, dtype: DType) -> Result<Tensor> {
         None => Layout::contiguous(&shape)?,
     };
     let layout = SharedLayout::new(layout);
-    let array = Array { layout: layout.clone(), ..Array::zeroed(&layout, dtype)? };
+    let array = Array { layout: layout.clone(), ..made(&layout, dtype)? };
     if recording::is_on() {
         recording::filled(&array, Scalar::Int(0));
     }
@@ -109,6 +126,20 @@ fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> 
     Ok(Tensor::from_array(array))
 }
 
+/// Memory without values, in the shape of `x`.
+pub fn empty_like(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if is_watched() {
+        return like(x, Scalar::Int(0), dtype);
+    }
+    let _profiled = profile::step("empty");
+    let layout = x.layout();
+    if layout.is_plain() {
+        return Ok(Tensor::from_array(Array::uninit(&layout, dtype)?));
+    }
+    let array = Array::uninit_shape(&[layout.numel()], dtype)?;
+    Ok(Tensor::from_array(array.with_layout(layout.packed())))
+}
+
 /// Zeros of the shape and type of `x`.
 pub fn zeros_like(x: &Tensor) -> Result<Tensor> {
     like(x, Scalar::Int(0), x.dtype())
@@ -169,7 +200,7 @@ pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
             return Err(Error::EyeNegative { argument, size }.into());
         }
     }
-    let matrix = empty(&[rows, columns], dtype)?;
+    let matrix = zeros(&[rows, columns], dtype)?;
     let step = matrix.layout().shape()[1] + 1;
     let diagonal =
         Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0)?;
