@@ -231,10 +231,9 @@ unsafe extern "C" fn assign_subscript(
 ) -> c_int {
     guarded_status(|py| {
         if !value.is_null() {
+            let method = Method::compiled("__setitem__");
             // SAFETY: as in `subscript`.
-            if let Some(answer) =
-                unsafe { offered_alone(py, Method::compiled("__setitem__"), object, &[key, value])? }
-            {
+            if let Some(answer) = unsafe { offered_alone(py, method, object, &[key, value])? } {
                 // SAFETY: a new reference, of which nothing is wanted.
                 drop(unsafe { Bound::from_owned_ptr(py, answer) });
                 return Ok(0);
