@@ -1,4 +1,5 @@
 //! Elements that are moved and not looked at.
 
 pub(crate) mod dense;
+pub mod join;
 pub mod moves;

@@ -12,6 +12,7 @@ use crate::dispatch::operand::{Numbers, Operand, result_type};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
+use crate::kernels::geometry::join;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::part::{Part, take};
 use crate::ops::geometry::{reshape, squeeze};
@@ -36,6 +37,30 @@ struct Join {
     given: i64,
 }
 
+/// Rows that are longer than this are copied one after the other.
+const LONG: usize = 1 << 12;
+
+impl Join {
+    /// Joins short rows of tensors that lie in order, if they are such.
+    fn in_rows(&self, inputs: &[&Tensor], y: &mut Array) -> bool {
+        let Some(Part::Slice { dim, .. } | Part::Select { dim, .. }) = self.places.iter().flatten().next()
+        else {
+            return false;
+        };
+        let (row, numel): (usize, usize) = (self.shape[*dim..].iter().product(), y.layout.numel());
+        let arrays: Vec<Array> = inputs.iter().map(|input| input.array()).collect();
+        if numel == 0 || row == numel || row > LONG || arrays.iter().any(|array| array.dtype != y.dtype) {
+            return false;
+        }
+        let lines = numel / row;
+        dispatch!(bits y.dtype, T => {
+            let slices: Option<Vec<(&[T], usize)>> =
+                arrays.iter().map(|array| Some((array.slice::<T>()?, array.layout.numel() / lines))).collect();
+            slices.inspect(|parts| join::side_by_side(parts, y.fresh::<T>())).is_some()
+        })
+    }
+}
+
 impl Op for Join {
     type Saved = Places;
     const MOVES: bool = true;
@@ -50,14 +75,18 @@ impl Op for Join {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let numbers: Vec<Numbers> = inputs.iter().map(|&input| Operand::Tensor(input).numbers()).collect();
-        let y = Array::uninit_shape(&self.shape, result_type(&numbers))?;
+        let mut y = Array::uninit_shape(&self.shape, result_type(&numbers))?;
+        let last = |input: &&Tensor| memory_order::has_channels_last(&input.layout(), 2);
+        let is_last = inputs.iter().all(last);
+        if !is_last && self.in_rows(inputs, &mut y) {
+            return Ok(smallvec![Tensor::from_array(y)]);
+        }
         for (part, input) in self.places.iter().zip(inputs) {
             if let Some(part) = part {
                 copy::write(&part.of(&y)?, &input.array())?;
             }
         }
-        let last = |input: &&Tensor| memory_order::has_channels_last(&input.layout(), 2);
-        if !inputs.iter().all(last) {
+        if !is_last {
             return Ok(smallvec![Tensor::from_array(y)]);
         }
         // What is stacked is joined along the dimension behind the new one, if there is one.

@@ -1,0 +1,61 @@
+//! Several tensors as one, row by row.
+
+use std::mem::MaybeUninit;
+
+use crate::kernels::geometry::moves::move_slice;
+use crate::kernels::interrupt::Steps;
+use crate::kernels::parallel::parallel_parts;
+use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::simd::vectorised;
+
+/// Rows one of which is made of a row of each part: its elements, and how many of them are a row.
+pub fn side_by_side<T: Copy + Send + Sync>(parts: &[(&[T], usize)], out: &mut [MaybeUninit<T>]) {
+    let row: usize = parts.iter().map(|(_, len)| len).sum();
+    if out.is_empty() {
+        return;
+    }
+    parallel_parts(out, (GRAIN / row).max(1) * row, |start, piece| {
+        let mut steps = Steps::default();
+        vectorised(piece.len(), || {
+            for (index, mut out) in (start / row..).zip(piece.chunks_exact_mut(row)) {
+                steps.take(row);
+                for &(elements, len) in parts {
+                    let (now, rest) = out.split_at_mut(len);
+                    move_slice(now, &elements[index * len..][..len], |out, element| {
+                        out.write(element);
+                    });
+                    out = rest;
+                }
+            }
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::testing::{at_thread_counts, written};
+
+    #[test]
+    fn rows_stand_side_by_side() {
+        let (a, b): (Vec<i32>, Vec<i32>) = ((0..6).collect(), (10..16).collect());
+        let joined = written(12, |out| side_by_side(&[(&a, 2), (&[], 0), (&b, 2)], out));
+        assert_eq!(joined, [0, 1, 10, 11, 2, 3, 12, 13, 4, 5, 14, 15]);
+        assert_eq!(written(0, |out| side_by_side::<i32>(&[(&[], 0)], out)), []);
+    }
+
+    #[test]
+    fn rows_of_any_length_are_whole_at_any_number_of_threads() {
+        for (left, right) in [(1, 3), (5, 40), (64, 65), (200, 1)] {
+            let count = 3 * GRAIN / (left + right);
+            let (a, b): (Vec<usize>, Vec<usize>) =
+                ((0..count * left).collect(), (0..count * right).collect());
+            let wanted = a.chunks(left).zip(b.chunks(right)).flat_map(|(a, b)| a.iter().chain(b).copied());
+            let wanted: Vec<usize> = wanted.collect();
+            let found = at_thread_counts(|| {
+                written(wanted.len(), |out| side_by_side(&[(&a, left), (&b, right)], out))
+            });
+            assert!(found.iter().all(|found| *found == wanted), "{left} and {right}");
+        }
+    }
+}
