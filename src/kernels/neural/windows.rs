@@ -1,13 +1,20 @@
 //! Sliding windows over three spatial dimensions: their elements as the columns of a matrix, and
 //! columns added back to where they came from. What has fewer dimensions has ones in front.
 
+use std::array::{from_fn, from_mut};
 use std::ops::Range;
 
 use crate::dtype::Number;
+use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
+use crate::kernels::parallel::parallel_parts;
+use crate::kernels::simd::vectorised;
 
 /// Elements of a matrix of windows that the processor still has at hand.
 const FEW: usize = 1 << 19;
+
+/// Elements of windows that are compared on one thread before others are looked at.
+const COMPARED: usize = 1 << 15;
 
 /// How windows lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,20 +142,62 @@ impl Windows {
         }
     }
 
-    /// Where the greatest element of every window over a channel lies; what is not a number is the
-    /// greatest. Every window has an element.
+    /// Where in its channel the greatest element of every window lies; what is not a number is the greatest. A window
+    /// of padding only has no element: the first one stands for it.
     pub fn greatest<T: Number>(&self, x: &[T], index: &mut [i64]) {
-        index.fill(-1);
-        self.each_run(0..self.lines(), &mut |_, column, at, count| {
-            for (place, held) in index[column..][..count].iter_mut().enumerate() {
-                let at = at + place * self.stride[2];
-                let better = *held < 0 || x[at] > x[*held as usize] || x[at].is_nan();
-                if better {
-                    *held = at as i64;
-                }
+        let (area, places) = (self.area(), self.places());
+        let together = (COMPARED / places.saturating_mul(self.elements()).max(1)).max(1);
+        parallel_parts(index, together * places, |start, part| {
+            let mut held = interrupt::filled(places, T::ZERO);
+            for (channel, index) in x[start / places * area..].chunks(area).zip(part.chunks_mut(places)) {
+                index.fill(-1);
+                self.each_run(0..self.lines(), &mut |_, column, at, count| {
+                    let (held, index) = (&mut held[column..][..count], &mut index[column..][..count]);
+                    match self.stride[2] {
+                        1 => keep_greater::<T, 1>(&channel[at..], at, held, index),
+                        2 => keep_greater::<T, 2>(&channel[at..], at, held, index),
+                        3 => keep_greater::<T, 3>(&channel[at..], at, held, index),
+                        step => {
+                            for (place, (held, index)) in held.iter_mut().zip(index).enumerate() {
+                                let at = at + place * step;
+                                keep([channel[at]], [at as i64], from_mut(held), from_mut(index));
+                            }
+                        }
+                    }
+                });
+                index.iter_mut().for_each(|place| *place = (*place).max(0));
             }
         });
     }
+}
+
+/// Keeps the elements that are greater than those that are held, if there are any.
+#[inline(always)]
+fn keep<T: Number, const L: usize>(x: [T; L], at: [i64; L], held: &mut [T; L], index: &mut [i64; L]) {
+    let (before, place) = (*held, *index);
+    let better: [bool; L] = from_fn(|lane| (place[lane] < 0) | (x[lane] > before[lane]) | x[lane].is_nan());
+    *held = from_fn(|lane| if better[lane] { x[lane] } else { before[lane] });
+    *index = from_fn(|lane| if better[lane] { at[lane] } else { place[lane] });
+}
+
+/// `keep` for every `S`-th element, of which the first lies at this place.
+fn keep_greater<T: Number, const S: usize>(x: &[T], at: usize, held: &mut [T], index: &mut [i64]) {
+    const LANES: usize = 8;
+    vectorised(index.len(), || {
+        let (steps, _) = x.as_chunks::<S>();
+        // Behind the last element there need not be a whole step.
+        let whole = index.len().min(steps.len());
+        let places = held[..whole].as_chunks_mut::<LANES>().0.iter_mut();
+        let places = places.zip(index[..whole].as_chunks_mut::<LANES>().0).zip(steps.as_chunks::<LANES>().0);
+        for (number, ((held, index), steps)) in places.enumerate() {
+            let first = at + number * LANES * S;
+            keep(from_fn(|lane| steps[lane][0]), from_fn(|lane| (first + lane * S) as i64), held, index);
+        }
+        for place in whole / LANES * LANES..index.len() {
+            let (held, index) = (from_mut(&mut held[place]), from_mut(&mut index[place]));
+            keep([x[place * S]], [(at + place * S) as i64], held, index);
+        }
+    });
 }
 
 #[cfg(test)]

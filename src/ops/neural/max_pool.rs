@@ -59,14 +59,12 @@ impl MaxPool {
         if area == 0 || places == 0 {
             return Ok(index);
         }
-        for (channel, index) in elements.chunks(area).zip(index.chunks_mut(places)) {
-            match &self.cover {
-                Cover::Sliding(windows) => {
-                    windows.greatest(channel, index);
-                    // A window of padding only has no element; the first stands for it.
-                    index.iter_mut().for_each(|place| *place = (*place).max(0));
+        match &self.cover {
+            Cover::Sliding(windows) => windows.greatest(elements, &mut index),
+            Cover::Adaptive(counts) => {
+                for (channel, index) in elements.chunks(area).zip(index.chunks_mut(places)) {
+                    adaptive(channel, sizes, counts, index);
                 }
-                Cover::Adaptive(counts) => adaptive(channel, sizes, counts, index),
             }
         }
         Ok(index)
