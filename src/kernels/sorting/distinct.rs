@@ -7,6 +7,9 @@ use crate::kernels::sorting::merge::in_order;
 use crate::kernels::sorting::sort::{first, key};
 use crate::storage;
 
+/// Elements that are looked at before one may give up.
+const PIECE: usize = 1 << 12;
+
 /// Groups of equal rows.
 pub struct Groups {
     /// The first row of each.
@@ -20,6 +23,9 @@ pub struct Groups {
 /// The groups of `count` rows: of all that are equal, in ascending order, or only of neighbours.
 pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Result<Groups> {
     let width = elements.len().checked_div(count).unwrap_or(0);
+    if let Some((least, range)) = near(elements).filter(|_| width == 1 && !neighbours) {
+        return counted(elements, least, range);
+    }
     let row = |index: usize| &elements[index * width..(index + 1) * width];
     let keys = |index: i64| row(index as usize).iter().map(|&x| key(x));
     let mut sorted: Vec<i64> = storage::collected(count, 0..count as i64)?;
@@ -47,6 +53,43 @@ pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Res
     Ok(groups)
 }
 
+/// The least of whole numbers, and how many there are from it to the greatest, if they are hardly more than elements.
+fn near<T: Ordered>(elements: &[T]) -> Option<(i64, usize)> {
+    if T::DTYPE.is_float() {
+        return None;
+    }
+    let mut steps = Steps::default();
+    let ends = elements.chunks(PIECE).fold((i64::MAX, i64::MIN), |ends, piece| {
+        steps.take(piece.len());
+        piece.iter().fold(ends, |(least, most), x| (least.min(x.to_i64()), most.max(x.to_i64())))
+    });
+    let range = usize::try_from(ends.1.checked_sub(ends.0)?).ok()?.checked_add(1)?;
+    (range <= 2 * elements.len()).then_some((ends.0, range))
+}
+
+/// The groups of equal elements, which are all from the least on: there is a place for each that there may be.
+fn counted<T: Ordered>(elements: &[T], least: i64, range: usize) -> Result<Groups> {
+    let place = |x: &T| (x.to_i64() - least) as usize;
+    let (mut first, mut counts) = (storage::filled(range, 0)?, storage::filled(range, 0)?);
+    let mut steps = Steps::default();
+    for (index, x) in elements.iter().enumerate() {
+        steps.take(1);
+        let place = place(x);
+        first[place] = if counts[place] == 0 { index as i64 } else { first[place] };
+        counts[place] += 1;
+    }
+    let mut groups = Groups { firsts: Vec::new(), members: Vec::new(), counts: Vec::new() };
+    let mut numbers = first;
+    for (number, &count) in numbers.iter_mut().zip(&counts).filter(|(_, count)| **count > 0) {
+        steps.take(1);
+        storage::push(&mut groups.firsts, *number)?;
+        storage::push(&mut groups.counts, count)?;
+        *number = groups.firsts.len() as i64 - 1;
+    }
+    groups.members = storage::collected(elements.len(), elements.iter().map(|x| numbers[place(x)]))?;
+    Ok(groups)
+}
+
 /// How many of the sorted elements are less than the value, or not greater if `right`.
 pub fn place<T: Ordered>(sorted: &[T], value: T, right: bool) -> i64 {
     let wanted = key(value);
@@ -64,6 +107,23 @@ mod tests {
         assert_eq!((found.firsts, found.members, found.counts), (vec![2, 0], vec![1, 1, 0, 1], vec![1, 3]));
         let found = groups(&[1, 1, 2, 1], 4, true).unwrap();
         assert_eq!((found.firsts, found.counts), (vec![0, 2, 3], vec![2, 1, 1]));
+    }
+
+    #[test]
+    fn whole_numbers_are_counted_as_they_would_be_sorted() {
+        for spread in [1, 7, 150, 1_000_000_007] {
+            let elements: Vec<i64> = (0..100).map(|at| ((at * 37) % 11 - 5) * spread).collect();
+            let floats: Vec<f64> = elements.iter().map(|&x| x as f64).collect();
+            assert_eq!(near(&elements).is_some(), spread < 20);
+            assert!(near(&floats).is_none());
+            let (found, wanted) =
+                (groups(&elements, 100, false).unwrap(), groups(&floats, 100, false).unwrap());
+            assert_eq!(found.firsts, wanted.firsts);
+            assert_eq!((found.members, found.counts), (wanted.members, wanted.counts));
+        }
+        let ends = groups(&[i64::MAX, i64::MIN, i64::MAX], 3, false).unwrap();
+        assert_eq!((ends.firsts, ends.counts), (vec![1, 0], vec![1, 2]));
+        assert!(groups::<i64>(&[], 0, false).unwrap().firsts.is_empty());
     }
 
     #[test]
