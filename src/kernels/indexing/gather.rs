@@ -19,6 +19,9 @@ use crate::storage;
 /// Elements that are looked for, moved or combined before anybody asks whether to go on.
 const RUN: usize = 1024;
 
+/// Elements that are worth another thread: they come from anywhere.
+const FETCHED: usize = GRAIN / 4;
+
 /// The first index that is not in `0..size`, or not in `-size..size` if `negative` ones are allowed.
 pub fn first_bad(index: ArrayViewD<'_, i64>, size: usize, negative: bool) -> Option<i64> {
     let size = size as i64;
@@ -52,7 +55,7 @@ pub fn gather<T: Element>(
 ) {
     let places = Places::new(source.shape(), index.shape(), axis);
     let (source, index) = (dense(&source), dense(&index));
-    let grain = if places.row < GRAIN { GRAIN / places.row * places.row } else { GRAIN };
+    let grain = if places.row < FETCHED { FETCHED / places.row * places.row } else { FETCHED };
     parallel_parts(out, grain, |start, part| {
         let mut steps = Steps::default();
         let (mut row, mut column) = (start / places.row, start % places.row);
@@ -87,11 +90,16 @@ pub fn scatter<T: Element>(
     axis: usize,
     index: ArrayViewD<'_, i64>,
     values: ArrayViewD<'_, T>,
-    combine: impl Fn(T, T) -> T,
+    combine: impl Fn(T, T) -> T + Sync,
 ) {
     let places = Places::new(target.shape(), index.shape(), axis);
+    let (shape, is_last) = (target.shape(), axis + 1 == target.ndim());
+    let own = if is_last && shape[..axis] == index.shape()[..axis] { shape[axis] } else { 0 };
     let (index, values) = (dense(&index), dense(&values));
     with_dense(target, |target| {
+        if own > 0 && !index.is_empty() {
+            return scatter_rows(target, own, (&index, &values), combine);
+        }
         let mut steps = Steps::default();
         for (row, (index, values)) in index.chunks(places.row).zip(values.chunks(places.row)).enumerate() {
             let target = &mut target[places.base(row)..];
@@ -108,6 +116,29 @@ pub fn scatter<T: Element>(
                         let slot = &mut target[places.at(column, index)];
                         *slot = combine(*slot, value);
                     }),
+                }
+            }
+        }
+    });
+}
+
+/// `scatter` into rows of so many elements, each of which has a row of the index of its own: threads share them.
+fn scatter_rows<T: Element>(
+    target: &mut [T],
+    len: usize,
+    (index, values): (&[i64], &[T]),
+    combine: impl Fn(T, T) -> T + Sync,
+) {
+    let row = index.len() / (target.len() / len);
+    parallel_parts(target, (FETCHED / len.max(row)).max(1) * len, |start, part| {
+        let (first, mut steps) = (start / len * row, Steps::default());
+        let rows = index[first..].chunks(row).zip(values[first..].chunks(row));
+        for (target, (index, values)) in part.chunks_mut(len).zip(rows) {
+            for (index, values) in index.chunks(RUN).zip(values.chunks(RUN)) {
+                steps.take(index.len());
+                for (&index, &value) in index.iter().zip(values) {
+                    let slot = &mut target[index as usize];
+                    *slot = combine(*slot, value);
                 }
             }
         }
@@ -224,7 +255,7 @@ fn select<T: Element>(source: &[T], extent: Extent, index: &[i64], out: &mut [Ma
     if out.is_empty() {
         return;
     }
-    parallel_parts(out, (GRAIN / inner).max(1) * inner, |start, part| {
+    parallel_parts(out, (FETCHED / inner).max(1) * inner, |start, part| {
         let row = start / inner;
         let (mut block, mut first, mut out) = (row / index.len(), row % index.len(), part);
         while !out.is_empty() {

@@ -10,6 +10,10 @@ use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 
+/// Elements of lanes that are worth another thread. Kernels that want whole lanes put them in order, which takes many
+/// times as long as an addition.
+const SORTED: usize = GRAIN / 16;
+
 /// Lanes that are brought together at a time.
 const WIDTH: usize = 16;
 
@@ -31,7 +35,7 @@ pub(in crate::kernels) fn along<T, U, const N: usize>(
     }
     let (block_in, block_out) = (len * inner, out_len * inner);
     let together = WIDTH.min(inner);
-    parallel_parts(out, (GRAIN / block_in.max(1)).max(1) * block_out, |start, part| {
+    parallel_parts(out, (SORTED / block_in.max(1)).max(1) * block_out, |start, part| {
         let mut gathered: [Vec<T>; N] =
             from_fn(|_| interrupt::filled(if inner == 1 { 0 } else { len * together }, T::default()));
         let mut results = interrupt::filled(out_len * together, U::default());

@@ -58,7 +58,7 @@ fn locate<T: Number>(
     let extent = Extent::new(view.shape(), axis);
     let elements = dense(&view);
     if extent.inner == 1 {
-        parallel_parts(indices, (GRAIN / extent.len.max(1)).max(1), |start, part| {
+        parallel_parts(indices, (GRAIN / 4 / extent.len.max(1)).max(1), |start, part| {
             let rows = elements[start * extent.len..].chunks_exact(extent.len);
             for ((out, row), &extreme) in part.iter_mut().zip(rows).zip(&extremes[start..]) {
                 out.write(first_equal(row, extreme));
