@@ -93,10 +93,14 @@ open_places(
 )
 
 
+# Classes of `nn` that live beside its modules.
+_BESIDE = {"Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter"}
+
+
 def _classes() -> list[str]:
     from .. import __all__ as names
 
-    return [name for name in names if name[0].isupper() and name not in ("Buffer", "Parameter")]
+    return [name for name in names if name[0].isupper() and name not in _BESIDE]
 
 
 def __getattr__(name: str) -> Any:
