@@ -128,3 +128,40 @@ def test_the_entropy_of_counts_is_that_of_all_ways_to_count():
     ways = [[i, j, 3 - i - j] for i in range(4) for j in range(4 - i)]
     logarithms = counts.log_prob(torch.tensor(ways, dtype=torch.float32))
     assert counts.entropy().item() == pytest.approx(-(logarithms.exp() * logarithms).sum().item(), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "missing"),
+    [
+        ("interval", "upper_bound"),
+        ("half_open_interval", "upper_bound"),
+        ("integer_interval", "upper_bound"),
+    ],
+)
+def test_constraints_between_bounds_want_both(constraint, missing):
+    made = getattr(torch.distributions.constraints, constraint)
+    with pytest.raises(TypeError, match=f"missing 1 required positional argument: '{missing}'"):
+        made(0)
+    with pytest.raises(TypeError, match="takes 3 positional arguments but 4 were given"):
+        made(0, 1, 2)
+    both = made(upper_bound=2, lower_bound=1)
+    assert repr(both).endswith("(lower_bound=1, upper_bound=2)")
+    assert (both.lower_bound, both.upper_bound) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "bound"),
+    [
+        ("greater_than", "lower_bound"),
+        ("greater_than_eq", "lower_bound"),
+        ("less_than", "upper_bound"),
+        ("multinomial", "upper_bound"),
+    ],
+)
+def test_constraints_with_a_bound_want_it(constraint, bound):
+    made = getattr(torch.distributions.constraints, constraint)
+    with pytest.raises(TypeError, match=f"missing 1 required positional argument: '{bound}'"):
+        made()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'edge'"):
+        made(edge=2)
+    assert getattr(made(**{bound: 3}), bound) == 3

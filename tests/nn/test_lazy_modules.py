@@ -1,6 +1,7 @@
 """Modules that learn their sizes, parameters without a shape, and buffers by assignment."""
 
 import copy
+import inspect
 
 import pytest
 import rushlight as torch
@@ -115,3 +116,21 @@ def test_classes_without_a_shape_are_known_from_one_place():
     for name in ("UninitializedParameter", "UninitializedBuffer", "UninitializedTensorMixin"):
         found = getattr(torch.nn.parameter, name)
         assert found.__module__ == torch.nn.parameter.__name__
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_lazy_convolutions_name_their_arguments_as_others_do(dimensions):
+    def names(kind):
+        return list(inspect.signature(getattr(nn, f"{kind}{dimensions}d")).parameters)
+
+    assert names("LazyConv") == names("Conv")[1:]
+    assert names("LazyConvTranspose") == names("ConvTranspose")[1:]
+
+
+def test_lazy_convolutions_refuse_what_they_do_not_know():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'shape'"):
+        nn.LazyConv2d(3, 3, shape=1)
+    with pytest.raises(TypeError, match="multiple values for argument 'stride'"):
+        nn.LazyConv2d(3, 3, 1, stride=2)
+    with pytest.raises(TypeError, match="takes from 3 to 12 positional arguments but 13 were given"):
+        nn.LazyConvTranspose1d(3, 3, 1, 0, 0, 1, True, 1, "zeros", None, None, 5)

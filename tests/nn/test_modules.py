@@ -228,3 +228,34 @@ def test_forward_hooks_see_and_replace():
     for handle in (first, second, third):
         handle.remove()
     assert layer(torch.tensor(1.0)).item() == 1.0
+
+
+def test_modules_are_given_once_or_as_often_as_they_are_there():
+    shared = nn.Linear(1, 1)
+    net = nn.Sequential(shared, nn.Sequential(shared))
+    assert len(list(net.modules())) == 3
+    assert [type(part) for part in net.modules(remove_duplicate=False)] == [
+        nn.Sequential,
+        nn.Linear,
+        nn.Sequential,
+        nn.Linear,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "usual"),
+    [("HingeEmbeddingLoss", 1.0), ("MarginRankingLoss", 0.0), ("CosineEmbeddingLoss", 0.0)],
+)
+def test_margins_are_what_they_are_given(kind, usual):
+    made = getattr(nn, kind)
+    assert made().margin == usual
+    assert made(0.25).margin == 0.25
+    assert made(None).margin is None
+
+
+def test_all_modules_are_listed_where_they_live():
+    assert {"Linear", "LazyConv2d", "Transformer"} <= set(nn.modules.__all__) & set(dir(nn.modules))
+    found = {}
+    exec("from rushlight.nn.modules import *", found)
+    assert found["Linear"] is nn.Linear
+    assert not {"Parameter", "DataParallel", "UninitializedBuffer"} & set(nn.modules.__all__)

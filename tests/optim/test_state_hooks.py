@@ -68,3 +68,34 @@ def test_optimisers_around_others_need_not_be_initialised(optimizer):
     before = optimizer.param_groups[0]["params"][0].detach().clone()
     Around(optimizer).step()
     assert not torch.equal(optimizer.param_groups[0]["params"][0], before)
+
+
+def test_hooks_of_every_optimiser_are_around_its_own(optimizer):
+    from rushlight.optim import optimizer as shared
+
+    seen = []
+    handles = [
+        shared.register_optimizer_step_post_hook(lambda *_: seen.append("after all")),
+        shared.register_optimizer_step_pre_hook(lambda *_: seen.append("before all")),
+        optimizer.register_step_pre_hook(lambda *_: seen.append("before")),
+        optimizer.register_step_post_hook(lambda *_: seen.append("after")),
+    ]
+    optimizer.step()
+    assert seen == ["before all", "before", "after", "after all"]
+    for handle in handles:
+        handle.remove()
+    optimizer.step()
+    assert len(seen) == 4
+
+
+def test_a_hook_of_every_optimiser_may_change_what_a_step_is_given(optimizer):
+    from rushlight.optim import optimizer as shared
+
+    calls = []
+    handle = shared.register_optimizer_step_pre_hook(
+        lambda which, args, kwargs: ((which, lambda: calls.append(1) or 3.0), kwargs)
+    )
+    assert optimizer.step() == 3.0
+    handle.remove()
+    assert optimizer.step() is None
+    assert calls == [1]

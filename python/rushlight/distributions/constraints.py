@@ -62,17 +62,29 @@ class Constraint:
 class _Bounded(Constraint):
     """Values between bounds, of which either may be missing."""
 
-    names: tuple[str, ...] = ()
-
-    def __init__(self, *bounds: Any, **named: Any) -> None:
-        bounds = (*bounds, *(named[name] for name in self.names[len(bounds) :]))
-        self.bounds: tuple[Tensor, ...] = bounds
-        for name, bound in zip(self.names, bounds, strict=True):
-            setattr(self, name, bound)
-
     def __repr__(self) -> str:
-        pairs = zip(self.names, map(_shown, self.bounds), strict=True)
-        return f"{type(self).__name__}({', '.join(f'{name}={bound}' for name, bound in pairs)})"
+        bounds = [
+            f"{name}={_shown(getattr(self, name))}"
+            for name in ("lower_bound", "upper_bound")
+            if hasattr(self, name)
+        ]
+        return f"{type(self).__name__}({', '.join(bounds)})"
+
+
+class _BoundedBelow(_Bounded):
+    def __init__(self, lower_bound: Any) -> None:
+        self.lower_bound: Tensor = lower_bound
+
+
+class _BoundedAbove(_Bounded):
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound: Tensor = upper_bound
+
+
+class _BoundedTwice(_Bounded):
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+        self.lower_bound: Tensor = lower_bound
+        self.upper_bound: Tensor = upper_bound
 
 
 def _shown(bound: Any) -> Any:
@@ -143,35 +155,32 @@ class _OneHot(Constraint):
         return ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1)
 
 
-class IntegerInterval(_Bounded):
+class IntegerInterval(_BoundedTwice):
     """Integers between two bounds, which are among them."""
 
     is_discrete = True
-    names = ("lower_bound", "upper_bound")
 
     def check(self, value: Tensor) -> Tensor:
         """Tell of every value whether it is one."""
-        return (value % 1 == 0) & (self.bounds[0] <= value) & (value <= self.bounds[1])
+        return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-class IntegerGreaterThan(_Bounded):
+class IntegerGreaterThan(_BoundedBelow):
     """Integers from a bound on."""
 
     is_discrete = True
-    names = ("lower_bound",)
 
     def check(self, value: Tensor) -> Tensor:
         """Tell of every value whether it is one."""
-        return (value % 1 == 0) & (value >= self.bounds[0])
+        return (value % 1 == 0) & (value >= self.lower_bound)
 
 
-class _Multinomial(_Bounded):
+class _Multinomial(_BoundedAbove):
     is_discrete = True
     event_dim = 1
-    names = ("upper_bound",)
 
     def check(self, value: Tensor) -> Tensor:
-        return (value >= 0).all(-1) & (value.sum(-1) <= self.bounds[0])
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
     def __repr__(self) -> str:
         return "Multinomial()"
@@ -182,44 +191,36 @@ class _Real(Constraint):
         return value.eq(value)
 
 
-class GreaterThan(_Bounded):
+class GreaterThan(_BoundedBelow):
     """Numbers greater than a bound."""
 
-    names = ("lower_bound",)
-
     def check(self, value: Tensor) -> Tensor:
         """Tell of every value whether it is one."""
-        return self.bounds[0] < value
+        return self.lower_bound < value
 
 
-class GreaterThanEq(_Bounded):
+class GreaterThanEq(_BoundedBelow):
     """Numbers from a bound on."""
 
-    names = ("lower_bound",)
-
     def check(self, value: Tensor) -> Tensor:
         """Tell of every value whether it is one."""
-        return self.bounds[0] <= value
+        return self.lower_bound <= value
 
 
-class LessThan(_Bounded):
+class LessThan(_BoundedAbove):
     """Numbers less than a bound."""
 
-    names = ("upper_bound",)
-
     def check(self, value: Tensor) -> Tensor:
         """Tell of every value whether it is one."""
-        return value < self.bounds[0]
+        return value < self.upper_bound
 
 
-class Interval(_Bounded):
+class Interval(_BoundedTwice):
     """Numbers between two bounds, which are among them."""
 
-    names = ("lower_bound", "upper_bound")
-
     def check(self, value: Tensor) -> Tensor:
         """Tell of every value whether it is one."""
-        return (self.bounds[0] <= value) & (value <= self.bounds[1])
+        return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
 class HalfOpenInterval(Interval):
@@ -227,7 +228,7 @@ class HalfOpenInterval(Interval):
 
     def check(self, value: Tensor) -> Tensor:
         """Tell of every value whether it is one."""
-        return (self.bounds[0] <= value) & (value < self.bounds[1])
+        return (self.lower_bound <= value) & (value < self.upper_bound)
 
 
 class _Simplex(Constraint):

@@ -15,7 +15,7 @@ from .._lazy import on_first_use
 from .._rushlight import Tensor, _drop_gradients, _Passage, _profiler_enabled
 from .._tensors.typename import typename
 
-__all__ = ["Optimizer"]
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 __getattr__, __dir__ = on_first_use(
     globals(),
@@ -27,6 +27,21 @@ __getattr__, __dir__ = on_first_use(
         "_get_fused_kernels_supported_devices",
     },
 )
+
+# Those of every optimiser.
+_global_optimizer_pre_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+_global_optimizer_post_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before every `step` of any optimiser."""
+    return register(_global_optimizer_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after every `step` of any optimiser."""
+    return register(_global_optimizer_post_hooks, hook)
+
 
 _NAMES = "all optimizer param groups should be with/without names. cannot add param group"
 
@@ -318,10 +333,16 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
         return run(self, *args, **kwargs)
 
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        if not self._optimizer_step_pre_hooks and not self._optimizer_step_post_hooks:
+        kinds = (
+            _global_optimizer_pre_hooks,
+            self._optimizer_step_pre_hooks,
+            self._optimizer_step_post_hooks,
+            _global_optimizer_post_hooks,
+        )
+        if not any(kinds):
             return step(self, *args, **kwargs)
         everything: Any = (self, *args)
-        for hook in tuple(self._optimizer_step_pre_hooks.values()):
+        for hook in (*kinds[0].values(), *kinds[1].values()):
             changed = hook(self, everything, kwargs)
             if changed is not None:
                 if not isinstance(changed, tuple) or len(changed) != 2:
@@ -330,7 +351,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                     )
                 everything, kwargs = changed
         result = step(*everything, **kwargs)
-        for hook in tuple(self._optimizer_step_post_hooks.values()):
+        for hook in (*kinds[2].values(), *kinds[3].values()):
             hook(self, everything, kwargs)
         return result
 

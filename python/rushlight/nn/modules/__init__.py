@@ -93,12 +93,26 @@ open_places(
 )
 
 
-def __getattr__(name: str) -> Any:
-    """Return a module of `nn`."""
+# Classes of `nn` that live beside its modules.
+_BESIDE = {"Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter"}
+
+
+def _classes() -> list[str]:
     from .. import __all__ as names
 
-    if name[0].isupper() and name in names:
+    return [name for name in names if name[0].isupper() and name not in _BESIDE]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a module of `nn`, or their names."""
+    if name == "__all__":
+        return sorted(_classes())
+    if name[0].isupper() and name in _classes():
         from importlib import import_module
 
         return getattr(import_module(__package__.rpartition(".")[0]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_classes()})

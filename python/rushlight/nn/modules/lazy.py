@@ -141,18 +141,13 @@ class _LazyConvolution(LazyModuleMixin):
     weight: Any
     bias: Any
 
-    def __init__(self, out_channels: int, kernel_size: Any, *args: Any, **kwargs: Any) -> None:
-        names = ["stride", "padding", "dilation", "groups", "bias", "padding_mode", "device", "dtype"]
-        if self.transposed:
-            names = ["stride", "padding", "output_padding", "groups", "bias", "dilation", *names[5:]]
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
-        options: dict[str, Any] = {name: given.get(name) for name in ("device", "dtype")}
-        bias = given.pop("bias", True)
-        super().__init__(0, 0, kernel_size, bias=False, **given)
-        self.weight = UninitializedParameter(**options)
+    def _leave_open(self, out_channels: int, kernel_size: Any, bias: bool, **options: Any) -> None:
+        super().__init__(0, 0, kernel_size, bias=False, **options)
+        where = {name: options[name] for name in ("device", "dtype")}
+        self.weight = UninitializedParameter(**where)
         self.out_channels = out_channels
         if bias:
-            self.bias = UninitializedParameter(**options)
+            self.bias = UninitializedParameter(**where)
 
     def _is_sized(self) -> bool:
         return self.in_channels != 0
@@ -176,6 +171,64 @@ class _LazyConvolution(LazyModuleMixin):
         if self.bias is not None:
             self.bias.materialize((self.out_channels,))
         self.reset_parameters()
+
+
+class _LazyPlain(_LazyConvolution):
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self._leave_open(
+            out_channels,
+            kernel_size,
+            bias,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            groups=groups,
+            padding_mode=padding_mode,
+            device=device,
+            dtype=dtype,
+        )
+
+
+class _LazyTransposed(_LazyConvolution):
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self._leave_open(
+            out_channels,
+            kernel_size,
+            bias,
+            stride=stride,
+            padding=padding,
+            output_padding=output_padding,
+            dilation=dilation,
+            groups=groups,
+            padding_mode=padding_mode,
+            device=device,
+            dtype=dtype,
+        )
 
 
 class _LazyStatistics(LazyModuleMixin):
@@ -233,37 +286,37 @@ class _LazyInstanceNorm(_LazyStatistics):
         return 0 if input.dim() == min(self.ranks) else 1
 
 
-class LazyConv1d(_LazyConvolution, Conv1d):
+class LazyConv1d(_LazyPlain, Conv1d):
     """`Conv1d` that learns `in_channels` from the first input."""
 
     cls_to_become = Conv1d
 
 
-class LazyConv2d(_LazyConvolution, Conv2d):
+class LazyConv2d(_LazyPlain, Conv2d):
     """`Conv2d` that learns `in_channels` from the first input."""
 
     cls_to_become = Conv2d
 
 
-class LazyConv3d(_LazyConvolution, Conv3d):
+class LazyConv3d(_LazyPlain, Conv3d):
     """`Conv3d` that learns `in_channels` from the first input."""
 
     cls_to_become = Conv3d
 
 
-class LazyConvTranspose1d(_LazyConvolution, ConvTranspose1d):
+class LazyConvTranspose1d(_LazyTransposed, ConvTranspose1d):
     """`ConvTranspose1d` that learns `in_channels` from the first input."""
 
     cls_to_become = ConvTranspose1d
 
 
-class LazyConvTranspose2d(_LazyConvolution, ConvTranspose2d):
+class LazyConvTranspose2d(_LazyTransposed, ConvTranspose2d):
     """`ConvTranspose2d` that learns `in_channels` from the first input."""
 
     cls_to_become = ConvTranspose2d
 
 
-class LazyConvTranspose3d(_LazyConvolution, ConvTranspose3d):
+class LazyConvTranspose3d(_LazyTransposed, ConvTranspose3d):
     """`ConvTranspose3d` that learns `in_channels` from the first input."""
 
     cls_to_become = ConvTranspose3d

@@ -317,17 +317,15 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class _Margin(_Loss):
-    usual = 0.0
-
     def __init__(
         self,
-        margin: float | None = None,
+        margin: float = 0.0,
         size_average: bool | None = None,
         reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
-        self.margin = self.usual if margin is None else margin
+        self.margin = margin
 
 
 class HingeEmbeddingLoss(_Margin):
@@ -338,7 +336,14 @@ class HingeEmbeddingLoss(_Margin):
     tensor(0.5000)
     """
 
-    usual = 1.0
+    def __init__(
+        self,
+        margin: float = 1.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(margin, size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Apply `hinge_embedding_loss`."""

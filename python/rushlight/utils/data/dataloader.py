@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from ..._rushlight import Generator
 from .collate import default_collate, default_convert
+from .dataset import Dataset as Dataset
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
 

@@ -16,6 +16,7 @@ __all__ = [
     "ConcatDataset",
     "Dataset",
     "IterableDataset",
+    "StackDataset",
     "Subset",
     "TensorDataset",
     "random_split",
@@ -63,6 +64,62 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
 
     def __len__(self) -> int:
         return len(self.tensors[0])
+
+
+class StackDataset(Dataset[Any]):
+    """Samples of several data sets side by side: tuples of them, or dictionaries if the sets have names.
+
+    >>> import rushlight as torch
+    >>> from rushlight.utils.data import StackDataset
+    >>> StackDataset(image=["a", "b"], label=[0, 1])[1]
+    {'image': 'b', 'label': 1}
+    """
+
+    datasets: tuple[Any, ...] | dict[str, Any]
+
+    def __init__(self, *args: Dataset[Any], **kwargs: Dataset[Any]) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, "
+                "but both types are given."
+            )
+        self.datasets = args or kwargs
+        if not self.datasets:
+            raise ValueError("At least one dataset should be passed")
+        lengths = [len(dataset) for dataset in self._each()]
+        self._length = lengths[0]
+        if any(length != self._length for length in lengths):
+            raise ValueError("Size mismatch between datasets")
+
+    def _each(self) -> list[Any]:
+        return list(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)
+
+    def _together(self, samples: Iterable[Any]) -> Any:
+        if isinstance(self.datasets, dict):
+            return dict(zip(self.datasets, samples, strict=True))
+        return tuple(samples)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._together(dataset[index] for dataset in self._each())
+
+    def __getitems__(self, indices: list[Any]) -> list[Any]:
+        columns = [_samples_of(dataset, indices) for dataset in self._each()]
+        return [self._together(row) for row in zip(*columns, strict=True)]
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def _samples_of(dataset: Any, indices: list[Any]) -> Sequence[Any]:
+    at_once = getattr(dataset, "__getitems__", None)
+    if not callable(at_once):
+        return [dataset[index] for index in indices]
+    samples: Sequence[Any] = at_once(indices)
+    if len(samples) != len(indices):
+        raise ValueError(
+            f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(samples)}"
+        )
+    return samples
 
 
 class ConcatDataset(Dataset[_T_co]):
