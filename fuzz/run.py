@@ -147,8 +147,9 @@ def main():
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--reference", help="a Python that has torch: compare answers with it")
-    parser.add_argument("targets", nargs="*", choices=[*TARGETS, []], default=TARGETS)
+    parser.add_argument("targets", nargs="*", choices=[*TARGETS, []])
     options = parser.parse_args()
+    options.targets = options.targets or TARGETS
     if options.reference:
         from beside import compare
 

@@ -112,3 +112,24 @@ def test_whole_exponents_are_added_to_exponents():
     assert half.item() == 2.0**127
     x = torch.tensor([0.0, 1e-30])
     assert x.ldexp_(torch.tensor([200, 0])).tolist()[0] == 0.0
+
+
+@pytest.mark.own
+@pytest.mark.parametrize(
+    "call", ["x.var((0, 2))", "x.std((0, 2))", "x.logsumexp((0, 2))", "torch.var_mean(x, (0, 2))"]
+)
+def test_sums_around_centres_that_find_no_memory_raise(call):
+    run_script(
+        f"""
+import resource
+x = torch.ones(20, 1000, 200)
+have = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (have + 2**23,) * 2)
+try:
+    {call}
+except RuntimeError as error:
+    assert "memory" in str(error), error
+else:
+    raise AssertionError("there was memory")
+"""
+    )

@@ -88,12 +88,13 @@ fn sum_around<T: Real, C: Copy + Send + Sync + 'static, A: Number>(
         unreachable!("the centres have the shape of the kept axes");
     };
     let shape = view.raw_dim();
-    let mut terms = ndarray::ArrayD::from_elem(shape, A::ZERO);
-    if let Some(terms) = terms.as_slice_mut() {
-        blocks::each_2(terms, view, broadcast, move |out, x, centre| *out = f(x, centre));
-    }
+    let mut terms = interrupt::filled(view.len(), A::ZERO);
+    blocks::each_2(&mut terms, view, broadcast, move |out, x, centre| *out = f(x, centre));
+    let Ok(terms) = ArrayView::from_shape(shape, &terms) else {
+        unreachable!("there is a term for each element");
+    };
     let mut sums = interrupt::filled(out.len(), A::ZERO);
-    reduce_with(terms.view(), axes, &mut sums, fold, |out, sum| *out = sum);
+    reduce_with(terms, axes, &mut sums, fold, |out, sum| *out = sum);
     apply::each_slice_2(out, &sums, centres, move |out, sum, centre| {
         out.write(finish(sum, centre));
     });
