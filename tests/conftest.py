@@ -41,12 +41,6 @@ def pytest_collection_modifyitems(items):
             item.add_marker(skip)
 
 
-def pytest_collection_finish():
-    """What pytest has made so far stays: the collector need not look at it again."""
-    gc.collect()
-    gc.freeze()
-
-
 @pytest.fixture(autouse=True, scope="module")
 def _nothing_is_left():
     """Operations look closer, and may round otherwise, while a tensor of somebody's own kind lives: none of
