@@ -1,4 +1,4 @@
-"""The glossary speaks of what is there."""
+"""The glossary, and the pages about the sources, speak of what is there."""
 
 import re
 from pathlib import Path
@@ -26,3 +26,15 @@ def test_the_glossary_names_places_that_exist():
         name for name in named if not any((r / name).exists() or (r / f"{name}.rs").exists() for r in roots)
     ]
     assert not missing
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_pages_about_the_sources_name_files_that_exist(page):
+    named = set(re.findall(r"`((?:\w+/)+\w+\.(?:rs|py|txt|md))`", (ROOT / page).read_text()))
+    assert len(named) > 15
+    roots = [
+        ROOT / root for root in ("", "src", "src/kernels", "src/ops", "bindings/src", "python/rushlight")
+    ]
+    roots.append(ROOT / "python/rushlight/nn")
+    assert sorted(name for name in named if not any((root / name).exists() for root in roots)) == []

@@ -10,7 +10,8 @@ use rushlight::Error;
 use rushlight::dispatch::long_work;
 use rushlight::error::{Foreign, Value};
 
-use crate::{dtype, origin};
+use crate::interpreter::origin;
+use crate::values::dtype;
 
 /// The exception of a failure. One that came from Python returns there as it was.
 #[cold]

@@ -18,11 +18,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use smallvec::SmallVec;
 
-use crate::declining::Declining;
-use crate::intercept;
+use crate::interpreter::declining::Declining;
+use crate::interpreter::warnings::Once;
+use crate::modes::intercept;
 use crate::signature::matching::Call;
 use crate::tensor::object::{tensor_class, tensor_type};
-use crate::warnings::Once;
 pub(crate) use places::compiled;
 use seeing::{AsTheyAre, Left, Watching, in_any_mode, innermost, is_shown, is_skipped};
 pub(crate) use seeing::{

@@ -23,7 +23,7 @@ use rushlight::ops::composite::moments;
 use rushlight::program::{Apart, Begun, Program, Refusal};
 
 use crate::error::raise;
-use crate::origin::describe;
+use crate::interpreter::origin::describe;
 use crate::overrides;
 use crate::tensor::object::{as_tensor, wrap};
 use guard::Form;

@@ -5,15 +5,16 @@
 //! which one window was replaced: `window` records that, and the view finds its own edge again
 //! through the base (Note [Views and writes]).
 
+pub(crate) mod repeated;
 mod window;
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::dispatch::batch;
 use crate::dispatch::forward_mode::propagate::Propagation;
 use crate::dispatch::forward_mode::tangents;
 use crate::dispatch::modes::{recording, subclass};
 use crate::dispatch::record::{MakeRule, form, gradient_edges, needed, only_once, records};
-use crate::dispatch::{batch, repeated};
 use crate::error::{Error, Result};
 use crate::graph::following::Known;
 use crate::graph::observe::writes;

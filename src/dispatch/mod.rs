@@ -26,7 +26,6 @@
 
 pub mod accumulate;
 pub mod apply;
-pub(crate) mod attribute_override;
 pub mod batch;
 pub mod binary;
 pub mod composites;
@@ -44,8 +43,6 @@ pub(crate) mod memory_order;
 pub mod modes;
 pub mod operand;
 pub mod record;
-pub(crate) mod repeated;
-pub mod saved_inputs;
 pub mod transform;
 pub mod unary;
 pub mod view;

@@ -18,7 +18,7 @@ pub mod reduction;
 pub mod sampling;
 pub mod sorting;
 
-use self::neural::activation;
+use self::neural::units::activation;
 use self::pointwise::arithmetic;
 use self::pointwise::division;
 use self::pointwise::exp_log;

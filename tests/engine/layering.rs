@@ -52,60 +52,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// The rooms of the bindings: files of each use those of the rooms above it, and each other.
 const BINDINGS: &[(&str, &[&str])] = &[
-    (
-        "interpreter",
-        &["callbacks", "declining", "frame", "origin", "signals", "tensor::number", "unlocked", "warnings"],
-    ),
+    ("interpreter", &["interpreter", "tensor::number"]),
     ("object", &["tensor::object"]),
-    (
-        "values",
-        &[
-            "arguments",
-            "classes",
-            "convert",
-            "device",
-            "dtype",
-            "error",
-            "generator",
-            "limits",
-            "memory",
-            "returns",
-            "signature",
-            "size",
-            "checkpointed",
-        ],
-    ),
-    (
-        "seeing",
-        &[
-            "forward",
-            "intercept",
-            "mapped",
-            "mapping",
-            "mode",
-            "overrides",
-            "profile",
-            "received",
-            "transform",
-        ],
-    ),
-    ("calls", &["body", "callable", "elsewhere", "inventory", "outputs", "tensor::shown", "writes"]),
-    (
-        "graph",
-        &[
-            "anomaly",
-            "backward",
-            "collector",
-            "creation",
-            "descent",
-            "function",
-            "hooks",
-            "inspect",
-            "node",
-            "program",
-            "saved",
-        ],
-    ),
+    ("values", &["error", "signature", "values"]),
+    ("seeing", &["modes", "overrides", "transforms"]),
+    ("calls", &["calls", "tensor::shown"]),
+    ("graph", &["autograd", "program"]),
     ("tensor", &["functions", "tensor"]),
 ];
 
@@ -121,16 +73,16 @@ const UNSAFE: &[&str] = &[
     "src/sharing",
     "src/storage",
     "src/tensor/array",
-    "bindings/src/backward",
-    "bindings/src/callable",
-    "bindings/src/collector",
-    "bindings/src/frame",
-    "bindings/src/mode",
-    "bindings/src/origin",
+    "bindings/src/autograd/backward",
+    "bindings/src/calls/callable",
+    "bindings/src/autograd/collector",
+    "bindings/src/interpreter/frame",
+    "bindings/src/modes/mode",
+    "bindings/src/interpreter/origin",
     "bindings/src/overrides/showing",
     "bindings/src/program/sight",
-    "bindings/src/received",
-    "bindings/src/size",
+    "bindings/src/values/received",
+    "bindings/src/values/size",
     "bindings/src/tensor/construct",
     "bindings/src/tensor/numpy",
     "bindings/src/tensor/object",
@@ -276,7 +228,7 @@ fn the_bindings_have_one_direction() {
         wrong.extend(used_below(module, &source).iter().map(|used| format!("{module} uses {used}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(used_below("error", "use crate::{callable, dtype};"), ["callable"]);
+    assert_eq!(used_below("error", "use crate::{calls::callable, values::dtype};"), ["calls::callable"]);
     assert_eq!(used_below("tensor::object::life", "use crate::tensor::operators;"), ["tensor::operators"]);
     assert!(used_below("tensor::values", "use crate::tensor::object::wrap;").is_empty());
 }

@@ -1,7 +1,7 @@
 //! The switch of anomaly mode.
 use super::entries::function;
-use crate::arguments::Arguments;
-use crate::callable::Function;
+use crate::calls::callable::Function;
+use crate::values::arguments::Arguments;
 use pyo3::prelude::*;
 use rushlight::graph::observe::anomaly;
 

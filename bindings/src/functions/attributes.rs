@@ -2,16 +2,16 @@
 //! with the tensor object itself.
 use super::conversion;
 use super::entries::{function, method};
-use crate::arguments::Arguments;
-use crate::callable::Function;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, UnbatchedTarget};
 use crate::error::raise;
-use crate::outputs::{OutPolicy, UnbatchedTarget};
-use crate::returns::ToPython;
-use crate::size::wrap_size;
 use crate::tensor::history::{detached, forget};
 use crate::tensor::object::{TensorBase, wrap_as};
 use crate::tensor::values::is_true;
-use crate::transform::{is_requiring_allowed, refuse_inside_transform};
+use crate::transforms::transform::{is_requiring_allowed, refuse_inside_transform};
+use crate::values::arguments::Arguments;
+use crate::values::returns::ToPython;
+use crate::values::size::wrap_size;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};

@@ -1,11 +1,11 @@
 //! Functions that are other operations in a row.
 use super::entries::{both, function, in_place, inner, method};
-use crate::arguments::Arguments;
-use crate::callable::Function;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, Shape, types};
 use crate::error::raise;
-use crate::outputs::{OutPolicy, Shape, types};
-use crate::returns::ToPython;
-use crate::warnings::Once;
+use crate::interpreter::warnings::Once;
+use crate::values::arguments::Arguments;
+use crate::values::returns::ToPython;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use rushlight::dispatch::in_place as writing;

@@ -1,15 +1,15 @@
 //! Tensors from Python data and from numpy: `tensor` and its kin. How data is read is in
 //! `tensor::construct` and `tensor::numpy`.
 use super::entries::function;
-use crate::arguments::Arguments;
-use crate::callable::Function;
-use crate::device::Device;
+use crate::calls::callable::Function;
 use crate::error::raise;
-use crate::returns::ToPython;
+use crate::values::arguments::Arguments;
+use crate::values::device::Device;
+use crate::values::returns::ToPython;
 use rushlight::ops::creation::cast;
 
+use crate::interpreter::warnings::Once;
 use crate::tensor::{construct, numpy, object};
-use crate::warnings::Once;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rushlight::Tensor;

@@ -1,14 +1,14 @@
 //! Methods that give a tensor in another element type, and `to`, which torch lets name anything.
 use super::entries::method;
-use crate::arguments::Arguments;
-use crate::body::Call;
-use crate::callable::Function;
-use crate::device::{Device, MemoryFormat};
-use crate::dtype::{as_dtype, tensor_type_name};
-use crate::returns::ToPython;
+use crate::calls::body::Call;
+use crate::calls::callable::Function;
+use crate::interpreter::warnings::Once;
 use crate::tensor::numpy::to_numpy;
 use crate::tensor::object::tensor_class;
-use crate::warnings::Once;
+use crate::values::arguments::Arguments;
+use crate::values::device::{Device, MemoryFormat};
+use crate::values::dtype::{as_dtype, tensor_type_name};
+use crate::values::returns::ToPython;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};

@@ -1,9 +1,9 @@
 //! What views show, in memory of its own, and parts that are no views.
 use super::entries::{both, function};
-use crate::arguments::Arguments;
-use crate::callable::Function;
-use crate::outputs::{OutPolicy, Shape, types};
-use crate::returns::ToPython;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, Shape, types};
+use crate::values::arguments::Arguments;
+use crate::values::returns::ToPython;
 use pyo3::prelude::*;
 use std::sync::Arc;
 

@@ -2,11 +2,11 @@
 use super::conversion;
 use super::entries::{function, inner, method};
 use super::factory::{made, made_like, options};
-use crate::arguments::Arguments;
-use crate::callable::Function;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, Shape, types};
 use crate::error::raise;
-use crate::outputs::{OutPolicy, Shape, types};
-use crate::returns::ToPython;
+use crate::values::arguments::Arguments;
+use crate::values::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dispatch::default_dtype;

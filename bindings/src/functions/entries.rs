@@ -1,11 +1,11 @@
 //! Short ways to write entries of the tables, and bodies that several of them share.
 
-use crate::arguments::Arguments;
-use crate::body::{Body, Call};
-use crate::callable::{FUNCTION, Function, METHOD, NN};
+use crate::calls::body::{Body, Call};
+use crate::calls::callable::{FUNCTION, Function, METHOD, NN};
+use crate::calls::outputs::OutPolicy;
 use crate::error::raise;
-use crate::outputs::OutPolicy;
-use crate::returns::ToPython;
+use crate::values::arguments::Arguments;
+use crate::values::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dispatch::in_place::first_refusal;
 

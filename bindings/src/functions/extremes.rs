@@ -1,10 +1,10 @@
 //! Reductions that choose an element.
 use super::entries::both;
-use crate::arguments::Arguments;
-use crate::callable::Function;
-use crate::outputs::{OutPolicy, types};
-use crate::returns::{ToPython, named};
-use crate::writes::OtherArguments;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, types};
+use crate::calls::writes::OtherArguments;
+use crate::values::arguments::Arguments;
+use crate::values::returns::{ToPython, named};
 use pyo3::prelude::*;
 use rushlight::ops;
 use rushlight::ops::reduction::{extremes_along, extremes_over};

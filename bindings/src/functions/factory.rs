@@ -1,11 +1,11 @@
 //! What every function that makes a tensor takes: element type, layout, device, pinned memory, and
 //! whether gradients are wanted.
 use super::conversion;
-use crate::arguments::Arguments;
-use crate::device::Device;
 use crate::error::raise;
-use crate::generator::Generator;
-use crate::returns::ToPython;
+use crate::values::arguments::Arguments;
+use crate::values::device::Device;
+use crate::values::generator::Generator;
+use crate::values::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dispatch::batch;

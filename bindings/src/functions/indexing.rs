@@ -1,12 +1,12 @@
 //! Elements named by indices and masks: `gather`, `scatter`, `index_*`, `masked_*`, `take`.
 use super::entries::{both, in_place, inner, method};
-use crate::arguments::Arguments;
-use crate::callable::Function;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, UnbatchedTarget, types};
+use crate::calls::writes::warn_repeated;
 use crate::error::raise;
-use crate::outputs::{OutPolicy, UnbatchedTarget, types};
-use crate::returns::ToPython;
-use crate::warnings::Once;
-use crate::writes::warn_repeated;
+use crate::interpreter::warnings::Once;
+use crate::values::arguments::Arguments;
+use crate::values::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::Tensor;

@@ -3,44 +3,33 @@
 //! say how arguments become a call.
 
 mod anomaly;
-mod arithmetic;
 mod attributes;
-mod blends;
-mod bounds;
-mod complexes;
 mod composites;
 mod construction;
 mod conversion;
 mod copies;
 mod creation;
-mod elementwise;
 mod entries;
 mod extremes;
-mod factors;
 mod factory;
-mod images;
 mod indexing;
-mod linalg;
-mod losses;
-mod mathematics;
-mod neural;
+mod layers;
+mod matrices;
 mod orders;
 mod parts;
-mod pooling;
-mod products;
+mod pointwise;
 mod random;
 mod reductions;
 mod spreads;
 mod superseded;
-mod units;
 mod views;
 
-use crate::body::Body;
-use crate::callable::{self, FUNCTION, Function, METHOD};
-use crate::outputs::{OutPolicy, types};
+use crate::calls::body::Body;
+use crate::calls::callable::{self, FUNCTION, Function, METHOD};
+use crate::calls::outputs::{OutPolicy, types};
 use crate::tensor::object::TensorBase;
 use crate::tensor::shown;
-pub(crate) use complexes::{is_conj, is_neg};
+pub(crate) use pointwise::complexes::{is_conj, is_neg};
 use pyo3::prelude::*;
 use rushlight::dispatch::unary::Integers;
 use rushlight::ops;
@@ -48,39 +37,39 @@ use rushlight::ops;
 /// The families.
 static TABLES: &[&[Function]] = &[
     anomaly::TABLE,
-    arithmetic::TABLE,
+    pointwise::arithmetic::TABLE,
     attributes::TABLE,
-    blends::PAIRS,
-    blends::TABLE,
-    bounds::TABLE,
-    complexes::TABLE,
+    pointwise::blends::PAIRS,
+    pointwise::blends::TABLE,
+    pointwise::bounds::TABLE,
+    pointwise::complexes::TABLE,
     composites::TABLE,
     construction::TABLE,
     conversion::TABLE,
     copies::TABLE,
     creation::TABLE,
-    elementwise::CHOICES,
-    elementwise::PAIRS,
-    elementwise::STRICT,
-    elementwise::TESTS,
+    pointwise::elementwise::CHOICES,
+    pointwise::elementwise::PAIRS,
+    pointwise::elementwise::STRICT,
+    pointwise::elementwise::TESTS,
     extremes::TABLE,
-    factors::TABLE,
-    images::TABLE,
+    matrices::factors::TABLE,
+    layers::images::TABLE,
     indexing::TABLE,
-    linalg::TABLE,
-    losses::TABLE,
-    mathematics::TABLE,
-    neural::TABLE,
+    matrices::linalg::TABLE,
+    layers::losses::TABLE,
+    pointwise::mathematics::TABLE,
+    layers::neural::TABLE,
     orders::TABLE,
     parts::TABLE,
-    pooling::TABLE,
-    products::TABLE,
+    layers::pooling::TABLE,
+    matrices::products::TABLE,
     random::TABLE,
     reductions::TABLE,
     spreads::TABLE,
     superseded::TABLE,
-    units::PAIRS,
-    units::TABLE,
+    layers::units::PAIRS,
+    layers::units::TABLE,
     views::TABLE,
 ];
 

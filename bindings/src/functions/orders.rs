@@ -1,10 +1,10 @@
 //! Elements by their order, running extremes, sums that pass over what is not a number.
 use super::entries::{both, function, method};
-use crate::arguments::Arguments;
-use crate::callable::Function;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, types};
 use crate::error::raise;
-use crate::outputs::{OutPolicy, types};
-use crate::returns::{Named, ToPython};
+use crate::values::arguments::Arguments;
+use crate::values::returns::{Named, ToPython};
 use pyo3::prelude::*;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::composite::statistics::{Between, Quantile, quantile};

@@ -1,10 +1,10 @@
 //! Parts of a tensor, elements at other places, and several tensors as one.
 use super::entries::{both, function, method};
-use crate::arguments::Arguments;
-use crate::callable::Function;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, types};
 use crate::error::raise;
-use crate::outputs::{OutPolicy, types};
-use crate::returns::ToPython;
+use crate::values::arguments::Arguments;
+use crate::values::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
 use rushlight::ops::geometry::split::Sections;

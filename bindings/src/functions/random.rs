@@ -1,12 +1,12 @@
 //! Random tensors, and the generator that they are drawn from where none is named.
 use super::entries::{both, function, method};
 use super::factory::{generator, made, made_like, options};
-use crate::arguments::Arguments;
-use crate::callable::Function;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, Shape, UnbatchedTarget, types};
 use crate::error::raise;
-use crate::generator::{self, Generator};
-use crate::outputs::{OutPolicy, Shape, UnbatchedTarget, types};
-use crate::returns::ToPython;
+use crate::values::arguments::Arguments;
+use crate::values::generator::{self, Generator};
+use crate::values::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;

@@ -1,10 +1,10 @@
 //! Reductions, scans and softmax. What chooses or measures is in `extremes` and `spreads`.
 use super::entries::{self, both, function, method};
-use crate::arguments::Arguments;
-use crate::callable::Function;
-use crate::convert::Ints;
-use crate::outputs::{OutPolicy, types};
-use crate::returns::ToPython;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, types};
+use crate::values::arguments::Arguments;
+use crate::values::convert::Ints;
+use crate::values::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dtype::DType;
 use rushlight::ops::neural::softmax;

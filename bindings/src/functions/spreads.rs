@@ -1,10 +1,10 @@
 //! Variances, standard deviations and norms.
 use super::entries::{both, function, inner};
-use crate::arguments::Arguments;
-use crate::callable::Function;
-use crate::convert::Ints;
-use crate::outputs::{OutPolicy, types};
-use crate::returns::ToPython;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, types};
+use crate::values::arguments::Arguments;
+use crate::values::convert::Ints;
+use crate::values::returns::ToPython;
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyString;

@@ -1,9 +1,9 @@
 //! Linear algebra under its former names, and what is told of these.
 use super::entries::both;
-use crate::callable::Function;
-use crate::outputs::{OutPolicy, Placed, types};
-use crate::returns::{ToPython, named};
-use crate::warnings::Superseded;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, Placed, types};
+use crate::interpreter::warnings::Superseded;
+use crate::values::returns::{ToPython, named};
 use rushlight::ops::linalg::cholesky::cholesky;
 use rushlight::ops::linalg::elimination::lu_solve;
 use rushlight::ops::linalg::matmul::outer;

@@ -1,14 +1,14 @@
 //! Views and copies: shapes, the order of dimensions, `clone`, `copy_`, `fill_`.
 use super::conversion::{cloned, format, warn_of_lost_part};
 use super::entries::{both, in_own_order, in_place, method};
-use crate::arguments::Arguments;
-use crate::callable::Function;
+use crate::autograd::node::alone;
+use crate::calls::callable::Function;
+use crate::calls::outputs::{OutPolicy, UnbatchedTarget};
 use crate::error::raise;
-use crate::memory::elements_of;
-use crate::node::alone;
-use crate::outputs::{OutPolicy, UnbatchedTarget};
-use crate::returns::ToPython;
-use crate::warnings::Once;
+use crate::interpreter::warnings::Once;
+use crate::values::arguments::Arguments;
+use crate::values::memory::elements_of;
+use crate::values::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::ops::creation::cast;

@@ -18,11 +18,11 @@ use pyo3::types::{PyFunction, PyString, PyType};
 use super::bound::{self, Asked};
 use super::takes::Takes;
 use super::{Watching, handler, in_any_mode, offer_as_given, places};
-use crate::dtype::ElementType;
-use crate::received::seen;
 use crate::signature::Form;
 use crate::signature::matching::Call;
 use crate::tensor::object::{guarded, guarded_status, tensor_type};
+use crate::values::dtype::ElementType;
+use crate::values::received::seen;
 
 /// Its memory, as the interpreter knows it. It takes no part in the collection of circles: functions of
 /// modules live as long as these.

@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use super::{annotated, places};
-use crate::convert;
 use crate::signature::errors::explain;
 use crate::signature::matching::{Call, Slots, assign};
 use crate::signature::{Form, Kind, Signature, grammar};
+use crate::values::convert;
 
 /// The signatures of a function, and the name by which it refuses anything else.
 pub(super) struct Takes {

@@ -1,9 +1,9 @@
 //! Whether a value is of a parameter's kind. Exact types are looked at first; numpy's scalars,
 //! recognised without importing numpy, last.
 use super::Kind;
-use crate::classes::{is_a, type_name};
-use crate::dtype::as_dtype;
 use crate::tensor::object::as_tensor;
+use crate::values::classes::{is_a, type_name};
+use crate::values::dtype::as_dtype;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};

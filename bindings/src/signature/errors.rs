@@ -2,7 +2,7 @@
 //! or the list of all, is decided here; the list itself is written by `listing`.
 use super::matching::{Call, Mismatch, Slots, Source, assign, is_named};
 use super::{Form, Parameter, Signature, listing};
-use crate::classes::type_name;
+use crate::values::classes::type_name;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 

@@ -6,7 +6,7 @@
 use super::Signature;
 use super::matching::Call;
 use super::order;
-use crate::classes::type_name;
+use crate::values::classes::type_name;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use std::fmt::Write;

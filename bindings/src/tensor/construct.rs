@@ -22,13 +22,13 @@ use rushlight::{Tensor, dispatch};
 
 use super::object::as_tensor;
 use super::{numpy, values};
-use crate::classes::{is_a, type_name};
-use crate::device::Device;
 use crate::error::raise;
-use crate::memory::elements_of;
-use crate::signals::Listening;
+use crate::interpreter::signals::Listening;
 use crate::signature::Kind;
-use crate::size::is_size;
+use crate::values::classes::{is_a, type_name};
+use crate::values::device::Device;
+use crate::values::memory::elements_of;
+use crate::values::size::is_size;
 
 /// The most dimensions that a nested sequence may have.
 const MAX_DIMS: usize = 128;

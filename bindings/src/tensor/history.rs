@@ -15,14 +15,14 @@ use rushlight::{Error, Tensor};
 use smallvec::smallvec;
 
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
-use crate::dtype::{as_dtype, wrap_dtype};
+use crate::autograd::hooks::{PythonHook, RemovableHandle, only_hook};
+use crate::autograd::node::wrap_node;
+use crate::calls::writes::{self, OtherArguments};
 use crate::error::raise;
-use crate::hooks::{PythonHook, RemovableHandle, only_hook};
-use crate::intercept::settle_method;
-use crate::node::wrap_node;
+use crate::modes::intercept::settle_method;
 use crate::overrides::{self, Method};
-use crate::transform::refuse_inside_transform;
-use crate::writes::{self, OtherArguments};
+use crate::transforms::transform::refuse_inside_transform;
+use crate::values::dtype::{as_dtype, wrap_dtype};
 
 const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
 const NON_LEAF: &str = "you can only change requires_grad flags of leaf variables.";

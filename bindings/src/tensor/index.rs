@@ -16,10 +16,10 @@ use rushlight::ops::{Operand, Value};
 use super::construct::{from_sequence, is_sequence};
 use super::numpy;
 use super::object::as_tensor;
-use crate::classes::type_name;
-use crate::dtype::tensor_type_name;
+use crate::calls::writes::{self, OtherArguments, warn_repeated};
 use crate::error::raise;
-use crate::writes::{self, OtherArguments, warn_repeated};
+use crate::values::classes::type_name;
+use crate::values::dtype::tensor_type_name;
 
 const NOT_AN_INDEX: &str =
     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices";

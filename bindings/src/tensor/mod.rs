@@ -14,7 +14,9 @@ pub(crate) mod values;
 
 use pyo3::prelude::*;
 
-use crate::{collector, error, intercept, overrides};
+use crate::autograd::collector;
+use crate::modes::intercept;
+use crate::{error, overrides};
 
 /// Makes the type `rushlight.Tensor`, and tells objects of it what the other rooms do in their lives.
 pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {

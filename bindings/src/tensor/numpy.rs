@@ -22,8 +22,8 @@ use rushlight::tensor::Array;
 use super::object::{TensorBase, wrap};
 use super::values::{check_allocated, check_memory};
 use crate::error::raise;
-use crate::intercept::check_unminded;
-use crate::warnings::Once;
+use crate::interpreter::warnings::Once;
+use crate::modes::intercept::check_unminded;
 
 const UNWRITABLE: &std::ffi::CStr = c"The given NumPy array is not writable, and PyTorch does not support \
     non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to \

@@ -28,7 +28,7 @@ use super::object::{borrow, guarded, guarded_status, slot, wrap_raw};
 use super::values;
 use crate::error::raise;
 use crate::overrides::{self, Method};
-use crate::returns::ToPython;
+use crate::values::returns::ToPython;
 use kinds::{binary, declined, in_place, operand, plain, unary};
 use seen::{Operator, may_see, offered, offered_alone};
 

@@ -17,7 +17,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use smallvec::SmallVec;
 
 use super::object::{guarded, guarded_status, tensor_type};
-use crate::callable::{self, Callable};
+use crate::calls::callable::{self, Callable};
 use crate::overrides;
 use crate::signature::Form;
 use crate::signature::matching::Call;

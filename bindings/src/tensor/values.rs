@@ -16,10 +16,10 @@ use rushlight::{Error, Result, Tensor};
 use super::number::number;
 use super::object::{TensorBase, wrap};
 use crate::error::{carry, raise};
-use crate::intercept::{check_unminded, settle_method};
-use crate::returns::ToPython;
-use crate::signals::Listening;
-use crate::warnings::Once;
+use crate::interpreter::signals::Listening;
+use crate::interpreter::warnings::Once;
+use crate::modes::intercept::{check_unminded, settle_method};
+use crate::values::returns::ToPython;
 
 #[pymethods]
 impl TensorBase {

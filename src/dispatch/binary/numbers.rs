@@ -2,10 +2,11 @@
 //! arrays and numbers.
 
 use super::Elementwise2;
+use crate::dispatch::in_place::repeated;
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
 use crate::dispatch::operand::Numbers;
-use crate::dispatch::{repeated, unary};
+use crate::dispatch::unary;
 use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::math::Arithmetic;

@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::saved_inputs;
+use crate::dispatch::composites::saved_inputs::{LoadedInputs, SavedInputs};
 use crate::dispatch::memory_order;
-use crate::dispatch::saved_inputs;
-use crate::dispatch::saved_inputs::{LoadedInputs, SavedInputs};
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, mode};
 use crate::shape::{Layout, SharedLayout};

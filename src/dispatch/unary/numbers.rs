@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 
 use super::{Elementwise, Integers, OutputStrides};
+use crate::dispatch::default_dtype;
+use crate::dispatch::in_place::repeated;
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
-use crate::dispatch::{default_dtype, repeated};
 use crate::dtype::{Bool, Complex, DType, Element, Real};
 use crate::error::Result;
 use crate::kernels::pointwise::math::Arithmetic;

@@ -2,9 +2,9 @@
 
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
+use crate::dispatch::composites::saved_inputs::LoadedInputs;
 use crate::dispatch::operand::Operand;
 use crate::dispatch::record::records;
-use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::dispatch::{in_place, view};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};

@@ -9,7 +9,7 @@ use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
-use crate::dispatch::saved_inputs::LoadedInputs;
+use crate::dispatch::composites::saved_inputs::LoadedInputs;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;

@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
-use crate::dispatch::saved_inputs::LoadedInputs;
+use crate::dispatch::composites::saved_inputs::LoadedInputs;
 use crate::dispatch::unary;
 use crate::error::Result;
 use crate::graph::Attributes;

@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
+use crate::dispatch::composites::saved_inputs::LoadedInputs;
 use crate::dispatch::operand::Operand;
-use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@
 use crate::dispatch::binary;
 use std::borrow::Cow;
 
-use crate::dispatch::repeated;
+use crate::dispatch::in_place::repeated;
 use crate::dtype::{Bool, Category, Complex, DType, Element, Scalar};
 use crate::error::Result;
 use crate::kernels::geometry::moves;

@@ -4,9 +4,9 @@ use crate::ops::geometry::strided;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::attribute_override::{ViewWithAttributes, apply_one_with_attributes};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::attribute_override::{ViewWithAttributes, apply_one_with_attributes};
 use crate::dispatch::view::{ViewKind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;

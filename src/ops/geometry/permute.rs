@@ -3,8 +3,8 @@
 use crate::ops::geometry::reshape;
 use smallvec::SmallVec;
 
-use crate::dispatch::attribute_override::ViewWithAttributes;
 use crate::dispatch::batch;
+use crate::dispatch::composites::attribute_override::ViewWithAttributes;
 use crate::dispatch::view::{ViewKind, apply, apply_in_place};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;

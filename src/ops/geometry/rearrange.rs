@@ -4,8 +4,8 @@ use ndarray::Axis;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::attribute_override::apply_one_with_attributes;
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dispatch::{batch, binary, long_work, memory_order};
 use crate::dtype::DType;
 use crate::error::{Error, Result};

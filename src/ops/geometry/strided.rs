@@ -5,9 +5,9 @@ use crate::dispatch::view;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::attribute_override::apply_one_with_attributes;
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dispatch::in_place;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};

@@ -11,7 +11,6 @@ macro_rules! over {
 }
 
 pub mod add_products;
-mod alone;
 pub(crate) mod bilinear;
 pub mod cholesky;
 pub mod determinant;
@@ -30,6 +29,7 @@ pub mod singular;
 pub mod solve;
 pub mod symmetric;
 pub mod triangular;
+mod values_only;
 
 use ndarray::ArrayView2;
 

@@ -2,8 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::alone::{Values, alone};
 use super::elimination::three;
+use super::values_only::{Values, alone};
 use super::{
     Matrices, adjoint, as_column, as_row, check_matrix, check_phase, diagonal, imaginary_diagonal, place,
 };

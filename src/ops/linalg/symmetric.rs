@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::alone::{Values, alone};
+use super::values_only::{Values, alone};
 use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square, place};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
 use crate::dispatch::batch;

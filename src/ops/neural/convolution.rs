@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::convolution_gradients;
 use super::correlation::{Correlation, Geometry, Role, same_type};
-use super::{convolution_gradients, pad};
+use super::images::pad;
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::memory_order;

@@ -1,10 +1,10 @@
 //! Products, quotients and differences of two tensors, weighed and added to a third.
 
 use crate::dispatch::composites::pointwise::{Pointwise, apply};
+use crate::dispatch::composites::saved_inputs::LoadedInputs;
 use crate::dispatch::fused::fused;
 use crate::dispatch::in_place;
 use crate::dispatch::operand::{Operand, result_type};
-use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;

@@ -3,8 +3,8 @@
 
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
+use crate::dispatch::composites::saved_inputs::LoadedInputs;
 use crate::dispatch::operand::Operand;
-use crate::dispatch::saved_inputs::LoadedInputs;
 use crate::dtype::Scalar;
 use crate::error::Result;
 use crate::graph::shown::shown;

@@ -8,8 +8,8 @@ use crate::ops::pointwise::logical;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::attribute_override::apply_one_with_attributes;
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};

@@ -5,12 +5,12 @@ use rushlight::ops::geometry::part;
 use rushlight::ops::neural::attention::{Answering, attention};
 use rushlight::ops::neural::convolution::{Options, convolution};
 use rushlight::ops::neural::embedding::embedding;
-use rushlight::ops::neural::fold::{Sliding, fold, unfold};
-use rushlight::ops::neural::max_pool::{adaptive_max_pool, max_pool};
-use rushlight::ops::neural::mean_pool::{Pool, adaptive_mean_pool, mean_pool};
+use rushlight::ops::neural::images::fold::{Sliding, fold, unfold};
+use rushlight::ops::neural::images::pad::{Inner, constant_pad, inner_pad};
+use rushlight::ops::neural::images::upsample::{Between, upsample};
 use rushlight::ops::neural::normalise::{Affine, Running, batch_norm, group_norm, layer_norm};
-use rushlight::ops::neural::pad::{Inner, constant_pad, inner_pad};
-use rushlight::ops::neural::upsample::{Between, upsample};
+use rushlight::ops::neural::pooling::max_pool::{adaptive_max_pool, max_pool};
+use rushlight::ops::neural::pooling::mean_pool::{Pool, adaptive_mean_pool, mean_pool};
 use rushlight::{Result, Tensor};
 
 use super::{Sample, positive, sample, signed};

@@ -14,7 +14,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
-use crate::ops::neural::smooth_units::LogSigmoid;
+use crate::ops::neural::units::smooth_units::LogSigmoid;
 use crate::ops::{add, mul, neg, sigmoid, sub};
 use crate::shape;
 use crate::tensor::Tensor;

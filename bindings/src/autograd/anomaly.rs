@@ -1,0 +1,79 @@
+//! Anomaly mode as Python asks for it and is told of failures: the tracebacks of the nodes that
+//! failed are shown as warnings, in torch's words, and added to the exception.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use rushlight::Error;
+use rushlight::graph::NodeRef;
+use rushlight::graph::observe::anomaly;
+use rushlight::graph::observe::anomaly::{Observer, register_observer};
+use rushlight::origin::Stack;
+
+use crate::autograd::node::wrap_node;
+use crate::error::{carry, raise};
+use crate::interpreter::origin;
+
+/// How many nodes back, derivative by derivative, a failure is followed.
+const GENERATIONS: usize = 100;
+
+/// Tells the engine who observes.
+pub(crate) fn listen() {
+    register_observer(Observer { stack: origin::stack, failed });
+}
+
+/// Tell whether anomaly mode is on.
+#[pyfunction]
+pub(crate) fn is_anomaly_enabled() -> bool {
+    anomaly::is_enabled()
+}
+
+/// Tell whether anomaly mode, when it is on, looks for gradients that are not numbers.
+#[pyfunction]
+pub(crate) fn is_anomaly_check_nan_enabled() -> bool {
+    anomaly::checks_nan()
+}
+
+fn failed(node: &NodeRef, error: Box<Error>) -> Box<Error> {
+    let exception = raise(error);
+    Python::attach(|py| {
+        if let Err(broken) = tell(py, node, &exception) {
+            // A warning that was made an exception must not hide the failure.
+            broken.display(py);
+        }
+    });
+    carry(exception)
+}
+
+fn tell(py: Python<'_>, node: &NodeRef, exception: &PyErr) -> PyResult<()> {
+    let trace = node.trace();
+    let own = lines(py, trace.map(|trace| &trace.stack))?;
+    let generations = PyList::new(py, [(node.name(), own)])?;
+    let mut next = trace.and_then(|trace| trace.parent.as_deref());
+    for _ in 1..GENERATIONS {
+        let Some(parent) = next else { break };
+        generations.append((parent.name.as_str(), lines(py, parent.stack.as_ref())?))?;
+        next = parent.parent.as_deref();
+    }
+    let arguments = (exception.value(py), generations);
+    py.import("rushlight._origins")?.call_method1("tell_of_anomaly", arguments)?;
+    Ok(())
+}
+
+/// The lines of a traceback, outermost first; `None` if there is none.
+fn lines<'py>(py: Python<'py>, stack: Option<&Stack>) -> PyResult<Bound<'py, PyAny>> {
+    let Some(stack) = stack else { return Ok(py.None().into_bound(py)) };
+    let origins = stack.places().rev().map(|origin| origin::describe(py, origin));
+    let origins = PyList::new(py, origins.collect::<PyResult<Vec<_>>>()?)?;
+    py.import("rushlight._origins")?.call_method1("format_stack", (origins,))
+}
+
+/// Puts into a node's metadata what anomaly mode keeps of it, under torch's names.
+pub(crate) fn fill(metadata: &Bound<'_, PyDict>, node: &NodeRef) -> PyResult<()> {
+    let Some(trace) = node.trace() else { return Ok(()) };
+    let py = metadata.py();
+    metadata.set_item("traceback_", lines(py, Some(&trace.stack))?)?;
+    if let Some(parent) = trace.parent.as_ref().and_then(|parent| NodeRef::upgrade(parent.node)) {
+        metadata.set_item("parent_", wrap_node(py, &parent)?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Optimiser steps: all parameters of a group updated, or their gradients cleared, in one call.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use rushlight::Tensor;
+use rushlight::kernels::neural::descent::{RmsProp, Sgd, Way};
+use rushlight::ops::neural::descent::{Descent, Step};
+use smallvec::SmallVec;
+
+use crate::error::raise;
+use crate::overrides::{ever, is_watched};
+use crate::tensor::object::as_tensor;
+use crate::values::returns::ToPython;
+
+/// An optimiser by its name, with its numbers.
+fn named(name: &str, numbers: &[f64]) -> Option<Descent> {
+    Some(match (name, numbers) {
+        ("sgd", &[rate, momentum, dampening, nesterov]) => {
+            Descent::Sgd(Sgd { rate, momentum, dampening, nesterov: nesterov != 0.0 })
+        }
+        ("adam", &[rate, first, second, eps, decay, amsgrad]) => {
+            Descent::Adam { rate, betas: [first, second], eps, decay, amsgrad: amsgrad != 0.0 }
+        }
+        ("rmsprop", &[rate, alpha, eps, momentum, centred]) => {
+            Descent::RmsProp(RmsProp { rate, alpha, eps, momentum }, centred != 0.0)
+        }
+        ("adagrad", &[rate, decay, eps]) => Descent::Adagrad { rate, decay, eps },
+        _ => return None,
+    })
+}
+
+/// What an optimiser remembers of a parameter.
+struct Memory<'py> {
+    state: &'py Bound<'py, PyDict>,
+    names: SmallVec<[Bound<'py, PyString>; 3]>,
+    count: Option<Bound<'py, PyString>>,
+}
+
+/// A count of steps, if there is one, and what else is remembered of a parameter.
+type States = (Option<Tensor>, SmallVec<[Tensor; 3]>);
+
+impl<'py> Memory<'py> {
+    /// The count of steps and the states of a parameter: none if any is missing, or is to be shown to somebody.
+    fn of(&self, parameter: &Bound<'py, PyAny>) -> PyResult<Option<States>> {
+        let mut states = SmallVec::new();
+        if self.names.is_empty() && self.count.is_none() {
+            return Ok(Some((None, states)));
+        }
+        let Some(entry) = self.state.get_item(parameter)? else { return Ok(None) };
+        let Ok(entry) = entry.cast_into::<PyDict>() else { return Ok(None) };
+        let count = match &self.count {
+            None => None,
+            Some(name) => match tensor_of(&entry, name)? {
+                None => return Ok(None),
+                count => count,
+            },
+        };
+        for name in &self.names {
+            let Some(state) = tensor_of(&entry, name)? else { return Ok(None) };
+            states.push(state);
+        }
+        Ok(Some((count, states)))
+    }
+}
+
+fn tensor_of(entry: &Bound<'_, PyDict>, name: &Bound<'_, PyString>) -> PyResult<Option<Tensor>> {
+    let Some(value) = entry.get_item(name)? else { return Ok(None) };
+    if is_watched(&value)? {
+        return Ok(None);
+    }
+    Ok(as_tensor(&value).cloned())
+}
+
+/// Whether the class of a gradient wants to see what is done with it.
+fn is_watched_gradient(py: Python<'_>, gradient: &Tensor) -> PyResult<bool> {
+    match ever() {
+        true => is_watched(gradient.clone().answer(py)?.bind(py)),
+        false => Ok(false),
+    }
+}
+
+/// Take a step with each of the parameters from `start` on that have gradients; return where it ends: at one whose
+/// step has to be written in operations.
+///
+/// `state` has what the optimiser remembers of each, `toward` whether the aim is a maximum, and how much of a
+/// parameter is added to its gradient.
+#[pyfunction]
+#[pyo3(name = "_descend")]
+pub(crate) fn descend<'py>(
+    py: Python<'py>,
+    name: &str,
+    numbers: Vec<f64>,
+    toward: (bool, f64),
+    parameters: &Bound<'py, PyAny>,
+    start: usize,
+    state: &Bound<'py, PyAny>,
+) -> PyResult<usize> {
+    let Ok(state) = state.cast::<PyDict>() else { return Ok(start) };
+    let Some(descent) = named(name, &numbers) else { return Ok(start) };
+    let way = Way { is_upward: toward.0, decay: toward.1 };
+    let names = descent.states().iter().map(|name| PyString::intern(py, name)).collect();
+    let count = descent.counts().then(|| PyString::intern(py, "step"));
+    let memory = Memory { state, names, count };
+    each_from(parameters, start, |object, parameter| {
+        let Some(gradient) = parameter.grad() else { return Ok(true) };
+        let Some((count, states)) = memory.of(object)? else { return Ok(false) };
+        let step = Step { parameter, gradient: &gradient, count: count.as_ref(), states: &states };
+        Ok(!is_watched_gradient(py, &gradient)? && step.take(&descent, way).map_err(raise)?)
+    })
+}
+
+/// Does something with each of the parameters from `start` on; answers where it ends: at one that is no tensor, whose
+/// class wants to see it, or with which it could not be done.
+fn each_from<'py>(
+    parameters: &Bound<'py, PyAny>,
+    start: usize,
+    mut done: impl FnMut(&Bound<'py, PyAny>, &Tensor) -> PyResult<bool>,
+) -> PyResult<usize> {
+    let Ok(parameters) = parameters.cast::<PyList>() else { return Ok(start) };
+    // The list may become shorter meanwhile, if looking a parameter up runs a program.
+    let mut index = start;
+    while index < parameters.len() {
+        let object = parameters.get_item(index)?;
+        let Some(parameter) = as_tensor(&object) else { break };
+        if is_watched(&object)? || !done(&object, parameter)? {
+            break;
+        }
+        index += 1;
+    }
+    Ok(index)
+}
+
+/// Forget the gradients of the parameters from `start` on; return where it ends: at one whose class wants to see it.
+#[pyfunction]
+#[pyo3(name = "_drop_gradients")]
+pub(crate) fn drop_gradients(parameters: &Bound<'_, PyAny>, start: usize) -> PyResult<usize> {
+    each_from(parameters, start, |_, parameter| {
+        if parameter.grad().is_some() {
+            parameter.replace_grad(None);
+        }
+        Ok(true)
+    })
+}

@@ -1,0 +1,8 @@
+//! Calls of functions and methods, from the interpreter to the engine; writes to `out=`.
+
+pub(crate) mod body;
+pub(crate) mod callable;
+pub(crate) mod elsewhere;
+pub(crate) mod inventory;
+pub(crate) mod outputs;
+pub(crate) mod writes;

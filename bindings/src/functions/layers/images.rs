@@ -1,0 +1,108 @@
+//! Images: padded, taken apart into windows and put together, in other sizes, with channels for pixels.
+
+use crate::calls::callable::Function;
+use crate::functions::entries::{function, inner, method, shared};
+use crate::values::arguments::Arguments;
+use crate::values::returns::ToPython;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rushlight::ops::geometry::part;
+use rushlight::ops::neural::images::fold::{Sliding, fold, unfold};
+use rushlight::ops::neural::images::pad::{Inner, constant_pad, inner_pad};
+use rushlight::ops::neural::images::shuffle::{channel_shuffle, pixel_shuffle, pixel_unshuffle};
+use rushlight::ops::neural::images::upsample::{Between, Filter, upsample};
+
+const INNER: &[&str] = &["(Tensor self, int[] padding, *, Tensor out=None)"];
+
+/// The entries.
+pub(in crate::functions) const TABLE: &[Function] = &[
+    function(
+        "constant_pad_nd",
+        &["(Tensor input, int[] pad, Number value=0)"],
+        "The tensor with a number around it.",
+        |a| constant_pad(a.tensor(0)?, &a.ints(1)?, a.number(2)?).answer(a.py()),
+    ),
+    inner("reflection_pad", INNER, "The tensor with itself in mirrors around it.", |a| {
+        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Reflection).answer(a.py())
+    }),
+    inner("replication_pad", INNER, "The tensor with its edges around it.", |a| {
+        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Replication).answer(a.py())
+    }),
+    inner(
+        "im2col",
+        &[
+            "(Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
+        ],
+        "The windows of an image as columns.",
+        |a| unfold(a.tensor(0)?, &sliding(a, 1)?).answer(a.py()),
+    ),
+    inner(
+        "col2im",
+        &[
+            "(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
+        ],
+        "Columns added to where they came from.",
+        |a| fold(a.tensor(0)?, two(a, 1)?, &sliding(a, 2)?).answer(a.py()),
+    ),
+    inner(
+        "upsample",
+        &["(Tensor input, int[] output_size, str mode, bool align_corners=False, object scale_factors=None)"],
+        "The last dimensions in other sizes.",
+        upsampled,
+    ),
+    shared("channel_shuffle", &["(Tensor input, int groups)"], "Channels of groups in turn.", |a| {
+        channel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py())
+    }),
+    shared(
+        "pixel_shuffle",
+        &["(Tensor input, int upscale_factor)"],
+        "Channels as parts of larger images.",
+        |a| pixel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
+    ),
+    shared(
+        "pixel_unshuffle",
+        &["(Tensor input, int downscale_factor)"],
+        "Parts of images as channels.",
+        |a| pixel_unshuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
+    ),
+    method(
+        "unfold",
+        &["(Tensor input, int dimension, int size, int step)"],
+        "All windows of that size along a dimension, as a new last one.",
+        |a| part::windows(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).answer(a.py()),
+    ),
+];
+
+/// One or two numbers as two.
+fn two(a: &Arguments<'_, '_>, index: usize) -> PyResult<[i64; 2]> {
+    match a.ints(index)?.as_slice() {
+        [one] => Ok([*one, *one]),
+        [first, second] => Ok([*first, *second]),
+        more => Err(PyRuntimeError::new_err(format!("expected two numbers, but got {}", more.len()))),
+    }
+}
+
+/// The windows of a call: four arguments from `first` on.
+fn sliding(a: &Arguments<'_, '_>, first: usize) -> PyResult<Sliding> {
+    let [kernel, dilation, padding, stride] =
+        [two(a, first)?, two(a, first + 1)?, two(a, first + 2)?, two(a, first + 3)?];
+    Ok(Sliding { kernel, dilation, padding, stride })
+}
+
+/// The body of `upsample`, which the package calls for every mode of `interpolate`.
+fn upsampled(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let between = match a.text(2)?.as_str() {
+        "nearest" => Between::Nearest,
+        "nearest-exact" => Between::NearestExact,
+        "bicubic" => Between::Cubic { align_corners: a.boolean(3) },
+        "smooth bilinear" => Between::Smooth { filter: Filter::Line, align_corners: a.boolean(3) },
+        "smooth bicubic" => Between::Smooth { filter: Filter::Cubic, align_corners: a.boolean(3) },
+        "smooth lanczos" => Between::Smooth { filter: Filter::Lanczos, align_corners: a.boolean(3) },
+        _ => Between::Linear { align_corners: a.boolean(3) },
+    };
+    let scales: Vec<Option<f64>> = match a.object(4) {
+        Some(list) => list.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()?,
+        None => Vec::new(),
+    };
+    upsample(a.tensor(0)?, &a.ints(1)?, &scales, between).answer(a.py())
+}

@@ -1,0 +1,9 @@
+//! What is asked of the interpreter itself: frames, signals, warnings, its lock, and where the program is.
+
+pub(crate) mod callbacks;
+pub(crate) mod declining;
+pub(crate) mod frame;
+pub(crate) mod origin;
+pub(crate) mod signals;
+pub(crate) mod unlocked;
+pub(crate) mod warnings;

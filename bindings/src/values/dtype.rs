@@ -1,0 +1,186 @@
+//! `rushlight.dtype`: one Python object for every element type.
+
+use pyo3::exceptions::{PySystemError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+use rushlight::dispatch::default_dtype;
+use rushlight::dtype::DType;
+
+use crate::error::raise;
+use crate::signature::accept;
+use crate::tensor::object::name_in_messages;
+use crate::values::classes::type_name;
+
+/// The type of the elements of a tensor, such as `torch.float32`. Types that only tensors of other kinds have are
+/// of classes below, and what stands in them says nothing.
+#[pyclass(name = "dtype", module = "rushlight", frozen, subclass)]
+pub(crate) struct ElementType(DType);
+
+static OBJECTS: PyOnceLock<[Py<PyAny>; DType::ALL.len()]> = PyOnceLock::new();
+
+/// Shorter names under which an element type is found in the package.
+const ALIASES: [(&str, DType); 8] = [
+    ("half", DType::Float16),
+    ("float", DType::Float32),
+    ("double", DType::Float64),
+    ("short", DType::Int16),
+    ("int", DType::Int32),
+    ("long", DType::Int64),
+    ("cfloat", DType::Complex64),
+    ("cdouble", DType::Complex128),
+];
+
+/// Adds the class and its objects to the module.
+pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add_class::<ElementType>()?;
+    name_in_messages(&py.get_type::<ElementType>(), c"torch.dtype");
+    for dtype in DType::ALL {
+        module.add(dtype.name(), wrap_dtype(py, dtype)?)?;
+    }
+    for (name, dtype) in ALIASES {
+        module.add(name, wrap_dtype(py, dtype)?)?;
+    }
+    Ok(())
+}
+
+/// The Python object of an element type: of a pending one, that of what is seen.
+pub(crate) fn wrap_dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    let objects = OBJECTS.get_or_try_init(py, || {
+        let made: PyResult<Vec<_>> =
+            DType::ALL.iter().map(|&dtype| Ok(Py::new(py, ElementType(dtype))?.into_any())).collect();
+        made?.try_into().map_err(|_| PySystemError::new_err("the list of element types has another length"))
+    })?;
+    Ok(objects[dtype.resolved() as usize].bind(py).clone())
+}
+
+/// The element type that an object is, if it is one.
+#[inline]
+pub(crate) fn as_dtype(object: &Bound<'_, PyAny>) -> Option<DType> {
+    object.cast_exact::<ElementType>().ok().map(|dtype| dtype.get().0)
+}
+
+#[pymethods]
+impl ElementType {
+    #[new]
+    #[classmethod]
+    fn construct(class: &Bound<'_, PyType>) -> PyResult<ElementType> {
+        if class.is(class.py().get_type::<ElementType>()) {
+            return Err(PyTypeError::new_err("cannot create 'torch.dtype' instances"));
+        }
+        Ok(ElementType(DType::UInt8))
+    }
+
+    /// Whether elements have a fraction.
+    #[getter]
+    fn is_floating_point(&self) -> bool {
+        self.0.is_float()
+    }
+
+    /// Whether elements have an imaginary part.
+    #[getter]
+    fn is_complex(&self) -> bool {
+        self.0.is_complex()
+    }
+
+    /// Whether elements can be negative.
+    #[getter]
+    fn is_signed(&self) -> bool {
+        !matches!(self.0, DType::Bool | DType::UInt8)
+    }
+
+    /// Bytes of one element.
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.0.size()
+    }
+
+    /// A short name, such as `f32`.
+    #[getter]
+    fn abbr(&self) -> String {
+        let kind = match self.0 {
+            DType::BFloat16 => return "bf16".to_owned(),
+            DType::Bool => 'b',
+            DType::UInt8 => 'u',
+            dtype if dtype.is_float() => 'f',
+            dtype if dtype.is_complex() => 'c',
+            _ => 'i',
+        };
+        format!("{kind}{}", 8 * self.0.size())
+    }
+
+    /// The type of the real part.
+    fn to_real<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_dtype(py, self.0.to_real())
+    }
+
+    /// The type of complex numbers whose parts are of this type.
+    fn to_complex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        wrap_dtype(py, self.0.to_complex())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("torch.{}", self.0.name())
+    }
+
+    /// Pickled by name, so that a loaded type is the same object.
+    fn __reduce__(&self) -> &'static str {
+        self.0.name()
+    }
+}
+
+/// What `x.type()` answers for a tensor of an element type, such as `torch.FloatTensor`.
+pub(crate) fn tensor_type_name(dtype: DType) -> String {
+    format!("torch.{}Tensor", dtype.title())
+}
+
+/// Return the element type of tensors that are made of real numbers without naming a type.
+#[pyfunction]
+pub(crate) fn get_default_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    wrap_dtype(py, default_dtype::get())
+}
+
+/// Set the element type of tensors that are made of real numbers without naming a type.
+#[pyfunction]
+#[pyo3(signature = (d, /))]
+pub(crate) fn set_default_dtype(d: &Bound<'_, PyAny>) -> PyResult<()> {
+    let only = "only floating-point types are supported as the default type";
+    match as_dtype(d) {
+        Some(dtype) if dtype.is_float() => default_dtype::set(dtype).map_err(raise),
+        Some(_) => Err(PyTypeError::new_err(only)),
+        None => Err(PyTypeError::new_err(format!("invalid dtype object: {only}"))),
+    }
+}
+
+/// Return the smallest element type that holds both.
+#[pyfunction]
+pub(crate) fn promote_types<'py>(
+    type1: &Bound<'py, PyAny>,
+    type2: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let promoted =
+        asked("promote_types", "type1", 1, type1)?.promote(asked("promote_types", "type2", 2, type2)?);
+    wrap_dtype(type1.py(), promoted)
+}
+
+/// Tell whether results of the first element type may be written into memory of the second.
+#[pyfunction]
+pub(crate) fn can_cast(from_: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(asked("can_cast", "from_", 1, from_)?.can_cast(asked("can_cast", "to", 2, to)?))
+}
+
+/// The element type that was asked for.
+pub(crate) fn asked(
+    function: &str,
+    argument: &str,
+    position: usize,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<DType> {
+    accept::dtype(object).ok_or_else(|| {
+        let found = type_name(object);
+        PyTypeError::new_err(format!(
+            "{function}(): argument '{argument}' (position {position}) must be torch.dtype, not {found}"
+        ))
+    })
+}

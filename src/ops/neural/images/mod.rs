@@ -1,0 +1,7 @@
+//! Images: windows as columns, padding, resampling and pixels that become channels.
+
+pub mod fold;
+pub mod pad;
+pub(super) mod resample;
+pub mod shuffle;
+pub mod upsample;

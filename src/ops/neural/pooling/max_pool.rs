@@ -1,0 +1,214 @@
+//! The greatest elements of windows, and where they are.
+
+use crate::dispatch::composites::attribute_override::apply_with_attributes;
+use crate::graph::Attributes;
+
+use smallvec::smallvec;
+
+use super::mean_pool::{Pool, adaptive_window};
+use crate::dispatch::apply::{Keep, Op, Outputs, one, tangent};
+use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::memory_order;
+use crate::dtype::Number;
+use crate::error::{Error, Result};
+use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::neural::windows::Windows;
+use crate::ops::creation::{copy, create};
+use crate::ops::geometry::reshape;
+use crate::ops::indexing::gather;
+use crate::shape::{self, Layout};
+use crate::storage;
+use crate::tensor::{Array, Tensor};
+
+/// Which elements belong to which window.
+#[derive(Clone)]
+enum Cover {
+    Sliding(Windows),
+    /// As many windows as are wanted, by dimension.
+    Adaptive(Vec<usize>),
+}
+
+/// y = the greatest element of each window, and its number among the elements of its channel
+///
+/// dy = dx there; x̄ = ȳ added there
+#[derive(Clone)]
+struct MaxPool {
+    cover: Cover,
+    counts: Vec<usize>,
+    name: &'static str,
+    operation: &'static str,
+}
+
+impl MaxPool {
+    /// The channels with their spatial dimensions as one.
+    fn flat(&self, x: &Tensor) -> Result<Tensor> {
+        let shape = x.layout();
+        let lead = shape.ndim() - self.counts.len();
+        let mut sizes = shape::signed(&shape.shape()[..lead]);
+        sizes.push(shape.shape()[lead..].iter().product::<usize>() as i64);
+        reshape::reshape(x, &sizes)
+    }
+
+    fn places<T: Number>(&self, x: &Array, shape: &[usize]) -> Result<Vec<i64>> {
+        let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
+        let lead = x.layout.ndim() - self.counts.len();
+        let sizes = &x.layout.shape()[lead..];
+        let (area, places): (usize, usize) = (sizes.iter().product(), self.counts.iter().product());
+        let numel: usize = shape.iter().product();
+        let mut index = storage::filled(numel, 0)?;
+        if area == 0 || places == 0 {
+            return Ok(index);
+        }
+        match &self.cover {
+            Cover::Sliding(windows) => windows.greatest(elements, &mut index),
+            Cover::Adaptive(counts) => {
+                for (channel, index) in elements.chunks(area).zip(index.chunks_mut(places)) {
+                    adaptive(channel, sizes, counts, index);
+                }
+            }
+        }
+        Ok(index)
+    }
+}
+
+/// The greatest elements of adaptive windows over one channel.
+fn adaptive<T: Number>(channel: &[T], sizes: &[usize], counts: &[usize], index: &mut [i64]) {
+    let (size, count) = (padded(sizes), padded(counts));
+    for (number, place) in index.iter_mut().enumerate() {
+        let at = [number / (count[1] * count[2]), number / count[2] % count[1], number % count[2]];
+        let range = |dim: usize| {
+            let (start, end) = adaptive_window(at[dim], size[dim], count[dim]);
+            start..end
+        };
+        let mut best: Option<usize> = None;
+        for z in range(0) {
+            for y in range(1) {
+                for x in range(2) {
+                    let here = (z * size[1] + y) * size[2] + x;
+                    let better =
+                        best.is_none_or(|best| channel[here] > channel[best] || channel[here].is_nan());
+                    if better {
+                        best = Some(here);
+                    }
+                }
+            }
+        }
+        *place = best.unwrap_or(0) as i64;
+    }
+}
+
+/// Three sizes, ones in front.
+fn padded(sizes: &[usize]) -> [usize; 3] {
+    let mut all = [1; 3];
+    all[3 - sizes.len()..].copy_from_slice(sizes);
+    all
+}
+
+impl Op for MaxPool {
+    type Saved = [SavedTensor; 2];
+    const SAVED: &'static [&'static str] = &["result1", "self"];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+        2
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        let x = inputs[0].array();
+        let (layout, spatial) = (x.layout.clone(), self.counts.len());
+        let x = copy::in_order(&x)?;
+        let lead = x.layout.ndim() - self.counts.len();
+        let mut shape = x.layout.shape()[..lead].to_vec();
+        shape.extend(&self.counts);
+        let places = dispatch!(number x.dtype, T => self.places::<T>(&x, &shape), else {
+            return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
+        });
+        let index = Tensor::from_slice(&shape, &places?)?;
+        let values =
+            gather::gather(&self.flat(&Tensor::from_array(x.into_owned()))?, -1, &self.flat(&index)?)?;
+        let values = values.array().with_layout(Layout::contiguous(&shape)?);
+        let laid_out = |y| memory_order::as_images(y, &layout, spatial).map(Tensor::from_array);
+        Ok(smallvec![laid_out(values)?, laid_out(index.array())?])
+    }
+
+    fn save(&self, keep: &Keep<'_>) -> Self::Saved {
+        [keep.output(1), keep.input(0)]
+    }
+
+    fn vjp(&self, [index, source]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        let Some(g) = gradients[0].as_ref() else { return Ok(smallvec![None]) };
+        let (source, index) = (at.load(source)?.layout(), self.flat(&at.load(index)?)?);
+        let shape = shape::signed(source.shape());
+        let flat = self.flat(&create::zeros(&shape, g.dtype())?)?;
+        let found = reshape::reshape(&gather::scatter_add(&flat, -1, &index, &self.flat(g)?)?, &shape)?;
+        one(memory_order::gradient_as_images(found, &source, self.counts.len())?)
+    }
+
+    fn jvp(&self, [index, _]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
+        let index = at.load(index)?;
+        let moved = gather::gather(&self.flat(tangent(tangents))?, -1, &self.flat(&index)?)?;
+        let shape = shape::signed(index.layout().shape());
+        Ok(smallvec![Some(reshape::reshape(&moved, &shape)?), None])
+    }
+
+    fn batch(&self, call: &Call<'_>) -> Result<Answer> {
+        call.front(self.clone())
+    }
+}
+
+fn pooled(op: MaxPool, given: Attributes, x: &Tensor) -> Result<(Tensor, Tensor)> {
+    let mut outputs = apply_with_attributes(op, given, &[x])?;
+    match (outputs.pop(), outputs.pop()) {
+        (Some(index), Some(values)) => Ok((values, index)),
+        _ => unreachable!("the operation has two outputs"),
+    }
+}
+
+/// The greatest elements of sliding windows over the last dimensions, and their places.
+pub fn max_pool(x: &Tensor, pool: &Pool) -> Result<(Tensor, Tensor)> {
+    let layout = x.layout();
+    let counts = pool.counts(layout.shape())?;
+    let lead = layout.ndim() - counts.len();
+    let three = |values: &[i64], first: usize| {
+        let mut all = [first; 3];
+        for (place, &value) in all[3 - values.len()..].iter_mut().zip(values) {
+            *place = value as usize;
+        }
+        all
+    };
+    let windows = Windows {
+        size: padded(&layout.shape()[lead..]),
+        kernel: three(&pool.kernel, 1),
+        stride: three(&pool.stride, 1),
+        padding: three(&pool.padding, 0),
+        dilation: three(&pool.dilation, 1),
+        count: padded(&counts),
+    };
+    let (name, operation) = match counts.len() {
+        3 => ("MaxPool3DWithIndicesBackward0", "max_pool3d"),
+        _ => ("MaxPool2DWithIndicesBackward0", "max_pool2d"),
+    };
+    pooled(MaxPool { cover: Cover::Sliding(windows), counts, name, operation }, pool.shown(), x)
+}
+
+/// The greatest elements of as many windows as `sizes` says, and their places.
+pub fn adaptive_max_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<(Tensor, Tensor)> {
+    let layout = x.layout();
+    let lead = layout.ndim() - sizes.len();
+    let size = |(dim, size): (usize, &Option<i64>)| size.unwrap_or(layout.shape()[lead + dim] as i64);
+    let sizes: Vec<i64> = sizes.iter().enumerate().map(size).collect();
+    let whole: Vec<i64> = shape::signed(&layout.shape()[..lead]).into_iter().chain(sizes.clone()).collect();
+    shape::checked_shape(&whole)?;
+    let counts: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
+    let (name, operation) = match counts.len() {
+        3 => ("AdaptiveMaxPool3DBackward0", "adaptive_max_pool3d_cpu"),
+        _ => ("AdaptiveMaxPool2DBackward0", "adaptive_max_pool2d"),
+    };
+    if !x.dtype().is_float() {
+        return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
+    }
+    pooled(MaxPool { cover: Cover::Adaptive(counts.clone()), counts, name, operation }, Attributes::new(), x)
+}
