@@ -70,6 +70,23 @@ pub fn fill_with_index<U: Send>(out: &mut [MaybeUninit<U>], f: impl Fn(usize) ->
     });
 }
 
+/// `fill_with_index` where the index is wanted as a number: it is converted in pieces so short that several are at once.
+pub fn fill_with_position<U: Send>(out: &mut [MaybeUninit<U>], f: impl Fn(f64) -> U + Copy + Sync) {
+    /// Elements of a piece.
+    const PIECE: usize = 1024;
+    parallel_parts(out, apply::GRAIN, |start, part| {
+        for (piece, out) in part.chunks_mut(PIECE).enumerate() {
+            let first = (start + piece * PIECE) as f64;
+            vectorised(out.len(), || {
+                let own = f;
+                (0i32..).zip(out).for_each(|(index, out)| {
+                    out.write(own(first + f64::from(index)));
+                });
+            });
+        }
+    });
+}
+
 /// The elements of a view in row-major order, converted to another type.
 pub fn copy<A: Element, U: Element>(a: ArrayViewD<'_, A>, out: &mut [MaybeUninit<U>]) {
     map(a, out, A::convert);

@@ -1,8 +1,10 @@
 //! Tensors that are counted: `arange`, `linspace`, `logspace`.
 
+use std::mem::MaybeUninit;
+
 use crate::dispatch::default_dtype;
 use crate::dispatch::modes::recording;
-use crate::dtype::{Category, Complex, DType, Element, Scalar};
+use crate::dtype::{Category, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::map;
 use crate::ops;
@@ -137,7 +139,7 @@ fn spaced(
     steps: i64,
     dtype: DType,
     operation: &'static str,
-    map: impl Fn(Complex<f64>) -> Complex<f64>,
+    map: impl Fn(Complex<f64>) -> Complex<f64> + Copy + Sync,
 ) -> Result<Tensor> {
     if steps < 0 {
         return Err(Error::StepsNegative {}.into());
@@ -156,10 +158,17 @@ fn spaced(
         false => number.to::<i64>() as f64,
     });
     // Powers are as exact as single precision.
-    let exact = if operation == "linspace_cpu" { dtype } else { dtype.wide() };
-    let mut elements = space_out(shape[0], first, last, exact)?;
-    elements.iter_mut().for_each(|x| *x = map(Complex::new(*x, 0.0)).re);
-    let array = Array::from_slice(&shape, &elements)?;
+    let (exact, room) = match operation == "linspace_cpu" {
+        true if dtype.is_float() => (dtype, dtype.wide()),
+        true => (dtype, DType::Float64),
+        false => (dtype.wide(), DType::Float64),
+    };
+    let mut array = Array::uninit_shape(&shape, room)?;
+    dispatch!(float room, T => {
+        space_out::<T>(array.fresh(), first, last, exact, |x| map(Complex::new(x, 0.0)).re);
+    }, else {
+        unreachable!("room is made of floating-point numbers")
+    });
     let range = Tensor::from_array(copy::as_type(&array, dtype)?.into_owned());
     recording::fixed(&range)?;
     Ok(range)
@@ -171,27 +180,44 @@ pub fn linspaces(starts: &Tensor, ends: &Tensor, steps: i64) -> Result<Tensor> {
     if !dtype.is_float() {
         return Err(Error::NotImplementedFor { operation: "linspace_cpu", dtype }.into());
     }
-    let mut elements = storage::room(shape.iter().product())?;
-    for (start, end) in starts.to_vec::<f64>()?.into_iter().zip(ends.to_vec::<f64>()?) {
-        elements.extend(space_out(shape[1], start, end, dtype)?);
-    }
-    let array = Array::from_slice(&shape, &elements)?;
+    let mut array = Array::uninit_shape(&shape, dtype.wide())?;
+    let ends = starts.to_vec::<f64>()?.into_iter().zip(ends.to_vec::<f64>()?);
+    dispatch!(float dtype.wide(), T => {
+        // Rows of nothing are none.
+        let rows = array.fresh::<T>().chunks_mut(shape[1].max(1));
+        rows.zip(ends).for_each(|(row, (start, end))| space_out(row, start, end, dtype, |x| x));
+    }, else {
+        unreachable!("of floating-point numbers the wider ones are floating-point numbers")
+    });
     let range = Tensor::from_array(copy::as_type(&array, dtype)?.into_owned());
     recording::fixed(&range)?;
     Ok(range)
 }
 
-/// Numbers at equal distances, counted from both ends to the middle. The distance is as exact as the type.
-fn space_out(steps: usize, first: f64, last: f64, dtype: DType) -> Result<Vec<f64>> {
+/// Numbers at equal distances, counted from both ends to the middle, and mapped. The distance is as exact as the type.
+fn space_out<T: Real>(
+    out: &mut [MaybeUninit<T>],
+    first: f64,
+    last: f64,
+    dtype: DType,
+    map: impl Fn(f64) -> f64 + Copy + Sync,
+) {
+    let steps = out.len();
     let step = dtype.rounded(dtype.rounded(last - first) / (steps as f64 - 1.0));
-    let value = |index: usize| match steps {
-        1 => first,
-        // Half types are rounded in between.
-        _ if dtype.is_half() && index < steps / 2 => first + dtype.rounded(step * index as f64),
-        _ if dtype.is_half() => last - dtype.rounded(step * (steps - index - 1) as f64),
-        _ if index < steps / 2 => step.mul_add(index as f64, first),
-        _ => (-step).mul_add((steps - index - 1) as f64, last),
-    };
-    let value = |index| if dtype.is_half() { dtype.rounded(value(index)) } else { value(index) };
-    storage::collected(steps, (0..steps).map(value))
+    let write = move |x: f64| T::from_f64(map(x));
+    if steps == 1 {
+        out[0].write(write(dtype.rounded(first)));
+        return;
+    }
+    let (early, late) = out.split_at_mut(steps / 2);
+    let most = (late.len().max(1) - 1) as f64;
+    if dtype.is_half() {
+        // They are rounded in between.
+        let rounded = move |x| dtype.rounded(x);
+        map::fill_with_position(early, move |place| write(rounded(first + rounded(step * place))));
+        map::fill_with_position(late, move |place| write(rounded(last - rounded(step * (most - place)))));
+    } else {
+        map::fill_with_position(early, move |place| write(step.mul_add(place, first)));
+        map::fill_with_position(late, move |place| write((-step).mul_add(most - place, last)));
+    }
 }
