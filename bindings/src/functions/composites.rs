@@ -21,13 +21,12 @@ use rushlight::ops::composite::places::{
     as_strided_scatter, atleast_3d, column_stack, diagonal_scatter, dstack, fill, rot90, select_scatter,
     slice_scatter,
 };
-use rushlight::ops::composite::series::{
-    bincount, cross, cumulative_trapezoid, diff, isin, renorm, trapezoid,
-};
+use rushlight::ops::composite::series::{cross, cumulative_trapezoid, diff, isin, renorm, trapezoid};
 use rushlight::ops::composite::statistics::{Covariance, Weights, corrcoef, cov};
 use rushlight::ops::creation::create;
 use rushlight::ops::geometry::{part, rearrange, triangle};
 use rushlight::ops::reduction::norm::norm_along;
+use rushlight::ops::sorting::tally::bincount;
 use rushlight::{Error, Result, Tensor};
 use std::ffi::CStr;
 

@@ -17,7 +17,8 @@ use rushlight::ops::indexing::scatter_reduce::{
     Fold, index_reduce, index_reduce_, scatter_reduce, scatter_reduce_,
 };
 use rushlight::ops::indexing::{along, gather, indexed, masked, nonzero};
-use rushlight::ops::sorting::distinct;
+use rushlight::ops::neural::labelling;
+use rushlight::ops::sorting::{distinct, tally};
 
 const SCATTER: &[&str] = &[
     "(Tensor input, int dim, Tensor index, Tensor src)",
@@ -191,6 +192,18 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, int? dim, bool neighbours)"],
         "Different elements or slices, the group of each one, and how many each group has.",
         |a| distinct::unique(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).answer(a.py()),
+    ),
+    inner(
+        "label_states",
+        &["(Tensor logarithms, Tensor skips)"],
+        "The logarithms of the probabilities of all ways along steps that end in a state.",
+        |a| labelling::label_states(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
+    ),
+    inner(
+        "histograms",
+        &["(Tensor input, Tensor edges)"],
+        "How many elements of each row lie between neighbouring edges of its own.",
+        |a| tally::histograms(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     ),
     inner(
         "places_among",

@@ -1,5 +1,6 @@
-//! Elements by their order.
+//! Elements by their order, and how many there are of each.
 
 pub mod distinct;
 pub(crate) mod merge;
 pub mod sort;
+pub mod tally;

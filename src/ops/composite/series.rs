@@ -1,17 +1,15 @@
 //! Differences and sums of neighbours, and parts scaled down to a norm.
 
-use smallvec::SmallVec;
-
+use crate::dispatch::batch;
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
 use crate::dispatch::operand::Operand;
-use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
+use crate::graph::mode;
 use crate::graph::shown::shown;
-use crate::graph::{following, mode};
 use crate::ops::complex::real_product;
 use crate::ops::conjugate;
 use crate::ops::creation::{cast, create};
@@ -22,8 +20,7 @@ use crate::ops::pointwise::{clamp, compare};
 use crate::ops::reduction::{norm, reduce, scan};
 use crate::ops::sorting::{distinct, picked};
 use crate::ops::{add, div, mul, neg, sub};
-use crate::shape::{self, Dims};
-use crate::storage;
+use crate::shape;
 use crate::tensor::Tensor;
 
 /// The differences of neighbours along a dimension, `times` over.
@@ -296,57 +293,6 @@ impl Composite for Cross {
             _ => cross(kept.input(0), tangent, self.dim),
         }
     }
-}
-
-/// How often every number from zero on is there, or the sum of its weights.
-pub fn bincount(x: &Tensor, weights: Option<&Tensor>, least: i64) -> Result<Tensor> {
-    following::leaves("bincount");
-    counts_of_each(x, weights, least, 0)
-}
-
-/// `bincount` of samples along `lead` first dimensions.
-fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize) -> Result<Tensor> {
-    let tensors: SmallVec<[&Tensor; 2]> = std::iter::once(x).chain(weights).collect();
-    let each = |tensors: &[Tensor]| counts_of_each(&tensors[0], tensors.get(1), least, lead + 1);
-    if let Some(counts) = batch::together(&tensors, "bincount", &each) {
-        return counts;
-    }
-    if x.dtype().is_float() || x.dtype() == DType::Bool {
-        return Err(Error::NotImplementedFor { operation: "bincount_cpu", dtype: x.dtype() }.into());
-    }
-    let values = long_work::patiently(x.numel() as u64, || x.to_vec::<i64>())?;
-    if x.ndim() != lead + 1 || values.iter().any(|&value| value < 0) {
-        return Err(Error::BincountInput {}.into());
-    }
-    if least < 0 {
-        return Err(Error::BincountLeast {}.into());
-    }
-    if weights.is_some_and(|weights| weights.layout().shape() != x.layout().shape()) {
-        return Err(Error::BincountWeights {}.into());
-    }
-    let mut shape: Dims = x.layout().shape().into();
-    let size = shape.pop().unwrap_or_default();
-    let most = |values: &[i64]| values.iter().max().map_or(0, |&most| most + 1).max(least) as usize;
-    let lengths: Vec<usize> = match size {
-        0 => vec![most(&[]); shape.iter().product()],
-        size => values.chunks(size).map(most).collect(),
-    };
-    shape.push(batch::alike_or(&lengths, |&length| vec![length])?);
-    if let ([length], None) = (shape.as_slice(), weights) {
-        let mut counts = storage::filled(*length, 0i64)?;
-        values.iter().for_each(|&value| counts[value as usize] += 1);
-        return Tensor::from_slice(&shape, &counts);
-    }
-    let index = cast::to_dtype(x, DType::Int64)?;
-    let (dtype, source) = match weights {
-        Some(weights) => {
-            let wide = if weights.dtype().is_float() { weights.dtype() } else { DType::Float64 };
-            (wide, cast::to_dtype(weights, wide)?)
-        }
-        None => (DType::Int64, create::ones_like(&index)?),
-    };
-    let zeros = create::zeros(&shape::signed(&shape), dtype)?;
-    crate::ops::indexing::gather::scatter_add(&zeros, -1, &index, &source)
 }
 
 /// With how many elements another is compared one by one rather than searched among them.

@@ -9,6 +9,7 @@ pub mod descent;
 pub mod dropout;
 pub mod embedding;
 pub mod images;
+pub mod labelling;
 pub mod loss;
 pub mod normalise;
 pub mod pooling;

@@ -1,4 +1,5 @@
-//! Sorting, and what rests on it: ranks, distinct elements.
+//! Sorting, and what rests on it: ranks, distinct elements, how many there are of each.
 
 pub mod distinct;
 pub mod picked;
+pub mod tally;

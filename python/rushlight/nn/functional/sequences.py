@@ -65,7 +65,7 @@ def ctc_loss(
         targets = targets.unsqueeze(0)
 
     def losses_of(steps: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        return _losses(steps, _rows(targets, labels), inputs, labels, blank)
+        return _losses(steps, _places(targets, labels, blank), inputs, labels, blank)
 
     losses = native._as_one(
         losses_of,
@@ -141,62 +141,38 @@ def _check_size(targets: Tensor, dim: int, size: int) -> None:
         )
 
 
-def _rows(targets: Tensor, labels: Sequence[int]) -> list[Tensor]:
-    """Return the labels of every sequence."""
-    whole = targets.long()
-    if whole.dim() == 2:
-        return [row[:length] for row, length in zip(whole, labels, strict=True)]
-    start, rows = 0, []
-    for length in labels:
-        rows.append(whole[start : start + length])
-        start += length
-    return rows
-
-
-def _with_blanks(labels: Tensor, blank: int, width: int) -> Tensor:
-    """Return labels with a blank in front of each, and more of them behind up to a width."""
-    blanks = native.full_like(labels, blank)
-    behind = native.full((width - 2 * len(labels),), blank)
-    return native.cat([native.stack([blanks, labels], 1).reshape(-1), behind])
+def _places(targets: Tensor, labels: Sequence[int], blank: int) -> Tensor:
+    """Return the labels of every sequence with a blank around each, and more of them behind the shorter ones."""
+    whole, counts, at = targets.long(), native.tensor(labels), native.arange(max(labels, default=0))
+    if whole.dim() == 1:
+        starts = counts.cumsum(0) - counts
+        whole = whole[(starts[:, None] + at).clamp(max=max(len(whole) - 1, 0))] if len(whole) else whole[None]
+    rows = native.where(at < counts[:, None], whole[:, : len(at)], blank)
+    blanks = native.full_like(rows, blank)
+    between = native.stack([blanks, rows], 2).reshape(len(labels), 2 * len(at))
+    return native.cat([between, native.full((len(labels), 1), blank)], 1)
 
 
 def _losses(
-    steps: Tensor, rows: list[Tensor], inputs: list[int], labels: list[int], blank: int
+    steps: Tensor, places: Tensor, inputs: list[int], labels: list[int], blank: int
 ) -> tuple[Tensor, Tensor]:
     """Go along the steps with the probabilities of all beginnings of the labels with blanks between."""
-    longest, count, _ = steps.shape
-    width = 2 * max(labels, default=0) + 1
-    spread = [_with_blanks(row, blank, width) for row in rows]
-    places = native.stack(spread) if spread else native.zeros((0, width), dtype=native.int64)
+    count, width = places.shape
     # A label may follow the one before it directly if the two differ: the blank between is skipped.
     later, earlier = places[:, 2:], places[:, :-2]
-    skips = native.cat(
-        [native.zeros_like(places[:, :2], dtype=native.bool), (later != blank) & (later != earlier)], 1
-    )
-    none = native.full((count, 1), -math.inf, dtype=steps.dtype)
-    logits = steps.gather(2, places.unsqueeze(0).expand(longest, count, width)) if longest else steps
-    begun = native.arange(width) < 2
-    states = native.where(native.arange(width) < 1, 0.0, -math.inf).to(steps.dtype).expand(count, width)
-    kept = []
-    for step in range(longest):
-        if step == 0:
-            states = native.where(begun, logits[0], -math.inf).to(steps.dtype)
-        else:
-            one = native.cat([none, states[:, :-1]], 1)
-            two = native.cat([none, none, states[:, :-2]], 1)[:, :width]
-            two = native.where(skips, two, -math.inf).to(steps.dtype)
-            states = _added(states, one, two) + logits[step]
-        kept.append(states)
-    losses = []
-    for item, (length, size) in enumerate(zip(inputs, labels, strict=True)):
-        if length == 0:
-            losses.append(native.full((), 0.0 if size == 0 else math.inf, dtype=steps.dtype))
-            continue
-        last = kept[length - 1][item]
-        ends = (last[2 * size], last[2 * size - 1]) if size > 0 else (last[0],)
-        losses.append(-_added(*ends))
-    states = native.stack(kept, 1) if kept else steps.new_zeros((count, 0, width))
-    found = native.stack(losses) if losses else steps.new_zeros(0)
+    first = native.zeros_like(places[:, :2], dtype=native.bool)
+    skips = native.cat([first, (later != blank) & (later != earlier)], 1)
+    logits = steps.transpose(0, 1).gather(2, places.unsqueeze(1).expand(count, len(steps), width))
+    states = native._nn.label_states(logits, skips)
+    lengths, sizes = native.tensor(inputs), native.tensor(labels)
+    last = (lengths - 1).clamp(min=0)[:, None, None].expand(count, 1, width)
+    last = states.gather(1, last).squeeze(1)
+    label = last.gather(1, (2 * sizes - 1).clamp(min=0)[:, None]).squeeze(1)
+    label = native.where(sizes > 0, label, -math.inf).to(steps.dtype)
+    found = -_added(last.gather(1, 2 * sizes[:, None]).squeeze(1), label)
+    if 0 in inputs:
+        empty = native.where(sizes == 0, 0.0, math.inf)
+        found = native.where(lengths == 0, empty, found).to(steps.dtype)
     if steps.requires_grad:
         found = found + _of_normalised(steps, inputs)
     return found, states.detach()

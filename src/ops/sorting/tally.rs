@@ -1,0 +1,107 @@
+//! How often numbers are there, and how many lie between others.
+
+use smallvec::SmallVec;
+
+use crate::dispatch::{batch, long_work};
+use crate::dtype::{DType, Element};
+use crate::error::{Error, Result};
+use crate::graph::following;
+use crate::kernels::sorting::tally;
+use crate::ops::creation::{cast, copy, create};
+use crate::shape::{self, Dims};
+use crate::storage;
+use crate::tensor::{Array, Tensor};
+
+/// The elements in row-major order as those of a type.
+fn in_order(x: &Tensor, dtype: DType) -> Result<Array> {
+    let array = x.array();
+    let array = copy::as_type(&array, dtype)?;
+    Ok(copy::in_order(&array)?.into_owned())
+}
+
+fn elements<T: Element>(array: &Array) -> Result<&[T]> {
+    array.slice().ok_or_else(|| Error::ScalarTypeExpected { expected: T::DTYPE, got: array.dtype }.into())
+}
+
+/// How often every number from zero on is there, or the sum of its weights.
+pub fn bincount(x: &Tensor, weights: Option<&Tensor>, least: i64) -> Result<Tensor> {
+    following::leaves("bincount");
+    counts_of_each(x, weights, least, 0)
+}
+
+/// `bincount` of samples along `lead` first dimensions.
+fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize) -> Result<Tensor> {
+    let tensors: SmallVec<[&Tensor; 2]> = std::iter::once(x).chain(weights).collect();
+    let each = |tensors: &[Tensor]| counts_of_each(&tensors[0], tensors.get(1), least, lead + 1);
+    if let Some(counts) = batch::together(&tensors, "bincount", &each) {
+        return counts;
+    }
+    if x.dtype().is_float() || x.dtype() == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "bincount_cpu", dtype: x.dtype() }.into());
+    }
+    let index = in_order(x, DType::Int64)?;
+    let values = elements::<i64>(&index)?;
+    let found = long_work::patiently(x.numel() as u64, || Ok(tally::bounds(values)))?;
+    if x.ndim() != lead + 1 || found.is_some_and(|(least, _)| least < 0) {
+        return Err(Error::BincountInput {}.into());
+    }
+    if least < 0 {
+        return Err(Error::BincountLeast {}.into());
+    }
+    if weights.is_some_and(|weights| weights.layout().shape() != x.layout().shape()) {
+        return Err(Error::BincountWeights {}.into());
+    }
+    let mut shape: Dims = x.layout().shape().into();
+    let size = shape.pop().unwrap_or_default();
+    let most = |values: &[i64]| {
+        tally::bounds(values).map_or(0, |(_, most)| most.saturating_add(1)).max(least) as usize
+    };
+    let lengths: Vec<usize> = match size {
+        0 => vec![most(&[]); shape.iter().product()],
+        size => values.chunks(size).map(most).collect(),
+    };
+    shape.push(batch::alike_or(&lengths, |&length| vec![length])?);
+    if let ([length], None) = (shape.as_slice(), weights) {
+        let mut counts = storage::filled(*length, 0i64)?;
+        long_work::patiently(x.numel() as u64, || {
+            tally::count(values, &mut counts);
+            Ok(())
+        })?;
+        return Tensor::from_slice(&shape, &counts);
+    }
+    let index = cast::to_dtype(x, DType::Int64)?;
+    let (dtype, source) = match weights {
+        Some(weights) => {
+            let wide = if weights.dtype().is_float() { weights.dtype() } else { DType::Float64 };
+            (wide, cast::to_dtype(weights, wide)?)
+        }
+        None => (DType::Int64, create::ones_like(&index)?),
+    };
+    let zeros = create::zeros(&shape::signed(&shape), dtype)?;
+    crate::ops::indexing::gather::scatter_add(&zeros, -1, &index, &source)
+}
+
+/// How many elements of each row of a matrix lie between neighbouring edges of its own: what lies on an edge, above it;
+/// on the last one, below. The edges of a row are at equal distances.
+pub fn histograms(rows: &Tensor, edges: &Tensor) -> Result<Tensor> {
+    following::leaves("histc");
+    let dtype = rows.dtype();
+    let (count, width) = (rows.layout().shape().first().copied().unwrap_or(1).max(1), edges.numel());
+    let (size, width) = (rows.numel() / count, width / count);
+    let shape = [count, width.saturating_sub(1)];
+    let mut counts = storage::filled(shape[0] * shape[1], 0i64)?;
+    let (rows, edges) = (in_order(rows, dtype)?, in_order(edges, dtype)?);
+    dispatch!(float dtype, T => {
+        let (rows, edges) = (elements::<T>(&rows)?, elements::<T>(&edges)?);
+        long_work::patiently(rows.len() as u64, || {
+            let of_rows = rows.chunks(size.max(1)).zip(edges.chunks(width.max(1)));
+            for (counts, (row, edges)) in counts.chunks_mut(shape[1].max(1)).zip(of_rows) {
+                tally::count_between(row, edges, counts);
+            }
+            Ok(())
+        })?;
+    }, else {
+        return Err(Error::NotImplementedFor { operation: "histogram_cpu", dtype }.into());
+    });
+    cast::to_dtype(&Tensor::from_slice(&shape, &counts)?, dtype)
+}
