@@ -117,8 +117,9 @@ pub fn map<T: Real, F: Function<N>, const N: usize>(
             if const { F::HAS_EASY } && scaled(a, out, f) {
                 continue;
             }
-            let out = out.write_copy_of_slice(a);
-            replace(out, beside(others, start + index * CHUNK, out.len()), f);
+            // Whatever is written first only makes the memory known; it is near when the numbers come.
+            let out = out.write_copy_of_slice(&[T::ONE; CHUNK][..a.len()]);
+            evaluate(a, beside(others, start + index * CHUNK, a.len()), out, f);
         }
     });
 }
@@ -140,8 +141,11 @@ fn scaled<T: Real, const N: usize>(a: &[T], out: &mut [MaybeUninit<T>], f: impl 
 /// `a[i] = f(a[i], others[i])`
 pub fn map_in_place<T: Real, const N: usize>(a: &mut [T], others: [&[T]; N], f: impl Function<N>) {
     each(a, &|(start, part): (usize, &mut [T])| {
+        let mut before = [T::ONE; CHUNK];
         for (index, chunk) in part.chunks_mut(CHUNK).enumerate() {
-            replace(chunk, beside(others, start + index * CHUNK, chunk.len()), f);
+            let before = &mut before[..chunk.len()];
+            before.copy_from_slice(chunk);
+            evaluate(before, beside(others, start + index * CHUNK, chunk.len()), chunk, f);
         }
     });
 }
@@ -170,26 +174,26 @@ fn row<A: Arithmetic, const N: usize>(others: &[&[A::Plain]; N], index: usize, x
     row
 }
 
-/// Numbers that are replaced by a function of them and of others.
+/// Numbers whose function is wanted, and others beside them.
 struct Chunk<'a, T, F, const N: usize> {
-    values: &'a mut [T],
+    a: &'a [T],
     others: [&'a [T]; N],
+    out: &'a mut [T],
     f: F,
     /// Whether it does not matter what becomes of numbers that are far.
     heedless: bool,
 }
 
-/// Replaces the numbers of a chunk.
+/// The function of the numbers of a chunk.
 #[inline(always)]
-fn replace<T: Real, F: Function<N>, const N: usize>(values: &mut [T], others: [&[T]; N], f: F) {
-    let has_far = calculated(Chunk { values: &mut *values, others, f, heedless: const { !F::HAS_FAR } });
+fn evaluate<T: Real, F: Function<N>, const N: usize>(a: &[T], others: [&[T]; N], out: &mut [T], f: F) {
+    let has_far = calculated(Chunk { a, others, out: &mut *out, f, heedless: const { !F::HAS_FAR } });
     if const { F::HAS_FAR } && has_far {
-        let before = values.to_vec();
-        calculated(Chunk { values: &mut *values, others, f, heedless: true });
-        for (index, (value, x)) in values.iter_mut().zip(before).enumerate() {
+        calculated(Chunk { a, others, out: &mut *out, f, heedless: true });
+        for (index, (out, &x)) in out.iter_mut().zip(a).enumerate() {
             let others = row(&others, index, x);
             if f.is_far(x, others) {
-                *value = f.far(x, others);
+                *out = f.far(x, others);
             }
         }
     }
@@ -201,10 +205,10 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
 
     #[inline(always)]
     fn run<A: Arithmetic<Plain = T>>(self) -> bool {
-        let Chunk { values, others, f, heedless } = self;
+        let Chunk { a, others, out, f, heedless } = self;
         if !heedless {
             let mut has_far = false;
-            for (index, &x) in values.iter().enumerate() {
+            for (index, &x) in a.iter().enumerate() {
                 has_far |= f.is_far(x, row(&others, index, x));
             }
             if has_far {
@@ -212,11 +216,12 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
             }
         }
         let lanes = const { if size_of::<T>() == 4 { LANES } else { LANES / 2 } };
-        let whole = values.len() - values.len() % lanes;
-        let (first, rest) = values.split_at_mut(whole);
+        let whole = a.len() - a.len() % lanes;
+        let ((first, rest), (out, out_rest)) = (a.split_at(whole), out.split_at_mut(whole));
         let (others, others_rest) = (beside(others, 0, whole), beside(others, whole, rest.len()));
         let is_filled = rest.len() > FEW;
         let (mut room, mut room_beside) = ([T::ONE; LANES], [[T::ONE; LANES]; N]);
+        let mut results = [T::ONE; LANES];
         if is_filled {
             room[..rest.len()].copy_from_slice(rest);
             for (place, room) in room_beside.iter_mut().enumerate() {
@@ -228,40 +233,41 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
             *filled = &room_beside[place][..lanes];
         }
         // One loop, so that it is there once.
-        let left: (&mut [T], [&[T]; N]) =
-            if is_filled { (&mut room[..lanes], filled) } else { (&mut *rest, others_rest) };
-        for (values, others) in [(first, others), left] {
-            let others = beside(others, 0, values.len());
+        let left: (&[T], [&[T]; N], &mut [T]) = match is_filled {
+            true => (&room[..lanes], filled, &mut results[..lanes]),
+            false => (rest, others_rest, &mut *out_rest),
+        };
+        for (a, others, out) in [(first, others, out), left] {
+            let (others, out) = (beside(others, 0, a.len()), &mut out[..a.len()]);
             let mut done = 0;
             if const { N > 0 } {
-                let (blocks, _) = values.as_chunks_mut::<BLOCK>();
-                for block in blocks {
+                let (blocks, _) = out.as_chunks_mut::<BLOCK>();
+                for (out, numbers) in blocks.iter_mut().zip(a.as_chunks::<BLOCK>().0) {
                     let mut near = [[T::ONE; BLOCK]; N];
                     for (place, near) in near.iter_mut().enumerate() {
                         if let Some(numbers) = others[place][done..].first_chunk() {
                             *near = *numbers;
                         }
                     }
-                    let numbers = *block;
                     for lane in 0..BLOCK {
                         let number = A::new(numbers[lane]);
                         let mut row = [number; N];
                         for (place, other) in row.iter_mut().enumerate() {
                             *other = A::new(near[place][lane]);
                         }
-                        block[lane] = f.at(number, row).get();
+                        out[lane] = f.at(number, row).get();
                     }
                     done += BLOCK;
                 }
             }
-            let others = beside(others, done, values.len() - done);
-            for (index, x) in values[done..].iter_mut().enumerate() {
-                let number = A::new(*x);
-                *x = f.at(number, row(&others, index, number)).get();
+            let others = beside(others, done, a.len() - done);
+            for (index, (out, &x)) in out[done..].iter_mut().zip(&a[done..]).enumerate() {
+                let number = A::new(x);
+                *out = f.at(number, row(&others, index, number)).get();
             }
         }
         if is_filled {
-            rest.copy_from_slice(&room[..rest.len()]);
+            out_rest.copy_from_slice(&results[..out_rest.len()]);
         }
         false
     }

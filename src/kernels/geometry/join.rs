@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::kernels::geometry::moves::move_slice;
+use crate::kernels::geometry::moves::{move_ends, move_slice};
 use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
@@ -17,18 +17,39 @@ pub fn side_by_side<T: Copy + Send + Sync>(parts: &[(&[T], usize)], out: &mut [M
     parallel_parts(out, (GRAIN / row).max(1) * row, |start, piece| {
         let mut steps = Steps::default();
         vectorised(piece.len(), || {
-            for (index, mut out) in (start / row..).zip(piece.chunks_exact_mut(row)) {
-                steps.take(row);
-                for &(elements, len) in parts {
-                    let (now, rest) = out.split_at_mut(len);
-                    move_slice(now, &elements[index * len..][..len], |out, element| {
-                        out.write(element);
-                    });
-                    out = rest;
+            let mut offset = 0;
+            for &(elements, len) in parts {
+                steps.take(piece.len() / row * len);
+                if len > 0 {
+                    let rows = elements[start / row * len..].chunks_exact(len);
+                    each_row(
+                        piece.chunks_exact_mut(row).map(|out| &mut out[offset..offset + len]).zip(rows),
+                        len,
+                    );
                 }
+                offset += len;
             }
         });
     });
+}
+
+/// Moves rows of one length to their places: how, is chosen for all of them at once.
+#[inline(always)]
+fn each_row<'a, T: Copy + Send + Sync + 'a>(
+    rows: impl Iterator<Item = (&'a mut [MaybeUninit<T>], &'a [T])>,
+    len: usize,
+) {
+    let write = |out: &mut MaybeUninit<T>, element| {
+        out.write(element);
+    };
+    match len {
+        1 => rows.for_each(|(out, a)| move_ends::<1, _, _>(out, a, write)),
+        2 | 3 => rows.for_each(|(out, a)| move_ends::<2, _, _>(out, a, write)),
+        4..=7 => rows.for_each(|(out, a)| move_ends::<4, _, _>(out, a, write)),
+        8..=15 => rows.for_each(|(out, a)| move_ends::<8, _, _>(out, a, write)),
+        16..=32 => rows.for_each(|(out, a)| move_ends::<16, _, _>(out, a, write)),
+        _ => rows.for_each(|(out, a)| move_slice(out, a, write)),
+    }
 }
 
 #[cfg(test)]
@@ -46,7 +67,7 @@ mod tests {
 
     #[test]
     fn rows_of_any_length_are_whole_at_any_number_of_threads() {
-        for (left, right) in [(1, 3), (5, 40), (64, 65), (200, 1)] {
+        for (left, right) in [(1, 3), (2, 7), (5, 40), (8, 16), (31, 32), (64, 65), (200, 1)] {
             let count = 3 * GRAIN / (left + right);
             let (a, b): (Vec<usize>, Vec<usize>) =
                 ((0..count * left).collect(), (0..count * right).collect());

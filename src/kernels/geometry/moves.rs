@@ -311,7 +311,11 @@ fn move_pieces<V, T: Copy>(out: &mut [V], a: &[T], write: impl Fn(&mut V, T) + C
 
 /// Arrays are moved by value: then it need not be asked whether they overlap.
 #[inline(always)]
-fn move_ends<const N: usize, V, T: Copy>(out: &mut [V], a: &[T], write: impl Fn(&mut V, T) + Copy) {
+pub(in crate::kernels) fn move_ends<const N: usize, V, T: Copy>(
+    out: &mut [V],
+    a: &[T],
+    write: impl Fn(&mut V, T) + Copy,
+) {
     if let (Some(out), Some(&a)) = (out.first_chunk_mut::<N>(), a.first_chunk::<N>()) {
         out.iter_mut().zip(a).for_each(|(out, a)| write(out, a));
     }

@@ -50,7 +50,7 @@ pub fn rows<T: Real>(rows: Rows<'_, T>, bias: Option<&[T]>, out: &mut [MaybeUnin
         }
         (weight, _) => weight,
     };
-    parallel_parts(out, (GRAIN / rows.len).max(1) * rows.len, |start, out| {
+    parallel_parts(out, (GRAIN / 4 / rows.len).max(1) * rows.len, |start, out| {
         let x = &rows.x[start..start + out.len()];
         calculated(Forward { rows: Rows { x, weight, ..rows }, bias, out });
     });

@@ -26,6 +26,9 @@ const WIDTHS: [usize; 2] = [64, 512];
 const SHORT: usize = 32;
 const A_FEW: usize = 8;
 
+/// Elements that are worth another thread: each is raised to a power, most are read more than once.
+const WORTH: usize = GRAIN / 4;
+
 /// So many are turned together.
 const TURNED: usize = 64;
 
@@ -90,7 +93,7 @@ fn along<T: Real, F: Formula<N>, const N: usize>(
     }
     let (block, lines) = (len * inner, if F::SINGLE { 1 } else { len });
     let (block_out, count) = (lines * inner, out.len() / (lines * inner));
-    let several = (GRAIN / block).max(1) * block_out;
+    let several = (WORTH / block).max(1) * block_out;
     let from_block = |start: usize| from(inputs, start / block_out * block);
     if inner == 1 {
         let is_turned = len <= SHORT && count >= A_FEW;

@@ -4,13 +4,16 @@ use super::Fold;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
-use crate::kernels::simd::vectorised;
+use crate::kernels::simd::vectorised_along;
 
 /// Elements of one leaf.
 const LEAF: usize = 4096;
 
 /// States that a leaf folds side by side, enough to fill the vector registers.
 const LANES: usize = 32;
+
+/// Shorter rows take several times as long, element by element.
+const SHORT: usize = 64;
 
 /// Elements that a lane takes in one after the other.
 const GROUP: usize = 16;
@@ -49,7 +52,8 @@ pub(super) fn fold_rows<T, A, V, M, G>(
     M: Fn(T) -> A + Copy + Sync,
     G: Fn(A, A) -> A + Copy + Sync,
 {
-    parallel_parts(out, (GRAIN / len).max(1), |start, part| {
+    let grain = if len < SHORT { GRAIN / 4 } else { GRAIN };
+    parallel_parts(out, (grain / len).max(1), |start, part| {
         part.iter_mut().zip(elements[start * len..].chunks_exact(len)).for_each(|(out, row)| {
             put(out, fold_slice(row, fold));
         });
@@ -66,7 +70,7 @@ where
     if elements.len() < LANES {
         return elements.iter().fold(identity, |state, &element| merge(state, map(element)));
     }
-    vectorised(elements.len(), || {
+    vectorised_along(elements, || {
         let (chunks, rest) = elements.as_chunks::<LANES>();
         let mut lanes = [identity; LANES];
         for group in chunks.chunks(GROUP) {
