@@ -16,20 +16,24 @@ pub fn side_by_side<T: Copy + Send + Sync>(parts: &[(&[T], usize)], out: &mut [M
     }
     parallel_parts(out, (GRAIN / row).max(1) * row, |start, piece| {
         let mut steps = Steps::default();
-        vectorised(piece.len(), || {
-            let mut offset = 0;
-            for &(elements, len) in parts {
-                steps.take(piece.len() / row * len);
-                if len > 0 {
-                    let rows = elements[start / row * len..].chunks_exact(len);
-                    each_row(
-                        piece.chunks_exact_mut(row).map(|out| &mut out[offset..offset + len]).zip(rows),
-                        len,
-                    );
+        vectorised(
+            piece.len(),
+            #[inline(always)]
+            || {
+                let mut offset = 0;
+                for &(elements, len) in parts {
+                    steps.take(piece.len() / row * len);
+                    if len > 0 {
+                        let rows = elements[start / row * len..].chunks_exact(len);
+                        each_row(
+                            piece.chunks_exact_mut(row).map(|out| &mut out[offset..offset + len]).zip(rows),
+                            len,
+                        );
+                    }
+                    offset += len;
                 }
-                offset += len;
-            }
-        });
+            },
+        );
     });
 }
 

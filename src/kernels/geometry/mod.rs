@@ -3,3 +3,4 @@
 pub(crate) mod dense;
 pub mod join;
 pub mod moves;
+pub mod rows;

@@ -2,13 +2,14 @@
 //! on the way; where something is, `blocks` moves them into order first.
 
 mod crosswise;
+mod small;
 
 use ndarray::{ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, Ix2, Zip, arr0, s};
 use std::mem::MaybeUninit;
 
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
-use crate::kernels::parallel::{Body, each_item, parallel_parts};
+use crate::kernels::parallel::{Body, each_item};
 use crate::kernels::pointwise::apply::{GRAIN, each_slice, each_slice_1};
 use crate::kernels::simd::vectorised;
 
@@ -172,6 +173,9 @@ fn move_piece<V: Send, T: Copy + Sync + 'static>(
         return Zip::from(out).and(a).for_each(|out, &a| write(out, a));
     }
     let mut steps = Steps::default();
+    if small::move_blocks(&mut out, &a, write, &mut steps) {
+        return;
+    }
     while out.ndim() < 2 {
         (out, a) = (out.insert_axis(Axis(0)), a.insert_axis(Axis(0)));
     }
@@ -344,58 +348,6 @@ fn move_ends_backwards<const N: usize, V, T: Copy>(out: &mut [V], a: &[T], write
     }
 }
 
-/// Row-major blocks of so many elements, each turned round: its last `shift` elements come first.
-pub fn turned_round<T: Copy + Send + Sync>(a: &[T], out: &mut [MaybeUninit<T>], block: usize, shift: usize) {
-    parallel_parts(out, GRAIN, |mut position, mut part| {
-        let mut within = position % block.max(1);
-        vectorised(part.len(), || {
-            while !part.is_empty() {
-                let is_early = within < shift;
-                let (source, end) =
-                    if is_early { (position + block - shift, shift) } else { (position - shift, block) };
-                let count = (end - within).min(part.len());
-                let (now, rest) = std::mem::take(&mut part).split_at_mut(count);
-                move_slice(now, &a[source..source + count], |out, element| {
-                    out.write(element);
-                });
-                (position, part) = (position + count, rest);
-                within = if within + count == block { 0 } else { within + count };
-            }
-        });
-    });
-}
-
-/// Matrices, given row by row, with zeros where the column comes behind the row and so many more, or before these if
-/// it is the upper triangle that stays.
-pub fn triangle<T: Copy + Default + Send + Sync>(
-    a: &[T],
-    out: &mut [MaybeUninit<T>],
-    [rows, columns]: [usize; 2],
-    diagonal: i64,
-    upper: bool,
-) {
-    if out.is_empty() {
-        return;
-    }
-    let zero = T::default();
-    parallel_parts(out, (GRAIN / columns).max(1) * columns, |start, part| {
-        vectorised(part.len(), || {
-            let a = a[start..].chunks_exact(columns);
-            for (row, (out, a)) in (start / columns..).zip(part.chunks_exact_mut(columns).zip(a)) {
-                let first = ((row % rows) as i64 + i64::from(!upper)).saturating_add(diagonal);
-                let (left, right) = out.split_at_mut(first.clamp(0, columns as i64) as usize);
-                let (a_left, a_right) = a.split_at(left.len());
-                let (kept, from, cleared) =
-                    if upper { (right, a_right, left) } else { (left, a_left, right) };
-                kept.write_copy_of_slice(from);
-                cleared.iter_mut().for_each(|out| {
-                    out.write(zero);
-                });
-            }
-        });
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -406,19 +358,6 @@ mod tests {
         let len: usize = shape.iter().product();
         let values = (0..len).map(|index| index as f32).collect();
         ArrayD::from_shape_vec(shape, values).unwrap()
-    }
-
-    #[test]
-    fn blocks_are_turned_round_one_by_one() {
-        for (block, count) in [(1, 5), (7, 30), (70_000, 3)] {
-            let a: Vec<usize> = (0..block * count).collect();
-            for shift in [0, 1, block - 1] {
-                let out = written(a.len(), |out| turned_round(&a, out, block, shift));
-                let turned =
-                    a.chunks(block).flat_map(|a| a[block - shift..].iter().chain(&a[..block - shift]));
-                assert!(out.iter().eq(turned), "{block} by {shift}");
-            }
-        }
     }
 
     #[test]
@@ -451,5 +390,21 @@ mod tests {
             }
         }
         assert_eq!(moved, 14);
+    }
+
+    #[test]
+    fn small_blocks_are_moved_one_by_one() {
+        let mut moved = 0;
+        for shape in [&[500, 3, 4][..], &[1, 3, 3], &[70, 2, 3, 4], &[9, 8, 8], &[300, 9, 8]] {
+            let a = numbers(shape);
+            let mut view = a.view();
+            view.swap_axes(shape.len() - 2, shape.len() - 1);
+            let found = written(view.len(), |out| gather(view.view(), out));
+            assert!(found.iter().eq(view.iter()), "{shape:?}");
+            let backwards = view.slice_axis(Axis(1), ndarray::Slice::from(..).step_by(-1));
+            assert!(written(view.len(), |out| gather(backwards.view(), out)).iter().eq(backwards.iter()));
+            moved += 1;
+        }
+        assert_eq!(moved, 5);
     }
 }

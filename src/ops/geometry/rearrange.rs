@@ -11,7 +11,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::geometry::moves;
+use crate::kernels::geometry::{moves, rows};
 use crate::kernels::interrupt::Steps;
 use crate::ops::creation::{cast, copy, create, ranges};
 use crate::ops::geometry::{expand, join, part, reshape, squeeze};
@@ -107,7 +107,7 @@ impl Roll {
             let inner = x.layout.shape()[dim + 1..].iter().product::<usize>();
             let block = x.layout.shape()[dim] * inner;
             dispatch!(bits x.dtype, T => match x.slice::<T>() {
-                Some(elements) => moves::turned_round(elements, y.fresh::<T>(), block, shift * inner),
+                Some(elements) => rows::turned_round(elements, y.fresh::<T>(), block, shift * inner),
                 None => unreachable!("the elements were laid out in order"),
             });
             x = y;

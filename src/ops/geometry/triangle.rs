@@ -7,7 +7,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
-use crate::kernels::geometry::moves;
+use crate::kernels::geometry::rows;
 use crate::ops::creation::copy;
 use crate::ops::geometry::part;
 use crate::ops::geometry::part::Part;
@@ -49,7 +49,7 @@ impl Op for Triangle {
         };
         dispatch!(bits x.dtype, T => {
             let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
-            moves::triangle(elements, y.fresh::<T>(), [rows, columns], diagonal, self.upper);
+            rows::triangle(elements, y.fresh::<T>(), [rows, columns], diagonal, self.upper);
         });
         Ok(smallvec![Tensor::from_array(y)])
     }
