@@ -303,9 +303,13 @@ impl<T: Copy + Send + Sync + 'static> Reader<'_, '_, T> {
             return &self.gathered[..len];
         }
         let filled = &mut self.gathered[..len];
-        vectorised(len, || {
-            filled.chunks_mut(run).zip(&elements[first..]).for_each(|(run, &element)| run.fill(element));
-        });
+        vectorised(
+            len,
+            #[inline(always)]
+            || {
+                filled.chunks_mut(run).zip(&elements[first..]).for_each(|(run, &element)| run.fill(element));
+            },
+        );
         self.filled = (len <= run && self.gathered.len() == len).then_some(first);
         &self.gathered[..len]
     }

@@ -38,25 +38,6 @@ pub(super) fn vectorised<R>(_len: usize, work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// As `vectorised`, for work along these elements: of wide ones only the widest vectors hold many, and some operations on
-/// them come with those vectors only.
-#[inline]
-#[cfg(all(not(debug_assertions), target_arch = "x86_64"))]
-pub(super) fn vectorised_along<T, R>(elements: &[T], work: impl FnOnce() -> R) -> R {
-    let is_wide = const { size_of::<T>() == 8 } && elements.len() >= SHORT;
-    match if is_wide { pulp::x86::V4::try_new() } else { None } {
-        Some(simd) => simd.vectorize(work),
-        None => vectorised(elements.len(), work),
-    }
-}
-
-/// On other processors there is one width.
-#[inline]
-#[cfg(any(debug_assertions, not(target_arch = "x86_64")))]
-pub(super) fn vectorised_along<T, R>(elements: &[T], work: impl FnOnce() -> R) -> R {
-    vectorised(elements.len(), work)
-}
-
 /// Work with numbers that is written for plain arithmetic and for fused, of which a processor has the one or the other.
 pub(super) trait Calculation<T> {
     /// What comes of it.

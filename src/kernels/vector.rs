@@ -126,16 +126,20 @@ pub fn map<T: Real, F: Function<N>, const N: usize>(
 
 /// Numbers that are easy, if all are, times their factor.
 fn scaled<T: Real, const N: usize>(a: &[T], out: &mut [MaybeUninit<T>], f: impl Function<N>) -> bool {
-    vectorised(a.len(), || {
-        let all = a.iter().fold(true, |all, &x| all & f.is_easy(x));
-        if all {
-            let factor = f.factor();
-            out.iter_mut().zip(a).for_each(|(out, &x)| {
-                out.write(x * factor);
-            });
-        }
-        all
-    })
+    vectorised(
+        a.len(),
+        #[inline(always)]
+        || {
+            let all = a.iter().fold(true, |all, &x| all & f.is_easy(x));
+            if all {
+                let factor = f.factor();
+                out.iter_mut().zip(a).for_each(|(out, &x)| {
+                    out.write(x * factor);
+                });
+            }
+            all
+        },
+    )
 }
 
 /// `a[i] = f(a[i], others[i])`

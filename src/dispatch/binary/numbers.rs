@@ -117,6 +117,11 @@ fn calculate_in_order<E: Elementwise2>(
     let (op, mut y) = (*op, Array::uninit(&left.layout, dtype)?);
     let Some(elements) = left.slice::<i16>() else { return Ok(None) };
     let others = right.as_ref().and_then(|right| right.slice::<i16>());
+    if let (false, Some(others)) = (const { E::VECTOR.has::<f32>() }, others)
+        && half::zip(dtype, elements, others, y.fresh::<i16>(), op.loops())
+    {
+        return Ok(Some(y));
+    }
     half::through(dtype, elements, others, y.fresh::<i16>(), &|numbers, others| match (
         const { E::VECTOR.has::<f32>() },
         number,

@@ -29,7 +29,11 @@ pub fn first_bad(index: ArrayViewD<'_, i64>, size: usize, negative: bool) -> Opt
     let (index, is_bad) = (once(index), |index: &i64| !(least..size).contains(index));
     if let Some(index) = index.as_slice() {
         // All are looked at, which takes less time than to ask of each whether to go on.
-        let any = vectorised(index.len(), || index.iter().fold(false, |any, index| any | is_bad(index)));
+        let any = vectorised(
+            index.len(),
+            #[inline(always)]
+            || index.iter().fold(false, |any, index| any | is_bad(index)),
+        );
         return index.iter().copied().find(|index| any && is_bad(index));
     }
     index.iter().copied().find(is_bad)

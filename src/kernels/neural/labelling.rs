@@ -108,21 +108,25 @@ pub fn sums<T: Real>(
                 let later = if is_turned { steps - step } else { step } * width;
                 let (early, late) = out.split_at_mut(later);
                 let (early, late) = (&mut early[later - width..], &mut late[..width]);
-                vectorised(width, || {
-                    for (k, weights) in weights.chunks_exact(block).enumerate().take(width) {
-                        let weights = &weights[later + k..][..width - k];
-                        let (early, late) = (&mut early[..width - k], &mut late[k..]);
-                        let both = early.iter_mut().zip(late).zip(weights);
-                        match is_turned {
-                            true => {
-                                both.for_each(|((early, late), &weight)| *early = *early + weight * *late)
-                            }
-                            false => {
-                                both.for_each(|((early, late), &weight)| *late = *late + weight * *early)
+                vectorised(
+                    width,
+                    #[inline(always)]
+                    || {
+                        for (k, weights) in weights.chunks_exact(block).enumerate().take(width) {
+                            let weights = &weights[later + k..][..width - k];
+                            let (early, late) = (&mut early[..width - k], &mut late[k..]);
+                            let both = early.iter_mut().zip(late).zip(weights);
+                            match is_turned {
+                                true => {
+                                    both.for_each(|((early, late), &weight)| *early = *early + weight * *late)
+                                }
+                                false => {
+                                    both.for_each(|((early, late), &weight)| *late = *late + weight * *early)
+                                }
                             }
                         }
-                    }
-                });
+                    },
+                );
             }
         }
     });

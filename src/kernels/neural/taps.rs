@@ -160,14 +160,18 @@ impl<T: Number> Along<T> {
                 }
                 [(first, share), (second, weight), ref rest @ ..] => {
                     let (out, second) = (V::copied(out, row(first)), row(second));
-                    vectorised(out.len(), || {
-                        let both = |(out, &x): (&mut T, &T)| *out = out.mul(share).add(x.mul(weight));
-                        out.iter_mut().zip(second).for_each(both);
-                        for &(input, weight) in rest {
-                            let add = |(out, &x): (&mut T, &T)| *out = out.add(x.mul(weight));
-                            out.iter_mut().zip(row(input)).for_each(add);
-                        }
-                    });
+                    vectorised(
+                        out.len(),
+                        #[inline(always)]
+                        || {
+                            let both = |(out, &x): (&mut T, &T)| *out = out.mul(share).add(x.mul(weight));
+                            out.iter_mut().zip(second).for_each(both);
+                            for &(input, weight) in rest {
+                                let add = |(out, &x): (&mut T, &T)| *out = out.add(x.mul(weight));
+                                out.iter_mut().zip(row(input)).for_each(add);
+                            }
+                        },
+                    );
                 }
             }
             start = end;

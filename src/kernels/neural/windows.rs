@@ -183,21 +183,26 @@ fn keep<T: Number, const L: usize>(x: [T; L], at: [i64; L], held: &mut [T; L], i
 /// `keep` for every `S`-th element, of which the first lies at this place.
 fn keep_greater<T: Number, const S: usize>(x: &[T], at: usize, held: &mut [T], index: &mut [i64]) {
     const LANES: usize = 8;
-    vectorised(index.len(), || {
-        let (steps, _) = x.as_chunks::<S>();
-        // Behind the last element there need not be a whole step.
-        let whole = index.len().min(steps.len());
-        let places = held[..whole].as_chunks_mut::<LANES>().0.iter_mut();
-        let places = places.zip(index[..whole].as_chunks_mut::<LANES>().0).zip(steps.as_chunks::<LANES>().0);
-        for (number, ((held, index), steps)) in places.enumerate() {
-            let first = at + number * LANES * S;
-            keep(from_fn(|lane| steps[lane][0]), from_fn(|lane| (first + lane * S) as i64), held, index);
-        }
-        for place in whole / LANES * LANES..index.len() {
-            let (held, index) = (from_mut(&mut held[place]), from_mut(&mut index[place]));
-            keep([x[place * S]], [(at + place * S) as i64], held, index);
-        }
-    });
+    vectorised(
+        index.len(),
+        #[inline(always)]
+        || {
+            let (steps, _) = x.as_chunks::<S>();
+            // Behind the last element there need not be a whole step.
+            let whole = index.len().min(steps.len());
+            let places = held[..whole].as_chunks_mut::<LANES>().0.iter_mut();
+            let places =
+                places.zip(index[..whole].as_chunks_mut::<LANES>().0).zip(steps.as_chunks::<LANES>().0);
+            for (number, ((held, index), steps)) in places.enumerate() {
+                let first = at + number * LANES * S;
+                keep(from_fn(|lane| steps[lane][0]), from_fn(|lane| (first + lane * S) as i64), held, index);
+            }
+            for place in whole / LANES * LANES..index.len() {
+                let (held, index) = (from_mut(&mut held[place]), from_mut(&mut index[place]));
+                keep([x[place * S]], [(at + place * S) as i64], held, index);
+            }
+        },
+    );
 }
 
 #[cfg(test)]

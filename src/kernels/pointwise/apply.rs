@@ -17,7 +17,13 @@ pub(in crate::kernels) const GRAIN: usize = 1 << 16;
 /// Visits every element of a slice.
 #[inline]
 pub(in crate::kernels) fn each_slice<V: Send>(out: &mut [V], visit: impl Fn(&mut V) + Copy + Sync) {
-    parallel_slice(out, |_, part| vectorised(part.len(), || part.iter_mut().for_each(visit)));
+    parallel_slice(out, |_, part| {
+        vectorised(
+            part.len(),
+            #[inline(always)]
+            || part.iter_mut().for_each(visit),
+        )
+    });
 }
 
 /// Visits every element of a slice together with that of another.
@@ -29,10 +35,14 @@ pub(in crate::kernels) fn each_slice_1<V: Send, A: Copy + Sync>(
 ) {
     parallel_slice(out, |start, part| {
         let a = &a[start..start + part.len()];
-        vectorised(part.len(), || {
-            let own = visit;
-            part.iter_mut().zip(a).for_each(|(out, &a)| own(out, a));
-        });
+        vectorised(
+            part.len(),
+            #[inline(always)]
+            || {
+                let own = visit;
+                part.iter_mut().zip(a).for_each(|(out, &a)| own(out, a));
+            },
+        );
     });
 }
 
@@ -52,10 +62,14 @@ pub(in crate::kernels) fn each_slice_2<V: Send, A: Copy + Sync, B: Copy + Sync>(
     }
     parallel_slice(out, |start, part| {
         let (a, b) = (&a[start..start + part.len()], &b[start..start + part.len()]);
-        vectorised(part.len(), || {
-            let own = visit;
-            part.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| own(out, a, b));
-        });
+        vectorised(
+            part.len(),
+            #[inline(always)]
+            || {
+                let own = visit;
+                part.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| own(out, a, b));
+            },
+        );
     });
 }
 
@@ -71,10 +85,14 @@ pub(in crate::kernels) fn each_slice_3<V: Send, A: Copy + Sync, B: Copy + Sync, 
     parallel_slice(out, |start, part| {
         let range = start..start + part.len();
         let (a, b, c) = (&a[range.clone()], &b[range.clone()], &c[range]);
-        vectorised(part.len(), || {
-            let own = visit;
-            part.iter_mut().zip(a).zip(b).zip(c).for_each(|(((out, &a), &b), &c)| own(out, a, b, c));
-        });
+        vectorised(
+            part.len(),
+            #[inline(always)]
+            || {
+                let own = visit;
+                part.iter_mut().zip(a).zip(b).zip(c).for_each(|(((out, &a), &b), &c)| own(out, a, b, c));
+            },
+        );
     });
 }
 

@@ -110,6 +110,68 @@ mod vectors {
         );
     }
 
+    pub(super) fn zip(
+        simd: Vectors,
+        numbers: [&[i16]; 2],
+        out: &mut [MaybeUninit<i16>],
+        f: impl Fn(f32, f32) -> f32 + Copy,
+    ) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                pairs(
+                    numbers,
+                    out,
+                    #[inline(always)]
+                    |bits| cast::<_, [f32; LANES]>(simd.avx512f._mm512_cvtph_ps(cast(bits))),
+                    #[inline(always)]
+                    |numbers| cast(simd.avx512f._mm512_cvtps_ph::<NEAREST>(cast(numbers))),
+                    f,
+                );
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn pair(
+        a: [i16; LANES],
+        b: [i16; LANES],
+        widen: &impl Fn([i16; LANES]) -> [f32; LANES],
+        narrow: &impl Fn([f32; LANES]) -> [i16; LANES],
+        f: impl Fn(f32, f32) -> f32,
+    ) -> [i16; LANES] {
+        let (mut a, b) = (widen(a), widen(b));
+        a.iter_mut().zip(b).for_each(
+            #[inline(always)]
+            |(a, b)| *a = f(*a, b),
+        );
+        narrow(a)
+    }
+
+    #[inline(always)]
+    fn pairs(
+        numbers: [&[i16]; 2],
+        out: &mut [MaybeUninit<i16>],
+        widen: impl Fn([i16; LANES]) -> [f32; LANES],
+        narrow: impl Fn([f32; LANES]) -> [i16; LANES],
+        f: impl Fn(f32, f32) -> f32 + Copy,
+    ) {
+        let [(a, a_rest), (b, b_rest)] = numbers.map(|numbers| numbers.as_chunks::<LANES>());
+        let (places, left) = out.as_chunks_mut::<LANES>();
+        for (places, (a, b)) in places.iter_mut().zip(a.iter().zip(b)) {
+            *places = pair(*a, *b, &widen, &narrow, f).map(MaybeUninit::new);
+        }
+        if !left.is_empty() {
+            let mut last = [[0; LANES]; 2];
+            last[0][..left.len()].copy_from_slice(a_rest);
+            last[1][..left.len()].copy_from_slice(b_rest);
+            let [a, b] = last;
+            left.iter_mut().zip(pair(a, b, &widen, &narrow, f)).for_each(|(place, bits)| {
+                place.write(bits);
+            });
+        }
+    }
+
     /// What is left over is filled up.
     #[inline(always)]
     fn in_blocks<A: Copy + Default, B, V>(
@@ -153,6 +215,27 @@ pub fn widen(dtype: DType, a: &[i16], out: &mut [MaybeUninit<f32>]) {
 /// `out[i] = a[i]` as a number of a half type
 pub fn narrow(dtype: DType, a: &[f32], out: &mut [MaybeUninit<i16>]) {
     parallel_parts(out, GRAIN, |start, part| narrow_chunk(dtype, &a[start..start + part.len()], part));
+}
+
+/// `out[i] = f(a[i], b[i])`, of numbers of a half type in single precision. Says whether it was done, which takes a type
+/// and a processor that converts many of it at once.
+pub fn zip(
+    dtype: DType,
+    a: &[i16],
+    b: &[i16],
+    out: &mut [MaybeUninit<i16>],
+    f: impl Fn(f32, f32) -> f32 + Copy + Sync,
+) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if let (DType::Float16, Some(simd)) = (dtype, vectors::Vectors::try_new()) {
+        parallel_parts(out, GRAIN, |start, part| {
+            let range = start..start + part.len();
+            vectors::zip(simd, [&a[range.clone()], &b[range]], part, f);
+        });
+        return true;
+    }
+    let _ = (dtype, a, b, out, f);
+    false
 }
 
 /// What `change` makes of numbers of a half type, which it is given in single precision, a few at a time, with as many
@@ -199,6 +282,16 @@ mod tests {
                     a.iter_mut().zip(b).for_each(|(a, b)| *a += b)
                 });
             });
+            let zipped = written(bits.len() - 3, |out| {
+                if !zip(dtype, &bits[3..], &bits[3..], out, |a, b| a + b) {
+                    out.write_copy_of_slice(&twice[3..]);
+                }
+            });
+            let both = twice[3..].iter().zip(&zipped);
+            let is_none = |bits: i16| {
+                bits.cast_unsigned() & 0x7fff > if dtype == DType::Float16 { 0x7c00 } else { 0x7f80 }
+            };
+            assert!(both.into_iter().all(|(&a, &b)| a == b || is_none(a) && is_none(b)));
             let twice = written(bits.len(), |out| widen(dtype, &twice, out));
             for (at, &bits) in bits.iter().enumerate() {
                 let number = single(bits.cast_unsigned());

@@ -61,12 +61,16 @@ pub fn fill_slice<U: Copy + Send + Sync>(out: &mut [MaybeUninit<U>], value: U) {
 /// `out[i] = start + i * step`, every element from its own index, so that rounding does not add up.
 pub fn fill_with_index<U: Send>(out: &mut [MaybeUninit<U>], f: impl Fn(usize) -> U + Copy + Sync) {
     parallel_parts(out, apply::GRAIN, |start, part| {
-        vectorised(part.len(), || {
-            let own = f;
-            part.iter_mut().enumerate().for_each(|(index, out)| {
-                out.write(own(start + index));
-            });
-        });
+        vectorised(
+            part.len(),
+            #[inline(always)]
+            || {
+                let own = f;
+                part.iter_mut().enumerate().for_each(|(index, out)| {
+                    out.write(own(start + index));
+                });
+            },
+        );
     });
 }
 
@@ -77,12 +81,16 @@ pub fn fill_with_position<U: Send>(out: &mut [MaybeUninit<U>], f: impl Fn(f64) -
     parallel_parts(out, apply::GRAIN, |start, part| {
         for (piece, out) in part.chunks_mut(PIECE).enumerate() {
             let first = (start + piece * PIECE) as f64;
-            vectorised(out.len(), || {
-                let own = f;
-                (0i32..).zip(out).for_each(|(index, out)| {
-                    out.write(own(first + f64::from(index)));
-                });
-            });
+            vectorised(
+                out.len(),
+                #[inline(always)]
+                || {
+                    let own = f;
+                    (0i32..).zip(out).for_each(|(index, out)| {
+                        out.write(own(first + f64::from(index)));
+                    });
+                },
+            );
         }
     });
 }
@@ -101,20 +109,24 @@ pub fn truncated<A: Element, U: Element>(a: &[A], out: &mut [MaybeUninit<U>]) {
     const CHUNK: usize = 1024;
     parallel_parts(out, apply::GRAIN, |start, part| {
         for (out, a) in part.chunks_mut(CHUNK).zip(a[start..].chunks(CHUNK)) {
-            vectorised(out.len(), || {
-                let is_near = |all, x: &A| all & (x.to_f64().abs() < (1u64 << 50) as f64);
-                let pairs = out.iter_mut().zip(a);
-                if a.iter().fold(true, is_near) {
-                    pairs.for_each(|(out, x)| {
-                        let bits = (x.to_f64().trunc() + LARGE).to_bits();
-                        out.write(U::from_i64(bits.wrapping_sub(LARGE.to_bits()).cast_signed()));
-                    });
-                } else {
-                    pairs.for_each(|(out, x)| {
-                        out.write(x.convert());
-                    });
-                }
-            });
+            vectorised(
+                out.len(),
+                #[inline(always)]
+                || {
+                    let is_near = |all, x: &A| all & (x.to_f64().abs() < (1u64 << 50) as f64);
+                    let pairs = out.iter_mut().zip(a);
+                    if a.iter().fold(true, is_near) {
+                        pairs.for_each(|(out, x)| {
+                            let bits = (x.to_f64().trunc() + LARGE).to_bits();
+                            out.write(U::from_i64(bits.wrapping_sub(LARGE.to_bits()).cast_signed()));
+                        });
+                    } else {
+                        pairs.for_each(|(out, x)| {
+                            out.write(x.convert());
+                        });
+                    }
+                },
+            );
         }
     });
 }

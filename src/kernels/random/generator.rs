@@ -97,7 +97,11 @@ impl Generator {
     /// Steps the whole state.
     #[inline(never)]
     fn refill(&mut self) {
-        vectorised(SIZE, || self.step());
+        vectorised(
+            SIZE,
+            #[inline(always)]
+            || self.step(),
+        );
     }
 
     #[inline(always)]

@@ -60,11 +60,15 @@ fn fill_pairs<T>(generator: &mut Generator, mut out: &mut [T], f: impl Fn(u64) -
             continue;
         }
         let (now, later) = out.split_at_mut(pairs.len());
-        vectorised(now.len(), || {
-            for (out, [high, low]) in now.iter_mut().zip(pairs) {
-                *out = f(u64::from(*high) << 32 | u64::from(*low));
-            }
-        });
+        vectorised(
+            now.len(),
+            #[inline(always)]
+            || {
+                for (out, [high, low]) in now.iter_mut().zip(pairs) {
+                    *out = f(u64::from(*high) << 32 | u64::from(*low));
+                }
+            },
+        );
         out = later;
     }
 }
@@ -79,11 +83,15 @@ impl Uniform for f32 {
         while !out.is_empty() {
             let words = generator.take(out.len());
             let (now, later) = out.split_at_mut(words.len());
-            vectorised(now.len(), || {
-                for (out, word) in now.iter_mut().zip(words) {
-                    *out = from_word(*word);
-                }
-            });
+            vectorised(
+                now.len(),
+                #[inline(always)]
+                || {
+                    for (out, word) in now.iter_mut().zip(words) {
+                        *out = from_word(*word);
+                    }
+                },
+            );
             out = later;
         }
     }
@@ -106,13 +114,17 @@ pub fn fill_uniform<T: Uniform>(generator: &mut Generator, out: &mut [T], from: 
     T::fill_unit(generator, out);
     let (from, to) = (T::from_f64(from), T::from_f64(to));
     let width = to - from;
-    vectorised(out.len(), || {
-        for out in out.iter_mut() {
-            let value = out.mul_add(width, from);
-            // Rounding may reach the end, which does not belong to the interval.
-            *out = if value == to { from } else { value };
-        }
-    });
+    vectorised(
+        out.len(),
+        #[inline(always)]
+        || {
+            for out in out.iter_mut() {
+                let value = out.mul_add(width, from);
+                // Rounding may reach the end, which does not belong to the interval.
+                *out = if value == to { from } else { value };
+            }
+        },
+    );
 }
 
 /// Integers of [base, base + range).

@@ -3,7 +3,7 @@
 use crate::dtype::Real;
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
-use crate::kernels::simd::vectorised_along;
+use crate::kernels::simd::vectorised;
 
 /// Numbers that are counted before anybody asks whether to go on.
 const RUN: usize = 4096;
@@ -18,10 +18,14 @@ pub fn bounds(values: &[i64]) -> Option<(i64, i64)> {
         .chunks(RUN)
         .map(|run| {
             steps.take(run.len());
-            vectorised_along(run, || {
-                let bounds = (i64::MAX, i64::MIN);
-                run.iter().fold(bounds, |(least, most), &value| (least.min(value), most.max(value)))
-            })
+            vectorised(
+                run.len(),
+                #[inline(always)]
+                || {
+                    let bounds = (i64::MAX, i64::MIN);
+                    run.iter().fold(bounds, |(least, most), &value| (least.min(value), most.max(value)))
+                },
+            )
         })
         .reduce(|(least, most), (low, high)| (least.min(low), most.max(high)))
 }

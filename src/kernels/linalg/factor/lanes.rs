@@ -99,7 +99,11 @@ impl<T: Field, const L: usize> Lanes<T, L> {
 
     /// `elimination::plainly`, with rows exchanged. False if there is nothing to divide by in some matrix.
     pub(super) fn eliminate(&mut self, pivots: &mut [[i32; L]]) -> bool {
-        vectorised(usize::MAX, || eliminate(&mut self.numbers, self.rows, pivots))
+        vectorised(
+            usize::MAX,
+            #[inline(always)]
+            || eliminate(&mut self.numbers, self.rows, pivots),
+        )
     }
 
     /// Exchanges rows as those of a matrix were, or undoes it.
@@ -117,14 +121,20 @@ impl<T: Field, const L: usize> Lanes<T, L> {
     /// Replaces columns by the solutions of equations with them on the right and triangles, transposed or not, on the
     /// left: see `triangles::solve`.
     pub(super) fn solve(&mut self, triangles: &Self, transposed: bool, upper: bool, unit: bool) {
-        vectorised(usize::MAX, || {
-            solve(&triangles.numbers, &mut self.numbers, self.rows, (transposed, upper, unit))
-        });
+        vectorised(
+            usize::MAX,
+            #[inline(always)]
+            || solve(&triangles.numbers, &mut self.numbers, self.rows, (transposed, upper, unit)),
+        );
     }
 
     /// `cholesky::plainly`, with zeros above the diagonal. False if some matrix is not positive.
     pub(super) fn cholesky(&mut self) -> bool {
-        vectorised(usize::MAX, || cholesky(&mut self.numbers, self.rows))
+        vectorised(
+            usize::MAX,
+            #[inline(always)]
+            || cholesky(&mut self.numbers, self.rows),
+        )
     }
 
     /// Unit matrices of the size of these.

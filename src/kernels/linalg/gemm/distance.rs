@@ -31,15 +31,19 @@ pub fn distances<T: Real>(a: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<
                 let first = block * WIDTH;
                 let mut sums = [T::ZERO; WIDTH];
                 let sums = &mut sums[..part.len()];
-                vectorised(sums.len(), || {
-                    for (&x, line) in row.iter().zip(lines.chunks_exact(count)) {
-                        for (sum, &y) in sums.iter_mut().zip(&line[first..]) {
-                            let apart = x - y;
-                            *sum = *sum + apart * apart;
+                vectorised(
+                    sums.len(),
+                    #[inline(always)]
+                    || {
+                        for (&x, line) in row.iter().zip(lines.chunks_exact(count)) {
+                            for (sum, &y) in sums.iter_mut().zip(&line[first..]) {
+                                let apart = x - y;
+                                *sum = *sum + apart * apart;
+                            }
                         }
-                    }
-                    sums.iter_mut().for_each(|sum| *sum = sum.sqrt());
-                });
+                        sums.iter_mut().for_each(|sum| *sum = sum.sqrt());
+                    },
+                );
                 for (place, &sum) in part.iter_mut().zip(&*sums) {
                     place.write(sum);
                 }

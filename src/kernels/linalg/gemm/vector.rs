@@ -29,7 +29,13 @@ const WIDTH: usize = 512;
 /// The sum of the products of two slices of the same length.
 pub fn dot<T: Number>(a: &[T], b: &[T]) -> T {
     let leaves = a.chunks(LEAF).zip(b.chunks(LEAF));
-    leaves.fold(T::ZERO, |sum, (a, b)| sum.add(vectorised(a.len(), || leaf(a, b))))
+    leaves.fold(T::ZERO, |sum, (a, b)| {
+        sum.add(vectorised(
+            a.len(),
+            #[inline(always)]
+            || leaf(a, b),
+        ))
+    })
 }
 
 #[inline(always)]
@@ -95,18 +101,23 @@ fn times_lines<'a, T: Number>(mut lines: impl Iterator<Item = &'a [T]>, x: &[T],
         return Arch::new().dispatch(Lines { lines: lines.map_while(known), x, out });
     }
     let (few, rest) = out.as_chunks_mut::<FEW>();
-    vectorised(x.len(), || {
-        for out in few {
-            let mut four = [x; FEW];
-            for (place, line) in four.iter_mut().zip(&mut lines) {
-                *place = line;
+    vectorised(
+        x.len(),
+        #[inline(always)]
+        || {
+            for out in few {
+                let mut four = [x; FEW];
+                for (place, line) in four.iter_mut().zip(&mut lines) {
+                    *place = line;
+                }
+                let products =
+                    if size_of::<T>() > 4 { dots::<T, 8>(four, x) } else { dots::<T, 16>(four, x) };
+                for (out, product) in out.iter_mut().zip(products) {
+                    out.write(product);
+                }
             }
-            let products = if size_of::<T>() > 4 { dots::<T, 8>(four, x) } else { dots::<T, 16>(four, x) };
-            for (out, product) in out.iter_mut().zip(products) {
-                out.write(product);
-            }
-        }
-    });
+        },
+    );
     for (out, line) in rest.iter_mut().zip(lines) {
         out.write(dot(line, x));
     }
@@ -217,22 +228,26 @@ pub(super) fn times_matrix<T: Number>(
             let (first, width) = (start + block * WIDTH, out.len());
             let mut sums = [T::ZERO; WIDTH];
             let sums = &mut sums[..width];
-            vectorised(width, || {
-                let few = rows / FEW * FEW;
-                for row in (0..few).step_by(FEW) {
-                    let [p, q, r, s] = [0, 1, 2, 3].map(|turn| &line(row + turn)[first..][..width]);
-                    let factors = &x[row..][..FEW];
-                    for ((((sum, &p), &q), &r), &s) in sums.iter_mut().zip(p).zip(q).zip(r).zip(s) {
-                        let half = sum.add(factors[0].mul(p)).add(factors[1].mul(q));
-                        *sum = half.add(factors[2].mul(r)).add(factors[3].mul(s));
+            vectorised(
+                width,
+                #[inline(always)]
+                || {
+                    let few = rows / FEW * FEW;
+                    for row in (0..few).step_by(FEW) {
+                        let [p, q, r, s] = [0, 1, 2, 3].map(|turn| &line(row + turn)[first..][..width]);
+                        let factors = &x[row..][..FEW];
+                        for ((((sum, &p), &q), &r), &s) in sums.iter_mut().zip(p).zip(q).zip(r).zip(s) {
+                            let half = sum.add(factors[0].mul(p)).add(factors[1].mul(q));
+                            *sum = half.add(factors[2].mul(r)).add(factors[3].mul(s));
+                        }
                     }
-                }
-                for (row, &factor) in x.iter().enumerate().take(rows).skip(few) {
-                    sums.iter_mut()
-                        .zip(&line(row)[first..])
-                        .for_each(|(sum, &y)| *sum = sum.add(factor.mul(y)));
-                }
-            });
+                    for (row, &factor) in x.iter().enumerate().take(rows).skip(few) {
+                        sums.iter_mut()
+                            .zip(&line(row)[first..])
+                            .for_each(|(sum, &y)| *sum = sum.add(factor.mul(y)));
+                    }
+                },
+            );
             for (out, &sum) in out.iter_mut().zip(&*sums) {
                 out.write(sum);
             }

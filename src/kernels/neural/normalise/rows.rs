@@ -96,7 +96,7 @@ pub fn rows_backward<T: Real>(rows: Rows<'_, T>, gradient: &[T], places: Places<
     let [input, weight, bias] = places;
     let Rows { x, len, .. } = rows;
     let count = x.len() / len;
-    let part = (GRAIN / len).max(count.div_ceil(PARTS)).max(1);
+    let part = (GRAIN / 4 / len).max(count.div_ceil(PARTS)).max(1);
     let width = |place: &Option<&mut [MaybeUninit<T>]>| if place.is_some() { len } else { 0 };
     let widths = [width(&weight), width(&bias)];
     let parts = count.div_ceil(part);

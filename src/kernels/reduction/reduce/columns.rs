@@ -147,7 +147,11 @@ where
     for (leaf, start) in (0..count).step_by(LEAF).enumerate() {
         let rows = LEAF.min(count - start);
         let mut states = interrupt::filled(width, fold.identity);
-        vectorised(width * rows, || fold_leaf(&elements[start * stride..], rows, stride, &mut states, fold));
+        vectorised(
+            width * rows,
+            #[inline(always)]
+            || fold_leaf(&elements[start * stride..], rows, stride, &mut states, fold),
+        );
         for _ in 0..leaf.trailing_ones() {
             if let Some(mut earlier) = levels.pop() {
                 merge_into(&mut earlier, &states, fold.merge);

@@ -79,7 +79,11 @@ fn hits<T: Number>(element: T, extreme: T) -> bool {
 fn first_equal<T: Number>(row: &[T], extreme: T) -> i64 {
     let mut passed = 0;
     for step in row.chunks(STEP) {
-        let found = vectorised(step.len(), || step.iter().fold(false, |found, &x| found | hits(x, extreme)));
+        let found = vectorised(
+            step.len(),
+            #[inline(always)]
+            || step.iter().fold(false, |found, &x| found | hits(x, extreme)),
+        );
         if found {
             break;
         }
@@ -103,14 +107,18 @@ fn first_equal_rows<T: Number>(
             let width = part.len().min(inner - column).min(STEP);
             let mut found = [0i64; STEP];
             let extremes = &extremes[position..position + width];
-            vectorised(width, || {
-                for row in (0..len).rev() {
-                    let elements = &elements[(outer * len + row) * inner + column..][..width];
-                    for ((index, &x), &extreme) in found.iter_mut().zip(elements).zip(extremes) {
-                        *index = if hits(x, extreme) { row as i64 } else { *index };
+            vectorised(
+                width,
+                #[inline(always)]
+                || {
+                    for row in (0..len).rev() {
+                        let elements = &elements[(outer * len + row) * inner + column..][..width];
+                        for ((index, &x), &extreme) in found.iter_mut().zip(elements).zip(extremes) {
+                            *index = if hits(x, extreme) { row as i64 } else { *index };
+                        }
                     }
-                }
-            });
+                },
+            );
             let (done, rest) = part.split_at_mut(width);
             done.iter_mut().zip(found).for_each(|(out, index)| {
                 out.write(index);

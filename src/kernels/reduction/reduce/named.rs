@@ -66,18 +66,25 @@ pub fn truths(elements: &[Bool]) -> i64 {
     let mut counts = vec![0; elements.len().div_ceil(GRAIN)];
     parallel_parts(&mut counts, 1, |start, counts| {
         for (count, part) in counts.iter_mut().zip(elements[start * GRAIN..].chunks(GRAIN)) {
-            *count = vectorised(part.len(), || {
-                let (pieces, rest) = part.as_chunks::<LANES>();
-                let mut total: i64 = rest.iter().map(|truth| i64::from(truth.get())).sum();
-                for pieces in pieces.chunks(ROUNDS) {
-                    let mut lanes = [0u8; LANES];
-                    for piece in pieces {
-                        lanes.iter_mut().zip(piece).for_each(|(lane, truth)| *lane += u8::from(truth.get()));
+            *count = vectorised(
+                part.len(),
+                #[inline(always)]
+                || {
+                    let (pieces, rest) = part.as_chunks::<LANES>();
+                    let mut total: i64 = rest.iter().map(|truth| i64::from(truth.get())).sum();
+                    for pieces in pieces.chunks(ROUNDS) {
+                        let mut lanes = [0u8; LANES];
+                        for piece in pieces {
+                            lanes
+                                .iter_mut()
+                                .zip(piece)
+                                .for_each(|(lane, truth)| *lane += u8::from(truth.get()));
+                        }
+                        total += lanes.iter().map(|&lane| i64::from(lane)).sum::<i64>();
                     }
-                    total += lanes.iter().map(|&lane| i64::from(lane)).sum::<i64>();
-                }
-                total
-            });
+                    total
+                },
+            );
         }
     });
     counts.iter().sum()

@@ -1,10 +1,12 @@
 //! Folding contiguous elements: lanes within a leaf, leaves along a pairwise tree.
 
+use std::hint::black_box;
+
 use super::Fold;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
-use crate::kernels::simd::vectorised_along;
+use crate::kernels::simd::vectorised;
 
 /// Elements of one leaf.
 const LEAF: usize = 4096;
@@ -70,23 +72,29 @@ where
     if elements.len() < LANES {
         return elements.iter().fold(identity, |state, &element| merge(state, map(element)));
     }
-    vectorised_along(elements, || {
-        let (chunks, rest) = elements.as_chunks::<LANES>();
-        let mut lanes = [identity; LANES];
-        for group in chunks.chunks(GROUP) {
-            let partial = side_by_side(group, Fold { identity, map, merge });
-            lanes.iter_mut().zip(partial).for_each(|(lane, partial)| *lane = merge(*lane, partial));
-        }
-        lanes.iter_mut().zip(rest).for_each(|(lane, &element)| *lane = merge(*lane, map(element)));
-        let mut width = LANES;
-        while width > 1 {
-            width /= 2;
-            for lane in 0..width {
-                lanes[lane] = merge(lanes[lane], lanes[lane + width]);
+    vectorised(
+        elements.len(),
+        #[inline(always)]
+        || {
+            let (chunks, rest) = elements.as_chunks::<LANES>();
+            let mut lanes = [identity; LANES];
+            for group in chunks.chunks(GROUP) {
+                let partial = side_by_side(group, Fold { identity, map, merge });
+                lanes.iter_mut().zip(partial).for_each(|(lane, partial)| *lane = merge(*lane, partial));
             }
-        }
-        lanes[0]
-    })
+            lanes.iter_mut().zip(rest).for_each(|(lane, &element)| *lane = merge(*lane, map(element)));
+            // The compiler shall not see both loops at once: it would take what the tree takes together, two lanes.
+            let mut lanes = black_box(lanes);
+            let mut width = LANES;
+            while width > 1 {
+                width /= 2;
+                for lane in 0..width {
+                    lanes[lane] = merge(lanes[lane], lanes[lane + width]);
+                }
+            }
+            lanes[0]
+        },
+    )
 }
 
 /// Folds each lane of the chunks. The states stay in registers only in a loop as bare as this.
