@@ -307,6 +307,25 @@ def robust():
     return model, loss
 
 
+def gated():
+    model = torch.nn.ModuleList(
+        [torch.nn.GRU(3, 4, num_layers=2, bidirectional=True), torch.nn.GRUCell(8, 5)]
+    )
+    x = torch.randn(6, 2, 3)
+    return model, lambda: model[1](model[0](x)[0][-1]).square().mean()
+
+
+def overwritten():
+    model, x = torch.nn.Linear(3, 4), torch.randn(2, 3)
+
+    def loss():
+        y = model(x)
+        y.mul_(y.sigmoid()).sin_()
+        return (y.exp_() * 2).div_(y.detach() + 3).pow_(3).mean()
+
+    return model, loss
+
+
 def matrices():
     model = torch.nn.ParameterList([torch.randn(4, 4) + 4 * torch.eye(4)])
 
@@ -320,9 +339,11 @@ def matrices():
 KINDS_OF_STEPS = [
     attention,
     encoder,
+    gated,
     images,
     matrices,
     normalised,
+    overwritten,
     process,
     repeated,
     robust,
