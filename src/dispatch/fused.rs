@@ -1,28 +1,55 @@
-//! Several elementwise steps in one pass over memory, where nothing is recorded and no layer of `dispatch` is in
-//! the way. Each user has the same function in operations too, each of which would take a pass of its own.
+//! Several elementwise steps in one pass over memory, where no history is written down and no layer of `dispatch` is
+//! in the way. Each user has the same function in operations too, each of which would take a pass of its own.
 
+use smallvec::{SmallVec, smallvec};
+
+use crate::dispatch::modes::recording;
+use crate::dtype::{DType, Element};
 use crate::error::Result;
-use crate::graph::mode;
 use crate::kernels::vector::{self, Function};
 use crate::ops::creation::copy;
 use crate::tensor::{Array, Tensor};
 
 /// `f` of the elements of tensors of one floating-point type and one shape, in order, if they are such.
 pub(crate) fn fused<const N: usize>(
-    f: impl Function<N>,
+    f: impl Function<N> + 'static,
     x: &Tensor,
     others: [&Tensor; N],
 ) -> Result<Option<Tensor>> {
-    if !mode::is_plain() {
+    if !is_alike(x, &others) {
         return Ok(None);
     }
-    let (x, others) = (x.array(), others.map(Tensor::array));
+    let operands: SmallVec<[&Tensor; 3]> = std::iter::once(x).chain(others).collect();
+    let found = recording::as_one("fused", &operands, 1, move |given| {
+        let others: SmallVec<[&Tensor; 3]> = given[1..].into();
+        let Ok(others) = <[&Tensor; N]>::try_from(&*others) else { unreachable!("they were given so") };
+        Ok(smallvec![numbers(f, given[0], others)?])
+    });
+    Ok(found?.pop())
+}
+
+/// Whether these are tensors that a pass goes over, and may.
+pub(crate) fn is_alike(x: &Tensor, others: &[&Tensor]) -> bool {
+    let operands: SmallVec<[&Tensor; 3]> = std::iter::once(x).chain(others.iter().copied()).collect();
+    if !recording::is_undivided(&operands) {
+        return false;
+    }
+    let x = x.array();
     let is_alike = |other: &Array| other.dtype == x.dtype && other.layout.shape() == x.layout.shape();
     // Gradients of sums are one element again and again.
     let is_plain = |array: &Array| array.layout.is_row_major() || array.repeated_element().is_some();
-    if !others.iter().all(is_alike) || !is_plain(&x) || !others.iter().all(is_plain) {
-        return Ok(None);
-    }
+    let is_float = matches!(x.dtype, DType::Float32 | DType::Float64);
+    let others = || others.iter().map(|other| other.array());
+    is_float && is_plain(&x) && others().all(|other| is_alike(&other) && is_plain(&other))
+}
+
+/// `f` of the elements of tensors that are alike.
+pub(crate) fn numbers<const N: usize>(
+    f: impl Function<N>,
+    x: &Tensor,
+    others: [&Tensor; N],
+) -> Result<Tensor> {
+    let (x, others) = (x.array(), others.map(Tensor::array));
     let mut y = Array::uninit_shape(x.layout.shape(), x.dtype)?;
     let x = copy::in_order(&x)?;
     let mut ordered = Vec::with_capacity(N);
@@ -30,13 +57,14 @@ pub(crate) fn fused<const N: usize>(
         ordered.push(copy::in_order(other)?);
     }
     dispatch!(float x.dtype, T => {
-        let Some(x) = x.slice::<T>() else { return Ok(None) };
-        let mut slices = [x; N];
-        for (place, other) in slices.iter_mut().zip(&ordered) {
-            let Some(other) = other.slice::<T>() else { return Ok(None) };
-            *place = other;
+        fn elements<T: Element>(array: &Array) -> &[T] {
+            array.slice::<T>().unwrap_or_else(|| unreachable!("it lies in order"))
         }
-        vector::map(x, slices, y.fresh(), f);
-    }, else { return Ok(None) });
-    Ok(Some(Tensor::from_array(y)))
+        let mut slices = [elements::<T>(&x); N];
+        for (place, other) in slices.iter_mut().zip(&ordered) {
+            *place = elements::<T>(other);
+        }
+        vector::map(elements::<T>(&x), slices, y.fresh(), f);
+    }, else { unreachable!("the type was asked for") });
+    Ok(Tensor::from_array(y))
 }

@@ -292,10 +292,7 @@ fn through_any(
     // What is written down only sees `x` as it is before the write.
     let unusual = mode::special() && !(recording::is_on() && live().is_empty());
     let before = match recording || unusual || repeated {
-        true => {
-            let copy = if recording::is_on() { copied(x)? } else { copy::dense(&x.array())? };
-            Tensor::with_history(copy, if recording { x.gradient_edge()? } else { None })
-        }
+        true => Tensor::with_history(former(x)?, if recording { x.gradient_edge()? } else { None }),
         false => x.clone(),
     };
     if mode::special() {
@@ -324,8 +321,11 @@ fn through_any(
     if mode::special() { tangents::take_tangents(x, &result) } else { Ok(()) }
 }
 
-/// The elements in row-major order, in memory of their own, by an operation.
-fn copied(x: &Tensor) -> Result<Array> {
+/// The elements before a write, in row-major order and in memory of their own: by an operation, if those are recorded.
+pub(crate) fn former(x: &Tensor) -> Result<Array> {
+    if !recording::is_on() {
+        return copy::dense(&x.array());
+    }
     let _off = mode::GradModeGuard::off();
     cast::clone_contiguous(x).map(|copy| copy.array())
 }

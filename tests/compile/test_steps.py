@@ -1,5 +1,7 @@
 """Whole steps that are compiled: forward, backward and optimiser, with the same bits as without."""
 
+from contextlib import nullcontext
+
 import pytest
 import rushlight as torch
 from compiling import run_both
@@ -281,11 +283,116 @@ def steps(of):
     return make
 
 
-@pytest.mark.parametrize("of", [attention, encoder, second_derivatives, process, repeated])
+def normalised():
+    model = torch.nn.ModuleList([torch.nn.LayerNorm(64), torch.nn.GroupNorm(2, 4), torch.nn.BatchNorm2d(4)])
+    x = torch.randn(3, 4, 8, 8)
+    return model, lambda: (model[2](model[1](x)).flatten(2) + model[0](x.flatten(2))).pow(3).mean()
+
+
+def wide_attention():
+    model = torch.nn.TransformerEncoderLayer(64, 4, 128, activation="gelu", batch_first=True)
+    x = torch.randn(4, 32, 64)
+    return model, lambda: (model(x) ** 2).mean()
+
+
+def robust():
+    model, x, y = torch.nn.Linear(8, 8), torch.randn(40, 8), torch.rand(40, 8)
+    losses = torch.nn.functional.smooth_l1_loss, torch.nn.functional.huber_loss
+
+    def loss():
+        found = model(x)
+        likely = torch.nn.functional.binary_cross_entropy(found.sigmoid(), y)
+        return losses[0](found, y) + losses[1](found, y, reduction="sum") + likely
+
+    return model, loss
+
+
+def gated():
+    model = torch.nn.ModuleList(
+        [torch.nn.GRU(3, 4, num_layers=2, bidirectional=True), torch.nn.GRUCell(8, 5)]
+    )
+    x = torch.randn(6, 2, 3)
+    return model, lambda: model[1](model[0](x)[0][-1]).square().mean()
+
+
+def overwritten():
+    model, x = torch.nn.Linear(3, 4), torch.randn(2, 3)
+
+    def loss():
+        y = model(x)
+        y.mul_(y.sigmoid()).sin_()
+        return (y.exp_() * 2).div_(y.detach() + 3).pow_(3).mean()
+
+    return model, loss
+
+
+def matrices():
+    model = torch.nn.ParameterList([torch.randn(4, 4) + 4 * torch.eye(4)])
+
+    def loss():
+        found = torch.linalg.solve(model[0], torch.ones(4)).sum() + torch.logdet(model[0] @ model[0].mT)
+        return found + torch.linalg.matrix_exp(model[0] / 8).square().sum()
+
+    return model, loss
+
+
+KINDS_OF_STEPS = [
+    attention,
+    encoder,
+    gated,
+    images,
+    matrices,
+    normalised,
+    overwritten,
+    process,
+    repeated,
+    robust,
+    second_derivatives,
+    wide_attention,
+]
+
+
+@pytest.mark.parametrize("of", KINDS_OF_STEPS)
 def test_steps_of_all_kinds_are_recorded(of):
     compiled = run_both(steps(of), 10)
     assert compiled.programs, compiled.reason
 
 
-def test_what_was_recorded_is_used_only_if_it_has_the_same_bits():
-    run_both(steps(images), 10)
+@pytest.mark.parametrize("of", KINDS_OF_STEPS)
+def test_a_step_that_is_profiled_has_the_same_bits(of):
+    found = []
+    for watches in (nullcontext, torch.profiler.profile):
+        torch.manual_seed(0)
+        model, loss = of()
+        with watches():
+            loss().backward()
+        found.append([parameter.grad.tolist() for parameter in model.parameters()])
+    assert found[0] == found[1]
+
+
+def test_a_step_is_recorded_although_the_collector_would_run_finalizers():
+    import gc
+
+    class Finalized:
+        def __init__(self):
+            self.itself = self
+
+        def __del__(self):
+            print(end="")
+
+    def step(x):
+        kept = [[Finalized(), [x]] for _ in range(200)]
+        del kept
+        found = [[x + 1] for _ in range(200)]
+        return found[0][0]
+
+    compiled = torch.compile(step, backend="eager")
+    before = gc.get_threshold()
+    gc.set_threshold(20, 2, 2)
+    try:
+        for _ in range(8):
+            compiled(torch.ones(2))
+    finally:
+        gc.set_threshold(*before)
+    assert compiled.programs, compiled.reason
+    assert gc.isenabled()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dis
 import enum
 import functools
+import gc
 import os
 import sys
 import sysconfig
@@ -65,13 +66,19 @@ class Watch:
         self.codes: dict[types.CodeType, dict[str, Any]] = {}
         self.unclear: str | None = None
         self._imports = 0
+        self._collects = False
 
     def __enter__(self) -> Watch:
+        # What the collector would run is somebody else's: it waits.
+        self._collects = gc.isenabled()
+        gc.disable()
         sys.setprofile(self._see)
         return self
 
     def __exit__(self, *_: object) -> None:
         sys.setprofile(None)
+        if self._collects:
+            gc.enable()
 
     def _see(self, frame: types.FrameType, event: str, arg: Any) -> None:
         code = frame.f_code

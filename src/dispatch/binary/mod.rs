@@ -209,7 +209,8 @@ fn rule_of_write<E: Elementwise2>(
 ) -> Result<BinaryRule<E>> {
     let mut rule = recorded(op, (a, Numbers::Array(target.clone())), b, write.needed());
     if let SavedOperand::Tensor(saved) = &rule.a {
-        let before = SavedTensor::former(copy::dense(target)?, 0);
+        let copy = a.tensor().map_or_else(|| copy::dense(target), in_place::former)?;
+        let before = SavedTensor::former(copy, 0);
         rule.a = SavedOperand::Tensor(if saved.is_hidden() { before.hidden() } else { before });
     }
     check_kept(&rule)?;

@@ -242,6 +242,17 @@ pub(crate) fn is_alone(operands: &[&Tensor]) -> bool {
     is_on() && live().is_empty() && !super::intercept::is_intercepting() && operands.iter().all(is_usual)
 }
 
+/// Whether what is made of these tensors may be computed at one go: no history is written down, and nobody has to see
+/// of which steps it consists. A record or a profile is no reason to compute otherwise, which rounds otherwise.
+pub(crate) fn is_undivided(operands: &[&Tensor]) -> bool {
+    let is_usual = |x: &&Tensor| !x.is_batched() && !x.is_followed() && !x.is_subclassed();
+    mode::is_plain()
+        || !mode::is_grad_enabled()
+            && live().is_empty()
+            && !super::intercept::is_intercepting()
+            && operands.iter().all(is_usual)
+}
+
 /// Runs what computes so many tensors of others, without a history, whatever it consists of: as one operation of this
 /// name if it is written down.
 pub(crate) fn as_one(

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::graph::node::boxed;
 use crate::graph::{At, Attributes, Gradients, Rule, SavedTensor, Shown, Source, Traits, mode};
 use crate::ops::conjugate;
-use crate::ops::creation::{cast, copy};
+use crate::ops::creation::cast;
 use crate::tensor::{Array, Tensor};
 
 pub(crate) use numbers::{compute, compute_function};
@@ -213,7 +213,7 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     }
     // The old values are about to go.
     let before = match write.is_traced() && E::KEEPS == Keeps::Input && !E::IN_PLACE_BY_OUTPUT {
-        true => Some(copy::dense(&target)?),
+        true => Some(in_place::former(x)?),
         false => None,
     };
     if mode::special() && before.is_some() {

@@ -3,8 +3,8 @@
 use super::Elementwise;
 use crate::dispatch::binary;
 use crate::dispatch::binary::Elementwise2;
+use crate::dispatch::modes::recording;
 use crate::error::Result;
-use crate::graph::mode;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
 use crate::tensor::Tensor;
@@ -27,7 +27,11 @@ impl<E: Elementwise> Elementwise2 for Sloped<E> {
 
 /// `t · dy/dx`, if that is a function of vectors and nothing is recorded.
 pub(crate) fn at_once<E: Elementwise>(op: E, kept: &Tensor, t: &Tensor) -> Option<Result<Tensor>> {
-    if !E::SLOPE || !mode::is_plain() || !kept.dtype().is_float() || t.dtype() != kept.dtype() {
+    if !E::SLOPE
+        || !recording::is_undivided(&[kept, t])
+        || !kept.dtype().is_float()
+        || t.dtype() != kept.dtype()
+    {
         return None;
     }
     // Where what derivatives stand in front of says how the result lies, that is told by operations.

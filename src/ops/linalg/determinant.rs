@@ -9,9 +9,10 @@ use super::solve;
 use super::{Matrices, adjoint, as_row, check_square, diagonal, singular, turned};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::modes::recording;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::linalg::factor::elimination;
 use crate::kernels::linalg::factor::elimination::Eliminated;
 use crate::kernels::linalg::factor::{Known, Part};
@@ -57,7 +58,7 @@ fn times_back(a: &Tensor, lu: &SavedTensor, pivots: &SavedTensor, at: &At<'_>, x
     shape.pop();
     let x = cast::to_dtype(x, a.dtype())?;
     let diagonal = turned(&diagonal(&expand::expand(&squeeze::unsqueeze(&x, -1)?, &shape)?)?)?;
-    match mode::is_plain() {
+    match recording::is_undivided(&[a, &diagonal]) {
         true => lu_solve(&at.load(lu)?, &at.load(pivots)?, &diagonal, true, true),
         false => solve::solve_unchecked(&adjoint(a)?, &diagonal),
     }

@@ -6,8 +6,9 @@ use super::{Matrices, adjoint, check_square, sides};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::modes::recording;
 use crate::error::Result;
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::linalg::factor::exponential::{derivative, exponential};
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::part;
@@ -22,14 +23,17 @@ struct MatrixExp;
 
 /// How the exponential of a matrix moves with the matrix: at once, or if that is recorded by an operation.
 fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
-    if mode::is_plain() && !a.dtype().is_half() {
-        let (a, t) = (Matrices::of(a)?, Matrices::of(t)?);
-        let y = a.room(&[a.rows, a.rows], a.dtype)?;
-        over!(a.dtype, T => {
-            let all = a.each::<T>().zip(t.each::<T>()).zip(a.parts::<T>(&y));
-            a.run(all, |((matrix, along), y)| derivative(matrix, along, y));
+    if recording::is_undivided(&[a, t]) && !a.dtype().is_half() {
+        let found = recording::as_one("LinalgMatrixExpBackward0", &[a, t], 1, |given| {
+            let (a, t) = (Matrices::of(given[0])?, Matrices::of(given[1])?);
+            let y = a.room(&[a.rows, a.rows], a.dtype)?;
+            over!(a.dtype, T => {
+                let all = a.each::<T>().zip(t.each::<T>()).zip(a.parts::<T>(&y));
+                a.run(all, |((matrix, along), y)| derivative(matrix, along, y));
+            });
+            Ok(smallvec![Tensor::from_array(y)])
         });
-        return Ok(Tensor::from_array(y));
+        return found?.pop().map_or_else(|| unreachable!("there is one"), Ok);
     }
     let side = sides(a).0 as i64;
     let mut shape = crate::shape::signed(a.layout().shape());

@@ -6,6 +6,7 @@ use super::elimination::lu_solve;
 use super::{Matrices, adjoint, check_float, check_square, moved_sides, refuse_failed, turned};
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::modes::recording;
 use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -143,7 +144,7 @@ impl Op for Solve {
 
     fn vjp(&self, [a, x, lu, pivots]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (a, x, g) = (at.load(a)?, self.widened(&at.load(x)?)?, self.widened(single(gradients))?);
-        let right = match mode::is_plain() {
+        let right = match recording::is_undivided(&[&a, &g]) {
             true => {
                 self.matrix(&lu_solve(&at.load(lu)?, &at.load(pivots)?, &self.matrix(&g)?, true, true)?)?
             }

@@ -9,7 +9,7 @@ use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::long_work;
-use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
 use crate::dispatch::record::records;
 use crate::dtype::{DType, Element};
@@ -192,7 +192,29 @@ impl Attention {
         }, else { Ok(None) })
     }
 
-    /// The gradients that are wanted, from ln Σ eˢ.
+    /// The gradients that are wanted, which are not recorded in a graph.
+    fn gradients_as_one(
+        &self,
+        inputs: &[&Tensor],
+        g: &Tensor,
+        logs: &Tensor,
+        wanted: [bool; 3],
+    ) -> Result<Gradients> {
+        let given: SmallVec<[&Tensor; 6]> = [g, logs].into_iter().chain(inputs.iter().copied()).collect();
+        let (own, count) = (self.clone(), wanted.into_iter().filter(|&wanted| wanted).count());
+        let found = recording::as_one(Op::name(self), &given, count, move |given| {
+            let (g, logs, inputs) = (given[0], given[1], &given[2..]);
+            let found = match own.gradients_at_once(inputs, g, logs, wanted)? {
+                Some(found) => found,
+                None => own.gradients(inputs, g, wanted)?,
+            };
+            Ok(found.into_iter().flatten().collect())
+        })?;
+        let mut found = found.into_iter();
+        Ok(wanted.into_iter().map(|wanted| if wanted { found.next() } else { None }).collect())
+    }
+
+    /// The same by kernels, from ln Σ eˢ, if they take such numbers.
     fn gradients_at_once(
         &self,
         inputs: &[&Tensor],
@@ -296,15 +318,16 @@ impl Op for Attention {
         let inputs: SmallVec<[&Tensor; 4]> = inputs.iter().collect();
         let g = single(gradients);
         let is_mapped = batch::highest(inputs.iter().copied().chain([g])).is_some();
-        if intercept::is_active() && !at.tracking && !is_mapped {
+        let is_shown = intercept::is_active() && !recording::is_on();
+        if is_shown && !at.tracking && !is_mapped {
             return self.shown_gradients(saved, at, &inputs, g);
         }
         let wanted = [0, 1, 2].map(|index| at.needs(index));
-        if mode::is_plain()
-            && let Some(logs) = &saved[5]
-            && let Some(found) = self.gradients_at_once(&inputs, g, &at.load(logs)?, wanted)?
+        if let Some(logs) = &saved[5]
+            && recording::is_undivided(&inputs)
+            && recording::is_undivided(&[g])
         {
-            return Ok(found);
+            return self.gradients_as_one(&inputs, g, &at.load(logs)?, wanted);
         }
         self.gradients(&inputs, g, wanted)
     }

@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::modes::recording;
 use crate::dispatch::{accumulate, memory_order};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -260,9 +261,10 @@ impl Op for Normalise {
             unreachable!("the input is kept")
         };
         let needs = |index| at.needs(index);
-        let found = match self.gradients_at_once([Some(&x), weight.as_ref(), Some(g)], &needs)? {
-            Some(found) => found,
-            None => self.gradients(&x, weight.as_ref(), g, &needs)?,
+        let given: SmallVec<[&Tensor; 3]> = [&x, g].into_iter().chain(&weight).collect();
+        let found = match recording::is_undivided(&given) {
+            true => self.gradients_as_one(&given, &needs)?,
+            false => self.gradients(&x, weight.as_ref(), g, &needs)?,
         };
         found.into_iter().enumerate().map(|(index, one)| self.laid_out(index, one, &x)).collect()
     }

@@ -9,11 +9,12 @@ pub mod robust;
 pub mod squared;
 
 use crate::dispatch::batch::{Answer, Samples};
-use crate::dispatch::fused::fused;
+use crate::dispatch::fused::{fused, is_alike, numbers};
+use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Numbers, result_type};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{At, Gradients, Shown, mode};
+use crate::graph::{At, Gradients, Shown};
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::reduction::reduce as kernels;
 use crate::kernels::vector::Function;
@@ -47,7 +48,7 @@ impl From<Reduction> for Shown {
 }
 
 /// A loss of single elements, and its derivative by the first, as loops take them.
-trait Single: Copy + Send + Sync {
+trait Single: Copy + Send + Sync + 'static {
     /// The loss.
     fn value<A: Arithmetic>(&self, x: A, target: A) -> A;
 
@@ -157,12 +158,17 @@ impl Reduction {
         if self == Reduction::None {
             return fused(Slopes(loss), gradient, [x, target]);
         }
-        if !mode::is_plain() || gradient.dtype() != x.dtype() {
+        let operands = [gradient, x, target];
+        if !recording::is_undivided(&operands) || gradient.dtype() != x.dtype() || !is_alike(x, &[target]) {
             return Ok(None);
         }
-        let share = self.share(gradient, x.numel())?;
-        let Some(share) = share.to_vec::<f64>()?.first().copied() else { return Ok(None) };
-        fused(Scaled(loss, share), x, [target])
+        let found = recording::as_one("LossBackward0", &operands, 1, move |given| {
+            let [gradient, x, target] = [0, 1, 2].map(|index| given[index]);
+            let share = self.share(gradient, x.numel())?.to_vec::<f64>()?;
+            let [share] = *share else { unreachable!("the gradient of a mean or a sum is one number") };
+            Ok(smallvec![numbers(Scaled(loss, share), x, [target])?])
+        });
+        Ok(found?.pop())
     }
 
     /// The loss from those of single elements.

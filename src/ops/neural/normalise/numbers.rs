@@ -1,9 +1,13 @@
 //! Normalisation of numbers that nothing is recorded of: by kernels that do it all at once, where they take what is
 //! asked for.
 
+use smallvec::SmallVec;
+
 use super::Normalise;
+use crate::dispatch::modes::recording;
+use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{Gradients, mode};
+use crate::graph::Gradients;
 use crate::kernels::neural::normalise as kernels;
 use crate::kernels::neural::normalise::{Places, Rows, Runs};
 use crate::ops::creation::copy;
@@ -118,15 +122,38 @@ impl Normalise {
         Ok(Some(y))
     }
 
-    /// The gradients that are needed, as `gradients` says, if none is recorded.
-    pub(super) fn gradients_at_once(
+    /// The gradients that are needed of x, ȳ and perhaps the weight, none of which is recorded in a graph.
+    pub(super) fn gradients_as_one(
+        &self,
+        given: &[&Tensor],
+        needs: &dyn Fn(usize) -> bool,
+    ) -> Result<Gradients> {
+        let parameters = usize::from(self.weighted) + usize::from(self.biased);
+        let wanted: SmallVec<[bool; 3]> = (0..=parameters).map(needs).collect();
+        let (own, count) = (self.clone(), wanted.iter().filter(|&&wanted| wanted).count());
+        let asked = wanted.clone();
+        let found = recording::as_one(self.name, given, count, move |given| {
+            let (x, g, weight) = (given[0], given[1], given.get(2).copied());
+            let needs = |index: usize| asked[index];
+            let found = match own.gradients_at_once([Some(x), weight, Some(g)], &needs)? {
+                Some(found) => found,
+                None => own.gradients(x, weight, g, &needs)?,
+            };
+            Ok(found.into_iter().flatten().collect())
+        })?;
+        let mut found = found.into_iter();
+        Ok(wanted.into_iter().map(|wanted| if wanted { found.next() } else { None }).collect())
+    }
+
+    /// The same by kernels, if there are such.
+    fn gradients_at_once(
         &self,
         [x, weight, g]: [Option<&Tensor>; 3],
         needs: &dyn Fn(usize) -> bool,
     ) -> Result<Option<Gradients>> {
         let [x, weight, g] = [x, weight, g].map(|tensor| tensor.map(Tensor::array));
         let geometry = x.as_ref().and_then(|x| self.geometry(x.layout.shape()));
-        let (Some(geometry), true) = (geometry, mode::is_plain()) else { return Ok(None) };
+        let Some(geometry) = geometry else { return Ok(None) };
         let [mean, variance] = self.given();
         let all = [x.as_ref(), weight.as_ref(), g.as_ref(), mean.as_ref(), variance.as_ref()];
         let Some([x, weight, g, mean, variance]) = in_order(all)? else { return Ok(None) };
@@ -167,17 +194,25 @@ impl Normalise {
 /// The mean and the variance of each channel, the second dimension, in one type; the latter with one less than their
 /// number as its divisor.
 pub(super) fn of_channels(x: &Tensor) -> Result<Option<[Tensor; 2]>> {
-    let x = x.array();
-    let geometry = Geometry::of_channels(x.layout.shape());
-    let (Some(Geometry::Runs { len, channels, together }), true) = (geometry, mode::is_plain()) else {
+    let Some(geometry) = Geometry::of_channels(x.layout().shape()) else { return Ok(None) };
+    if !recording::is_undivided(&[x]) || !matches!(x.dtype(), DType::Float32 | DType::Float64) {
         return Ok(None);
-    };
-    let ordered = copy::in_order(&x)?;
+    }
+    let found = recording::as_one("NativeBatchNormBackward0", &[x], 2, move |given| {
+        Ok(moments(geometry, &given[0].array())?.into_iter().collect())
+    })?;
+    Ok(<[Tensor; 2]>::try_from(found.into_vec()).ok())
+}
+
+/// `of_channels` of numbers.
+fn moments(geometry: Geometry, x: &Array) -> Result<[Tensor; 2]> {
+    let Geometry::Runs { len, channels, together } = geometry else { unreachable!("channels have runs") };
+    let ordered = copy::in_order(x)?;
     let mut found = [Array::uninit_shape(&[channels], x.dtype)?, Array::uninit_shape(&[channels], x.dtype)?];
     dispatch!(float x.dtype, T => {
-        let Some(x) = ordered.slice::<T>() else { return Ok(None) };
+        let Some(x) = ordered.slice::<T>() else { unreachable!("it lies in order") };
         let runs = Runs { x, len, channels, together, eps: 0.0, weight: None, given: None };
         kernels::runs_moments(runs, found.each_mut().map(Array::fresh));
-    }, else { return Ok(None) });
-    Ok(Some(found.map(Tensor::from_array)))
+    }, else { unreachable!("the type was asked for") });
+    Ok(found.map(Tensor::from_array))
 }
