@@ -67,9 +67,16 @@ def program(dice):
     source = PRELUDE.format(count=count, shape=shape, reading=reading)
     # A whole number beside arrays is one of them to numpy, and a truth has a dimension of its own place.
     whole_numbers = any(it.lstrip("-").isdigit() or it == "as_array(1)" for it in parts)
-    arrays = any(it.startswith(("as_array", "[")) and it != "as_array(1)" for it in parts)
+    places = [
+        place
+        for place, it in enumerate(parts)
+        if it.startswith(("as_array", "[", "(")) and it != "as_array(1)"
+    ]
+    arrays = bool(places)
+    # Dots between arrays set them apart for numpy, whether or not they stand for a dimension.
+    apart = arrays and "..." in parts[places[0] : places[-1]]
     truths = any(it in ("True", "False", "as_array(True)") for it in parts)
-    if not truths and not (whole_numbers and arrays) and dice.random() < 0.7:
+    if not truths and not apart and not (whole_numbers and arrays) and dice.random() < 0.7:
         return source + COMPARED.format(index=index)
     value = dice.choice(
         [

@@ -238,6 +238,17 @@ impl Numbers {
         }
     }
 
+    /// Number of elements of what is computed of these and others.
+    pub(crate) fn count_with(&self, other: &Numbers) -> usize {
+        let (left, right) = (self.shape(), other.shape());
+        if left == right {
+            return self.count();
+        }
+        let size = |shape: &[usize], behind: usize| shape.iter().rev().nth(behind).copied().unwrap_or(1);
+        let sizes = (0..left.len().max(right.len())).map(|dim| size(left, dim).max(size(right, dim)));
+        sizes.fold(1, usize::saturating_mul)
+    }
+
     pub(crate) fn shape(&self) -> &[usize] {
         match self {
             Numbers::Array(array) => array.layout.shape(),

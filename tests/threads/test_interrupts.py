@@ -201,6 +201,10 @@ SLOW = {
     "eigenvalues": ("x = torch.rand(400, 400)", "torch.linalg.eig(x)"),
     "distances": ("x = torch.rand(3000, 300)", "torch.cdist(x, x, p=1.5)"),
     "coordinates": ("x = torch.ones(100_000_000, dtype=torch.uint8)", "x.nonzero()"),
+    "windows by chance": (
+        "x = torch.rand(1, 4, 3000, 3000)",
+        "F.fractional_max_pool2d(x, 3, output_size=(2000, 2000))",
+    ),
 }
 
 
@@ -223,6 +227,14 @@ TABLES = {
     "zeros of columns": ("x = torch.rand(1, 8000).expand(80_000, 8000)", "x.count_nonzero(0)"),
     "zeros and ones": ("x = torch.rand(20_000_000)", "torch.bernoulli(x)"),
     "left out": ("x = torch.rand(20_000_000)", "torch.nn.functional.dropout(x)"),
+    "rows and columns": (
+        "x, y = torch.arange(3 * 6000).view(6000, 1, 3, 1), torch.arange(3 * 1000).view(1, 1000, 1, 3)",
+        "x + y",
+    ),
+    "windows by count": (
+        "x = torch.rand(8, 3000, 3000)",
+        "torch.nn.functional.adaptive_max_pool2d(x, 20)",
+    ),
     "a file": (
         "import os\nx, file = torch.rand(80_000_000), open(os.devnull, 'wb')",
         "torch.save(x, file, _use_new_zipfile_serialization=True)",

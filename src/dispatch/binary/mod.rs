@@ -61,7 +61,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     let common = result_type([&left, &right]);
     let checked = op.check(a, b, common).and_then(|()| op.result(common));
     let dtype = checked.map_err(|error| sizes_first(error, &left, &right))?;
-    if long_work::is_long(left.count().max(right.count()) as u64) {
+    if long_work::is_long(left.count_with(&right) as u64) {
         return long_work::at_length(false, || apply(op, a, b));
     }
     let y = forward(&op, &left, &right, dtype)?;

@@ -15,6 +15,8 @@ pub use vector::dot;
 use gemm::Parallelism;
 use ndarray::{ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis};
 use std::any::TypeId;
+use std::cell::Cell;
+use std::hint::black_box;
 use std::mem::MaybeUninit;
 
 use crate::dtype::Number;
@@ -40,6 +42,18 @@ const FEW_COLUMNS: usize = 128;
 /// Multiplications below which a product is not shared between threads, and those of a batch that are worth a turn of
 /// one.
 const SHARED: usize = 1 << 21;
+
+/// At most so many bytes does the library keep for each thread.
+const OWN: usize = 1 << 23;
+
+/// The library packs at most so many columns of the left factor at a time.
+const DEEP: usize = 1 << 10;
+
+/// By so many rows or columns it rounds up at most.
+const OVER: usize = 64;
+
+/// What is asked for in blocks smaller than this comes out of larger ones.
+const LARGE: usize = 1 << 17;
 const TURN: usize = 1 << 20;
 
 /// Products of fewer rows than this with a matrix that lies column by column are those of vectors.
@@ -197,6 +211,21 @@ pub fn batched_matmul<T: Number>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out
     }
 }
 
+/// Looks whether there is memory for what the library packs of factors: it asks for that itself, and the process would
+/// end if there were none. The first product of a thread needs more, which stays with the thread. Unwinds if there is
+/// too little.
+pub(super) fn ask_for_room<T>(m: usize, k: usize, n: usize) {
+    thread_local!(static HAS_OWN: Cell<bool> = const { Cell::new(false) });
+    let own = if HAS_OWN.get() { 0 } else { OWN };
+    let packed = (m + n + 2 * OVER).saturating_mul(k.min(DEEP)).saturating_mul(size_of::<T>());
+    let bytes = packed.saturating_add(own);
+    if bytes >= LARGE {
+        // Or the compiler would see that nobody uses it.
+        drop(black_box(interrupt::room::<u8>(bytes)));
+        HAS_OWN.set(true);
+    }
+}
+
 /// A part on this thread.
 fn block<T: Number>((a, b, mut out): Part<'_, T>) {
     let ((m, k), n) = (a.dim(), b.ncols());
@@ -204,6 +233,7 @@ fn block<T: Number>((a, b, mut out): Part<'_, T>) {
         return plain(a, b, out.axis_iter_mut(Axis(0)).filter_map(ArrayViewMut1::into_slice));
     }
     assert!(out.dim() == (m, n) && b.nrows() == k, "the caller has checked the shapes");
+    ask_for_room::<T>(m, k, n);
     let [out_row, out_column] = [0, 1].map(|axis| out.strides()[axis]);
     let ([a_row, a_column], [b_row, b_column]) =
         ([0, 1].map(|axis| a.strides()[axis]), [0, 1].map(|axis| b.strides()[axis]));

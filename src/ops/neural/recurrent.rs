@@ -19,6 +19,7 @@ use crate::ops::creation::copy;
 use crate::ops::geometry::{join, part};
 use crate::ops::linalg::linear::linear;
 use crate::ops::{add, mul, sigmoid, tanh};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 use numbers::Layer;
@@ -49,7 +50,7 @@ impl Lstm {
         let steps = x.layout().shape()[0];
         let gates = linear(x, to_gates, Some(bias))?;
         let (mut shown, mut memory) = (shown.clone(), memory.clone());
-        let mut all: Vec<Option<Tensor>> = vec![None; steps];
+        let mut all: Vec<Option<Tensor>> = storage::filled(steps, None)?;
         for place in places(steps, self.reverse) {
             let said = part::select(&gates, 0, place as i64)?;
             let sums = add(&linear(&shown, own, Some(own_bias))?, &said)?;
@@ -60,7 +61,7 @@ impl Lstm {
             shown = mul(&sigmoid(&gate(3)?)?, &tanh(&memory)?)?;
             all[place] = Some(shown.clone());
         }
-        let all: Vec<&Tensor> = all.iter().flatten().collect();
+        let all: Vec<&Tensor> = storage::collected(steps, all.iter().flatten())?;
         Ok(smallvec![join::stack(&all, 0)?, shown, memory])
     }
 

@@ -281,7 +281,7 @@ pub fn solve_system<T: Known>(
 /// Writes the inverse, and answers the first step at which nothing was left to divide by, or zero.
 pub fn invert_matrix<T: Known>(matrix: ArrayView2<'_, T>, inverse: &mut [T]) -> i32 {
     let n = matrix.nrows();
-    let (mut triangles, mut pivots) = (zeros(n * n), vec![0; n]);
+    let (mut triangles, mut pivots) = (zeros(n * n), zeros(n));
     eliminate(matrix, true, &mut triangles, &mut pivots);
     let step = first_zero(by_columns(&triangles, n));
     invert(&triangles, &pivots, step == 0, inverse);

@@ -26,16 +26,25 @@ use ndarray::ArrayView2;
 
 use super::{Field, Known, Spectrum, interrupt, zeros};
 use crate::dtype::{Complex, Element};
+use crate::kernels::linalg::gemm;
 
 const ALONE: Par = Par::Seq;
 
-/// Room to work in.
+/// Rows and columns of the blocks that the library multiplies of large matrices.
+const BLOCK: usize = 512;
+
+/// Room to work in, beside which there is some for what products need of their own.
 fn room(needed: StackReq) -> MemBuffer {
-    MemBuffer::try_new(needed).unwrap_or_else(|_| interrupt::exhausted(needed.size_bytes()))
+    let bytes = needed.size_bytes();
+    let room = MemBuffer::try_new(needed).unwrap_or_else(|_| interrupt::exhausted(bytes));
+    let side = if bytes < 1 << 16 { 0 } else { BLOCK };
+    gemm::ask_for_room::<f64>(side, side, side);
+    room
 }
 
 /// What the library answers, unless it panics.
 fn answer<R>(work: impl FnOnce() -> R) -> Option<R> {
+    gemm::ask_for_room::<f64>(0, 0, 0);
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
@@ -70,7 +79,7 @@ pub(super) fn eliminate<T: Known>(
         return false;
     }
     // From the order in which rows stand, with which one each was exchanged in its turn.
-    let mut standing: Vec<usize> = (0..rows).collect();
+    let mut standing = interrupt::collected(0..rows);
     places.iter_mut().enumerate().for_each(|(row, place)| *place = row);
     for (step, pivot) in pivots.iter_mut().enumerate() {
         let (from, row) = (places[order[step]], standing[step]);
@@ -84,7 +93,7 @@ pub(super) fn eliminate<T: Known>(
 /// `elimination::invert`.
 pub(super) fn invert<T: Known>(triangles: &[T], pivots: &[i32], inverse: &mut [T]) -> bool {
     let n = pivots.len();
-    let mut order: Vec<usize> = (0..n).collect();
+    let mut order = interrupt::collected(0..n);
     pivots.iter().enumerate().for_each(|(step, &pivot)| order.swap(step, pivot as usize - 1));
     let mut places = zeros(n);
     order.iter().enumerate().for_each(|(place, &row)| places[row] = place);
@@ -330,7 +339,7 @@ where
         let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
         evd::evd_cplx(matrix, values, None, columns, ALONE, memory, Default::default())
     });
-    let wide = |numbers: Vec<Complex<R>>| numbers.into_iter().map(Element::to_complex).collect();
+    let wide = |numbers: Vec<Complex<R>>| interrupt::collected(numbers.into_iter().map(Element::to_complex));
     done.then(|| Spectrum { values: wide(values), vectors: wide(columns) })
 }
 
@@ -358,8 +367,8 @@ pub(super) fn real_spectrum<R: RealField + Known>(numbers: &[R], n: usize) -> Op
     }
     let number = |(re, im): (&R, &R)| Complex::new(re.to_f64(), im.to_f64());
     let mut all = Spectrum {
-        values: real.iter().zip(&imaginary).map(number).collect(),
-        vectors: columns.iter().map(|x| x.to_complex()).collect(),
+        values: interrupt::collected(real.iter().zip(&imaginary).map(number)),
+        vectors: interrupt::collected(columns.iter().map(|x| x.to_complex())),
     };
     let mut at = 0;
     while at + 1 < n {

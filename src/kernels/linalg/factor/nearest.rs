@@ -5,6 +5,7 @@ use ndarray::ArrayView2;
 
 use super::{Field, Known, Part, are_finite, elimination, laid, library, values, zeros};
 use crate::dtype::Element;
+use crate::kernels::interrupt;
 
 /// Matrices whose smaller side is less than this are left to their singular values.
 const SMALL: usize = 8;
@@ -71,8 +72,10 @@ fn directly<T: Known>(matrix: ArrayView2<'_, T>, right: ArrayView2<'_, T>, share
     } else {
         let mut turned = laid(right);
         let applied = found.apply(&mut turned, true);
-        let mut inner: Vec<T> =
-            turned.chunks_exact(rows).flat_map(|x| x[..columns].iter().copied()).collect();
+        let mut inner = zeros(columns * count);
+        for (turned, inner) in turned.chunks_exact(rows).zip(inner.chunks_exact_mut(columns)) {
+            inner.copy_from_slice(&turned[..columns]);
+        }
         let solved = found.solve(&mut inner, false);
         for (inner, solution) in inner.chunks_exact(columns).zip(solution.chunks_exact_mut(columns)) {
             found.order.iter().zip(inner).for_each(|(&column, &x)| solution[column] = x);
@@ -102,7 +105,7 @@ pub fn invert<T: Known>(
         }
         false => matrix,
     };
-    let mut sizes = vec![<Part<T> as Element>::from_f64(0.0); least];
+    let mut sizes = interrupt::filled(least, <Part<T> as Element>::from_f64(0.0));
     let (mut left, mut right) = (zeros(rows * least), zeros(least * columns));
     values::singular(matrix, &mut sizes, Some((&mut left, &mut right)));
     let greatest = sizes.first().map_or(0.0, |size| size.to_f64());

@@ -23,7 +23,7 @@ pub struct Reflections<T> {
 
 /// Rows from `step` on, of `width` columns, less their part along a reflection's vector.
 fn apply<T: Field>(rows: &mut [T], width: usize, from: usize, vector: &[T], scale: T) {
-    let mut along = vec![T::ZERO; width];
+    let mut along = interrupt::filled(width, T::ZERO);
     interrupt::unwind_if_due();
     for (row, weight) in rows.chunks_exact(width).zip(vector) {
         let weight = weight.conj();
@@ -42,10 +42,10 @@ pub fn reflect<T: Known>(matrix: ArrayView2<'_, T>) -> Reflections<T> {
 }
 
 fn plainly<T: Field>(mut packed: Vec<T>, rows: usize, columns: usize) -> Reflections<T> {
-    let mut scales = vec![T::ZERO; rows.min(columns)];
+    let mut scales = interrupt::filled(rows.min(columns), T::ZERO);
     for (step, scale) in scales.iter_mut().enumerate() {
         let head = packed[step * columns + step];
-        let mut vector: Vec<T> = (step..rows).map(|row| packed[row * columns + step]).collect();
+        let mut vector = interrupt::collected((step..rows).map(|row| packed[row * columns + step]));
         if vector[1..].iter().all(|&x| x == T::ZERO) && head == T::of(head.real()) {
             continue;
         }
@@ -86,13 +86,13 @@ impl<T: Field> Reflections<T> {
     fn product(&self, into: &mut [T]) {
         let (rows, columns) = (self.rows, self.columns);
         let width = into.len() / rows.max(1);
-        let mut result = vec![T::ZERO; rows * width];
+        let mut result = interrupt::filled(rows * width, T::ZERO);
         for place in 0..rows.min(width) {
             result[place * width + place] = T::ONE;
         }
         for (step, &scale) in self.scales.iter().enumerate().rev() {
-            let below = (step + 1..rows).map(|row| self.packed[row * columns + step]);
-            let vector: Vec<T> = std::iter::once(T::ONE).chain(below).collect();
+            let mut vector = interrupt::collected((step..rows).map(|row| self.packed[row * columns + step]));
+            vector[0] = T::ONE;
             // Columns before this one have nothing yet where the vector has something.
             if width > step {
                 apply(&mut result[step * width..], width, step, &vector, scale);

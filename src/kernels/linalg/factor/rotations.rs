@@ -3,7 +3,7 @@
 //! turn (Jacobi). Small values keep their precision.
 
 use super::Field;
-use crate::kernels::interrupt::Steps;
+use crate::kernels::interrupt::{Steps, collected, filled, room};
 
 /// Values, and the vectors that go with them.
 pub(super) struct Spectrum<T> {
@@ -26,12 +26,12 @@ pub(super) struct Singular<T> {
 const ROUNDS: usize = 60;
 
 fn identity<T: Field>(n: usize) -> Vec<T> {
-    (0..n * n).map(|place| if place / n == place % n { T::ONE } else { T::ZERO }).collect()
+    collected((0..n * n).map(|place| if place / n == place % n { T::ONE } else { T::ZERO }))
 }
 
 /// The transposed matrix with conjugates.
 fn adjoint<T: Field>(matrix: &[T], rows: usize, columns: usize) -> Vec<T> {
-    (0..columns * rows).map(|place| matrix[place % rows * columns + place / rows].conj()).collect()
+    collected((0..columns * rows).map(|place| matrix[place % rows * columns + place / rows].conj()))
 }
 
 /// The product of the conjugates of one vector with another.
@@ -69,9 +69,9 @@ fn turn<T: Field>(rows: &mut [T], width: usize, first: usize, second: usize, fac
 /// The eigenvalues of a symmetric matrix, the least first, and its eigenvectors.
 pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize) -> Spectrum<T> {
     if matrix.iter().any(|x| !x.magnitude().is_finite()) {
-        return Spectrum { values: vec![f64::NAN; n], vectors: vec![T::of(f64::NAN); n * n] };
+        return Spectrum { values: filled(n, f64::NAN), vectors: filled(n * n, T::of(f64::NAN)) };
     }
-    let (mut a, mut vectors) = (matrix.to_vec(), identity::<T>(n));
+    let (mut a, mut vectors) = (collected(matrix.iter().copied()), identity::<T>(n));
     let mut steps = Steps::default();
     for _ in 0..ROUNDS {
         let mut any = false;
@@ -96,18 +96,24 @@ pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize) -> Spectrum<T> {
             break;
         }
     }
-    let values: Vec<f64> = (0..n).map(|place| a[place * n + place].real()).collect();
-    let mut order: Vec<usize> = (0..n).collect();
+    let values: Vec<f64> = collected((0..n).map(|place| a[place * n + place].real()));
+    let mut order = collected(0..n);
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let vectors = order.iter().flat_map(|&at| vectors[at * n..][..n].iter().copied()).collect();
-    Spectrum { values: order.iter().map(|&at| values[at]).collect(), vectors }
+    Spectrum { values: collected(order.iter().map(|&at| values[at])), vectors: ordered(&order, &vectors, n) }
+}
+
+/// The vectors of this length in that order.
+fn ordered<T: Field>(order: &[usize], vectors: &[T], length: usize) -> Vec<T> {
+    let mut all = room(order.len() * length);
+    order.iter().for_each(|&at| all.extend_from_slice(&vectors[at * length..][..length]));
+    all
 }
 
 /// More vectors, up to `count`, of that length and at right angles to each other and the others.
 fn complete<T: Field>(vectors: &mut Vec<T>, length: usize, count: usize) {
     let (mut axis, mut steps) = (0, Steps::default());
     while vectors.len() < count * length && axis < length {
-        let mut next = vec![T::ZERO; length];
+        let mut next = filled(length, T::ZERO);
         next[axis] = T::ONE;
         axis += 1;
         steps.take(2 * vectors.len());
@@ -132,8 +138,7 @@ pub(super) fn singular<T: Field>(matrix: &[T], rows: usize, columns: usize, full
         let Singular { values, left, right } = singular(&turned, columns, rows, full);
         return Singular { values, left: right, right: left };
     }
-    let mut lines: Vec<T> =
-        (0..columns * rows).map(|place| matrix[place % rows * columns + place / rows]).collect();
+    let mut lines = collected((0..columns * rows).map(|place| matrix[place % rows * columns + place / rows]));
     let mut right = identity::<T>(columns);
     let mut steps = Steps::default();
     for _ in 0..ROUNDS {
@@ -158,18 +163,17 @@ pub(super) fn singular<T: Field>(matrix: &[T], rows: usize, columns: usize, full
         }
     }
     let length = |line: &[T]| dot(line, line).real().sqrt();
-    let norms: Vec<f64> = (0..columns).map(|at| length(&lines[at * rows..][..rows])).collect();
-    let mut order: Vec<usize> = (0..columns).collect();
+    let norms: Vec<f64> = collected((0..columns).map(|at| length(&lines[at * rows..][..rows])));
+    let mut order = collected(0..columns);
     order.sort_by(|&a, &b| norms[b].total_cmp(&norms[a]));
-    let values: Vec<f64> = order.iter().map(|&at| norms[at]).collect();
+    let values: Vec<f64> = collected(order.iter().map(|&at| norms[at]));
     let least = values.first().copied().unwrap_or(0.0) * f64::EPSILON * rows as f64;
-    let mut left = Vec::with_capacity(rows * if full { rows } else { columns });
+    let mut left = room(rows * if full { rows } else { columns });
     for &at in order.iter().take_while(|&&at| norms[at] > least) {
         left.extend(lines[at * rows..][..rows].iter().map(|x| x.div(T::of(norms[at]))));
     }
     complete(&mut left, rows, if full { rows } else { columns });
-    let right = order.iter().flat_map(|&at| right[at * columns..][..columns].iter().copied()).collect();
-    Singular { values, left, right }
+    Singular { values, left, right: ordered(&order, &right, columns) }
 }
 
 #[cfg(test)]

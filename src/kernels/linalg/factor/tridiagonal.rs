@@ -6,7 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::columns::{MANY, add, dot, lines, reflect, roomy, scale, splats, totals, vector_of};
 use super::zeros;
-use crate::kernels::interrupt::Steps;
+use crate::kernels::interrupt::{self, Steps};
 use crate::kernels::wide::Wide;
 
 /// Up to how many rows matrices are worth it, if vectors are wanted, and if they are not: the library finds the vectors
@@ -47,7 +47,7 @@ pub(super) fn symmetric<T: Wide>(
     if !rotate(&mut d, &mut e, precision, turn) {
         return false;
     }
-    let mut order: Vec<usize> = (0..n).collect();
+    let mut order = interrupt::collected(0..n);
     order.sort_by(|&a, &b| d[a].total_cmp(&d[b]));
     for ((value, vector), &at) in values.iter_mut().zip(vectors.chunks_exact_mut(n)).zip(&order) {
         *value = T::from_f64(d[at] * back);
@@ -212,7 +212,7 @@ fn shift(d: &[f64], first: usize, coupling: f64) -> f64 {
 fn rotate(d: &mut [f64], e: &mut [f64], precision: f64, mut turn: impl FnMut(&[(f64, f64)], usize)) -> bool {
     let n = d.len();
     let (mut steps, mut left) = (Steps::default(), SWEEPS * n);
-    let mut turns = Vec::with_capacity(n);
+    let mut turns = interrupt::room(n);
     for first in 0..n {
         loop {
             let last = end(first, d, |at| e[at] * e[at], precision);

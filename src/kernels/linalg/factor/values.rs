@@ -5,6 +5,7 @@ use ndarray::ArrayView2;
 
 use super::{Field, Known, Spectrum, are_finite, laid, lay, library, rotations, zeros};
 use crate::dtype::{Complex, Element};
+use crate::kernels::interrupt;
 
 /// Matrices whose smaller side is less than this are turned by rotations, in double precision.
 const SMALL: usize = 4;
@@ -56,7 +57,7 @@ fn turned<T: Known>(
     vectors: Option<(&mut [T], &mut [T])>,
 ) {
     let (rows, columns) = matrix.dim();
-    let wide: Vec<T::Wide> = matrix.iter().map(|x| x.convert()).collect();
+    let wide: Vec<T::Wide> = interrupt::collected(matrix.iter().map(|x| x.convert()));
     let full = vectors
         .as_ref()
         .is_some_and(|(left, right)| left.len() == rows * rows && right.len() == columns * columns);
@@ -109,7 +110,7 @@ pub fn symmetric<T: Known>(
         return;
     }
     // Rotations read rows, so that of complex numbers the conjugates are turned.
-    let wide: Vec<T::Wide> = whole.iter().map(|x| Field::conj(*x).convert()).collect();
+    let wide: Vec<T::Wide> = interrupt::collected(whole.iter().map(|x| Field::conj(*x).convert()));
     let found = rotations::symmetric(&wide, n);
     values.iter_mut().zip(&found.values).for_each(|(value, &x)| *value = <T::Real as Element>::from_f64(x));
     if let Some(vectors) = vectors {
@@ -124,7 +125,10 @@ pub fn general<T: Known>(matrix: ArrayView2<'_, T>) -> Spectrum<Complex<f64>> {
     let n = matrix.nrows();
     let found = T::spectrum(&laid(matrix), n);
     let nan = Complex::new(f64::NAN, f64::NAN);
-    let mut found = found.unwrap_or_else(|| Spectrum { values: vec![nan; n], vectors: vec![nan; n * n] });
+    let mut found = found.unwrap_or_else(|| Spectrum {
+        values: interrupt::filled(n, nan),
+        vectors: interrupt::filled(n * n, nan),
+    });
     found.vectors.chunks_exact_mut(n.max(1)).for_each(settle);
     found
 }

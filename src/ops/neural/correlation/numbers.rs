@@ -15,6 +15,7 @@ use crate::kernels::neural::windows::Windows;
 use crate::kernels::parallel::parallel_items;
 use crate::ops::neural::scratch::{elements, room, writable};
 use crate::shape::{Layout, SharedLayout};
+use crate::storage;
 use crate::tensor::Array;
 
 /// Multiplications that make up a share of the work of a thread.
@@ -160,7 +161,7 @@ impl<'a> Work<'a> {
     }
 
     fn weight<T: Number>(&self, shape: &[usize], items: usize, input: &[T], output: &[T]) -> Result<Array> {
-        let mut total = vec![T::ZERO; self.groups * self.weight];
+        let mut total = storage::filled(self.groups * self.weight, T::ZERO)?;
         let held = room::<T>(self.rows * self.longest);
         let columns = writable::<T>(&held);
         for item in 0..items {

@@ -14,8 +14,8 @@ use crate::kernels::neural::windows::Windows;
 use crate::ops::conjugate;
 use crate::ops::creation::copy;
 use crate::ops::neural::pooling::mean_pool::check_numbers;
-use crate::shape;
-use crate::storage;
+use crate::ops::neural::scratch::writable;
+use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
 /// y = the windows of x as columns, or x = columns added to where they came from
@@ -29,16 +29,10 @@ struct Columns {
     single: bool,
 }
 
-/// Room for a result of this shape.
-fn zeros<T: Number>(shape: &[usize]) -> Result<Vec<T>> {
-    let len = shape::checked_shape(&shape::signed(shape))?.iter().product();
-    storage::collected(len, std::iter::repeat_n(T::ZERO, len))
-}
-
 impl Columns {
-    /// The result for samples, of this shape, as there are samples.
-    fn made<T: Number>(&self, shape: &[usize], numbers: &[T]) -> Result<Array> {
-        Array::from_slice(&shape[usize::from(self.single)..], numbers)
+    /// Zeros for samples, of this shape, as there are samples.
+    fn zeros<T: Number>(&self, shape: &[usize]) -> Result<Array> {
+        Array::zeroed(&Layout::contiguous(&shape[usize::from(self.single)..])?.into(), T::DTYPE)
     }
 
     fn run<T: Number>(&self, x: &Array) -> Result<Array> {
@@ -51,15 +45,15 @@ impl Columns {
         if self.folds {
             let channels = shape[1] / elements_of_window;
             let shape = [shape[0], channels, windows.size[1], windows.size[2]];
-            let mut y = zeros(&shape)?;
-            windows.fold(elements, &mut y);
-            return self.made(&shape, &y);
+            let y = self.zeros::<T>(&shape)?;
+            windows.fold(elements, writable(&y));
+            return Ok(y);
         }
         let rows = shape[1] * elements_of_window;
         let shape = [shape[0], rows, places];
-        let mut y = zeros(&shape)?;
-        windows.unfold(elements, &mut y);
-        self.made(&shape, &y)
+        let y = self.zeros::<T>(&shape)?;
+        windows.unfold(elements, writable(&y));
+        Ok(y)
     }
 
     fn of(self, x: &Tensor) -> Result<Tensor> {
@@ -72,6 +66,11 @@ impl Op for Columns {
 
     fn name(&self) -> &'static str {
         if self.folds { "Col2ImBackward0" } else { "Im2ColBackward0" }
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        let times = if self.folds { 1 } else { self.windows.elements() };
+        inputs[0].numel().saturating_mul(times) as u64
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

@@ -12,6 +12,7 @@ use crate::dispatch::memory_order;
 use crate::dtype::Number;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::interrupt::Steps;
 use crate::kernels::neural::windows::Windows;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
@@ -74,12 +75,14 @@ impl MaxPool {
 /// The greatest elements of adaptive windows over one channel.
 fn adaptive<T: Number>(channel: &[T], sizes: &[usize], counts: &[usize], index: &mut [i64]) {
     let (size, count) = (padded(sizes), padded(counts));
+    let mut steps = Steps::default();
     for (number, place) in index.iter_mut().enumerate() {
         let at = [number / (count[1] * count[2]), number / count[2] % count[1], number % count[2]];
         let range = |dim: usize| {
             let (start, end) = adaptive_window(at[dim], size[dim], count[dim]);
             start..end
         };
+        steps.take(range(0).len() * range(1).len() * range(2).len());
         let mut best: Option<usize> = None;
         for z in range(0) {
             for y in range(1) {
@@ -114,6 +117,14 @@ impl Op for MaxPool {
 
     fn outputs(&self, _inputs: &[&Tensor]) -> usize {
         2
+    }
+
+    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+        let layout = inputs[0].layout();
+        let lead = &layout.shape()[..layout.ndim() - self.counts.len()];
+        let windows =
+            lead.iter().chain(&self.counts).fold(1, |count: u64, &size| count.saturating_mul(size as u64));
+        windows.saturating_add(layout.numel() as u64)
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

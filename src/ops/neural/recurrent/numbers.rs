@@ -10,6 +10,7 @@ use crate::kernels::linalg::gemm;
 use crate::kernels::neural::gates::{Back, Step};
 use crate::ops::neural::scratch::{elements, room, writable};
 use crate::shape::Layout;
+use crate::storage;
 use crate::tensor::Array;
 
 /// A layer with its input and its states, all in order.
@@ -61,7 +62,8 @@ impl<'a, T: Real> Layer<'a, T> {
         gemm::matmul(rows, matrix(self.to_gates, self.width).reversed_axes(), gates.fresh());
         let [all, memories] = [(); 2].map(|()| self.array(&[self.steps, self.samples, self.size]));
         let (all, memories) = (all?, memories?);
-        let bias: Vec<T> = self.biases[0].iter().zip(self.biases[1]).map(|(&a, &b)| a + b).collect();
+        let bias = self.biases[0].iter().zip(self.biases[1]).map(|(&a, &b)| a + b);
+        let bias: Vec<T> = storage::collected(4 * self.size, bias)?;
         // As rows of what is shown, which every step reads in order.
         let turned = matrix(self.own, self.size).reversed_axes().as_standard_layout().into_owned();
         let mut said = room::<T>(sums);
@@ -107,7 +109,7 @@ impl<'a, T: Real> Layer<'a, T> {
             array
         });
         let (mut to_shown, to_memory) = (to_shown?, to_memory?);
-        let order: Vec<usize> = places(self.steps, self.reverse).collect();
+        let order: Vec<usize> = storage::collected(self.steps, places(self.steps, self.reverse))?;
         for (step, &place) in order.iter().enumerate().rev() {
             interrupt::unwind_if_due();
             if let Some(given) = given(0) {
@@ -142,7 +144,7 @@ impl<'a, T: Real> Layer<'a, T> {
         }
         let mut to_own = Array::uninit_shape(&[4 * self.size, self.size], T::DTYPE)?;
         gemm::matmul(said_all.t(), matrix(elements::<T>(&shown_before), self.size), to_own.fresh());
-        let mut bias = vec![T::ZERO; 4 * self.size];
+        let mut bias = storage::filled(4 * self.size, T::ZERO)?;
         for row in elements::<T>(&said).chunks_exact(4 * self.size) {
             bias.iter_mut().zip(row).for_each(|(sum, &x)| *sum = *sum + x);
         }
