@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._devices import absent_types as layouts
-from .._functions import composites, searches
+from .._functions import searches
 from .._rushlight import Tensor
 from ..autograd import Function
 from . import _making
@@ -277,28 +277,3 @@ def embedding(weight: Tensor, numbers: Tensor, padding: int, by_frequency: bool)
     """Return the rows that numbers name; the gradient of the table is sparse."""
     result: Tensor = Embedding.apply(weight, numbers, padding, by_frequency)
     return result
-
-
-@named
-class Gather(Function):
-    """Elements that are looked up; the gradient has these alone."""
-
-    @staticmethod
-    def forward(ctx: Any, source: Tensor, dim: int, index: Tensor) -> Tensor:
-        ctx.size, ctx.dim, ctx.index = source.shape, _dim(dim, source.dim()), index
-        return native.gather(source, dim, index)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Any:
-        index = ctx.index
-        places = native.stack(
-            [
-                one.reshape(-1)
-                for one in composites.meshgrid(
-                    *(native.arange(length) for length in index.shape), indexing="ij"
-                )
-            ]
-        )
-        places[ctx.dim] = index.reshape(-1)
-        values = gradient.reshape(-1)
-        return made(values, Pieces(places, values.detach()), ctx.size), None, None
