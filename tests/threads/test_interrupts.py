@@ -218,7 +218,7 @@ def test_what_goes_through_many_elements_is_interrupted(name):
 
 
 TABLES = {
-    "numbers counted": ("x = torch.randint(0, 9, (20_000_000,))", "x.bincount()"),
+    "numbers counted": ("x = torch.randint(0, 9, (100_000_000,))", "x.bincount()"),
     "chosen by a mask": ("x = torch.rand(40_000_000)", "x.masked_select(x > 0.5)"),
     "chosen by numbers": ("x = torch.rand(9); i = torch.zeros(40_000_000, dtype=torch.long)", "x.take(i)"),
     "coordinates": ("x = torch.ones(40_000_000, dtype=torch.uint8)", "x.nonzero()"),

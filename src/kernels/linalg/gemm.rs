@@ -42,6 +42,7 @@ const FEW_COLUMNS: usize = 128;
 /// Multiplications below which a product is not shared between threads, and those of a batch that are worth a turn of
 /// one.
 const SHARED: usize = 1 << 21;
+const TURN: usize = 1 << 20;
 
 /// At most so many bytes does the library keep for each thread.
 const OWN: usize = 1 << 23;
@@ -54,7 +55,6 @@ const OVER: usize = 64;
 
 /// What is asked for in blocks smaller than this comes out of larger ones.
 const LARGE: usize = 1 << 17;
-const TURN: usize = 1 << 20;
 
 /// Products of fewer rows than this with a matrix that lies column by column are those of vectors.
 const FEW_ROWS: usize = 5;
