@@ -120,16 +120,79 @@ def differential() -> Step:
     return training(model, loss, torch.optim.Adam(model.parameters()))
 
 
-def chain() -> Step:
+def chain(turns: int, curved: bool = False) -> Step:
+    """Cheap operations on many numbers, two a turn."""
     start = torch.randn(1_000_000)
 
     def step() -> object:
         x = start.detach().requires_grad_()
         y = x
-        for _ in range(20):
+        for _ in range(turns):
             y = y * 1.01 + 0.01
+        if curved:
+            y = torch.tanh(y)
         y.sum().backward()
         return x.grad
+
+    return step
+
+
+def memory() -> Step:
+    """A recurrent layer with memories."""
+    model, x = nn.LSTM(16, 32), torch.randn(30, 8, 16)
+    return training(model, lambda: model(x)[0].square().mean(), torch.optim.Adam(model.parameters()))
+
+
+def gated() -> Step:
+    """A recurrent layer with gates."""
+    model, x = nn.GRU(16, 32), torch.randn(30, 8, 16)
+    return training(model, lambda: model(x)[0].square().mean(), torch.optim.Adam(model.parameters()))
+
+
+def process() -> Step:
+    """How likely 60 points are under a Gaussian process."""
+    x, y = torch.randn(60, 2).double(), torch.randn(60).double()
+    model = nn.ParameterList([torch.zeros(2).double(), torch.zeros(()).double()])
+    noise = torch.eye(60).double()
+
+    def loss() -> torch.Tensor:
+        scaled = x / model[0].exp()
+        squares = (scaled[:, None] - scaled[None]).square().sum(-1)
+        factor = torch.linalg.cholesky(torch.exp(-0.5 * squares) + model[1].exp() * noise)
+        weights = torch.cholesky_solve(y[:, None], factor)
+        return 0.5 * (y @ weights[:, 0]) + factor.diagonal().log().sum()
+
+    return training(model, loss, torch.optim.Adam(model.parameters()))
+
+
+def transformer() -> Step:
+    """A layer of a transformer."""
+    model, x = nn.TransformerEncoderLayer(64, 4, 128, 0.0, batch_first=True), torch.randn(8, 32, 64)
+    return training(model, lambda: model(x).square().mean(), torch.optim.AdamW(model.parameters()))
+
+
+def residual() -> Step:
+    """Two convolutions of 32 channels, normalised, beside what goes by."""
+    layers = [nn.Conv2d(32, 32, 3, padding=1, bias=False) for _ in range(2)]
+    norms = [nn.BatchNorm2d(32) for _ in range(2)]
+    model, x = nn.ModuleList([*layers, *norms]), torch.randn(4, 32, 16, 16)
+
+    def loss() -> torch.Tensor:
+        inner = torch.relu(norms[0](layers[0](x)))
+        return torch.relu(norms[1](layers[1](inner)) + x).square().mean()
+
+    return training(model, loss, torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9))
+
+
+def scan() -> Step:
+    """A thousand tiny steps."""
+    start = torch.randn(4)
+
+    def step() -> object:
+        y = start
+        for _ in range(1000):
+            y = y * 0.99 + 0.01
+        return y
 
     return step
 
@@ -142,7 +205,15 @@ STEPS = {
     "two derivatives (PINN), Adam": equation,
     "autoencoder (VAE), Adam": autoencoder,
     "neural differential equation": differential,
-    "40 cheap operations on 1e6 numbers": chain,
+    "recurrent layer (LSTM), Adam": memory,
+    "recurrent layer (GRU), Adam": gated,
+    "Gaussian process, Adam": process,
+    "transformer layer, AdamW": transformer,
+    "residual block, SGD": residual,
+    "1,000 turns of a scan": scan,
+    "40 cheap operations on 1e6 numbers": partial(chain, 20),
+    "100 cheap operations on 1e6 numbers": partial(chain, 50),
+    "100 cheap operations and tanh on 1e6 numbers": partial(chain, 50, curved=True),
 }
 
 
