@@ -1,4 +1,7 @@
-"""The private rooms of the Python package and what they may import when they load. The table is that of ARCHITECTURE.md."""
+"""The private rooms of the Python package, what they may import when they load, and how large files and folders may be.
+
+The table of rooms is that of ARCHITECTURE.md.
+"""
 
 import ast
 from pathlib import Path
@@ -7,7 +10,21 @@ import pytest
 
 pytestmark = pytest.mark.own
 
-PACKAGE = Path(__file__).resolve().parent.parent / "python" / "rushlight"
+TOP = Path(__file__).resolve().parent.parent
+PACKAGE = TOP / "python" / "rushlight"
+
+# What can be read in one go: lines of a file, unit tests at its end aside, and entries of a folder.
+LINES = 450
+ENTRIES = 25
+
+# Folders with more entries, and why.
+WIDE = {
+    "python/rushlight": "torch's public modules stand at the root of its package",
+    "python/rushlight/distributed": "half of it are torch's public modules, and they share the transports",
+    "python/rushlight/distributions": "a file a distribution, as torch names them",
+    "python/rushlight/nn/modules": "a file a family of layers, as torch names them",
+    "python/rushlight/utils": "torch's public modules, and the pytrees and checkpoints that they are of",
+}
 
 # What the files of a room import when they load, beside the compiled module and modules of one file at the
 # package's root. What a function imports when it is called is its own affair.
@@ -86,3 +103,40 @@ def test_torchs_inner_names_are_loaded_by_their_shells_only():
 )
 def test_imports_are_found(source, used):
     assert rooms_used(source, ("_functions", "planted")) == used
+
+
+def sources():
+    """Yield every source of the house, and its path from the top."""
+    for room in ("src", "bindings/src", "python/rushlight", "tests/engine"):
+        for file in sorted((TOP / room).rglob("*")):
+            if file.suffix in (".rs", ".py"):
+                yield file.relative_to(TOP).as_posix(), file.read_text(encoding="utf-8")
+
+
+def lines(source):
+    return len(source.split("#[cfg(test)]\nmod tests {")[0].splitlines())
+
+
+def folders():
+    """Yield every folder of sources, and how many files of them and folders it has."""
+    for room in ("src", "bindings/src", "python/rushlight"):
+        for folder in [TOP / room, *filter(Path.is_dir, sorted((TOP / room).rglob("*")))]:
+            held = {
+                file.relative_to(folder).parts[0] for kind in ("*.rs", "*.py") for file in folder.rglob(kind)
+            }
+            if held:
+                yield folder.relative_to(TOP).as_posix(), len(held)
+
+
+def test_files_are_short():
+    sizes = {name: lines(source) for name, source in sources()}
+    assert len(sizes) > 1000, "too few files were read"
+    assert not {name: size for name, size in sizes.items() if size > LINES}
+    assert lines("a\nb\n#[cfg(test)]\nmod tests {\n}\n") == 2
+    assert lines("a\n#[cfg(test)]\nuse b;\n") == 3
+
+
+def test_folders_are_narrow():
+    sizes = dict(folders())
+    assert len(sizes) > 100, "too few folders were read"
+    assert {name for name, size in sizes.items() if size > ENTRIES} == WIDE.keys()

@@ -1,7 +1,8 @@
-//! Products of matrices and vectors whose ranks are fixed: `mm`, `bmm`, `mv`, `dot`. Operands of any
+//! Products of matrices and vectors whose ranks are fixed: `mm`, `bmm`, `mv`; `dot` in `vectors`. Operands of any
 //! rank stand in `matmul`, what the rules of all products share in `bilinear`.
 
 mod checks;
+mod vectors;
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use ndarray::{ArrayView, Axis, Dimension, Ix1, Ix2, Ix3};
 use smallvec::smallvec;
 
 pub(crate) use checks::{check_batches, check_mapped, check_matrix_sizes, refuse_bool};
+pub use vectors::{dot, vdot};
 
 use crate::dispatch::binary;
 use crate::dispatch::direct::{Direct, Lies, Source, Target};
@@ -19,7 +21,6 @@ use crate::dispatch::record::records;
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::kernels::linalg::gemm;
-use crate::ops::conjugate;
 use crate::ops::conjugate::part;
 use crate::ops::creation::copy;
 use crate::ops::geometry::squeeze;
@@ -28,7 +29,6 @@ use crate::ops::geometry::{permute, reshape};
 use crate::ops::linalg::bilinear::Product;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::mul;
-use crate::ops::reduction::reduce;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -277,64 +277,6 @@ fn as_is(a: &Tensor, turned: bool) -> Result<Tensor> {
     }
 }
 
-/// y = Σ aᵢ bᵢ, or with the conjugates of a
-///
-/// ā = ȳ b, b̄ = ȳ a; with conjugates the gradient of what is conjugated is conjugated once more
-#[derive(Clone, Copy)]
-pub(crate) struct Vectors {
-    conjugated: bool,
-}
-
-impl Product for Vectors {
-    const FACTORS: &'static [&'static str] = &["self", "tensor"];
-
-    fn factors(&self) -> &'static [&'static str] {
-        if self.conjugated { &["self", "other"] } else { Self::FACTORS }
-    }
-
-    fn name(&self) -> &'static str {
-        if self.conjugated { "VdotBackward0" } else { "DotBackward0" }
-    }
-
-    fn compute(&self, a: &Array, b: &Array) -> Result<Array> {
-        let (a, b) = (copy::in_order(a)?, copy::in_order(b)?);
-        if a.dtype.is_complex() {
-            let row = |x: &Array| {
-                let (shape, strides) = (smallvec![1, x.layout.numel()], smallvec![1, 1]);
-                Layout::strided(shape, strides, x.layout.offset()).map(|layout| x.with_layout(layout))
-            };
-            let a = if self.conjugated {
-                Array { dtype: a.dtype.conjugated(), ..row(&a)? }.resolved()
-            } else {
-                row(&a)?
-            };
-            return product(&[], (&a, false), (&row(&b)?, true));
-        }
-        dispatch!(number a.dtype, T => match (a.slice::<T>(), b.slice::<T>()) {
-            (Some(a), Some(b)) => Array::from_slice(&[], &[gemm::dot(a, b)]),
-            _ => unreachable!("the elements lie in a row"),
-        }, else { Err(Error::NotImplementedFor { operation: "dot", dtype: a.dtype }.into()) })
-    }
-
-    fn left(&self, b: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
-        let gradient = mul(g, b)?;
-        if self.conjugated { conjugate::conj(gradient) } else { Ok(gradient) }
-    }
-
-    fn right(&self, a: &Tensor, g: &Tensor, _like: &Layout) -> Result<Tensor> {
-        if self.conjugated { mul(g, &conjugate::conj(a.clone())?) } else { mul(g, a) }
-    }
-
-    fn batch(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-        let a = if self.conjugated { conjugate::conj(a.clone())? } else { a.clone() };
-        reduce::sum(&mul(&a, b)?, Some(&[-1]), false, None)
-    }
-
-    fn multiplications(&self, a: &Layout, _b: &Layout) -> u64 {
-        a.numel() as u64
-    }
-}
-
 /// The product of two matrices or batches, each as it is or transposed, in a shape with as many
 /// elements. Integers are multiplied as the widest ones: what wraps around there wraps around here.
 fn product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
@@ -434,29 +376,4 @@ pub fn mv(a: &Tensor, x: &Tensor) -> Result<Tensor> {
     }
     refuse_bool(a, "addmv_impl_cpu")?;
     MatrixVector::default().call(a, x)
-}
-
-/// The inner product of two vectors.
-pub fn dot(a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    vectors(a, b, false)
-}
-
-/// The inner product of two vectors, the first conjugated, which changes no real number.
-pub fn vdot(a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    vectors(a, b, true)
-}
-
-fn vectors(a: &Tensor, b: &Tensor, conjugated: bool) -> Result<Tensor> {
-    check_mapped("dot", [1, 1], a, b)?;
-    let (left, right) = (a.layout(), b.layout());
-    let (&[length1], &[length2]) = (left.shape(), right.shape()) else {
-        return Err(Error::DotDimensions { ndim1: left.ndim(), ndim2: right.ndim() }.into());
-    };
-    if a.dtype() != b.dtype() {
-        return Err(Error::DotDTypes { dtype1: a.dtype(), dtype2: b.dtype() }.into());
-    }
-    if length1 != length2 {
-        return Err(Error::DotSizes { length1, length2 }.into());
-    }
-    Vectors { conjugated }.call(a, b)
 }
