@@ -142,7 +142,7 @@ def _check_size(targets: Tensor, dim: int, size: int) -> None:
 
 
 def _places(targets: Tensor, labels: Sequence[int], blank: int) -> Tensor:
-    """Return the labels of every sequence with a blank around each, and more of them behind the shorter ones."""
+    """Return the labels of all sequences with a blank around each, and more behind the shorter ones."""
     whole, counts, at = targets.long(), native.tensor(labels), native.arange(max(labels, default=0))
     if whole.dim() == 1:
         starts = counts.cumsum(0) - counts
