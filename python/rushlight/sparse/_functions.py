@@ -147,8 +147,8 @@ def _transpose(tensor: Any, dim0: int, dim1: int) -> Any:
     kept = len(tensor._pieces.places) if tensor.layout is layouts.sparse_coo else tensor.dim()
     if (first < kept) != (second < kept):
         raise RuntimeError(
-            f"sparse transpose: transposed dimensions must be sparse Got sparse_dim: {kept}, d0: {first}, d1: "
-            f"{second}"
+            f"sparse transpose: transposed dimensions must be sparse Got sparse_dim: {kept}, d0: {first}, "
+            f"d1: {second}"
         )
     order[first], order[second] = order[second], order[first]
     return Permute.apply(tensor, order)

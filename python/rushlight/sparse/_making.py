@@ -246,8 +246,8 @@ def to_compressed(tensor: Tensor, layout: Any, block: Sequence[int] | None = Non
     kept = coalesce(to_coordinates(tensor))
     if len(kept._pieces.places) != 2:
         raise RuntimeError(
-            f"coo_to_sparse_{str(layout)[-3:]}: conversion from Sparse to SparseC{str(layout)[-2:]} for input "
-            "tensors with sparse_dim()!=2 is not supported"
+            f"coo_to_sparse_{str(layout)[-3:]}: conversion from Sparse to SparseC{str(layout)[-2:]} for "
+            "input tensors with sparse_dim()!=2 is not supported"
         )
     rows, columns = kept._pieces.places
     if layout in BY_ROWS:
