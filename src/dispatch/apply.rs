@@ -31,6 +31,17 @@ use crate::tensor::{Array, Creation, Tensor};
 /// The outputs of an operation; nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
 
+/// How an operation takes integers that no type with kernels holds: Note [Stored types].
+#[derive(Clone, Copy, PartialEq)]
+pub enum Unsigned {
+    /// Not at all.
+    Refused,
+    /// As the signed ones with the same bits: the result is the same of all that differ by 2⁶⁴.
+    Wrapped,
+    /// As signed ones in the same order: only that counts.
+    Ordered,
+}
+
 /// A structured operation. Its parameters are the fields of the type, its inputs come as tensors; everything that is
 /// true of it stands in its `impl`.
 pub trait Op: Clone + Send + Sync + 'static {
@@ -40,8 +51,10 @@ pub trait Op: Clone + Send + Sync + 'static {
     const SAVED: &'static [&'static str] = &[];
     /// Whether the output is a view of the first input.
     const VIEW: bool = false;
-    /// Whether the elements are only moved, of whatever type they are: see Note [Half types].
+    /// Whether the elements are only moved, of whatever type they are: see Note [Stored types].
     const MOVES: bool = Self::VIEW;
+    /// What becomes of the integers of `UInt64`.
+    const UNSIGNED: Unsigned = Unsigned::Refused;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -56,19 +69,22 @@ pub trait Op: Clone + Send + Sync + 'static {
         1
     }
 
-    /// The `dtype` argument of the call, if it has one. An operation that computes in a half type gets single precision
+    /// The `dtype` argument of the call, if it has one. An operation that computes in a stored type gets a wider one
     /// instead.
     fn result(&self) -> Option<DType> {
         None
     }
 
-    /// The type that outputs are rounded to if an input is of a half type.
+    /// The type that outputs are rounded to if an input is of a stored type.
     fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
-        let types = |least: usize| {
+        let types = |least: usize, kind: fn(DType) -> bool| {
             let counted = inputs.iter().filter(move |input| input.ndim() >= least);
-            counted.map(|input| input.dtype()).filter(|dtype| dtype.is_float()).reduce(DType::promote)
+            counted.map(|input| input.dtype()).filter(|dtype| kind(*dtype)).reduce(DType::promote)
         };
-        self.result().or_else(|| types(1)).or_else(|| types(0))
+        let fractions = |least| types(least, DType::is_differentiable);
+        let integers = |least| types(least, DType::is_wide_unsigned);
+        let found = self.result().or_else(|| fractions(1)).or_else(|| fractions(0));
+        found.or_else(|| integers(1)).or_else(|| integers(0))
     }
 
     /// Computes the outputs, from arrays: tensor operations in it would be recorded.

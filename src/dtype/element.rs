@@ -75,6 +75,7 @@ pub trait Element: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 
 pub trait Ordered: Element + PartialOrd {}
 impl Ordered for Bool {}
 impl<T: Number> Ordered for T {}
+impl Ordered for u64 {}
 
 /// Elements that can be calculated with: all but `Bool`. Integers wrap around, as in C.
 pub trait Ring: Element {

@@ -36,6 +36,7 @@ pub(super) const TABLE: &[Function] = &[
     named("float", "The elements in single precision.", |a| given(a, DType::Float32)),
     named("double", "The elements in double precision.", |a| given(a, DType::Float64)),
     named("cfloat", "The elements as complex numbers in single precision.", |a| given(a, DType::Complex64)),
+    named("chalf", "The elements as complex numbers in half precision.", |a| given(a, DType::Complex32)),
     named("cdouble", "The elements as complex numbers in double precision.", |a| given(a, DType::Complex128)),
     named("bool", "Whether each element is not zero.", |a| given(a, DType::Bool)),
     named("byte", "The elements as unsigned 8-bit integers.", |a| given(a, DType::UInt8)),

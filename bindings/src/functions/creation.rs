@@ -11,7 +11,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dispatch::default_dtype;
 use rushlight::dispatch::forward_mode::tangents;
-use rushlight::dispatch::operand::scalar_type;
+use rushlight::dispatch::operand::{promoted, scalar_type};
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::creation::cast::Order;
 use rushlight::ops::creation::{create, ranges};
@@ -246,7 +246,7 @@ fn ends_of_samples(arguments: &Arguments<'_, '_>) -> PyResult<Option<([Tensor; 2
         }
     };
     let ends = [end(0)?, end(1)?];
-    let common = ends[0].dtype().promote(ends[1].dtype());
+    let common = promoted(ends[0].dtype(), ends[1].dtype()).map_err(raise)?;
     let dtype = if common.is_differentiable() { common } else { default_dtype::get() };
     Ok(Some((ends, dtype)))
 }

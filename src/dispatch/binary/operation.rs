@@ -138,6 +138,9 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// Whether `ring` is the function of complex numbers.
     const RING: bool = false;
 
+    /// Whether the function of integers is the same of all that differ by 2⁶⁴, if it is not one of a ring.
+    const WRAPS: bool = false;
+
     /// The function of complex numbers in their own precision, for operations that the loops of all numbers have.
     fn ring<T: Ring>(&self, _a: T, _b: T) -> T {
         unreachable!("it is asked for where it is said to be")

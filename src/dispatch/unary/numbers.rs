@@ -88,6 +88,13 @@ fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
             let y = calculate(&op, &x.widened()?)?;
             return copy::converted_in_order(&y, dtype);
         }
+        if dtype.is_stored() {
+            if dtype == DType::UInt64 && !E::WRAPS {
+                return Err(op.refusal(dtype).into());
+            }
+            let y = calculate(&op, &*copy::as_type_in_order(&x, dtype.wide())?)?;
+            return copy::converted_in_order(&y, dtype);
+        }
         if !E::LEAVES_INTEGERS {
             unreachable!("integers were converted or refused");
         }

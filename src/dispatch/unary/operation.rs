@@ -72,6 +72,9 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// How integers are taken.
     const INTEGERS: Integers = Integers::Promote;
 
+    /// Whether the function of integers is the same of all that differ by 2⁶⁴.
+    const WRAPS: bool = false;
+
     /// Whether results may be of integer types, so that kernels are compiled for these.
     const LEAVES_INTEGERS: bool = matches!(Self::INTEGERS, Integers::Stay | Integers::Only);
 

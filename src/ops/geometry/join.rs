@@ -75,7 +75,7 @@ impl Op for Join {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let numbers: Vec<Numbers> = inputs.iter().map(|&input| Operand::Tensor(input).numbers()).collect();
-        let mut y = Array::uninit_shape(&self.shape, result_type(&numbers))?;
+        let mut y = Array::uninit_shape(&self.shape, result_type(&numbers)?)?;
         let last = |input: &&Tensor| memory_order::has_channels_last(&input.layout(), 2);
         let is_last = inputs.iter().all(last);
         if !is_last && self.in_rows(inputs, &mut y) {

@@ -232,7 +232,7 @@ impl Pointwise for Lerp {
 
 /// `x + value · a · b`.
 pub fn addcmul(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tensor> {
-    let common = result_type(&[x, a, b].map(|x| Operand::from(x).numbers()));
+    let common = result_type(&[x, a, b].map(|x| Operand::from(x).numbers()))?;
     if common == DType::Bool {
         return Err(Error::NotImplementedFor { operation: "addcmul_cpu_out", dtype: common }.into());
     }

@@ -110,6 +110,7 @@ pub struct BitAnd;
 impl Elementwise2 for BitAnd {
     const NAME: &'static str = "bitwise_and_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const WRAPS: bool = true;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -131,6 +132,7 @@ pub struct BitOr;
 impl Elementwise2 for BitOr {
     const NAME: &'static str = "bitwise_or_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const WRAPS: bool = true;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -152,6 +154,7 @@ pub struct BitXor;
 impl Elementwise2 for BitXor {
     const NAME: &'static str = "bitwise_xor_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const WRAPS: bool = true;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -173,6 +176,7 @@ pub struct ShiftUp;
 impl Elementwise2 for ShiftUp {
     const NAME: &'static str = "lshift_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const WRAPS: bool = true;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -205,6 +209,7 @@ impl Elementwise2 for ShiftDown {
 pub struct BitNot;
 
 impl Elementwise for BitNot {
+    const WRAPS: bool = true;
     const NAME: &'static str = "bitwise_not_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
     const KEEPS: Keeps = Keeps::Nothing;

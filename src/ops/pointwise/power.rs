@@ -118,7 +118,7 @@ impl Elementwise2 for Pow {
 
     /// The exponents that are a few multiplications, divisions or roots.
     fn has_number_way(&self, b: Scalar, dtype: DType) -> bool {
-        dtype.is_float() && !dtype.is_half() && [-2.0, -1.0, -0.5, 0.5, 2.0, 3.0].contains(&b.to_f64())
+        dtype.is_float() && !dtype.is_stored() && [-2.0, -1.0, -0.5, 0.5, 2.0, 3.0].contains(&b.to_f64())
     }
 
     fn with_number(&self, a: &Array, b: Scalar, dtype: DType) -> Option<Result<Array>> {

@@ -137,6 +137,7 @@ impl Elementwise for Frac {
 pub struct Neg;
 
 impl Elementwise for Neg {
+    const WRAPS: bool = true;
     const NAME: &'static str = "neg";
     const NODE: &'static str = "NegBackward0";
     const KEEPS: Keeps = Keeps::Nothing;

@@ -132,7 +132,7 @@ pub fn where_<'a>(
         DType::UInt8 => cast::to_dtype(condition, DType::Bool)?,
         dtype => return Err(Error::WhereCondition { dtype }.into()),
     };
-    let dtype = batch::value_type([a, b]);
+    let dtype = batch::value_type([a, b])?;
     apply_one(Select::<false> { condition, dtype }, &[&made(a, dtype)?, &made(b, dtype)?])
 }
 

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent};
+use crate::dispatch::apply::{Keep, Op, Outputs, Unsigned, apply, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Number};
@@ -42,6 +42,7 @@ impl ExtremeAlong {
 impl Op for ExtremeAlong {
     type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["indices"];
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
 
     fn name(&self) -> &'static str {
         if self.greatest { "MaxBackward0" } else { "MinBackward0" }

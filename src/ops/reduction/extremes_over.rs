@@ -5,7 +5,7 @@ use crate::ops;
 use crate::ops::pointwise::compare;
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Keep, Op, Outputs, Unsigned, apply, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::fixed;
 use crate::dtype::{Bool, DType};
@@ -81,6 +81,7 @@ pub(crate) fn shared(over: &Over, x: &Tensor, y: &Tensor, g: &Tensor, nan: bool)
 impl Op for Extreme {
     type Saved = [SavedTensor; 2];
     const SAVED: &'static [&'static str] = &["self", "result"];
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
 
     fn name(&self) -> &'static str {
         match self.operation() {
@@ -218,6 +219,7 @@ impl Extremes {
 impl Op for Extremes {
     type Saved = [SavedTensor; 3];
     const SAVED: &'static [&'static str] = &["self", "min", "max"];
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
 
     fn name(&self) -> &'static str {
         "AminmaxBackward0"

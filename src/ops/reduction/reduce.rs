@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Keep, Op, Outputs, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::{Direct, Lies, Source, Target};
 use crate::dispatch::record::records;
@@ -230,6 +230,7 @@ impl Op for Sum {
     fn direct(&self) -> Option<Arc<dyn Direct>> {
         Some(Arc::new(self.clone()))
     }
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         if self.over.named() { "SumBackward1" } else { "SumBackward0" }
@@ -244,6 +245,10 @@ impl Op for Sum {
 
     fn result(&self) -> Option<DType> {
         self.dtype
+    }
+
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype())))
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

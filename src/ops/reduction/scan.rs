@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Keep, Op, Outputs, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::in_place;
 use crate::dtype::{Complex, DType, Element, Ring};
@@ -20,7 +20,7 @@ use crate::ops::conjugate::{by_parts, conj};
 use crate::ops::creation::copy;
 use crate::ops::geometry::rearrange;
 use crate::ops::reduction::product::may_have_zeros;
-use crate::ops::reduction::reduce::to_accumulate;
+use crate::ops::reduction::reduce::{accumulated, to_accumulate};
 use crate::ops::{div, mul};
 use crate::shape;
 use crate::storage;
@@ -123,6 +123,7 @@ impl Cumsum {
 
 impl Op for Cumsum {
     type Saved = ();
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         "CumsumBackward0"
@@ -134,6 +135,10 @@ impl Op for Cumsum {
 
     fn result(&self) -> Option<DType> {
         self.dtype
+    }
+
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype())))
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
@@ -185,6 +190,7 @@ pub struct Cumprod {
 impl Op for Cumprod {
     type Saved = [SavedTensor; 2];
     const SAVED: &'static [&'static str] = &["self", "result"];
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         "CumprodBackward0"
@@ -196,6 +202,10 @@ impl Op for Cumprod {
 
     fn result(&self) -> Option<DType> {
         self.dtype
+    }
+
+    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype())))
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {

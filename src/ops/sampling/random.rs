@@ -242,7 +242,7 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
             return Err(Error::PermutationLength { power: 53, dtype }.into());
         }
         dtype if !dtype.is_differentiable() && i128::from(n) - 1 > *create::integers(dtype).end() => {
-            return Err(Error::ValueOverflow { name: create::name_in_c(dtype) }.into());
+            return Err(Error::ValueOverflow { name: dtype.name_in_c() }.into());
         }
         _ => {}
     }
@@ -252,7 +252,7 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
         });
         Ok(())
     })?;
-    if dtype.is_half() { copy::rounded(array, dtype).map(Tensor::from_array) } else { Ok(permutation) }
+    if dtype.is_stored() { copy::rounded(array, dtype).map(Tensor::from_array) } else { Ok(permutation) }
 }
 
 /// Normally distributed numbers, each with a mean and a standard deviation of its own. One of the

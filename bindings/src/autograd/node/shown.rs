@@ -122,7 +122,7 @@ pub(crate) fn calculated(node: &NodeRef, name: &str, shown: &Shown) -> Result<Te
 pub(crate) fn alone(value: Scalar) -> Result<Tensor> {
     let dtype = match value {
         Scalar::Bool(_) => DType::Bool,
-        Scalar::Int(_) => DType::Int64,
+        Scalar::Int(_) | Scalar::Unsigned(_) => DType::Int64,
         Scalar::Float(_) => DType::Float64,
         Scalar::Complex(_) => DType::Complex128,
     };

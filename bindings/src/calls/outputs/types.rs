@@ -9,7 +9,6 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use rushlight::Error;
 use rushlight::dtype::DType;
-use rushlight::ops::creation::create::name_in_c;
 
 pub(crate) use matrices::{
     batched, contracted, dot, eigenvalues, eigenvectors, nearest, reflected, reflected_product, reflections,
@@ -50,7 +49,7 @@ fn name_of_meta(dtype: DType) -> &'static str {
         DType::Int8 => "signed char",
         DType::Int16 => "short int",
         DType::Int64 => "long int",
-        other => name_in_c(other),
+        other => other.name_in_c(),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::calls::callable::Function;
 use crate::calls::outputs::{OutPolicy, UnbatchedTarget, types};
 use crate::calls::writes::warn_repeated;
+use crate::error::raise;
 use crate::functions::entries::{both, forms, function, in_own_order, in_place, method};
 use crate::interpreter::warnings::Once;
 use crate::values::arguments::Arguments;
@@ -231,7 +232,7 @@ pub(in crate::functions) const CHOICES: &[Function] = &[
             "(Number scalar1, Number scalar2) -> dtype",
         ],
         "The element type in which two operands are calculated.",
-        |a| operand::result_dtype(a.operand(0)?, a.operand(1)?).answer(a.py()),
+        |a| operand::result_dtype(a.operand(0)?, a.operand(1)?).map_err(raise)?.answer(a.py()),
     ),
     both("equal", &["(Tensor input, Tensor other) -> bool"], "Whether shapes and elements are equal.", |a| {
         compare::equal(a.tensor(0)?, a.tensor(1)?).answer(a.py())

@@ -134,7 +134,7 @@ impl Op for BinaryCrossEntropyWithLogits {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let dtype = inputs[0].dtype();
-        let result = common_type(inputs);
+        let result = common_type(inputs)?;
         if let &[x, target] = inputs {
             let _off = mode::GradModeGuard::off();
             if let Some(loss) = self.reduction.at_once(Plain, x, target)? {

@@ -204,7 +204,7 @@ impl Reduction {
 }
 
 /// The type that a loss of these tensors is calculated in.
-fn common_type(tensors: &[&Tensor]) -> DType {
+fn common_type(tensors: &[&Tensor]) -> Result<DType> {
     let numbers: Vec<Numbers> = tensors.iter().map(|tensor| Numbers::Array(tensor.array())).collect();
     result_type(&numbers)
 }

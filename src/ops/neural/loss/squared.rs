@@ -34,7 +34,7 @@ impl Op for MseLoss {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let dtype = common_type(inputs);
+        let dtype = common_type(inputs)?;
         let (x, target) = (Numbers::Array(inputs[0].array()), Numbers::Array(inputs[1].array()));
         let losses = dispatch!(float dtype, T => {
             binary::combine::<T, T>(&x, &target, |x, t| (x - t) * (x - t))?
