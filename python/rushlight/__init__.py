@@ -56,10 +56,12 @@ if TYPE_CHECKING:
     from . import jit as jit
     from . import library as library
     from . import linalg as linalg
+    from . import masked as masked
     from . import memory as memory
     from . import mps as mps
     from . import mtia as mtia
     from . import multiprocessing as multiprocessing
+    from . import nested as nested
     from . import nn as nn
     from . import onnx as onnx
     from . import optim as optim
@@ -265,6 +267,8 @@ else:
             "linalg",
             "memory",
             "multiprocessing",
+            "masked",
+            "nested",
             "nn",
             "ops",
             "optim",
