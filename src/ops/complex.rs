@@ -19,7 +19,7 @@ use smallvec::smallvec;
 
 use super::conjugate::{conj, imag, real};
 use super::{div, mul, sub};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::record::records;
 use crate::dispatch::unary;
@@ -63,6 +63,11 @@ fn check_parts(a: &Tensor, b: &Tensor) -> Result<()> {
     Ok(())
 }
 
+/// The numbers with these parts.
+pub(crate) fn of_parts(re: &Array, im: &Array) -> Result<Array> {
+    made(re, im, Complex::new)
+}
+
 /// z = x + iy
 ///
 /// dz = dx + i dy, x̄ = Re z̄, ȳ = Im z̄
@@ -77,9 +82,8 @@ impl Op for FromParts {
         "ComplexBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let z = made(&inputs[0].array(), &inputs[1].array(), Complex::new)?;
-        Ok(smallvec![Tensor::from_array(z)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![of_parts(&inputs[0], &inputs[1])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -132,9 +136,9 @@ impl Op for Polar {
         "PolarBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let z = made(&inputs[0].array(), &inputs[1].array(), Complex::from_polar)?;
-        Ok(smallvec![Tensor::from_array(z)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let z = made(&inputs[0], &inputs[1], Complex::from_polar)?;
+        Ok(smallvec![z])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -226,8 +230,8 @@ impl Op for Measure {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(self.run(&inputs[0].array())?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.run(&inputs[0])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

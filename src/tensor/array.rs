@@ -96,6 +96,13 @@ impl Array {
         Array { storage: self.storage.clone(), layout: SharedLayout::new(layout), dtype: self.dtype }
     }
 
+    /// The elements, which lie in row-major order, in another shape.
+    pub(crate) fn in_shape(&self, shape: &[usize]) -> Result<Array> {
+        assert!(self.layout.is_contiguous(), "elements in order are put in another shape");
+        let strides = shape::contiguous_strides(shape);
+        Ok(self.with_layout(Layout::strided(shape.into(), strides, self.layout.offset())?))
+    }
+
     /// The elements as another type, which is no half type, in row-major order.
     pub fn converted(&self, dtype: DType) -> Result<Array> {
         let elements = Tensor::from_array(self.clone()).to_vec::<Complex<f64>>()?;

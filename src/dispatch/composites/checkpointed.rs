@@ -8,9 +8,10 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::dispatch::apply;
-use crate::dispatch::apply::{Keep, Keepsake, Op, Outputs};
+use crate::dispatch::apply::{Arrays, Keep, Keepsake, Op, Outputs};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::on_tensors;
 use crate::dispatch::composites::recomputed::Subgraph;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ use crate::graph::mode::{Flags, FlagsGuard};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::ops::creation::create;
 use crate::shape::{SharedLayout, signed};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// The parts of an operation: what it computes of its inputs.
 pub type Parts = Arc<dyn Fn(&[&Tensor]) -> Result<Outputs> + Send + Sync>;
@@ -151,7 +152,7 @@ impl Op for CheckpointedOp {
         self.shown.clone()
     }
 
-    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, inputs: &[Array]) -> usize {
         self.names.len() - inputs.len()
     }
 
@@ -163,16 +164,13 @@ impl Op for CheckpointedOp {
         self.function.as_deref()
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+    fn effort(&self, inputs: &[Array]) -> u64 {
         // The host takes care of its own operations.
-        if self.function.is_some() { 0 } else { inputs.iter().map(|input| input.numel() as u64).sum() }
+        if self.function.is_some() { 0 } else { inputs.iter().map(|input| input.layout.numel() as u64).sum() }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let plain: Vec<Tensor> = inputs.iter().map(|input| input.detach()).collect();
-        let outputs = (self.parts)(&plain.iter().collect::<Vec<_>>())?;
-        Ok(outputs.iter().map(|y| Tensor::from_array(y.array())).collect())
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        on_tensors(inputs, |inputs| (self.parts)(inputs))
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedInputs {

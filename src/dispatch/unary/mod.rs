@@ -106,6 +106,11 @@ impl<E: Elementwise> Rule for UnaryRule<E> {
     }
 }
 
+/// What the operation makes of the numbers of an operand, which it takes.
+pub(crate) fn numbers<E: Elementwise>(op: E, x: &Array) -> Result<Array> {
+    forward(&op, x)
+}
+
 /// The operation on a tensor.
 pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let now = mode::thread_mode();

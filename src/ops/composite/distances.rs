@@ -1,11 +1,9 @@
 //! Distances: norms of differences, of all elements or of every pair of rows.
 
-use std::borrow::Cow;
-
 use ndarray::ArrayView2;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
@@ -261,13 +259,8 @@ impl Op for EuclideanDistance {
         "EuclideanDistBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let numbers = |x: &Tensor| -> Result<Array> {
-            let array = x.array();
-            let array = copy::as_type(&array, x.dtype())?;
-            copy::in_order(&array).map(Cow::into_owned)
-        };
-        let (a, b) = (numbers(inputs[0])?, numbers(inputs[1])?);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (a, b) = (copy::in_order(&inputs[0])?, copy::in_order(&inputs[1])?);
         let (&[ref lead @ .., rows, width], &[.., others, _]) = (a.layout.shape(), b.layout.shape()) else {
             unreachable!("the ranks were checked")
         };
@@ -281,7 +274,7 @@ impl Op for EuclideanDistance {
                 gemm::distances(a, b.unwrap_or_else(|_| unreachable!("there are so many numbers")), y);
             }
         }, else { return Err(Error::NotImplementedFor { operation: "cdist", dtype: a.dtype }.into()) });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

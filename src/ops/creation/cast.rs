@@ -8,7 +8,7 @@ use crate::ops::reduction::reduce;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-use crate::dispatch::apply::{Keep, Op, OpRule, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, OpRule, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::direct::{Direct, Lies, Side, Source, Target};
 use crate::dispatch::in_place::Write;
@@ -65,8 +65,8 @@ impl Op for Clone {
         "CloneBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(copy::laid_out(&inputs[0].array(), &self.layout)?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![copy::laid_out(&inputs[0], &self.layout)?])
     }
 
     fn direct(&self) -> Option<Arc<dyn Direct>> {
@@ -211,15 +211,15 @@ impl Op for ToCopy {
         "ToCopyBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let y = copy::converted_in_order(&inputs[0].array(), self.dtype)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let y = copy::converted_in_order(&inputs[0], self.dtype)?;
         let y = match self.order.layout(y.layout.shape())? {
             Some(layout) if *layout.strides() != *y.layout.strides() => {
                 copy::laid_out(&y, &SharedLayout::new(layout))?
             }
             _ => y,
         };
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -3,7 +3,7 @@
 use crate::ops::geometry::strided;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::attribute_override::{ViewWithAttributes, apply_one_with_attributes};
@@ -163,11 +163,11 @@ impl Op for Embed {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let y = Array::zeroed(&self.whole, x.dtype)?;
         copy::write(&self.part.of(&y)?, &x)?;
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -3,7 +3,7 @@
 use ndarray::Axis;
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dispatch::{batch, binary, long_work, memory_order};
@@ -48,15 +48,15 @@ impl Op for Flip {
         shown! { dims: &*self.given }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let mut y = Array::uninit_shape(x.layout.shape(), x.dtype)?;
         dispatch!(bits x.dtype, T => {
             let mut view = x.view::<T>();
             self.dims.iter().for_each(|&dim| view.invert_axis(Axis(dim)));
             moves::gather(view, y.fresh::<T>());
         });
-        Ok(smallvec![Tensor::from_array(memory_order::like(y, &x.layout)?)])
+        Ok(smallvec![memory_order::like(y, &x.layout)?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -135,8 +135,8 @@ impl Op for Roll {
         shown! { dims: &dims, shifts: &shifts }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(self.turned(&inputs[0].array())?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.turned(&inputs[0])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -222,8 +222,8 @@ impl Op for Repeat {
         shown! { repeats: &self.times, self_sym_sizes: saved }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let woven = self.woven(x.layout.shape());
         let shape: Dims = woven.chunks(2).map(|pair| pair[0] * pair[1]).collect();
         let y = Array::uninit_shape(&woven, x.dtype)?;
@@ -231,7 +231,7 @@ impl Op for Repeat {
             woven.iter().enumerate().map(|(at, &size)| if at % 2 == 0 { 1 } else { size }).collect();
         let x = copy::dense(&x)?.with_layout(Layout::contiguous(&once)?);
         copy::write(&y, &binary::expanded(&x, &woven)?)?;
-        Ok(smallvec![Tensor::from_array(y.with_layout(Layout::contiguous(&shape)?))])
+        Ok(smallvec![y.with_layout(Layout::contiguous(&shape)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::view::{ViewKind, apply};
@@ -12,7 +12,7 @@ use crate::graph::{At, Attributes, Gradients};
 use crate::ops::creation::cast;
 use crate::ops::geometry::squeeze::{Squeezed, returned, squeeze};
 use crate::shape::{self, Dims, Layout, SharedLayout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = x in another shape
 ///
@@ -87,12 +87,12 @@ impl Op for UnsafeView {
         shown! { self_sym_sizes: saved }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let strides = shape::view_strides(x.layout.shape(), x.layout.strides(), &self.shape);
         let layout =
             Layout::strided(self.shape.clone(), strides.ok_or(Error::ViewStride {})?, x.layout.offset())?;
-        Ok(smallvec![Tensor::from_array(x.with_layout(layout))])
+        Ok(smallvec![x.with_layout(layout)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -3,10 +3,9 @@
 use crate::dispatch;
 use std::sync::Arc;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::view::show_as;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -15,7 +14,7 @@ use crate::ops::geometry::join;
 use crate::ops::geometry::part::{Part, sliced, take, take_slice};
 use crate::shape::{self, SharedLayout};
 use crate::storage;
-use crate::tensor::{Creation, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// yᵢ = parts of x along one dimension that are x together
 ///
@@ -80,19 +79,19 @@ impl Op for Split {
         shown
     }
 
-    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, inputs: &[Array]) -> usize {
         match &self.cuts {
-            Cuts::Elements => inputs[0].layout().shape()[self.dim],
-            Cuts::Equal(length) => inputs[0].layout().shape()[self.dim].max(1).div_ceil((*length).max(1)),
+            Cuts::Elements => inputs[0].layout.shape()[self.dim],
+            Cuts::Equal(length) => inputs[0].layout.shape()[self.dim].max(1).div_ceil((*length).max(1)),
             Cuts::Lengths(lengths) => lengths.len(),
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let layout = inputs[0].layout();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let layout = &inputs[0].layout;
         let parts = self.parts(layout.shape()[self.dim])?;
-        let layouts = parts.into_iter().map(|part| part.layout(&layout));
-        layouts.map(|layout| Ok(show_as(inputs[0], layout?, Creation::MultiOutput))).collect()
+        let layouts = parts.into_iter().map(|part| part.layout(layout));
+        layouts.map(|layout| Ok(inputs[0].with_layout(layout?))).collect()
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -7,6 +7,7 @@ use crate::dispatch::view::{apply, apply_in_place};
 use crate::error::Result;
 use crate::ops::geometry::reshape::{Along, Reshape, reshape_to};
 use crate::shape::{self, Dims, Layout};
+use crate::tensor::Array;
 use crate::tensor::Tensor;
 
 /// Which dimensions `squeeze` takes away, as far as they have size one.
@@ -93,6 +94,11 @@ fn unsqueezed(layout: &Layout, dim: i64) -> Result<Layout> {
     shape.insert(dim, 1);
     strides.insert(dim, stride);
     Layout::strided(shape, strides, layout.offset())
+}
+
+/// Numbers with a new dimension of size one.
+pub(crate) fn with_one(x: &Array, dim: usize) -> Result<Array> {
+    Ok(x.with_layout(unsqueezed(&x.layout, dim as i64)?))
 }
 
 /// The tensor with a new dimension of size one.

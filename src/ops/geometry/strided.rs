@@ -1,10 +1,11 @@
 //! Strided windows: the view by sizes, strides and offset that every other view is a case of.
 
 use crate::dispatch::apply;
+use crate::dispatch::composites::on_tensors;
 use crate::dispatch::view;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
@@ -49,9 +50,9 @@ impl Op for AsStrided {
         shown! { size: &*self.layout, stride: self.layout.strides(), storage_offset: self.layout.offset() }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        check_room(&inputs[0].memory(), &self.layout)?;
-        Ok(smallvec![view::show(inputs[0], (*self.layout).clone())])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        check_room(&inputs[0], &self.layout)?;
+        Ok(smallvec![inputs[0].with_layout((*self.layout).clone())])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -320,14 +321,16 @@ impl Op for Window {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (from, to) = match self.direction {
-            Direction::Read => (&self.source, &self.window),
-            Direction::Write => (&self.window, &self.source),
-        };
-        let y = Line::of(&self.source, &self.window).moved(from, to, &inputs[0].detach())?.array();
-        let y = if to.is_non_overlapping() { y } else { copy::dense(&y)? };
-        Ok(smallvec![Tensor::from_array(y)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        on_tensors(inputs, |inputs| {
+            let (from, to) = match self.direction {
+                Direction::Read => (&self.source, &self.window),
+                Direction::Write => (&self.window, &self.source),
+            };
+            let y = Line::of(&self.source, &self.window).moved(from, to, &inputs[0].detach())?.array();
+            let y = if to.is_non_overlapping() { y } else { copy::dense(&y)? };
+            Ok(smallvec![Tensor::from_array(y)])
+        })
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -2,7 +2,8 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::number_one;
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -29,6 +30,11 @@ impl Triangle {
     }
 }
 
+/// The upper or the lower triangles of matrices, from a diagonal on.
+pub(crate) fn numbers(x: &Array, upper: bool, diagonal: i64) -> Result<Array> {
+    number_one(&Triangle { upper, diagonal }, std::slice::from_ref(x))
+}
+
 impl Op for Triangle {
     type Saved = ();
 
@@ -40,8 +46,8 @@ impl Op for Triangle {
         shown! { diagonal: self.diagonal }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let x = copy::in_order(&x)?;
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         let (&[.., rows, columns], diagonal) = (x.layout.shape(), self.diagonal) else {
@@ -51,7 +57,7 @@ impl Op for Triangle {
             let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
             rows::triangle(elements, y.fresh::<T>(), [rows, columns], diagonal, self.upper);
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -110,8 +116,8 @@ impl Op for DiagonalCopy {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(copy::dense(&self.part.of(&inputs[0].array())?)?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![copy::dense(&self.part.of(&inputs[0])?)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

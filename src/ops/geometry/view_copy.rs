@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
-use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::composites::recomputed::Subgraph;
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
+use crate::dispatch::composites::{composite, on_tensors};
 use crate::dispatch::modes::intercept;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -19,7 +19,7 @@ use crate::graph::{At, Attributes, Gradients, mode};
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{join, part, split};
 use crate::shape::{self, SharedLayout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// A view as a function.
 type View = Arc<dyn Fn(&Tensor) -> Result<Tensor> + Send + Sync>;
@@ -50,17 +50,19 @@ impl Op for Copied {
         self.shown.clone()
     }
 
-    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, inputs: &[Array]) -> usize {
         let _unseen = intercept::suspend();
-        (self.views)(&inputs[0].detach()).map_or(1, |views| views.len())
+        (self.views)(&Tensor::from_array(inputs[0].clone())).map_or(1, |views| views.len())
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let copy = |seen: Tensor| match self.joined {
-            Some(_) => Ok(Tensor::from_array(seen.memory())),
-            None => cast::clone_contiguous(&seen),
-        };
-        (self.views)(&inputs[0].detach())?.into_iter().map(copy).collect()
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        on_tensors(inputs, |inputs| {
+            let copy = |seen: Tensor| match self.joined {
+                Some(_) => Ok(Tensor::from_array(seen.memory())),
+                None => cast::clone_contiguous(&seen),
+            };
+            (self.views)(&inputs[0].detach())?.into_iter().map(copy).collect()
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -3,12 +3,13 @@
 mod writes;
 
 use crate::ops::creation::cast;
+use crate::ops::creation::copy;
 use crate::ops::geometry::reshape;
 use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{DType, Scalar};
@@ -114,14 +115,14 @@ impl Op for IndexSelect {
         shown! { dim: self.slices.named, self_sym_sizes: &saved.1 }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let Slices { dim, places, .. } = &self.slices;
         let mut y = Array::uninit_shape(&self.slices.shape(x.layout.shape()), x.dtype)?;
         dispatch!(bits x.dtype, T => {
             kernels::index_select(x.view::<T>(), *dim, places, y.fresh::<T>());
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -144,6 +145,25 @@ impl Op for IndexSelect {
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(IndexSelect { slices: self.slices.deeper() })
     }
+}
+
+/// The rows of a table that an index names, in the shape of the index.
+pub(crate) fn rows(table: &Array, index: &Array) -> Result<Array> {
+    let &[count, width] = table.layout.shape() else { unreachable!("a table has rows") };
+    let index = copy::converted(index, DType::Int64)?;
+    let places = index.slice::<i64>().unwrap_or_else(|| unreachable!("the indices are in order"));
+    if count == 0 && !places.is_empty() {
+        return Err(Error::IndexSelectEmpty {}.into());
+    }
+    if !places.iter().all(|&place| usize::try_from(place).is_ok_and(|place| place < count)) {
+        return Err(Error::IndexSelectRange {}.into());
+    }
+    let mut y = Array::uninit_shape(&[places.len(), width], table.dtype)?;
+    dispatch!(bits table.dtype, T => {
+        kernels::index_select(table.view::<T>(), 0, places, y.fresh::<T>());
+    });
+    let shape = [index.layout.shape(), &[width]].concat();
+    y.in_shape(&shape)
 }
 
 /// The slices of a dimension in the order of an index.

@@ -4,7 +4,7 @@ mod scatter;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::modes::recording;
@@ -22,6 +22,18 @@ pub use scatter::{
     Combination, scatter, scatter_, scatter_add, scatter_add_, scatter_combined, scatter_combined_,
 };
 use scatter::{Mode, Scatter};
+
+/// The elements of `x` that an index names along a dimension.
+pub(crate) fn numbers(x: &Array, dim: usize, index: &Array) -> Result<Array> {
+    let index = copy::as_type(index, DType::Int64)?;
+    let mut y = Array::uninit(&index.layout, x.dtype)?;
+    if index.layout.numel() > 0 {
+        dispatch!(bits x.dtype, T => {
+            kernels::gather(x.view::<T>(), dim, index.view::<i64>(), y.fresh::<T>());
+        });
+    }
+    Ok(y)
+}
 
 /// y[i][j] = x[i][index[i][j]], for `dim` 1
 ///
@@ -46,18 +58,8 @@ impl Op for Gather {
         shown! { dim: self.given, sparse_grad: false }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let index = self.index.array();
-        let index = copy::as_type(&index, DType::Int64)?;
-        let mut y = Array::uninit(&index.layout, x.dtype)?;
-        if index.layout.numel() == 0 {
-            return Ok(smallvec![Tensor::from_array(y)]);
-        }
-        dispatch!(bits x.dtype, T => {
-            kernels::gather(x.view::<T>(), self.dim, index.view::<i64>(), y.fresh::<T>());
-        });
-        Ok(smallvec![Tensor::from_array(y)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![numbers(&inputs[0], self.dim, &self.index.array())?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

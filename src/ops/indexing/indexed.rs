@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::in_place;
@@ -128,8 +128,8 @@ impl Op for Indexed {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(self.indices.places.read(&inputs[0].array())?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.indices.places.read(&inputs[0])?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {
@@ -223,7 +223,7 @@ impl Op for IndexPut {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         self.overwritten(inputs)
     }
 
@@ -302,8 +302,8 @@ impl Overwrite for IndexPut {
         "index_put_"
     }
 
-    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
-        self.indices.places.write(target, &inputs[1].array(), self.accumulate)
+    fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()> {
+        self.indices.places.write(target, &inputs[1], self.accumulate)
     }
 }
 

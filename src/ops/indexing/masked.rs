@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::{batch, binary, long_work, view};
 use crate::dtype::{Bool, DType};
@@ -125,14 +125,14 @@ impl Op for Pick {
         if self.name == "MaskedSelectBackward0" { &["mask", "self"] } else { Self::SAVED }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let x = flat(&binary::expanded(&x, &self.seen(x.layout.shape())?)?)?;
         let mut y = Array::uninit_shape(&self.numbers.shape, x.dtype)?;
         dispatch!(bits x.dtype, T => {
             gather::index_select(x.view::<T>(), 0, &self.numbers.places, y.fresh::<T>());
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -201,7 +201,7 @@ impl Op for Place {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         self.overwritten(inputs)
     }
 
@@ -272,9 +272,9 @@ impl Overwrite for Place {
         "masked_scatter_"
     }
 
-    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
+    fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()> {
         let Numbers { places, .. } = &self.numbers;
-        let values = flat(&inputs[1].array())?;
+        let values = flat(&inputs[1])?;
         let first = Layout::strided(smallvec![places.len()], smallvec![1], values.layout.offset())?;
         let values = values.with_layout(first);
         let whole = flat(target)?;

@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
@@ -213,17 +213,17 @@ impl<const SLICES: bool> Op for ScatterReduce<SLICES> {
         shown! { dim: self.given, include_self: self.included, reduce: self.fold.name() }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (x, source, index) = (inputs[0].array(), inputs[1].array(), self.index.array());
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, source, index) = (&inputs[0], &inputs[1], self.index.array());
         if index.layout.numel() == 0 {
-            return Ok(smallvec![Tensor::from_array(copy::dense(&x)?)]);
+            return Ok(smallvec![copy::dense(&x)?]);
         }
         let index = copy::as_type(&index, DType::Int64)?;
         let y = match x.dtype.is_float() {
             true => self.folded::<f64>(&x, &source, &index, |sum, count| sum / count)?,
             false => self.folded::<i64>(&x, &source, &index, i64::div_euclid)?,
         };
-        Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())])
+        Ok(smallvec![copy::as_type(&y, x.dtype)?.into_owned()])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

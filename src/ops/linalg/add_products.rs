@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ops;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::direct::{Beside, Direct, Lies, Side, Source, Target, beside};
 use crate::dispatch::{binary, in_place};
@@ -95,14 +95,14 @@ impl<P: Addable> Op for AddProduct<P> {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let y = self.product.compute(&inputs[1].array(), &inputs[2].array())?;
-        let x = binary::expanded(&inputs[0].array(), y.layout.shape())?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let y = self.product.compute(&inputs[1], &inputs[2])?;
+        let x = binary::expanded(&inputs[0], y.layout.shape())?;
         let Weights { beta, alpha } = self.weights;
         dispatch!(ring y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
             unreachable!("truth values are refused before")
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn direct(&self) -> Option<Arc<dyn Direct>> {
@@ -153,8 +153,8 @@ impl<P: Addable> Op for AddProduct<P> {
         Some(kept.1.0)
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        bilinear::effort(&self.product, inputs[1], inputs[2])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        bilinear::effort(&self.product, &inputs[1], &inputs[2])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

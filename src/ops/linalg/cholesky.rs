@@ -2,11 +2,14 @@
 
 use smallvec::smallvec;
 
+use super::adjoint_numbers;
 use super::solve::inverse;
+use super::triangular::SolveTriangular;
 use super::triangular::solve_triangular;
-use super::{Matrices, adjoint, check_square, moved_sides, refuse_failed, sides, unit};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
+use super::{Matrices, adjoint, check_square, moved_sides, refuse_failed, sides};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::binary;
 use crate::dispatch::memory_order;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -14,10 +17,11 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::linalg::factor::cholesky;
 use crate::kernels::linalg::factor::cholesky::Positive;
+use crate::ops::creation::create;
 use crate::ops::geometry::triangle::tril;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::{add, mul, neg};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// L Lᴴ = A, where ᴴ transposes and conjugates
 ///
@@ -59,17 +63,18 @@ impl Op for Cholesky {
         shown! { upper: self.upper }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0]) / 16
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0]) / 16
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let seen = |x: &Array| if self.upper { adjoint_numbers(x) } else { x.clone() };
         // The triangle that is asked for is the one that is read.
-        let a = Matrices::of(&self.seen(&inputs[0].detach())?)?;
+        let a = Matrices::of(&seen(&inputs[0]))?;
         let (triangle, orders) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
             let room = a.parts::<T>(&triangle).into_iter().zip(a.numbers(&orders));
@@ -77,8 +82,8 @@ impl Op for Cholesky {
             let all = all.map(|(matrix, (triangle, order))| Positive { matrix, triangle, order });
             cholesky::cholesky_each(all, a.size());
         });
-        let triangle = memory_order::by_columns(self.seen(&a.by_columns(triangle))?.array().resolved())?;
-        Ok(smallvec![Tensor::from_array(triangle), Tensor::from_array(orders)])
+        let triangle = memory_order::by_columns(seen(&a.by_columns(triangle)))?;
+        Ok(smallvec![triangle, orders])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -185,6 +190,17 @@ struct CholeskySolve {
     upper: bool,
 }
 
+impl CholeskySolve {
+    fn numbers(&self, b: &Array, triangle: &Array) -> Result<Array> {
+        let other = adjoint_numbers(triangle);
+        let (lower, upper) = if self.upper { (&other, triangle) } else { (triangle, &other) };
+        let solve = |triangle: &Array, b: &Array, upper: bool| {
+            SolveTriangular { upper, unit: false, left: true }.numbers(triangle, b)
+        };
+        solve(upper, &solve(lower, b, false)?, true)
+    }
+}
+
 impl Op for CholeskySolve {
     type Saved = [SavedTensor; 3];
     const SAVED: &'static [&'static str] = &["self", "input2", "result"];
@@ -197,12 +213,8 @@ impl Op for CholeskySolve {
         shown! { upper: self.upper }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (b, triangle) = (inputs[0].detach(), inputs[1].detach());
-        let other = adjoint(&triangle)?;
-        let (lower, upper) = if self.upper { (&other, &triangle) } else { (&triangle, &other) };
-        let middle = solve_triangular(lower, &b, false, true, false)?;
-        Ok(smallvec![Tensor::from_array(solve_triangular(upper, &middle, true, true, false)?.array())])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.numbers(&inputs[0], &inputs[1])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -255,10 +267,11 @@ impl Op for CholeskyInverse {
         shown! { upper: self.upper }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let triangle = inputs[0].detach();
-        let unit = unit(sides(&triangle).0, &triangle)?;
-        Ok(smallvec![Tensor::from_array(cholesky_solve(&unit, &triangle, self.upper)?.array())])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let triangle = &inputs[0];
+        let Some(&side) = triangle.layout.shape().last() else { unreachable!("they are matrices") };
+        let unit = binary::expanded(&create::unit(side, side, triangle.dtype)?, triangle.layout.shape())?;
+        Ok(smallvec![CholeskySolve { upper: self.upper }.numbers(&unit, triangle)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

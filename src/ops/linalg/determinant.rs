@@ -7,7 +7,7 @@ use smallvec::smallvec;
 use super::elimination::lu_solve;
 use super::solve;
 use super::{Matrices, adjoint, as_row, check_square, diagonal, singular, turned};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
 use crate::dtype::{Complex, DType, Element};
@@ -110,12 +110,12 @@ impl Op for Determinant {
         "LinalgDetBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         3
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0]) / 8
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0]) / 8
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
@@ -126,13 +126,13 @@ impl Op for Determinant {
         factored(name, &at.load(a)?)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let found = Elimination::of(&a)?;
         let y = over!(a.dtype, T => {
             Array::from_slice(&a.lead, &found.each::<T, T>(&a, elimination::determinant))?
         });
-        let [y, pivots] = [y, found.pivots].map(Tensor::from_array);
+        let [y, pivots] = [y, found.pivots];
         Ok(smallvec![y, a.by_columns(found.triangles), pivots])
     }
 
@@ -195,16 +195,16 @@ impl Op for LogDeterminant {
         if name == "sign" { Ok(at.output(&slogdet(&a)?.0, 0)) } else { factored(name, &a) }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         4
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0]) / 8
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0]) / 8
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let found = Elimination::of(&a)?;
         let (sign, logarithm) = over!(a.dtype, T => {
             let both = found.each::<T, _>(&a, elimination::sign_and_logarithm);
@@ -212,7 +212,7 @@ impl Op for LogDeterminant {
                 both.into_iter().map(|(sign, logarithm)| (sign, <Part<T> as Element>::from_f64(logarithm))).unzip();
             (Array::from_slice(&a.lead, &sign)?, Array::from_slice(&a.lead, &logarithm)?)
         });
-        let [sign, logarithm, pivots] = [sign, logarithm, found.pivots].map(Tensor::from_array);
+        let [sign, logarithm, pivots] = [sign, logarithm, found.pivots];
         Ok(smallvec![sign, logarithm, a.by_columns(found.triangles), pivots])
     }
 

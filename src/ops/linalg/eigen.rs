@@ -7,7 +7,7 @@ use smallvec::smallvec;
 use super::solve::solve;
 use super::symmetric::{apart_from_diagonal, over_differences, with_diagonal};
 use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
@@ -41,16 +41,16 @@ impl Op for Eigen {
         "LinalgEigBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        8 * super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        8 * super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let n = a.rows;
         let (values, vectors) = (a.room(&[n], DType::Complex128)?, a.room(&[n, n], DType::Complex128)?);
         over!(a.dtype, T => {
@@ -65,7 +65,7 @@ impl Op for Eigen {
             });
         });
         let narrowed = |array: Array| copy::as_type(&array, a.dtype.to_complex()).map(Cow::into_owned);
-        Ok(smallvec![Tensor::from_array(narrowed(values)?), a.by_columns(narrowed(vectors)?)])
+        Ok(smallvec![narrowed(values)?, a.by_columns(narrowed(vectors)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

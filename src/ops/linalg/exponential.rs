@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::{Matrices, adjoint, check_square, sides};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
@@ -12,7 +12,7 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::linalg::factor::exponential::{derivative, exponential};
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::part;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// Y = exp A
 ///
@@ -25,7 +25,7 @@ struct MatrixExp;
 fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
     if recording::is_undivided(&[a, t]) && !a.dtype().is_half() {
         let found = recording::as_one("LinalgMatrixExpBackward0", &[a, t], 1, |given| {
-            let (a, t) = (Matrices::of(given[0])?, Matrices::of(given[1])?);
+            let (a, t) = (Matrices::of(&given[0].array())?, Matrices::of(&given[1].array())?);
             let y = a.room(&[a.rows, a.rows], a.dtype)?;
             over!(a.dtype, T => {
                 let all = a.each::<T>().zip(t.each::<T>()).zip(a.parts::<T>(&y));
@@ -55,15 +55,15 @@ impl Op for MatrixExp {
         "LinalgMatrixExpBackward0"
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let y = a.room(&[a.rows, a.rows], a.dtype)?;
         over!(a.dtype, T => a.run(a.each::<T>().zip(a.parts::<T>(&y)), |(matrix, y)| exponential(matrix, y)));
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {

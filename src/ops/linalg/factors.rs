@@ -8,19 +8,23 @@ use smallvec::smallvec;
 use super::elimination::{check_rank, exchanges};
 use super::triangular::solve_triangular;
 use super::{adjoint, sides, turned};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::binary;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::ops::creation::create;
+use crate::ops::geometry::part::Part;
+use crate::ops::geometry::triangle;
 use crate::ops::geometry::triangle::{tril, triu};
 use crate::ops::geometry::{join, part};
 use crate::ops::linalg::matmul::matmul;
+use crate::ops::pointwise::arithmetic::Plus;
 use crate::ops::{add, neg, sub};
 use crate::shape::{self, SharedLayout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// The factors of matrices.
 pub(super) struct Factors {
@@ -176,16 +180,6 @@ impl Factors {
     }
 }
 
-/// The lower and the upper triangle.
-fn triangles(lu: &Tensor) -> Result<(Tensor, Tensor)> {
-    let (rows, columns) = sides(lu);
-    let least = rows.min(columns);
-    let strict = tril(&part::narrow(lu, -1, 0, least as i64)?, -1)?;
-    let ones = crate::ops::creation::create::eye(rows as i64, least as i64, lu.dtype())?;
-    let upper = triu(&part::narrow(lu, -2, 0, least as i64)?, 0)?;
-    Ok((add(&strict, &ones)?, upper))
-}
-
 /// Both triangles that are in one matrix
 ///
 /// dL is below the diagonal of dA, dU the rest; Ā is both again, of what L and U are longer by as it is
@@ -204,13 +198,18 @@ impl Op for Unpack {
         shown! { LU_data_sym_argsize_minus_2: rows, LU_data_sym_argsize_minus_1: columns }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (lower, upper) = triangles(&inputs[0].detach())?;
-        Ok([lower, upper].map(|x| Tensor::from_array(x.array())).into_iter().collect())
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let lu = &inputs[0];
+        let &[.., rows, columns] = lu.layout.shape() else { unreachable!("they are matrices") };
+        let (last, length) = (lu.layout.ndim() - 1, rows.min(columns));
+        let first = |dim: usize| Part::Slice { dim, start: 0, length, step: 1 }.of(lu);
+        let strict = triangle::numbers(&first(last)?, false, -1)?;
+        let lower = binary::numbers(Plus, &strict, &create::unit(rows, length, lu.dtype)?)?;
+        Ok(smallvec![lower, triangle::numbers(&first(last - 1)?, true, 0)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::triangular::solve_triangular;
 use super::{Matrices, adjoint, check_matrix, imaginary_diagonal};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, one, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
@@ -24,7 +24,7 @@ use crate::ops::pointwise::select::where_;
 use crate::ops::reduction::reduce;
 use crate::ops::{add, conjugate, copysign, div, mul, neg, sqrt, sub};
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// How much of the factors is wanted.
 #[derive(Clone, Copy, PartialEq)]
@@ -145,16 +145,16 @@ impl Op for Qr {
         } }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
         let height = if self.mode == Mode::Complete { rows } else { rows.min(columns) };
         let (q, r) = (a.columns(rows, height)?, a.columns(height, columns)?);
@@ -165,7 +165,7 @@ impl Op for Qr {
                 orthogonal::decompose(matrix, r, wanted.then_some(q));
             });
         });
-        let q = if wanted { a.by_columns(q) } else { create::empty(&[0], a.dtype)? };
+        let q = if wanted { a.by_columns(q) } else { Array::uninit_shape(&[0], a.dtype)? };
         Ok(smallvec![q, a.by_columns(r)])
     }
 
@@ -236,7 +236,7 @@ pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
 }
 
 fn packed(x: &Tensor) -> Result<Outputs> {
-    let a = Matrices::of(x)?;
+    let a = Matrices::of(&x.array())?;
     let (packed, scales) = (a.columns(a.rows, a.columns)?, a.room(&[a.rows.min(a.columns)], a.dtype)?);
     over!(a.dtype, T => {
         let room = a.parts::<T>(&packed).into_iter().zip(a.parts::<T>(&scales));
@@ -246,7 +246,7 @@ fn packed(x: &Tensor) -> Result<Outputs> {
             scales.copy_from_slice(&found.scales);
         });
     });
-    Ok(smallvec![a.by_columns(packed), Tensor::from_array(scales)])
+    Ok([a.by_columns(packed), scales].map(Tensor::from_array).into_iter().collect())
 }
 
 /// One reflection after the other, in operations: H = 1 - τ v vᴴ turns what is left of a column to β e,

@@ -6,8 +6,9 @@ use super::elimination::three;
 use super::singular::check_finite;
 use super::solve::broadcast;
 use super::{Matrices, adjoint, check_square, sides};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::on_tensors;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
@@ -40,12 +41,12 @@ impl Op for Pinv {
         "LinalgPinvBackward0"
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
         let y = a.room(&[columns, rows], a.dtype)?;
         over!(a.dtype, T => {
@@ -55,7 +56,7 @@ impl Op for Pinv {
                 nearest::invert(matrix, self.symmetric, absolute, relative, y);
             });
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -163,36 +164,38 @@ impl Op for LeastSquares {
         "LinalgLstsqBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         3
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let (a, b) = (inputs[0].detach(), inputs[1].detach());
-        let (left, right) = broadcast(&a, &b)?;
-        let (left, right) = (Matrices::of(&left)?, Matrices::of(&right)?);
-        let (x, ranks) = (left.columns(left.columns, right.columns)?, left.room(&[], DType::Int64)?);
-        over!(left.dtype, T => {
-            check_finite::<T>(&left)?;
-            let room = left.parts::<T>(&x).into_iter().zip(left.parts::<i64>(&ranks));
-            left.run(left.each::<T>().zip(right.each::<T>()).zip(room), |((matrix, right), (x, rank))| {
-                rank[0] = nearest::solve(matrix, right, self.relative, x) as i64;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        on_tensors(inputs, |inputs| {
+            let _off = mode::GradModeGuard::off();
+            let (a, b) = (inputs[0].detach(), inputs[1].detach());
+            let (left, right) = broadcast(&a, &b)?;
+            let (left, right) = (Matrices::of(&left.array())?, Matrices::of(&right.array())?);
+            let (x, ranks) = (left.columns(left.columns, right.columns)?, left.room(&[], DType::Int64)?);
+            over!(left.dtype, T => {
+                check_finite::<T>(&left)?;
+                let room = left.parts::<T>(&x).into_iter().zip(left.parts::<i64>(&ranks));
+                left.run(left.each::<T>().zip(right.each::<T>()).zip(room), |((matrix, right), (x, rank))| {
+                    rank[0] = nearest::solve(matrix, right, self.relative, x) as i64;
+                });
             });
-        });
-        let x = left.by_columns(x);
-        let sums = match self.measured {
-            true => {
-                let missing = sub(&matmul(&a, &x)?, &b)?;
-                reduce::sum(&real(&mul(&missing, &conj(missing.clone())?)?)?, Some(&[-2]), false, None)?
-            }
-            false => create::zeros(&[0], a.dtype().to_real())?,
-        };
-        Ok(smallvec![x, Tensor::from_array(sums.array()), Tensor::from_array(ranks)])
+            let x = Tensor::from_array(left.by_columns(x));
+            let sums = match self.measured {
+                true => {
+                    let missing = sub(&matmul(&a, &x)?, &b)?;
+                    reduce::sum(&real(&mul(&missing, &conj(missing.clone())?)?)?, Some(&[-2]), false, None)?
+                }
+                false => create::zeros(&[0], a.dtype().to_real())?,
+            };
+            Ok(smallvec![x, Tensor::from_array(sums.array()), Tensor::from_array(ranks)])
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

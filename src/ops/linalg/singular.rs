@@ -7,7 +7,7 @@ use super::values_only::{Values, alone};
 use super::{
     Matrices, adjoint, as_column, as_row, check_matrix, check_phase, diagonal, imaginary_diagonal, place,
 };
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -18,7 +18,7 @@ use crate::ops::creation::{cast, create};
 use crate::ops::geometry::{join, part};
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::{add, div, mul, sub};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// U S Vᴴ = A
 ///
@@ -118,16 +118,16 @@ impl Op for Svd {
         shown! { full_matrices: self.full, S_sym_argsize_minus_1: values }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         3
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
         let least = rows.min(columns);
         let (high, wide) = if self.full { (rows, columns) } else { (least, least) };
@@ -139,7 +139,7 @@ impl Op for Svd {
             let room = a.parts::<Part<T>>(&s).into_iter().zip(vectors);
             a.run(a.each::<T>().zip(room), |(matrix, (s, vectors))| values::singular(matrix, s, Some(vectors)));
         });
-        Ok(smallvec![a.by_columns(u), Tensor::from_array(s), a.by_columns(vh)])
+        Ok(smallvec![a.by_columns(u), s, a.by_columns(vh)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -3,22 +3,24 @@
 use smallvec::smallvec;
 
 use super::elimination::lu_solve;
+use super::turned_numbers;
 use super::{Matrices, adjoint, check_float, check_square, moved_sides, refuse_failed, turned};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
 use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::linalg::factor::elimination;
 use crate::kernels::linalg::factor::elimination::{Eliminated, Inverted, System};
 use crate::ops::creation::create;
+use crate::ops::geometry::part::Part;
 use crate::ops::geometry::squeeze;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::neg;
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// A x = b
 ///
@@ -108,18 +110,20 @@ impl Op for Solve {
         super::determinant::factored(name, &at.load(a)?)
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         4
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0]) / 8
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0]) / 8
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let (a, b) = (self.matrix(&inputs[0].detach())?, self.columns(&inputs[1].detach())?);
-        let (a, b) = (Matrices::of(&a)?, Matrices::of(&b)?);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        // Of x A = b the transposes are solved for, and a vector is a column.
+        let seen = |x: &Array| if self.left { x.clone() } else { turned_numbers(x) };
+        let dim = inputs[1].layout.ndim() - usize::from(!self.left);
+        let b = if self.vector { squeeze::with_one(&inputs[1], dim)? } else { inputs[1].clone() };
+        let (a, b) = (Matrices::of(&seen(&inputs[0]))?, Matrices::of(&seen(&b))?);
         let x = b.columns(b.rows, b.columns)?;
         let (triangles, pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
         let steps = a.room(&[], DType::Int32)?;
@@ -133,8 +137,8 @@ impl Op for Solve {
             elimination::solve_each(all, (a.count(), a.rows, a.rows.max(b.columns)));
         });
         // Solutions from the left lie column by column, those from the right row by row: turned, as they are found.
-        let x = Tensor::from_array(self.given(&b.by_columns(x))?.array());
-        let [pivots, steps] = [pivots, steps].map(Tensor::from_array);
+        let x = seen(&b.by_columns(x));
+        let x = if self.vector { Part::Select { dim, index: 0 }.of(&x)? } else { x };
         Ok(smallvec![x, a.by_columns(triangles), pivots, steps])
     }
 
@@ -241,16 +245,16 @@ impl Op for Inverse {
         "LinalgInvExBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0]) / 4
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0]) / 4
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let (y, steps) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
             let room = a.parts::<T>(&y).into_iter().zip(a.numbers(&steps));
@@ -258,7 +262,7 @@ impl Op for Inverse {
             let all = all.map(|(matrix, (inverse, step))| Inverted { matrix, inverse, step });
             elimination::invert_each(all, a.size());
         });
-        Ok(smallvec![a.by_columns(y), Tensor::from_array(steps)])
+        Ok(smallvec![a.by_columns(y), steps])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {

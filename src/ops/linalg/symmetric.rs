@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::values_only::{Values, alone};
 use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square, place};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::Element;
@@ -57,16 +57,16 @@ impl Op for Eigh {
         "LinalgEighBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let n = a.rows;
         let (values, vectors) = (a.room(&[n], a.dtype.to_real())?, a.columns(n, n)?);
         over!(a.dtype, T => {
@@ -76,7 +76,7 @@ impl Op for Eigh {
             });
             check_found::<Part<T>>(&a, &values, 1)?;
         });
-        Ok(smallvec![Tensor::from_array(values), a.by_columns(vectors)])
+        Ok(smallvec![values, a.by_columns(vectors)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::convolution_gradients;
 use super::correlation::{Correlation, Geometry, Role, same_type};
 use super::images::pad;
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
@@ -22,7 +22,8 @@ use crate::ops::geometry::{reshape, squeeze};
 use crate::ops::reduction::reduce;
 use crate::ops::{add, mul, sub};
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::shape::Layout;
+use crate::tensor::{Array, Tensor};
 
 pub use options::Options;
 use options::{each, three};
@@ -79,11 +80,15 @@ impl Op for Convolution {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let bias = self.biased.then(|| inputs[2].array());
-        let y = self.correlation.numbers(&inputs[0].array(), &inputs[1].array(), bias.as_ref())?;
-        let y = if has_channels_last(inputs[0], inputs[1]) { memory_order::channels_last(y)? } else { y };
-        Ok(smallvec![Tensor::from_array(y)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let bias = self.biased.then(|| &inputs[2]);
+        let y = self.correlation.numbers(&inputs[0], &inputs[1], bias)?;
+        let y = if has_channels_last(&inputs[0].layout, &inputs[1].layout) {
+            memory_order::channels_last(y)?
+        } else {
+            y
+        };
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -93,8 +98,7 @@ impl Op for Convolution {
     fn vjp(&self, [x, weight]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, weight, g) = (at.load(x)?, at.load(weight)?, single(gradients));
         let wanted = [at.needs(0), at.needs(1), self.biased && at.needs(2)];
-        let found =
-            convolution_gradients::gradients(&self.correlation, wanted, [&x, &weight, g], at.tracking)?;
+        let found = convolution_gradients::gradients(&self.correlation, wanted, [&x, &weight, g])?;
         Ok(found.into_iter().take(2 + usize::from(self.biased)).collect())
     }
 
@@ -122,12 +126,11 @@ impl Op for Convolution {
 }
 
 /// Whether the result of a convolution has the channels last in memory. That of volumes has not.
-pub(super) fn has_channels_last(x: &Tensor, weight: &Tensor) -> bool {
+pub(super) fn has_channels_last(x: &Layout, weight: &Layout) -> bool {
     let spatial = x.ndim() - 2;
-    let last = |operand: &Tensor| {
-        let layout = operand.layout();
+    let last = |layout: &Layout| {
         // One row is laid out in order first.
-        (spatial != 1 || layout.is_contiguous()) && memory_order::has_channels_last(&layout, spatial)
+        (spatial != 1 || layout.is_contiguous()) && memory_order::has_channels_last(layout, spatial)
     };
     spatial < 3 && (last(x) || last(weight))
 }

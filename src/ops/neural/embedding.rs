@@ -5,7 +5,7 @@ use crate::graph::shown::shown;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::modes::recording;
 use crate::dtype::DType;
@@ -17,7 +17,7 @@ use crate::ops::indexing::{along, gather};
 use crate::ops::pointwise::compare;
 use crate::ops::{add, div, mul};
 use crate::shape::{self, SharedLayout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = the rows of w that the indices name
 ///
@@ -89,8 +89,8 @@ impl Op for Embedding {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(self.rows(&inputs[0].detach())?.array())])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![along::rows(&inputs[0], &self.indices.array())?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

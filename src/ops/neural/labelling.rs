@@ -3,7 +3,7 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Bool, DType, Scalar};
 use crate::error::{Error, Result};
@@ -16,6 +16,7 @@ use crate::ops::pointwise::select::where_;
 use crate::ops::pointwise::{compare, logical};
 use crate::ops::{add, exp, mul, reduction, sub};
 use crate::shape;
+use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
 /// The operation in messages.
@@ -41,13 +42,13 @@ fn moved(x: &Tensor, states: usize, is_turned: bool, value: f64) -> Result<Tenso
 }
 
 /// How many weights each state of so many has.
-fn reach(x: &Tensor) -> usize {
-    x.layout().shape().last().copied().unwrap_or_default().min(kernels::REACH)
+fn reach(x: &Layout) -> usize {
+    x.shape().last().copied().unwrap_or_default().min(kernels::REACH)
 }
 
 /// The weights of all moves, stacked in front of steps and states.
 fn stacked(x: &Tensor, part: impl Fn(usize) -> Result<Tensor>) -> Result<Tensor> {
-    let parts = (0..reach(x)).map(part).collect::<Result<Vec<Tensor>>>()?;
+    let parts = (0..reach(&x.layout())).map(part).collect::<Result<Vec<Tensor>>>()?;
     join::stack(&parts.iter().collect::<Vec<&Tensor>>(), -3)
 }
 
@@ -84,8 +85,8 @@ impl Op for LabelStates {
         "LabelStatesBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (x, skips) = (inputs[0].array(), inputs[1].array());
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, skips) = (&inputs[0], &inputs[1]);
         let (x, skips) = (copy::in_order(&x)?, copy::as_type(&skips, DType::Bool)?);
         let skips: Vec<bool> = skips.view::<Bool>().iter().map(|skips| skips.get()).collect();
         let mut y = Array::uninit(&x.layout, x.dtype)?;
@@ -95,7 +96,7 @@ impl Op for LabelStates {
         }, else {
             return Err(Error::NotImplementedFor { operation: OPERATION, dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -150,13 +151,13 @@ impl Op for StateSums {
         "StateSumsBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (x, weights) = (inputs[0].array(), inputs[1].array());
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, weights) = (&inputs[0], &inputs[1]);
         let x = copy::in_order(&x)?;
         let weights = copy::as_type(&weights, x.dtype)?;
         let weights = copy::in_order(&weights)?;
         let mut y = Array::uninit(&x.layout, x.dtype)?;
-        let ([steps, states], reach) = (last(&x), reach(inputs[0]));
+        let ([steps, states], reach) = (last(&x), reach(&x.layout));
         dispatch!(float x.dtype, T => {
             let (Some(x), Some(weights)) = (x.slice::<T>(), weights.slice::<T>()) else {
                 unreachable!("the elements are in order")
@@ -165,7 +166,7 @@ impl Op for StateSums {
         }, else {
             return Err(Error::NotImplementedFor { operation: OPERATION, dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

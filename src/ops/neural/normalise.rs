@@ -6,14 +6,15 @@ mod numbers;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::composites::on_tensors;
 use crate::dispatch::modes::recording;
 use crate::dispatch::{accumulate, memory_order};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::reshape;
 use crate::ops::reduction::reduce;
@@ -207,26 +208,23 @@ impl Op for Normalise {
         }
     }
 
-    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
-        inputs.first().map(|x| x.dtype())
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
+        inputs.first().map(|x| x.dtype)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let x = inputs[0].detach();
-        let weight = self.weighted.then(|| inputs[1].detach());
-        let bias = self.biased.then(|| inputs[1 + usize::from(self.weighted)].detach());
-        let arrays = [Some(x.array()), weight.as_ref().map(Tensor::array), bias.as_ref().map(Tensor::array)];
-        let y = match self.numbers(arrays.each_ref().map(Option::as_ref))? {
-            Some(y) => y,
-            None => self.composed(&x, weight.as_ref(), bias.as_ref())?,
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let weight = self.weighted.then_some(1);
+        let bias = self.biased.then_some(1 + usize::from(self.weighted));
+        let y = match self.numbers([Some(0), weight, bias].map(|index| index.map(|index| &inputs[index])))? {
+            Some(y) => smallvec![y],
+            None => on_tensors(inputs, |inputs| {
+                let [weight, bias] = [weight, bias].map(|index| index.map(|index| inputs[index]));
+                Ok(smallvec![Tensor::from_array(self.composed(inputs[0], weight, bias)?)])
+            })?,
         };
         let images = self.name != "NativeLayerNormBackward0";
-        Ok(smallvec![Tensor::from_array(if images {
-            memory_order::as_images(y, &x.layout(), 2)?
-        } else {
-            y
-        })])
+        let laid = |y| if images { memory_order::as_images(y, &inputs[0].layout, 2) } else { Ok(y) };
+        y.into_iter().map(laid).collect()
     }
 
     fn is_together(&self) -> bool {

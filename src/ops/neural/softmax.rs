@@ -6,7 +6,7 @@ use crate::ops::reduction;
 use crate::ops::reduction::extremes_over;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::default_dtype;
@@ -65,14 +65,14 @@ impl Op for Softmax {
         shown! { dim: self.given }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         dispatch!(float x.dtype, T => match self.log {
             true => kernels::log_softmax(x.view::<T>(), self.dim, y.fresh()),
             false => kernels::softmax(x.view::<T>(), self.dim, self.safe, y.fresh()),
         }, else {
-            let last = self.dim + 1 >= inputs[0].ndim();
+            let last = self.dim + 1 >= inputs[0].layout.ndim();
             let operation = match (self.log, last) {
                 (true, true) => "log_softmax_lastdim_kernel_impl",
                 (true, false) => "log_softmax_kernel_impl",
@@ -81,7 +81,7 @@ impl Op for Softmax {
             };
             return Err(Error::NotImplementedFor { operation, dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -141,9 +141,9 @@ impl Op for SoftmaxGradient {
         shown! { dim: self.dim }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let y = inputs[1].array();
-        let g = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let y = &inputs[1];
+        let g = &inputs[0];
         let g = copy::as_type(&g, y.dtype)?;
         let mut z = Array::uninit(&y.layout, y.dtype)?;
         dispatch!(float y.dtype, T => match self.log {
@@ -152,7 +152,7 @@ impl Op for SoftmaxGradient {
         }, else {
             return Err(Error::NotImplementedFor { operation: "softmax_backward", dtype: y.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(z)])
+        Ok(smallvec![z])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -262,8 +262,8 @@ impl Op for LogSumExp {
         shown! { dim: self.over.given(), keepdim: self.over.keepdim }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let result = if x.dtype.is_float() { x.dtype } else { default_dtype::get() };
         let dtype = result.wide();
         let x = copy::as_type(&x, dtype)?;
@@ -271,7 +271,7 @@ impl Op for LogSumExp {
         dispatch!(float dtype, T => reduce::logsumexp(x.view::<T>(), &self.over.dims, y.fresh()), else {
             unreachable!("the default type is a floating-point type")
         });
-        Ok(smallvec![Tensor::from_array(copy::rounded(y, result)?)])
+        Ok(smallvec![copy::rounded(y, result)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -1,22 +1,30 @@
 //! Products, quotients and differences of two tensors, weighed and added to a third.
 
+use crate::dispatch::binary::numbers;
 use crate::dispatch::composites::pointwise::{Pointwise, apply};
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
-use crate::dispatch::fused::fused;
+use crate::dispatch::fused::fused_numbers;
 use crate::dispatch::in_place;
 use crate::dispatch::operand::{Operand, result_type};
+use crate::dispatch::unary;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Function;
-use crate::ops;
+use crate::ops::pointwise::arithmetic::{Div, Mul, Plus, Sub};
 use crate::ops::pointwise::compare;
-use crate::ops::pointwise::select::where_;
-use crate::ops::{add, div, mul, neg, sub};
+use crate::ops::pointwise::compare::Question;
+use crate::ops::pointwise::rounding::Abs;
+use crate::ops::pointwise::select;
+use crate::ops::{div, mul, neg, sub};
 use crate::shape;
+use crate::tensor::Array;
 use crate::tensor::Tensor;
+
+/// The difference of two operands.
+const LESS: Sub = Sub { alpha: Scalar::Int(1) };
 
 /// x + v a b, or x + v a/b, of elements as loops take them.
 #[derive(Clone, Copy)]
@@ -32,11 +40,11 @@ impl<const QUOTIENT: bool> Function<2> for Added<QUOTIENT> {
     }
 }
 
-/// The same of tensors, if they are alike and nobody looks on.
-fn added<const QUOTIENT: bool>(inputs: &[Tensor], value: Scalar) -> Result<Option<Tensor>> {
+/// The same of arrays, if they are alike.
+fn added<const QUOTIENT: bool>(inputs: &[Array], value: Scalar) -> Result<Option<Array>> {
     match (inputs, value) {
         (_, Scalar::Complex(_)) => Ok(None),
-        ([x, a, b], value) => fused(Added::<QUOTIENT>(value.to_f64()), x, [a, b]),
+        ([x, a, b], value) => fused_numbers(Added::<QUOTIENT>(value.to_f64()), x, [a, b]),
         _ => unreachable!("there are three"),
     }
 }
@@ -60,12 +68,12 @@ impl Pointwise for Addcmul {
         shown! { value: self.value }
     }
 
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+    fn value(&self, inputs: &[Array]) -> Result<Array> {
         if let Some(y) = added::<false>(inputs, self.value)? {
             return Ok(y);
         }
-        let scaled = mul(&mul(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
-        add(&inputs[0], &scaled)
+        let product = numbers(Mul, &inputs[1], &inputs[2])?;
+        numbers(Plus, &inputs[0], &numbers(Mul, &product, self.value)?)
     }
 
     fn conjugated(&self) -> Self {
@@ -103,12 +111,12 @@ impl Pointwise for Addcdiv {
         shown! { value: self.value }
     }
 
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+    fn value(&self, inputs: &[Array]) -> Result<Array> {
         if let Some(y) = added::<true>(inputs, self.value)? {
             return Ok(y);
         }
-        let scaled = mul(&div(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
-        add(&inputs[0], &scaled)
+        let quotient = numbers(Div, &inputs[1], &inputs[2])?;
+        numbers(Plus, &inputs[0], &numbers(Mul, &quotient, self.value)?)
     }
 
     fn conjugated(&self) -> Self {
@@ -167,17 +175,20 @@ impl Pointwise for LerpNumber {
         shown! { weight: self.weight }
     }
 
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+    fn value(&self, inputs: &[Array]) -> Result<Array> {
         let (a, b, w) = (&inputs[0], &inputs[1], self.weight.to_f64());
-        if let Scalar::Complex(w) = self.weight {
-            return add(a, &mul(&sub(b, a)?, Scalar::Complex(w))?);
+        if let Scalar::Complex(_) = self.weight {
+            return numbers(Plus, a, &numbers(Mul, &numbers(LESS, b, a)?, self.weight)?);
         }
-        if let Some(y) = fused(Between(w), a, [b])? {
+        if let Some(y) = fused_numbers(Between(w), a, [b])? {
             return Ok(y);
         }
-        let between = sub(b, a)?;
+        let between = numbers(LESS, b, a)?;
         // The end that is nearer is where rounding matters.
-        if w.abs() < 0.5 { add(a, &mul(&between, w)?) } else { sub(b, &mul(&between, 1.0 - w)?) }
+        match w.abs() < 0.5 {
+            true => numbers(Plus, a, &numbers(Mul, &between, w)?),
+            false => numbers(LESS, b, &numbers(Mul, &between, 1.0 - w)?),
+        }
     }
 
     fn conjugated(&self) -> Self {
@@ -208,12 +219,13 @@ impl Pointwise for Lerp {
         "LerpBackward1"
     }
 
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+    fn value(&self, inputs: &[Array]) -> Result<Array> {
         let (a, b, w) = (&inputs[0], &inputs[1], &inputs[2]);
-        let between = sub(b, a)?;
-        let near = add(a, &mul(w, &between)?)?;
-        let far = sub(b, &mul(&between, &sub(1, w)?)?)?;
-        where_(&compare::lt(&ops::abs(w)?, 0.5)?, &near, &far)
+        let between = numbers(LESS, b, a)?;
+        let near = numbers(Plus, a, &numbers(Mul, w, &between)?)?;
+        let far = numbers(LESS, b, &numbers(Mul, &between, &numbers(LESS, 1, w)?)?)?;
+        let is_near = compare::numbers(Question::Less, &unary::numbers(Abs, w)?, 0.5)?;
+        select::choose(&is_near, &near, &far, near.dtype)
     }
 
     fn needs(&self, of: usize, index: usize) -> bool {

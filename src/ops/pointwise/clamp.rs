@@ -1,9 +1,10 @@
 //! Elements kept between bounds, which are numbers or tensors.
 
+use crate::dispatch::apply::number_one;
 use crate::ops;
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::operand::{Numbers, Operand, Value, result_dtype, result_type};
 use crate::dispatch::{batch, binary, in_place, memory_order, unary, view};
@@ -14,8 +15,8 @@ use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare::{ge, gt, le, lt};
 use crate::ops::pointwise::logical;
 use crate::ops::pointwise::select::where_;
-use crate::shape::{Layout, SharedLayout};
-use crate::tensor::Tensor;
+use crate::shape::Layout;
+use crate::tensor::{Array, Tensor};
 
 /// A bound of `clamp`.
 #[derive(Clone, Copy)]
@@ -48,11 +49,11 @@ fn at_most<T: Number>(x: T, bound: T) -> T {
 }
 
 impl Bound {
-    fn numbers(self, inputs: &[&Tensor]) -> Option<Numbers> {
+    fn numbers(self, inputs: &[Array]) -> Option<Numbers> {
         match self {
             Bound::None => None,
             Bound::Number(number) => Some(Numbers::Scalar(number)),
-            Bound::Tensor(index) => Some(Numbers::Array(inputs[index].array())),
+            Bound::Tensor(index) => Some(Numbers::Array(inputs[index].clone())),
         }
     }
 
@@ -130,6 +131,13 @@ impl Clamp {
     }
 }
 
+/// Numbers, and this one in the place of what is below.
+pub(crate) fn not_below(x: &Array, least: f64) -> Result<Array> {
+    let min = Bound::Number(least.into());
+    let clamp = Clamp { min, max: Bound::None, dtype: x.dtype, name: "ClampMinBackward0" };
+    number_one(&clamp, std::slice::from_ref(x))
+}
+
 impl Op for Clamp {
     type Saved = [Option<SavedTensor>; 3];
     const SAVED: &'static [&'static str] = &["self", "min", "max"];
@@ -179,8 +187,8 @@ impl Op for Clamp {
         Some(self.dtype)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let (min, max) = (self.min.numbers(inputs), self.max.numbers(inputs));
         let dtype = self.dtype.wide();
         let y = dispatch!(number dtype, T => match (min, max) {
@@ -190,7 +198,7 @@ impl Op for Clamp {
                 unary::compute::<T, T>(&x, dtype, move |x| at_most(at_least(x, min), max))?
             }
             (min, max) => {
-                let mut y = x;
+                let mut y = x.clone();
                 if let Some(min) = min {
                     y = binary::combine::<T, T>(&Numbers::Array(y), &min, at_least)?;
                 }
@@ -200,9 +208,8 @@ impl Op for Clamp {
                 }
             }
         }, else { return Err(Error::NotImplementedFor { operation: "clamp_cpu", dtype }.into()) });
-        let layouts: SmallVec<[SharedLayout; 3]> = inputs.iter().map(|input| input.layout()).collect();
-        let layouts: SmallVec<[&Layout; 3]> = layouts.iter().map(|layout| &**layout).collect();
-        Ok(smallvec![Tensor::from_array(memory_order::settled(y, &layouts)?)])
+        let layouts: SmallVec<[&Layout; 3]> = inputs.iter().map(|input| &*input.layout).collect();
+        Ok(smallvec![memory_order::settled(y, &layouts)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

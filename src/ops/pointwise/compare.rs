@@ -17,7 +17,7 @@ use crate::tensor::{Array, Tensor};
 
 /// The questions that elements are asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Question {
+pub(crate) enum Question {
     Equal,
     NotEqual,
     Less,
@@ -86,8 +86,12 @@ fn ask_turned<T: Ordered>(question: Question, a: &Numbers, b: &Numbers) -> Resul
     }
 }
 
-fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> {
-    let (a, b) = (a.numbers(), b.numbers());
+/// What the numbers of two operands answer.
+pub(crate) fn numbers(question: Question, a: impl Into<Numbers>, b: impl Into<Numbers>) -> Result<Array> {
+    answers(question, a.into(), b.into())
+}
+
+fn answers(question: Question, a: Numbers, b: Numbers) -> Result<Array> {
     let dtype = result_type([&a, &b]);
     let (a, b) = (in_type(a, dtype)?, in_type(b, dtype)?);
     // The narrow types share the kernels of wider ones.
@@ -117,7 +121,7 @@ fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Opera
     {
         return y;
     }
-    Ok(Tensor::unrecorded(answers(question, a, b)?, a.standing().and(b.standing())))
+    Ok(Tensor::unrecorded(answers(question, a.numbers(), b.numbers())?, a.standing().and(b.standing())))
 }
 
 /// Whether elements are equal.

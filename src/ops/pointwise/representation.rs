@@ -7,7 +7,7 @@ use std::f64::consts::LN_2;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs, floating};
@@ -266,8 +266,8 @@ impl Op for Frexp {
         "FrexpBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let mut mantissas = Array::uninit(&x.layout, x.dtype)?;
         let mut exponents = Array::uninit(&x.layout, DType::Int32)?;
         dispatch!(float x.dtype, T => {
@@ -280,7 +280,7 @@ impl Op for Frexp {
         }, else {
             return Err(Error::FrexpDType {}.into())
         });
-        Ok(smallvec![Tensor::from_array(mantissas), Tensor::from_array(exponents)])
+        Ok(smallvec![mantissas, exponents])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {

@@ -3,7 +3,7 @@
 use crate::dispatch::apply;
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
@@ -29,7 +29,8 @@ struct Select<const FILL: bool> {
     dtype: DType,
 }
 
-fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array> {
+/// Elements of the one operand where a condition holds, of the other elsewhere, in this type.
+pub(crate) fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array> {
     let shape = shape::broadcast(condition.layout.shape(), a.layout.shape())?;
     let shape = shape::broadcast(&shape, b.layout.shape())?;
     let (a, b) = (copy::as_type_in_order(a, dtype)?, copy::as_type_in_order(b, dtype)?);
@@ -59,10 +60,10 @@ impl<const FILL: bool> Op for Select<FILL> {
         if FILL { "MaskedFillBackward1" } else { "WhereBackward0" }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (a, b) = (inputs[usize::from(FILL)].array(), inputs[usize::from(!FILL)].array());
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (a, b) = (&inputs[usize::from(FILL)], &inputs[usize::from(!FILL)]);
         let y = choose(&self.condition.array(), &a, &b, self.dtype)?;
-        Ok(smallvec![Tensor::from_array(if FILL { memory_order::in_order(y)? } else { y })])
+        Ok(smallvec![if FILL { memory_order::in_order(y)? } else { y }])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> SavedTensor {
@@ -151,10 +152,10 @@ impl Op for Fill {
         "MaskedFillBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let y = choose(&self.mask.array(), &self.value.array(), &x, x.dtype)?;
-        Ok(smallvec![Tensor::from_array(memory_order::in_order(y)?)])
+        Ok(smallvec![memory_order::in_order(y)?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> SavedTensor {

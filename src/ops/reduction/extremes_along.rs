@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Number};
@@ -51,12 +51,12 @@ impl Op for ExtremeAlong {
         shown! { dim: self.over.given().and_then(|given| given.first().copied()), keepdim: self.over.keepdim, self_sym_sizes: &saved.1 }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let shape = self.over.shape(x.layout.shape());
         let dtype = if x.dtype == DType::Bool { DType::Int64 } else { comparable(x.dtype) };
         let wide = copy::as_type(&x, dtype)?;
@@ -66,7 +66,7 @@ impl Op for ExtremeAlong {
             self.run::<i64>(&wide, &mut y, &mut index)
         });
         let y = copy::as_type(&y, x.dtype)?.into_owned();
-        Ok(smallvec![Tensor::from_array(y), Tensor::from_array(index)])
+        Ok(smallvec![y, index])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

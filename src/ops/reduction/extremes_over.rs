@@ -5,7 +5,7 @@ use crate::ops;
 use crate::ops::pointwise::compare;
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::fixed;
 use crate::dtype::{Bool, DType};
@@ -98,8 +98,8 @@ impl Op for Extreme {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let shape = self.over.shape(x.layout.shape());
         // One kernel serves all integers.
         let dtype = comparable(x.dtype);
@@ -130,7 +130,7 @@ impl Op for Extreme {
             (_, true) => kernels::any(wide.view::<Bool>(), dims, y.fresh()),
             (_, false) => kernels::all(wide.view::<Bool>(), dims, y.fresh()),
         }
-        Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())])
+        Ok(smallvec![copy::as_type(&y, x.dtype)?.into_owned()])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -227,11 +227,11 @@ impl Op for Extremes {
         shown! { dim: self.given, keepdim: self.over.keepdim }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let mut outputs = self.one(false).forward(inputs)?;
         outputs.extend(self.one(true).forward(inputs)?);
         Ok(outputs)

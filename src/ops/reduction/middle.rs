@@ -2,18 +2,18 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::ops::creation::create;
+use crate::ops::creation::copy;
 use crate::ops::geometry::reshape;
 use crate::ops::mul;
 use crate::ops::reduction::extremes_over;
 use crate::ops::reduction::reduce::Over;
 use crate::ops::sorting::picked;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = the median of x
 ///
@@ -38,14 +38,13 @@ impl Op for Middle {
         if self.numbers_only { "NanmedianBackward0" } else { "MedianBackward0" }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0];
-        if x.numel() == 0 {
-            return Ok(smallvec![create::full(&[], of_nothing(x.dtype()), x.dtype())?]);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        if x.layout.numel() == 0 {
+            return Ok(smallvec![Array::from_scalar(of_nothing(x.dtype), x.dtype)?]);
         }
-        let row = reshape::reshape(&x.detach(), &[1, -1])?;
-        let y = reshape::reshape(&self.of_rows(&row)?, &[])?;
-        Ok(smallvec![Tensor::from_array(y.array())])
+        let row = copy::in_order(x)?.in_shape(&[x.layout.numel()])?;
+        Ok(smallvec![picked::middle(&row, self.numbers_only)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -4,7 +4,7 @@ use crate::dtype::Scalar;
 use crate::ops::creation::cast;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::fixed;
 use crate::dtype::DType;
@@ -95,8 +95,8 @@ impl Op for VectorNorm {
         Some(self.dtype.to_real())
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let x = copy::as_type(&x, self.dtype.wide())?;
         let x = if x.dtype.is_complex() { complex::magnitudes(&x)? } else { x.into_owned() };
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
@@ -108,7 +108,7 @@ impl Op for VectorNorm {
         }, else {
             return Err(Error::NormDType { dtype: self.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

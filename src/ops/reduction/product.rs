@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dtype::{Bool, Complex, DType};
@@ -96,21 +96,21 @@ impl Op for Prod {
         self.dtype
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let x = to_accumulate(&x, self.dtype)?;
         let (dims, dtype) = (&self.over.dims, x.dtype);
         if dtype.is_complex() {
             let x = copy::as_type(&x, DType::Complex128)?;
             let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
             kernels::prod::<Complex<f64>>(x.view(), dims, y.fresh());
-            return Ok(smallvec![Tensor::from_array(copy::as_type(&y, dtype)?.into_owned())]);
+            return Ok(smallvec![copy::as_type(&y, dtype)?.into_owned()]);
         }
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
         dispatch!(number dtype, T => kernels::prod::<T>(x.view::<T>(), dims, y.fresh::<T>()), else {
             kernels::all::<Bool>(x.view::<Bool>(), dims, y.fresh())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -1,6 +1,7 @@
 //! Sums and means over all dimensions or some, and `Over`, which says over which. The other
 //! reductions have files of their own: `product`, `extremes`, `moments`, `norm`, `truth`.
 
+use crate::dispatch::apply::number_one;
 use crate::ops;
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::{Direct, Lies, Source, Target};
 use crate::dispatch::record::records;
@@ -47,6 +48,12 @@ impl Over {
     pub(crate) fn along(dim: usize, keepdim: bool, ndim: usize) -> Over {
         let dims = if ndim == 0 { Dims::new() } else { Dims::from_elem(dim, 1) };
         Over { dims, keepdim, given: Some(smallvec![dim as i64]) }
+    }
+
+    /// All dimensions but one.
+    pub(crate) fn but(dim: usize, ndim: usize) -> Over {
+        let dims: Dims = (0..ndim).filter(|other| *other != dim).collect();
+        Over { dims, keepdim: false, given: None }
     }
 
     /// Whether the caller named dimensions, which decides torch's name of the node.
@@ -159,6 +166,11 @@ impl Over {
         }
     }
 
+    /// The sums of numbers over these dimensions.
+    pub(crate) fn sum_numbers(&self, x: &Array) -> Result<Array> {
+        number_one(&Sum { over: self.clone(), dtype: None }, std::slice::from_ref(x))
+    }
+
     /// The sum of a tensor over these dimensions.
     pub(crate) fn sum(&self, x: &Tensor) -> Result<Tensor> {
         apply_one(Sum { over: self.clone(), dtype: None }, &[x])
@@ -246,8 +258,8 @@ impl Op for Sum {
         self.dtype
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (given, times) = self.over.once(&inputs[0].array())?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (given, times) = self.over.once(&inputs[0])?;
         let is_count = given.dtype == DType::Bool && self.dtype.is_none_or(|dtype| dtype == DType::Int64);
         let x = if is_count { Cow::Borrowed(&given) } else { to_accumulate(&given, self.dtype)? };
         let sum = |x: &Array| if is_count { self.count(x) } else { self.run(x) };
@@ -256,7 +268,7 @@ impl Op for Sum {
             times => repeated(sum(x)?, times),
         };
         let y = if x.dtype.is_complex() { by_parts(&x, run)? } else { run(&x)? };
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -343,12 +355,12 @@ impl Op for Mean {
         Some(self.dtype)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         // The mean of what is repeated is that of what is there.
-        let (x, _) = self.over.once(&inputs[0].array())?;
+        let (x, _) = self.over.once(&inputs[0])?;
         let x = copy::as_type(&x, self.dtype.wide())?;
         let y = if x.dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::in_place;
 use crate::dtype::{Complex, DType, Element, Ring};
@@ -136,8 +136,8 @@ impl Op for Cumsum {
         self.dtype
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let x = to_accumulate(&x, self.dtype)?;
         let y = match (x.dtype.is_complex(), x.layout.ndim()) {
             // Nothing to sum, and the parts are not to be.
@@ -145,7 +145,7 @@ impl Op for Cumsum {
             (true, _) => by_parts(&x, |x| self.run(x))?,
             (false, _) => self.run(&x)?,
         };
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -198,22 +198,22 @@ impl Op for Cumprod {
         self.dtype
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let x = to_accumulate(&x, self.dtype)?;
         let dtype = x.dtype;
         if dtype.is_complex() {
             let y = in_double(&x, |x| {
                 self.direction.run(x, kernels::cumprod::<Complex<f64>, Complex<f64>, Complex<f64>>)
             })?;
-            return Ok(smallvec![Tensor::from_array(y)]);
+            return Ok(smallvec![y]);
         }
         let y = dispatch!(float dtype, T => self.direction.run(&x, kernels::cumprod::<T, f64, T>)?, else {
             dispatch!(integer dtype, T => self.direction.run(&x, kernels::cumprod::<T, T, T>)?, else {
                 return Err(Error::NotImplementedFor { operation: "cumprod_out_cpu", dtype }.into())
             })
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -277,14 +277,14 @@ impl Op for Recurrence {
         "RecurrenceBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (a, b) = (inputs[0].array(), inputs[1].array());
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (a, b) = (&inputs[0], &inputs[1]);
         let b = copy::as_type(&b, a.dtype)?;
         let y = dispatch!(float a.dtype, T => self.run::<T>(&a, &b)?, else {
             let b = copy::as_type(&b, DType::Complex128)?;
             in_double(&a, |a| self.run::<Complex<f64>>(a, &b))?
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -349,12 +349,12 @@ impl Op for Shift {
         "ShiftBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
             in_double(&x, |x| self.run::<Complex<f64>>(x))?
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::{Slices, as_elements};
-use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, apply_in_place, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::operand::{Operand, Value};
@@ -20,6 +20,7 @@ use crate::ops::geometry::{expand, reshape};
 use crate::ops::indexing::gather;
 use crate::ops::indexing::indexed::tangent_or_zeros;
 use crate::ops::indexing::places::write_slices;
+use crate::ops::pointwise::arithmetic;
 use crate::ops::pointwise::{compare, select};
 use crate::ops::reduction::reduce;
 use crate::ops::{add, mul};
@@ -84,7 +85,7 @@ impl Op for IndexWrite {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         self.overwritten(inputs)
     }
 
@@ -178,15 +179,15 @@ impl Overwrite for IndexWrite {
         }
     }
 
-    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
+    fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()> {
         let Slices { dim, places, .. } = &self.slices;
         let shape = self.slices.shape(target.layout.shape());
         let values = match (self.mode, inputs.get(1)) {
-            (Mode::FillNumber(value), _) => Tensor::from_scalar(value, target.dtype)?.array(),
+            (Mode::FillNumber(value), _) => Array::from_scalar(value, target.dtype)?,
             (Mode::Add(alpha), Some(values)) if alpha != Scalar::Int(1) => {
-                copy::converted(&mul(&values.detach(), alpha)?.array(), target.dtype)?
+                copy::converted(&binary::numbers(arithmetic::Mul, values, alpha)?, target.dtype)?
             }
-            (_, Some(values)) => copy::as_type(&values.array(), target.dtype)?.into_owned(),
+            (_, Some(values)) => copy::as_type(values, target.dtype)?.into_owned(),
             (_, None) => unreachable!("slices are written from a tensor"),
         };
         let values = match values.layout.ndim() {

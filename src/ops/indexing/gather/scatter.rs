@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::{Gather, check_index, checked, counted, lines, write_lines};
-use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, apply_in_place, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
@@ -91,7 +91,7 @@ impl Op for Scatter {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         self.overwritten(inputs)
     }
 
@@ -156,7 +156,7 @@ impl Overwrite for Scatter {
         if self.mode == Mode::Add { "scatter_add_" } else { "scatter_" }
     }
 
-    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
+    fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()> {
         let index = self.index.array();
         if index.layout.numel() == 0 {
             return Ok(());
@@ -165,10 +165,10 @@ impl Overwrite for Scatter {
         let index = copy::as_type(&apart, DType::Int64)?;
         let values = match (self.mode, inputs.get(1)) {
             (Mode::Fill(value) | Mode::Combine(_, Some(value)), _) => {
-                let value = Tensor::from_scalar(value, target.dtype)?.array();
+                let value = Array::from_scalar(value, target.dtype)?;
                 crate::dispatch::binary::expanded(&value, index.layout.shape())?
             }
-            (_, Some(values)) => corner(&values.array(), index.layout.shape())?,
+            (_, Some(values)) => corner(values, index.layout.shape())?,
             (_, None) => unreachable!("elements are scattered from a tensor"),
         };
         let (dim, index) = (self.dim, index.view::<i64>());

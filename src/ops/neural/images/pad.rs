@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::resample::{Axis, Resample};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::dtype::Scalar;
@@ -89,8 +89,8 @@ impl Op for ConstantPad {
         shown! { pad: &*self.pad }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let y = Array::uninit_shape(&self.sizes(x.layout.shape())?, x.dtype)?;
         copy::fill(&y, self.value)?;
         let (source, target) = self.common(&x.layout, &y.layout)?;
@@ -99,7 +99,7 @@ impl Op for ConstantPad {
             true => memory_order::like(y, &x.layout)?,
             false => memory_order::as_images(y, &x.layout, 2)?,
         };
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

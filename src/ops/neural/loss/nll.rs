@@ -4,7 +4,7 @@ use crate::dtype::Scalar;
 use smallvec::smallvec;
 
 use super::Reduction;
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
@@ -170,9 +170,9 @@ impl Op for NllLoss {
         self.parameters()
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let (single, target) = (single_shape(x.layout.shape()), class_numbers(&inputs[1].array())?);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        let (single, target) = (single_shape(x.layout.shape()), class_numbers(&inputs[1])?);
         let loss = dispatch!(float x.dtype, T => {
             let mut losses = Array::uninit_shape(&single, x.dtype)?;
             let (x, weight) = (copy::in_order(&x)?, by_class(self.weight.as_ref(), x.dtype)?);
@@ -189,7 +189,7 @@ impl Op for NllLoss {
         }, else {
             return Err(Error::NotImplementedFor { operation: "nll_loss_out_frame", dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(loss)])
+        Ok(smallvec![loss])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -1,14 +1,19 @@
 //! Activations whose slope is drawn, or decided by half of the input.
 
+use crate::dispatch::binary;
+use crate::dispatch::unary;
 use crate::ops::creation::cast;
 use crate::ops::creation::create;
+use crate::ops::geometry::part::Part;
 use crate::ops::indexing::masked;
+use crate::ops::neural::units::activation::Sigmoid;
+use crate::ops::pointwise::arithmetic::Mul;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select;
 use crate::ops::reduction::truth;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::{batch, fixed, in_place};
@@ -22,7 +27,7 @@ use crate::ops::sampling::random;
 use crate::ops::sampling::random::Generator;
 use crate::ops::{add, mul, sigmoid, sub};
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// Every element, and negative ones times a number between the bounds: drawn for each in training,
 /// else their mean.
@@ -139,10 +144,10 @@ impl Op for Glu {
         shown! { dim: self.given }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let (a, b) = self.halves(&inputs[0].detach())?;
-        Ok(smallvec![mul(&a, &sigmoid(&b)?)?])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (dim, length) = (self.dim as usize, self.half as usize);
+        let half = |start: usize| Part::Slice { dim, start, length, step: 1 }.of(&inputs[0]);
+        Ok(smallvec![binary::numbers(Mul, &half(0)?, &unary::numbers(Sigmoid, &half(length)?)?)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
