@@ -75,15 +75,12 @@ fn add_elements(a: &Array, b: &Array) -> bool {
         return false;
     }
     dispatch!(field a.dtype, T => {
-        let Some(target) = a.writable_slice::<T>() else { return false };
         if let Some(elements) = b.slice::<T>() {
-            zip::zip_slice_in_place(target, elements, Ring::add);
-            return true;
+            return a.overwrite_slice([b], |target| zip::zip_slice_in_place(target, elements, Ring::add));
         }
         let Some(element) = b.repeated_element() else { return false };
         let element: T = element.to();
-        map::map_slice_in_place(target, move |a| Ring::add(a, element));
-        true
+        a.overwrite_slice([], |target| map::map_slice_in_place(target, move |a| Ring::add(a, element)))
     }, else { false })
 }
 

@@ -3,6 +3,8 @@
 //!
 //! The kernels are those that compute the operation everywhere else, so that the bits are the same.
 
+use std::mem::MaybeUninit;
+
 use smallvec::SmallVec;
 
 use crate::dtype::{DType, Element, Scalar};
@@ -60,6 +62,23 @@ pub struct Target<'a> {
     pub first: usize,
     /// How many.
     pub count: usize,
+}
+
+impl Target<'_> {
+    /// Has the elements written, all of them, by what reads these arrays.
+    pub(crate) fn write<T: Element>(self, reads: &[&Array], write: impl FnOnce(&mut [MaybeUninit<T>])) {
+        self.array.overwrite_part(self.first..self.first + self.count, reads.iter().copied(), write);
+    }
+
+    /// `write` by what reads the arrays among these.
+    pub(crate) fn write_of<T: Element>(
+        self,
+        sources: &[Source<'_>],
+        write: impl FnOnce(&mut [MaybeUninit<T>]),
+    ) {
+        let reads = sources.iter().filter_map(Source::array);
+        self.array.overwrite_part(self.first..self.first + self.count, reads, write);
+    }
 }
 
 /// An operation that can be computed so.

@@ -64,14 +64,12 @@ impl Work {
     }
 
     /// Transforms complex numbers in this order over dimensions, in place, the last time with a scale.
-    fn transform<T: Precision>(&self, numbers: &Array, dims: &[usize], forward: bool, scale: f64)
+    fn transform<T: Precision>(&self, numbers: &mut Array, dims: &[usize], forward: bool, scale: f64)
     where
         Complex<T>: Element,
     {
-        let shape = numbers.layout.shape();
-        let numbers = numbers
-            .writable_slice::<Complex<T>>()
-            .unwrap_or_else(|| unreachable!("the numbers are in order"));
+        let layout = numbers.layout.clone();
+        let (shape, numbers) = (layout.shape(), numbers.owned::<Complex<T>>());
         for (at, dim) in dims.iter().enumerate() {
             let place = self.order.iter().position(|other| other == dim);
             let place = place.unwrap_or_else(|| unreachable!("the dimensions were checked"));
@@ -155,9 +153,9 @@ impl Op for Fourier {
         let given = &x.layout;
         let layout = memory_order::transformed(given.shape(), given, dims, 0)?;
         let work = Work { order: shape::order_of_strides(layout.shape(), layout.strides()) };
-        let y = copy::dense(&work.sorted(x))?;
+        let mut y = copy::dense(&work.sorted(x))?;
         let scale = self.plan.factor(given.shape());
-        precise!(x.dtype, T => work.transform::<T>(&y, dims, self.forward, scale));
+        precise!(x.dtype, T => work.transform::<T>(&mut y, dims, self.forward, scale));
         Ok(smallvec![work.restored(y, &layout)?])
     }
 
@@ -221,7 +219,7 @@ impl Op for RealFourier {
         precise!(x.dtype, T => {
             let lines = lines.slice().unwrap_or_else(|| unreachable!("the lines are in order"));
             kernels::from_real::<T>(lines, size, T::from_f64(scale), !self.half, y.fresh());
-            work.transform::<T>(&y, &dims[..dims.len() - 1], true, 1.0);
+            work.transform::<T>(&mut y, &dims[..dims.len() - 1], true, 1.0);
         });
         Ok(smallvec![work.restored(y, &layout)?])
     }
@@ -292,12 +290,12 @@ impl Op for HalfFourier {
         let sorted: Dims = work.order.iter().map(|&dim| shape[dim]).collect();
         let mut y = Array::uninit_shape(&sorted, x.dtype.to_real())?;
         let halves = work.sorted(x);
-        let halves =
+        let mut halves =
             if others.is_empty() { copy::in_order(&halves)?.into_owned() } else { copy::dense(&halves)? };
         let scale = self.plan.factor(&shape);
         precise!(x.dtype, T => {
             // The other dimensions first: then each line is the half of a mirrored one.
-            work.transform::<T>(&halves, others, false, 1.0);
+            work.transform::<T>(&mut halves, others, false, 1.0);
             let halves = halves.slice().unwrap_or_else(|| unreachable!("the halves are in order"));
             kernels::to_real::<T>(halves, size, T::from_f64(scale), y.fresh());
         });

@@ -49,7 +49,7 @@ pub(super) fn widen(array: &Array) -> Result<Array> {
         false => {
             let storage = Storage::uninit(layout.numel().saturating_mul(array.dtype.size()))?;
             let copy = Array { storage, layout: layout.clone(), dtype: array.dtype };
-            moves::move_into(copy.writable::<i16>(), array.view());
+            copy.overwrite([array], |place| moves::move_into::<i16>(place, array.view()));
             copy
         }
     };

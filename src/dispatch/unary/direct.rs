@@ -27,11 +27,10 @@ impl<E: Elementwise> Direct for Directly<E> {
             let Side::Each(x) = Side::<T>::of(&sources[0], target.count) else {
                 unreachable!("there is one for each")
             };
-            let y = target.array.room::<T>(target.first, target.count);
-            match const { E::VECTOR.has::<T>() } {
+            target.write_of(sources, |y| match const { E::VECTOR.has::<T>() } {
                 true => vector::map(x, [], y, Vector(self.0)),
                 false => map::map_slice(x, y, self.0.loops()),
-            }
+            });
         }, else { unreachable!("the type was asked for") });
         Ok(())
     }

@@ -20,12 +20,8 @@ use crate::tensor::Array;
 /// The function of every element in the memory of the elements.
 pub(super) fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
     let op = *op;
-    let in_place = dispatch!(float target.dtype, T => match target.writable_slice::<T>() {
-        Some(elements) => {
-            replace(op, elements);
-            true
-        }
-        None => false,
+    let in_place = dispatch!(float target.dtype, T => {
+        target.overwrite_slice::<T>([], |elements| replace(op, elements))
     }, else { false });
     if in_place {
         return Ok(());

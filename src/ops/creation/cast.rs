@@ -51,7 +51,7 @@ impl Direct for Copied {
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
         dispatch!(float target.array.dtype, T => {
             if let Side::Each(x) = Side::<T>::of(&sources[0], target.count) {
-                map::map_slice(x, target.array.room::<T>(target.first, target.count), |x| x);
+                target.write_of::<T>(sources, |y| map::map_slice(x, y, |x| x));
             }
         }, else { unreachable!("the type was asked for") });
         Ok(())

@@ -155,7 +155,7 @@ pub(crate) fn fill(target: &Array, value: Scalar) -> Result<()> {
             let value = Array::from_scalar(value, target.dtype.resolved())?;
             return write(target, &binary::expanded(&value, target.layout.shape())?);
         }
-        dispatch!(stored target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
+        dispatch!(stored target.dtype, T => target.overwrite([], |place| moves::fill(place, value.to::<T>())));
         Ok(())
     })
 }
@@ -181,6 +181,6 @@ pub(crate) fn write(target: &Array, source: &Array) -> Result<()> {
             write(target, &source[0])
         });
     }
-    dispatch!(bits target.dtype, T => moves::move_into(target.writable::<T>(), source.view::<T>()));
+    dispatch!(bits target.dtype, T => target.overwrite([source], |place| moves::move_into(place, source.view::<T>())));
     Ok(())
 }

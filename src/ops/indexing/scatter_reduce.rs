@@ -116,19 +116,19 @@ impl<const SLICES: bool> ScatterReduce<SLICES> {
         index: &Array,
         over: fn(T, T) -> T,
     ) -> Result<Array> {
-        let y = copy::converted(x, T::DTYPE)?;
+        let mut y = copy::converted(x, T::DTYPE)?;
         let source = copy::as_type(source, T::DTYPE)?;
         let (index, values) = (index.view::<i64>(), source.view::<T>());
         let fold = self.fold;
         if !self.included {
-            kernels::scatter(y.writable::<T>(), self.dim, index.view(), values.view(), |_, _| fold.neutral());
+            kernels::scatter(y.owned_view(), self.dim, index.view(), values.view(), |_, _| fold.neutral());
         }
-        kernels::scatter(y.writable::<T>(), self.dim, index.view(), values.view(), |a, b| fold.combine(a, b));
+        kernels::scatter(y.owned_view(), self.dim, index.view(), values.view(), |a, b| fold.combine(a, b));
         if fold == Fold::Mean {
-            let counts = Array::zeroed(&y.layout, T::DTYPE)?;
-            kernels::scatter(counts.writable::<T>(), self.dim, index, values, |count, _| count.add(T::ONE));
+            let mut counts = Array::zeroed(&y.layout, T::DTYPE)?;
+            kernels::scatter(counts.owned_view(), self.dim, index, values, |count, _| count.add(T::ONE));
             let own = if self.included { T::ONE } else { T::ZERO };
-            ndarray::Zip::from(&mut y.writable::<T>()).and(&counts.view::<T>()).for_each(|y, &count| {
+            ndarray::Zip::from(&mut y.owned_view::<T>()).and(&counts.view::<T>()).for_each(|y, &count| {
                 let count = count.add(own);
                 *y = if count > T::ONE { over(*y, count) } else { *y };
             });

@@ -196,14 +196,13 @@ impl Direct for Added {
         let Weights { beta, alpha } = self.weights;
         dispatch!(float target.array.dtype, T => {
             let x = Side::<T>::of(&x, target.count);
-            let Some(y) = target.array.writable_slice::<T>() else { unreachable!("it lies in order") };
-            match x.length() {
+            target.array.overwrite_slice::<T>(sources[0].array(), |y| match x.length() {
                 None => add_along(y, x, beta, alpha),
                 Some(length) => {
                     let rows = y.chunks_mut(length).enumerate();
                     rows.for_each(|(index, y)| add_along(y, x.row(index, length), beta, alpha));
                 }
-            }
+            });
         }, else { unreachable!("the type was asked for") });
         Ok(())
     }
@@ -231,8 +230,7 @@ fn add_along<T: Ring>(y: &mut [T], x: Side<'_, T>, beta: Scalar, alpha: Scalar) 
 
 /// y ← βx + αy
 fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
-    let Some(y) = y.writable_slice::<T>() else { unreachable!("a fresh product lies in order") };
-    zip::zip_in_place(y, x.view::<T>(), sum_of::<T>(beta, alpha));
+    y.overwrite_slice([x], |y| zip::zip_in_place(y, x.view::<T>(), sum_of::<T>(beta, alpha)));
 }
 
 /// `βx + α ab` for matrices a and b.

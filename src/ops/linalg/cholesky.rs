@@ -75,9 +75,9 @@ impl Op for Cholesky {
         let seen = |x: &Array| if self.upper { adjoint_numbers(x) } else { x.clone() };
         // The triangle that is asked for is the one that is read.
         let a = Matrices::of(&seen(&inputs[0]))?;
-        let (triangle, orders) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
+        let (mut triangle, mut orders) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&triangle).into_iter().zip(a.numbers(&orders));
+            let room = a.parts::<T>(&mut triangle).into_iter().zip(a.numbers(&mut orders));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (triangle, order))| Positive { matrix, triangle, order });
             cholesky::cholesky_each(all, a.size());

@@ -52,12 +52,13 @@ impl Op for Eigen {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let a = Matrices::of(&inputs[0])?;
         let n = a.rows;
-        let (values, vectors) = (a.room(&[n], DType::Complex128)?, a.room(&[n, n], DType::Complex128)?);
+        let (mut values, mut vectors) =
+            (a.room(&[n], DType::Complex128)?, a.room(&[n, n], DType::Complex128)?);
         over!(a.dtype, T => {
             if a.not_finite::<T>().is_some() {
                 return Err(Error::EigenvaluesNotFinite { operation: "torch.linalg.eig" }.into());
             }
-            let room = a.parts::<Complex<f64>>(&values).into_iter().zip(a.parts::<Complex<f64>>(&vectors));
+            let room = a.parts::<Complex<f64>>(&mut values).into_iter().zip(a.parts::<Complex<f64>>(&mut vectors));
             a.run(a.each::<T>().zip(room), |(matrix, (values, vectors))| {
                 let found = values::general(matrix);
                 values.copy_from_slice(&found.values);

@@ -65,10 +65,10 @@ impl Op for Elimination {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let a = Matrices::of(&inputs[0])?;
-        let triangles = a.columns(a.rows, a.columns)?;
-        let pivots = a.room(&[a.rows.min(a.columns)], DType::Int32)?;
+        let mut triangles = a.columns(a.rows, a.columns)?;
+        let mut pivots = a.room(&[a.rows.min(a.columns)], DType::Int32)?;
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
+            let room = a.parts::<T>(&mut triangles).into_iter().zip(a.parts::<i32>(&mut pivots));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (triangles, pivots))| Eliminated { matrix, triangles, pivots });
             elimination::eliminate_each(all, self.exchange, a.size());
@@ -168,10 +168,10 @@ fn unpack(lu: &Array, pivots: &Array) -> Result<[Array; 3]> {
     let (rows, columns, least) = (lu.rows, lu.columns, lu.rows.min(lu.columns));
     let rooms = [(rows, rows), (rows, least), (least, columns)];
     let [exchange, lower, upper] = rooms.map(|(rows, columns)| lu.room(&[rows, columns], lu.dtype));
-    let (exchange, lower, upper) = (exchange?, lower?, upper?);
+    let (mut exchange, mut lower, mut upper) = (exchange?, lower?, upper?);
     over!(lu.dtype, T => {
-        let all = lu.parts::<i32>(pivots).into_iter().zip(lu.parts::<T>(&exchange));
-        let room = lu.parts::<T>(&lower).into_iter().zip(lu.parts::<T>(&upper));
+        let all = lu.shown::<i32>(pivots).into_iter().zip(lu.parts::<T>(&mut exchange));
+        let room = lu.parts::<T>(&mut lower).into_iter().zip(lu.parts::<T>(&mut upper));
         lu.run(lu.each::<T>().zip(all.zip(room)), |(triangles, ((pivots, exchange), (lower, upper)))| {
             elimination::unpack(triangles, pivots, exchange, lower, upper);
         });
@@ -370,10 +370,10 @@ fn solved(lu: &Array, pivots: &Array, b: &Array, adjoined: bool) -> Result<Array
     let n = lead.last().copied().unwrap_or_default();
     let pivots = rows_exchanged(&binary::expanded(pivots, lead)?, n)?;
     let (lu, b) = (Matrices::of(lu)?, Matrices::of(b)?);
-    let x = b.columns(b.rows, b.columns)?;
+    let mut x = b.columns(b.rows, b.columns)?;
     let pivots = (0..lu.count()).map(|item| &pivots[item * n..(item + 1) * n]);
     over!(lu.dtype, T => {
-        let all = lu.each::<T>().zip(pivots).zip(b.each::<T>()).zip(b.parts::<T>(&x));
+        let all = lu.each::<T>().zip(pivots).zip(b.each::<T>()).zip(b.parts::<T>(&mut x));
         let all = all.map(|(((triangles, pivots), right), solutions)| {
             Factored { triangles, pivots, right, solutions }
         });

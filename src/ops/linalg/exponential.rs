@@ -26,9 +26,9 @@ fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
     if recording::is_undivided(&[a, t]) && !a.dtype().is_half() {
         let found = recording::as_one("LinalgMatrixExpBackward0", &[a, t], 1, |given| {
             let (a, t) = (Matrices::of(&given[0].array())?, Matrices::of(&given[1].array())?);
-            let y = a.room(&[a.rows, a.rows], a.dtype)?;
+            let mut y = a.room(&[a.rows, a.rows], a.dtype)?;
             over!(a.dtype, T => {
-                let all = a.each::<T>().zip(t.each::<T>()).zip(a.parts::<T>(&y));
+                let all = a.each::<T>().zip(t.each::<T>()).zip(a.parts::<T>(&mut y));
                 a.run(all, |((matrix, along), y)| derivative(matrix, along, y));
             });
             Ok(smallvec![Tensor::from_array(y)])
@@ -61,8 +61,8 @@ impl Op for MatrixExp {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let a = Matrices::of(&inputs[0])?;
-        let y = a.room(&[a.rows, a.rows], a.dtype)?;
-        over!(a.dtype, T => a.run(a.each::<T>().zip(a.parts::<T>(&y)), |(matrix, y)| exponential(matrix, y)));
+        let mut y = a.room(&[a.rows, a.rows], a.dtype)?;
+        over!(a.dtype, T => a.run(a.each::<T>().zip(a.parts::<T>(&mut y)), |(matrix, y)| exponential(matrix, y)));
         Ok(smallvec![y])
     }
 

@@ -106,11 +106,20 @@ impl Matrices {
     }
 
     /// The part of `room` of each matrix.
-    fn parts<'a, T: Element>(&self, room: &'a Array) -> Vec<&'a mut [T]> {
-        let numbers = room.writable_slice::<T>().unwrap_or_else(|| unreachable!("there is room in order"));
+    fn parts<'a, T: Element>(&self, room: &'a mut Array) -> Vec<&'a mut [T]> {
+        let numbers = room.owned::<T>();
         match numbers.len() / self.count().max(1) {
             0 => (0..self.count()).map(|_| Default::default()).collect(),
             size => numbers.chunks_exact_mut(size).collect(),
+        }
+    }
+
+    /// What was written to the part of such `room` of each matrix.
+    fn shown<'a, T: Element>(&self, room: &'a Array) -> Vec<&'a [T]> {
+        let numbers = room.slice::<T>().unwrap_or_else(|| unreachable!("it lies in order"));
+        match numbers.len() / self.count().max(1) {
+            0 => (0..self.count()).map(|_| Default::default()).collect(),
+            size => numbers.chunks_exact(size).collect(),
         }
     }
 
@@ -125,7 +134,7 @@ impl Matrices {
     }
 
     /// The part of `room` of each matrix where that is one number.
-    fn numbers<'a>(&self, room: &'a Array) -> impl Iterator<Item = &'a mut i32> {
+    fn numbers<'a>(&self, room: &'a mut Array) -> impl Iterator<Item = &'a mut i32> {
         self.parts::<i32>(room).into_iter().flatten()
     }
 

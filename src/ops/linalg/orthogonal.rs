@@ -157,10 +157,10 @@ impl Op for Qr {
         let a = Matrices::of(&inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
         let height = if self.mode == Mode::Complete { rows } else { rows.min(columns) };
-        let (q, r) = (a.columns(rows, height)?, a.columns(height, columns)?);
+        let (mut q, mut r) = (a.columns(rows, height)?, a.columns(height, columns)?);
         let wanted = self.mode != Mode::Triangle;
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&q).into_iter().zip(a.parts::<T>(&r));
+            let room = a.parts::<T>(&mut q).into_iter().zip(a.parts::<T>(&mut r));
             a.run(a.each::<T>().zip(room), |(matrix, (q, r))| {
                 orthogonal::decompose(matrix, r, wanted.then_some(q));
             });
@@ -237,9 +237,10 @@ pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
 
 fn packed(x: &Tensor) -> Result<Outputs> {
     let a = Matrices::of(&x.array())?;
-    let (packed, scales) = (a.columns(a.rows, a.columns)?, a.room(&[a.rows.min(a.columns)], a.dtype)?);
+    let (mut packed, mut scales) =
+        (a.columns(a.rows, a.columns)?, a.room(&[a.rows.min(a.columns)], a.dtype)?);
     over!(a.dtype, T => {
-        let room = a.parts::<T>(&packed).into_iter().zip(a.parts::<T>(&scales));
+        let room = a.parts::<T>(&mut packed).into_iter().zip(a.parts::<T>(&mut scales));
         a.run(a.each::<T>().zip(room), |(matrix, (packed, scales))| {
             let found = orthogonal::reflect(matrix);
             found.packed(packed);

@@ -187,7 +187,7 @@ impl Direct for Matrices {
         let [left, right] = self.turned;
         let factors = if self.by_columns { ((b, !right), (a, !left)) } else { ((a, left), (b, right)) };
         dispatch!(float a.dtype, T => {
-            multiply::<T>(factors.0, factors.1, target.array.room(target.first, target.count));
+            target.write(&[a, b], |c| multiply::<T>(factors.0, factors.1, c));
         }, else { unreachable!("the type was asked for") });
         Ok(())
     }
@@ -204,11 +204,7 @@ impl Direct for MatrixVector {
         };
         dispatch!(float a.dtype, T => {
             let column = fixed::<T, Ix1>((x, false)).insert_axis(Axis(1));
-            gemm::matmul(
-                fixed::<T, Ix2>((a, self.turned)),
-                column,
-                target.array.room(target.first, target.count),
-            );
+            target.write(&[a, x], |y| gemm::matmul(fixed::<T, Ix2>((a, self.turned)), column, y));
         }, else { unreachable!("the type was asked for") });
         Ok(())
     }

@@ -48,10 +48,10 @@ impl Op for Pinv {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let a = Matrices::of(&inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
-        let y = a.room(&[columns, rows], a.dtype)?;
+        let mut y = a.room(&[columns, rows], a.dtype)?;
         over!(a.dtype, T => {
             check_finite::<T>(&a)?;
-            a.run(a.each::<T>().enumerate().zip(a.parts::<T>(&y)), |((item, matrix), y)| {
+            a.run(a.each::<T>().enumerate().zip(a.parts::<T>(&mut y)), |((item, matrix), y)| {
                 let [absolute, relative] = self.bounds.each_ref().map(|bounds| bounds[item % bounds.len()]);
                 nearest::invert(matrix, self.symmetric, absolute, relative, y);
             });
@@ -178,10 +178,11 @@ impl Op for LeastSquares {
             let (a, b) = (inputs[0].detach(), inputs[1].detach());
             let (left, right) = broadcast(&a, &b)?;
             let (left, right) = (Matrices::of(&left.array())?, Matrices::of(&right.array())?);
-            let (x, ranks) = (left.columns(left.columns, right.columns)?, left.room(&[], DType::Int64)?);
+            let (mut x, mut ranks) =
+                (left.columns(left.columns, right.columns)?, left.room(&[], DType::Int64)?);
             over!(left.dtype, T => {
                 check_finite::<T>(&left)?;
-                let room = left.parts::<T>(&x).into_iter().zip(left.parts::<i64>(&ranks));
+                let room = left.parts::<T>(&mut x).into_iter().zip(left.parts::<i64>(&mut ranks));
                 left.run(left.each::<T>().zip(right.each::<T>()).zip(room), |((matrix, right), (x, rank))| {
                     rank[0] = nearest::solve(matrix, right, self.relative, x) as i64;
                 });

@@ -131,12 +131,12 @@ impl Op for Svd {
         let (rows, columns) = (a.rows, a.columns);
         let least = rows.min(columns);
         let (high, wide) = if self.full { (rows, columns) } else { (least, least) };
-        let s = a.room(&[least], a.dtype.to_real())?;
-        let (u, vh) = (a.columns(rows, high)?, a.columns(wide, columns)?);
+        let mut s = a.room(&[least], a.dtype.to_real())?;
+        let (mut u, mut vh) = (a.columns(rows, high)?, a.columns(wide, columns)?);
         over!(a.dtype, T => {
             check_finite::<T>(&a)?;
-            let vectors = a.parts::<T>(&u).into_iter().zip(a.parts::<T>(&vh));
-            let room = a.parts::<Part<T>>(&s).into_iter().zip(vectors);
+            let vectors = a.parts::<T>(&mut u).into_iter().zip(a.parts::<T>(&mut vh));
+            let room = a.parts::<Part<T>>(&mut s).into_iter().zip(vectors);
             a.run(a.each::<T>().zip(room), |(matrix, (s, vectors))| values::singular(matrix, s, Some(vectors)));
         });
         Ok(smallvec![a.by_columns(u), s, a.by_columns(vh)])

@@ -124,12 +124,12 @@ impl Op for Solve {
         let dim = inputs[1].layout.ndim() - usize::from(!self.left);
         let b = if self.vector { squeeze::with_one(&inputs[1], dim)? } else { inputs[1].clone() };
         let (a, b) = (Matrices::of(&seen(&inputs[0]))?, Matrices::of(&seen(&b))?);
-        let x = b.columns(b.rows, b.columns)?;
-        let (triangles, pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
-        let steps = a.room(&[], DType::Int32)?;
+        let mut x = b.columns(b.rows, b.columns)?;
+        let (mut triangles, mut pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
+        let mut steps = a.room(&[], DType::Int32)?;
         over!(a.dtype, T => {
-            let left = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
-            let right = a.parts::<T>(&x).into_iter().zip(a.numbers(&steps));
+            let left = a.parts::<T>(&mut triangles).into_iter().zip(a.parts::<i32>(&mut pivots));
+            let right = a.parts::<T>(&mut x).into_iter().zip(a.numbers(&mut steps));
             let all = a.each::<T>().zip(b.each::<T>()).zip(left.zip(right));
             let all = all.map(|((matrix, right), ((triangles, pivots), (solutions, step)))| {
                 System { left: Eliminated { matrix, triangles, pivots }, right, solutions, step }
@@ -255,9 +255,9 @@ impl Op for Inverse {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let a = Matrices::of(&inputs[0])?;
-        let (y, steps) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
+        let (mut y, mut steps) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&y).into_iter().zip(a.numbers(&steps));
+            let room = a.parts::<T>(&mut y).into_iter().zip(a.numbers(&mut steps));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (inverse, step))| Inverted { matrix, inverse, step });
             elimination::invert_each(all, a.size());

@@ -36,9 +36,9 @@ impl SolveTriangular {
         let seen = |x: &Array| if self.left { x.clone() } else { turned_numbers(x) };
         let (a, b) = (Matrices::of(&seen(a))?, Matrices::of(&seen(b))?);
         let upper = self.upper == self.left;
-        let x = b.columns(b.rows, b.columns)?;
+        let mut x = b.columns(b.rows, b.columns)?;
         over!(a.dtype, T => {
-            let all = a.each::<T>().zip(b.each::<T>()).zip(b.parts::<T>(&x));
+            let all = a.each::<T>().zip(b.each::<T>()).zip(b.parts::<T>(&mut x));
             let all = all.map(|((triangle, right), solutions)| Equations { triangle, right, solutions });
             triangles::solve_each(all, (upper, self.unit), b.size());
         });

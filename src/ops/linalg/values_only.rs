@@ -45,9 +45,9 @@ impl Op for Values {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let a = Matrices::of(&inputs[0])?;
-        let found = a.room(&[a.rows.min(a.columns)], a.dtype.to_real())?;
+        let mut found = a.room(&[a.rows.min(a.columns)], a.dtype.to_real())?;
         over!(a.dtype, T => {
-            let room = a.each::<T>().zip(a.parts::<Part<T>>(&found));
+            let room = a.each::<T>().zip(a.parts::<Part<T>>(&mut found));
             match *self {
                 Values::Singular => {
                     check_finite::<T>(&a)?;

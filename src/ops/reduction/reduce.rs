@@ -229,7 +229,7 @@ impl Direct for Sum {
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
         let Some(x) = sources[0].array() else { unreachable!("it is a sum of tensors") };
-        dispatch!(float x.dtype, T => self.write::<T>(x, target.array.room(target.first, target.count)), else {
+        dispatch!(float x.dtype, T => target.write(&[x], |y| self.write::<T>(x, y)), else {
             unreachable!("the type was asked for")
         });
         Ok(())

@@ -7,7 +7,6 @@ use crate::kernels::interrupt;
 use crate::kernels::random::{fill_choices, fill_exponential, shares};
 use crate::kernels::sorting::sort;
 use crate::ops::geometry::reshape;
-use crate::ops::sampling::distribution::elements;
 use crate::ops::sampling::generator::given;
 use crate::ops::sampling::random::{Generator, MANY, in_pieces};
 use crate::storage;
@@ -74,12 +73,12 @@ fn chosen(weights: &Tensor, count: i64, replacement: bool, generator: Option<&Ge
             return Ok(Tensor::from_array(Array::from_slice(result.layout.shape(), &chosen)?));
         }
         // Waiting times whose rates are the weights: the first to come are chosen.
-        let times = Array::zeroed(&layout, dtype.wide())?;
+        let mut times = Array::zeroed(&layout, dtype.wide())?;
         in_pieces(generator, &times, |generator, piece| {
-            fill_exponential(generator, elements::<T>(piece), 1.0);
+            piece.overwrite_slice::<T>([], |times| fill_exponential(generator, times, 1.0));
             Ok(())
         })?;
-        elements::<T>(&times).iter_mut().zip(&weights).for_each(|(time, weight)| *time = weight / *time);
+        times.owned::<T>().iter_mut().zip(&weights).for_each(|(time, weight)| *time = weight / *time);
         sort::argsort(times.view::<T>(), layout.ndim() - 1, count as usize, true, result.fresh());
     }, else { unreachable!("integers were refused") });
     Ok(Tensor::from_array(result))

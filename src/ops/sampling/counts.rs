@@ -8,7 +8,6 @@ use crate::kernels::interrupt;
 use crate::kernels::random::{Generator as Numbers, counts};
 use crate::ops::creation::copy;
 use crate::ops::geometry::{expand, join, part};
-use crate::ops::sampling::distribution::elements;
 use crate::ops::sampling::generator::{Generator, given};
 use crate::ops::sampling::random::{MANY, apart, drawn_from};
 use crate::shape::{self, Layout, SharedLayout};
@@ -22,7 +21,7 @@ fn drawn(
 ) -> Result<Array> {
     let sizes = shape::broadcast(inputs[0].layout.shape(), inputs[1].layout.shape())?;
     let dtype = inputs[0].dtype;
-    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)?), dtype.wide())?;
+    let mut drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)?), dtype.wide())?;
     let seen = |x: &Array| binary::expanded(&x.widened()?, &sizes);
     let (first, second) = (seen(inputs[0])?, seen(inputs[1])?);
     let generator = given(generator);
@@ -30,7 +29,7 @@ fn drawn(
         dispatch!(float dtype.wide(), T => {
             let (first, second) = (first.view::<T>(), second.view::<T>());
             let mut pairs = first.iter().zip(second.iter());
-            for piece in elements::<T>(&drawn).chunks_mut(MANY) {
+            for piece in drawn.owned::<T>().chunks_mut(MANY) {
                 // As elsewhere, nobody waits for the generator while the host is asked.
                 interrupt::unwind_if_due();
                 let mut generator = generator.lock();

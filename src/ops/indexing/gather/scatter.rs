@@ -171,10 +171,13 @@ impl Overwrite for Scatter {
             (_, Some(values)) => corner(values, index.layout.shape())?,
             (_, None) => unreachable!("elements are scattered from a tensor"),
         };
-        let (dim, index) = (self.dim, index.view::<i64>());
+        let (dim, numbers) = (self.dim, &*index);
+        let index = numbers.view::<i64>();
         macro_rules! into {
             ($T:ty, $combine:expr) => {
-                kernels::scatter(target.writable::<$T>(), dim, index, values.view::<$T>(), $combine)
+                target.overwrite([numbers, &values], |place| {
+                    kernels::scatter(place, dim, index, values.view::<$T>(), $combine)
+                })
             };
         }
         match self.mode {

@@ -15,7 +15,6 @@ use crate::kernels::neural::windows::Windows;
 use crate::ops::conjugate;
 use crate::ops::creation::copy;
 use crate::ops::neural::pooling::mean_pool::check_numbers;
-use crate::ops::neural::scratch::writable;
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -46,14 +45,14 @@ impl Columns {
         if self.folds {
             let channels = shape[1] / elements_of_window;
             let shape = [shape[0], channels, windows.size[1], windows.size[2]];
-            let y = self.zeros::<T>(&shape)?;
-            windows.fold(elements, writable(&y));
+            let mut y = self.zeros::<T>(&shape)?;
+            windows.fold(elements, y.owned());
             return Ok(y);
         }
         let rows = shape[1] * elements_of_window;
         let shape = [shape[0], rows, places];
-        let y = self.zeros::<T>(&shape)?;
-        windows.unfold(elements, writable(&y));
+        let mut y = self.zeros::<T>(&shape)?;
+        windows.unfold(elements, y.owned());
         Ok(y)
     }
 

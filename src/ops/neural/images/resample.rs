@@ -100,9 +100,9 @@ impl Resample {
             let dim = shape.len() - 1 - axis.behind;
             let inner = shape[dim + 1..].iter().product();
             shape[dim] = axis.taps.count();
-            let result = Array::zeroed(&SharedLayout::new(Layout::contiguous(&shape)?), DType::UInt8)?;
-            if let (Some(from), Some(to)) = (array.slice(), result.writable_slice()) {
-                taps::gather_bytes(from, to, &axis.taps, axis.size, inner)?;
+            let mut result = Array::zeroed(&SharedLayout::new(Layout::contiguous(&shape)?), DType::UInt8)?;
+            if let Some(from) = array.slice() {
+                taps::gather_bytes(from, result.owned(), &axis.taps, axis.size, inner)?;
             }
             array = result;
         }
