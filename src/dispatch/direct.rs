@@ -129,6 +129,12 @@ pub(crate) fn beside(operand: &Layout, result: &Layout) -> Option<Beside> {
     }
 }
 
+/// Whether there is one operand, which is of the type and the shape of the result and lies in order.
+pub(crate) fn is_one_like(operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
+    let is_alike = |layout: &Layout| layout.is_contiguous() && layout.shape() == result.shape();
+    matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && is_alike(layout))
+}
+
 /// How the operands of an elementwise operation go with its result, if loops can take them so.
 pub(crate) fn all_beside(
     operands: &[Lies<'_>],

@@ -2,7 +2,7 @@
 
 use super::Elementwise;
 use super::numbers::Vector;
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target};
+use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernels::pointwise::map;
@@ -17,9 +17,8 @@ impl<E: Elementwise> Direct for Directly<E> {
         true
     }
 
-    fn takes(&self, operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
-        let is_alike = |layout: &Layout| layout.is_contiguous() && layout.shape() == result.shape();
-        matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && is_alike(layout))
+    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
+        is_one_like(operands, result)
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {

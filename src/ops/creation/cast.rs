@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, OpRule, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target};
+use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like};
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Operand, Value};
@@ -43,9 +43,8 @@ impl Direct for Copied {
         true
     }
 
-    fn takes(&self, operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
-        let is_alike = |layout: &Layout| layout.is_contiguous() && layout.shape() == result.shape();
-        matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && is_alike(layout))
+    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
+        is_one_like(operands, result)
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
