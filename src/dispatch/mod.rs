@@ -16,7 +16,7 @@
 //! 3. *dispatch modes*, *dispatch subclasses*, profiler and recorder (`modes::intercept`): each is shown the operation
 //!    and may answer in its place; `Operation::proceed` hands it on, and behind the last one it is computed.
 //! 4. *half types* (`half`): inputs of half types are widened, results are rounded.
-//! 5. *forward*, with kernels, on arrays.
+//! 5. *forward*, with kernels: arrays of arrays. `numbers` of an entry point is steps 4 and 5 alone.
 //! 6. *recording* (`record::trace`, `forward_mode::tangents::trace_any`): the rule becomes a node, and the outputs get
 //!    edges to it, if an input requires grad.
 //! 7. *forward mode* (`forward_mode::propagate`): the rule's jvp computes the tangents of the outputs from those of the
