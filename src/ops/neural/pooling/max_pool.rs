@@ -17,7 +17,7 @@ use crate::kernels::neural::windows::Windows;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;
-use crate::shape::{self};
+use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
