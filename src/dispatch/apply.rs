@@ -395,10 +395,11 @@ pub(crate) fn apart(target: &Array, inputs: &[&Tensor]) -> Result<SmallVec<[Arra
 /// The inputs of a write as its rule may keep them: those that were copied as copies.
 fn kept_apart(inputs: &[&Tensor], apart: &[Array]) -> SmallVec<[Tensor; 3]> {
     let pairs = inputs.iter().zip(apart);
-    let kept = pairs.map(|(&input, array)| match input.array().storage.is(&array.storage) {
-        true => input.clone(),
-        false => Tensor::from_array(array.clone()),
-    });
+    let kept =
+        pairs.map(|(&input, array)| match input.is_pending() || input.memory().storage.is(&array.storage) {
+            true => input.clone(),
+            false => Tensor::from_array(array.clone()),
+        });
     kept.collect()
 }
 
