@@ -3,6 +3,8 @@
 //! numbers stands in `complex`.
 
 use crate::ops::geometry::part;
+use crate::schema::signatures::ONE;
+use crate::schema::{Entry, both, function, method, of};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -225,3 +227,45 @@ pub fn imag(x: &Tensor) -> Result<Tensor> {
     }
     part::select(&view_as_real(x)?, x.ndim() as i64, 1)
 }
+
+const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
+
+/// Whether a tensor shows the conjugates of what lies in its memory.
+pub fn is_conj(x: &Tensor) -> bool {
+    x.is_pending() && x.dtype().is_complex()
+}
+
+/// Whether a tensor shows the negatives of what lies in its memory.
+pub fn is_neg(x: &Tensor) -> bool {
+    x.is_pending() && !x.dtype().is_complex()
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function("real", ONE, "The real parts, on the same memory.", |a| of(a, real)),
+    function("imag", ONE, "The imaginary parts, on the same memory.", |a| of(a, imag)),
+    function("view_as_real", ONE, "Both parts along a last dimension, on the same memory.", |a| {
+        of(a, view_as_real)
+    }),
+    function(
+        "view_as_complex",
+        ONE,
+        "Complex numbers of which a last dimension of two holds the parts, on the same memory.",
+        |a| of(a, view_as_complex),
+    ),
+    both("conj", ONE, "The conjugates, on the same memory.", |a| of(a, |x| conj(x.clone()))),
+    both("resolve_conj", ONE, "The tensor with conjugates in memory, if they were only shown.", |a| {
+        of(a, |x| if x.dtype().is_complex() { resolve(x) } else { Ok(x.clone()) })
+    }),
+    both("resolve_neg", ONE, "The tensor with negatives in memory, if they were only shown.", |a| {
+        of(a, |x| if x.dtype().is_complex() { Ok(x.clone()) } else { resolve(x) })
+    }),
+    function("_neg_view", ONE, "The negatives, on the same memory.", |a| of(a, negative_view)),
+    function("is_neg", YES_OR_NO, "Whether negatives of the memory are shown.", |a| {
+        Ok(is_neg(a.tensor(0)?).into())
+    }),
+    function("is_conj", YES_OR_NO, "Whether conjugates of the memory are shown.", |a| {
+        Ok(is_conj(a.tensor(0)?).into())
+    }),
+    method("_conj", ONE, "The conjugates, on the same memory.", |a| of(a, |x| conj(x.clone()))),
+];

@@ -3,7 +3,6 @@
 use super::conversion;
 use super::entries::{function, method};
 use crate::calls::callable::Function;
-use crate::calls::outputs::{OutPolicy, UnbatchedTarget};
 use crate::error::raise;
 use crate::tensor::history::{detached, forget};
 use crate::tensor::object::{TensorBase, wrap_as};
@@ -17,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 use rushlight::dtype::DType;
 use rushlight::ops::creation::cast;
+use rushlight::schema::{OutPolicy, UnbatchedTarget};
 use rushlight::shape::normalize_dim;
 
 const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
@@ -43,12 +43,17 @@ pub(super) const TABLE: &[Function] = &[
     }),
     function("detach", &["(Tensor input)"], "The tensor without its history, on the same memory.", |a| {
         answer(a, detached(a.tensor(0)?)?)
-    }),
+    })
+    .operators(&[
+        ("Detach", "detach(Tensor(a) self) -> Tensor(a)"),
+        ("-", "detach(Tensor(a) self) -> Tensor(a)"),
+    ]),
     function("detach_", &["(Tensor input)"], "Has a tensor forget its history.", |a| {
         forget(a.tensor(0)?)?;
         answer(a, a.object(0))
     })
-    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Found)),
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Found))
+    .operators(&[("-", "detach_(Tensor(a!) self) -> Tensor(a!)")]),
     method(
         "size",
         &["(Tensor input, int? dim=None) -> Size | int"],

@@ -1,12 +1,10 @@
 //! Tensors out of nothing: filled and counted.
 use super::conversion;
-use super::entries::{function, inner, method};
+use super::entries::{function, method};
 use super::factory::{made, made_like, options};
 use crate::calls::callable::Function;
-use crate::calls::outputs::{OutPolicy, Shape, types};
 use crate::error::raise;
 use crate::values::arguments::Arguments;
-use crate::values::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dispatch::default_dtype;
@@ -15,6 +13,7 @@ use rushlight::dispatch::operand::scalar_type;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::creation::cast::Order;
 use rushlight::ops::creation::{create, ranges};
+use rushlight::schema::{OutPolicy, Shape, Types};
 use rushlight::{Error, Tensor};
 
 const SIZED: &[&str] = &[options!("(int[] size, *, Tensor out=None, ")];
@@ -31,12 +30,14 @@ pub(super) const TABLE: &[Function] = &[
         let size = a.ints(0)?;
         made(a, 2, default_dtype::get(), |dtype| create::zeros(&size, dtype))
     })
-    .written(&OutPolicy::MADE.unknown("zeros")),
+    .written(&OutPolicy::MADE.unknown("zeros"))
+    .operators(&[("-", "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function("ones", SIZED, "A tensor of ones.", |a| {
         let size = a.ints(0)?;
         made(a, 2, default_dtype::get(), |dtype| create::full(&size, ONE, dtype))
     })
-    .written(&OutPolicy::MADE.unknown("ones")),
+    .written(&OutPolicy::MADE.unknown("ones"))
+    .operators(&[("-", "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function(
         "empty",
         &[options!("(int[] size, *, memory_format? memory_format=None, Tensor out=None, ")],
@@ -50,7 +51,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 3, default_dtype::get(), |dtype| create::empty_in(&size, order, dtype))
         },
     )
-    .written(&OutPolicy::PLAIN.resizing().typed(types::any)),
+    .written(&OutPolicy::PLAIN.resizing().typed(Types::Any))
+    .operators(&[("-", "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
     function(
         "empty_strided",
         &[options!("(int[] size, int[] stride, *, ")],
@@ -78,7 +80,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 3, scalar_type(value), |dtype| create::full(&size, value, dtype))
         },
     )
-    .written(&OutPolicy::MADE.unknown("full")),
+    .written(&OutPolicy::MADE.unknown("full"))
+    .operators(&[("-", "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function(
         "scalar_tensor",
         &[options!("(Number s, *, ")],
@@ -87,16 +90,20 @@ pub(super) const TABLE: &[Function] = &[
             let value = a.number(0)?;
             made(a, 1, default_dtype::get(), |dtype| create::full(&[], value, dtype))
         },
-    ),
+    )
+    .operators(&[("-", "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function("zeros_like", LIKE, "Zeros in the shape of another tensor.", |a| {
         made_like(a, 1, 6, |x, dtype| create::full_like(x, ZERO, dtype))
-    }),
+    })
+    .operators(&[("ZerosLike", "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
     function("ones_like", LIKE, "Ones in the shape of another tensor.", |a| {
         made_like(a, 1, 6, |x, dtype| create::full_like(x, ONE, dtype))
-    }),
+    })
+    .operators(&[("OnesLike", "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
     function("empty_like", LIKE, "Elements yet to be set, in the shape of another tensor.", |a| {
         made_like(a, 1, 6, create::empty_like)
-    }),
+    })
+    .operators(&[("EmptyLike", "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
     function(
         "full_like",
         &[
@@ -107,19 +114,24 @@ pub(super) const TABLE: &[Function] = &[
             let value = a.number(1)?;
             made_like(a, 3, 2, |x, dtype| create::full_like(x, value, dtype))
         },
-    ),
-    method("new_zeros", NEW, "Zeros of the type of this tensor.", |a| new(a, 2, ZERO)),
-    method("new_ones", NEW, "Ones of the type of this tensor.", |a| new(a, 2, ONE)),
+    )
+    .operators(&[("FullLike", "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
+    method("new_zeros", NEW, "Zeros of the type of this tensor.", |a| new(a, 2, ZERO))
+    .operators(&[("-", "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
+    method("new_ones", NEW, "Ones of the type of this tensor.", |a| new(a, 2, ONE))
+    .operators(&[("-", "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     method("new_empty", NEW, "Elements yet to be set, of the type of this tensor.", |a| {
         let size = a.ints(1)?;
         made(a, 2, a.tensor(0)?.dtype(), |dtype| create::empty_in(&size, Order::RowMajor, dtype))
-    }),
+    })
+    .operators(&[("-", "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     method(
         "new_full",
         &[options!("(Tensor input, int[] size, Number fill_value, *, ")],
         "A tensor of the type of this one with every element the same.",
         |a| new(a, 3, a.number(2)?),
-    ),
+    )
+    .operators(&[("-", "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     method(
         "new_empty_strided",
         &[options!("(Tensor input, int[] size, int[] stride, *, ")],
@@ -139,7 +151,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, last + 2, default_dtype::get(), |dtype| create::eye(rows, columns, dtype))
         },
     )
-    .written(&OutPolicy::MADE.unknown("eye")),
+    .written(&OutPolicy::MADE.unknown("eye"))
+    .operators(&[("-", "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"), ("-", "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function(
         "arange",
         &[
@@ -150,7 +163,8 @@ pub(super) const TABLE: &[Function] = &[
         "The numbers from `start` to before `end`, `step` apart.",
         arange,
     )
-    .written(&OutPolicy::MADE.unknown("arange").shaped(Shape::Counted).typed(types::cast)),
+    .written(&OutPolicy::MADE.unknown("arange").shaped(Shape::Counted).typed(Types::Cast))
+    .operators(&[("-", "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"), ("-", "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"), ("-", "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function(
         "linspace",
         &[
@@ -169,13 +183,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 4, spaced_type(&[start, end]), |dtype| ranges::linspace(start, end, steps, dtype))
         },
     )
-    .written(&OutPolicy::MADE.unknown("linspace").shaped(Shape::InLine)),
-    inner(
-        "linspaces",
-        &["(Tensor start, Tensor end, int steps)"],
-        "Rows of `steps` numbers, each between two elements.",
-        |a| ranges::linspaces(a.tensor(0)?, a.tensor(1)?, a.int(2)?).answer(a.py()),
-    ),
+    .written(&OutPolicy::MADE.unknown("linspace").shaped(Shape::InLine))
+    .operators(&[("-", "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function(
         "logspace",
         &[
@@ -196,7 +205,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 5, spaced_type(&[start, end]), |dtype| ranges::logspace(start, end, steps, base, dtype))
         },
     )
-    .written(&OutPolicy::MADE.unknown("logspace").shaped(Shape::InLine)),
+    .written(&OutPolicy::MADE.unknown("logspace").shaped(Shape::InLine))
+    .operators(&[("-", "logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
 ];
 
 fn new(arguments: &Arguments<'_, '_>, first: usize, value: Scalar) -> PyResult<Py<PyAny>> {

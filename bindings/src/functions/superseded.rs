@@ -1,7 +1,6 @@
 //! Linear algebra under its former names, and what is told of these.
 use super::entries::both;
 use crate::calls::callable::Function;
-use crate::calls::outputs::{OutPolicy, Placed, types};
 use crate::interpreter::warnings::Superseded;
 use crate::values::returns::{ToPython, named};
 use rushlight::ops::linalg::cholesky::cholesky;
@@ -9,6 +8,7 @@ use rushlight::ops::linalg::elimination::lu_solve;
 use rushlight::ops::linalg::matmul::outer;
 use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::orthogonal::{Mode, qr};
+use rushlight::schema::{OutPolicy, Placed, Types};
 
 /// The entries.
 pub(super) static TABLE: &[Function] = &[
@@ -18,7 +18,7 @@ pub(super) static TABLE: &[Function] = &[
         "Triangles whose products with their transposes the matrices are.",
         |a| cholesky(a.tensor(0)?, a.boolean(1), true).answer(a.py()),
     )
-    .written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(types::safe_result))
+    .written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(Types::SafeResult))
     .superseded(&CHOLESKY),
     both(
         "qr",
@@ -29,7 +29,7 @@ pub(super) static TABLE: &[Function] = &[
             named("qr", qr(a.tensor(0)?, mode)).answer(a.py())
         },
     )
-    .written(&OutPolicy::PLAIN.refused_as("linalg_qr").typed(types::same))
+    .written(&OutPolicy::PLAIN.refused_as("linalg_qr").typed(Types::Same))
     .superseded(&QR),
     both(
         "lu_solve",
@@ -37,7 +37,7 @@ pub(super) static TABLE: &[Function] = &[
         "The solutions of linear equations whose matrices were factored.",
         |a| lu_solve(a.tensor(1)?, a.tensor(2)?, a.tensor(0)?, true, false).answer(a.py()),
     )
-    .written(&OutPolicy::PLAIN.refused_as("linalg_lu_solve").typed(types::same))
+    .written(&OutPolicy::PLAIN.refused_as("linalg_lu_solve").typed(Types::Same))
     .superseded(&LU_SOLVE),
     both(
         "triangular_solve",
@@ -51,8 +51,9 @@ pub(super) static TABLE: &[Function] = &[
             named("triangular_solve", solved).answer(a.py())
         },
     )
-    .written(&OutPolicy::PLAIN.typed(types::same))
-    .superseded(&TRIANGULAR_SOLVE),
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .superseded(&TRIANGULAR_SOLVE)
+    .operators(&[("TriangularSolveBackward0", "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)")]),
     both(
         "ger",
         &["(Tensor input, Tensor vec2, *, Tensor out=None)"],

@@ -2,6 +2,8 @@
 
 use crate::dispatch::apply;
 use crate::ops::geometry::expand;
+use crate::schema::signatures::JOIN;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, function, joined};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Keepsake, Op, Outputs, apply_one};
@@ -275,4 +277,72 @@ pub fn meshgrid(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tensor>> {
         expand::expand(&reshape::view(tensor, &line)?, &grid)
     };
     tensors.iter().enumerate().map(coordinate).collect()
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "cat",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Tensors one after the other.",
+        cat_call,
+    )
+    .written(&OutPolicy::JOINED)
+    .operators(&[("CatBackward0", "cat(Tensor[] tensors, int dim=0) -> Tensor")]),
+    function(
+        "concat",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Tensors one after the other.",
+        cat_call,
+    )
+    .written(&OutPolicy::JOINED.refused_as("cat")),
+    function(
+        "concatenate",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Tensors one after the other.",
+        cat_call,
+    )
+    .written(&OutPolicy::JOINED.refused_as("cat")),
+    function(
+        "stack",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Tensors side by side along a new dimension.",
+        |a| {
+            let dim = a.int(1)?;
+            joined(a, |tensors| stack(tensors, dim))
+        },
+    )
+    .written(&OutPolicy::JOINED)
+    .operators(&[("StackBackward0", "stack(Tensor[] tensors, int dim=0) -> Tensor")]),
+    function("hstack", JOIN, "Tensors side by side.", |a| joined(a, hstack))
+        .written(&OutPolicy::JOINED.refused_as("cat")),
+    function("vstack", JOIN, "Tensors one upon the other.", |a| joined(a, vstack))
+        .written(&OutPolicy::JOINED.refused_as("cat")),
+    function("row_stack", JOIN, "Tensors one upon the other.", |a| joined(a, vstack))
+        .written(&OutPolicy::JOINED.refused_as("cat")),
+    function(
+        "meshgrid",
+        &[
+            "(Tensor[] tensors) -> tuple[Tensor, ...]",
+            "(Tensor[] tensors, *, str indexing) -> tuple[Tensor, ...]",
+        ],
+        "Vectors as the coordinates of a grid.",
+        meshgrid_call,
+    ),
+    function("atleast_1d", &["(Tensor input)"], "The tensor with at least one dimension.", |a| {
+        atleast_1d(a.tensor(0)?).reply()
+    }),
+    function("atleast_2d", &["(Tensor input)"], "The tensor with at least two dimensions.", |a| {
+        atleast_2d(a.tensor(0)?).reply()
+    }),
+];
+
+fn cat_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let dim = arguments.int(1)?;
+    joined(arguments, |tensors| cat(tensors, dim))
+}
+
+fn meshgrid_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let indexing = if arguments.overload() == 0 { None } else { Some(arguments.text(1)?) };
+    joined(arguments, |tensors| meshgrid(tensors, indexing.as_deref().unwrap_or("ij")))
 }

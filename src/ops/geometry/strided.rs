@@ -2,6 +2,7 @@
 
 use crate::dispatch::apply;
 use crate::dispatch::view;
+use crate::schema::{Entry, IntoReply, both, receiver};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -358,3 +359,33 @@ impl Op for Window {
         call.front(Window { source, window, direction: self.direction })
     }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "as_strided",
+        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
+        "The elements of the memory at these sizes, strides and offset.",
+        |a| {
+            let (size, stride) = (a.ints(1)?, a.ints(2)?);
+            as_strided(a.tensor(0)?, &size, &stride, a.optional_int(3)?).reply()
+        },
+    )
+    .operators(&[(
+        "AsStridedBackward0",
+        "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+    )]),
+    both(
+        "as_strided_",
+        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
+        "Shows the elements of the memory at these sizes, strides and offset from now on.",
+        |a| {
+            let (size, stride) = (a.ints(1)?, a.ints(2)?);
+            receiver(a, as_strided_(a.tensor(0)?, &size, &stride, a.optional_int(3)?))
+        },
+    )
+    .operators(&[(
+        "-",
+        "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
+    )]),
+];

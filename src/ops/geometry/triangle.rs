@@ -1,5 +1,7 @@
 //! Triangles and diagonals of matrices.
 
+use crate::dispatch::in_place as writing;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, method, receiver};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -166,3 +168,41 @@ pub fn diag_embed(x: &Tensor, offset: i64, first: i64, second: i64) -> Result<Te
     let given = shown! { offset: offset, dim1: dim1, dim2: dim2 };
     part::embed_given(x, part, &whole, "DiagEmbedBackward0", given)
 }
+
+const TRIANGLE: &[&str] = &["(Tensor input, int diagonal=0, *, Tensor out=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    method("tril_", &["(Tensor input, int diagonal=0)"], "Zeros above a diagonal, in place.", |a| {
+        let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
+        receiver(a, writing::through(x, &[], |x| tril(x, diagonal)))
+    }),
+    method("triu_", &["(Tensor input, int diagonal=0)"], "Zeros below a diagonal, in place.", |a| {
+        let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
+        receiver(a, writing::through(x, &[], |x| triu(x, diagonal)))
+    }),
+    both("tril", TRIANGLE, "Matrices with zeros above a diagonal.", |a| {
+        tril(a.tensor(0)?, a.int(1)?).reply()
+    })
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("TrilBackward0", "tril(Tensor self, int diagonal=0) -> Tensor")]),
+    both("triu", TRIANGLE, "Matrices with zeros below a diagonal.", |a| {
+        triu(a.tensor(0)?, a.int(1)?).reply()
+    })
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("TriuBackward0", "triu(Tensor self, int diagonal=0) -> Tensor")]),
+    both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix of a diagonal.", |a| {
+        diag(a.tensor(0)?, a.int(1)?).reply()
+    })
+    .written(&OutPolicy::VIEWED.unknown("diag_embed")),
+    both(
+        "diag_embed",
+        &["(Tensor input, int offset=0, int dim1=-2, int dim2=-1)"],
+        "Zeros with the last dimension on a diagonal of two new ones.",
+        |a| diag_embed(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).reply(),
+    )
+    .operators(&[(
+        "DiagEmbedBackward0",
+        "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+    )]),
+];

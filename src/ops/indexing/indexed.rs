@@ -1,6 +1,7 @@
 //! Elements gathered and overwritten by tensors of indices.
 
 use crate::ops::indexing::index;
+use crate::schema::{Entry, IntoReply, Operator, both};
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -368,3 +369,20 @@ pub fn index_put(x: &Tensor, indices: &[&Tensor], values: &Tensor, accumulate: b
 pub fn index_put_(x: &Tensor, indices: &[&Tensor], values: &Tensor, accumulate: bool) -> Result<()> {
     put_(x, &in_order(indices), values, accumulate)
 }
+
+const PUT: &[&str] = &["(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)"];
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] =
+    &[("IndexBackward0", "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[both("index_put", PUT, "Values at the elements that indices name.", |a| {
+    let indices = a.tensors(1)?;
+    let indices: Vec<&Tensor> = indices.iter().collect();
+    index_put(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)).reply()
+})
+.operators(&[(
+    "IndexPutBackward0",
+    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+)])];

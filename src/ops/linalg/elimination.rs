@@ -1,5 +1,6 @@
 //! Matrices as the product of two triangles with their rows exchanged, and equations solved by these.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use super::factors::{Factors, changes, lu_unpack};
@@ -382,3 +383,46 @@ fn solved(lu: &Tensor, pivots: &Tensor, b: &Tensor, adjoined: bool) -> Result<Te
     });
     Ok(b.by_columns(x))
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_lu",
+        &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu"],
+        "Exchanges of rows and triangles whose products the matrices are.",
+        |a| lu(a.tensor(0)?, a.boolean(1)).named("linalg_lu"),
+    ).written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("LinalgLuBackward0", "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)")]),
+    inner(
+        "linalg_lu_factor",
+        &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu_factor"],
+        "The triangles of `lu` in one matrix, and the exchanges of rows.",
+        |a| {
+            let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), "torch.lu_factor")?;
+            let info = first_zero(&lu)?;
+            check_solvable(&info, "torch.linalg.lu_factor")?;
+            Ok((lu, pivots)).named("linalg_lu_factor")
+        },
+    ).written(&OutPolicy::PLAIN.refused_as("linalg_lu_factor_ex").typed(Types::Same)),
+    inner(
+        "linalg_lu_factor_ex",
+        &[
+            "(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_lu_factor_ex",
+        ],
+        "`lu_factor`, and at which step nothing was left to divide by.",
+        |a| {
+            let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), "torch.lu_factor")?;
+            let info = first_zero(&lu)?;
+            if a.boolean(2) {
+                check_solvable(&info, "torch.linalg.lu_factor_ex")?;
+            }
+            Ok((lu, pivots, info)).named("linalg_lu_factor_ex")
+        },
+    ).written(&OutPolicy::PLAIN.typed(Types::Same)),
+    inner(
+        "linalg_lu_solve",
+        &["(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor out=None)"],
+        "The solutions of linear equations whose matrices were factored.",
+        |a| lu_solve(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3), a.boolean(4)).reply(),
+    ).written(&OutPolicy::PLAIN.typed(Types::Same)),
+];

@@ -1,6 +1,7 @@
 //! Ways to lay labels along the steps of a sequence: `LabelStates` sums their probabilities, and `StateSums` is the linear
 //! map that its derivatives are made of.
 
+use crate::schema::{Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -214,3 +215,11 @@ impl Op for StateSums {
         call.front(self.clone())
     }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "label_states",
+    &["(Tensor logarithms, Tensor skips)"],
+    "The logarithms of the probabilities of all ways along steps that end in a state.",
+    |a| label_states(a.tensor(0)?, a.tensor(1)?).reply(),
+)];

@@ -4,6 +4,7 @@ use crate::ops;
 use crate::ops::geometry::reshape;
 use crate::ops::reduction;
 use crate::ops::reduction::extremes_over;
+use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both, function};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -319,3 +320,48 @@ pub fn logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
     }
     apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x)? }, &[x])
 }
+
+const SOFTMAX: &[&str] = &["(Tensor input, int dim, dtype? dtype=None, *, Tensor out=None)"];
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    (
+        "LogSoftmaxBackwardDataBackward0",
+        "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    ),
+    (
+        "SoftmaxBackwardDataBackward0",
+        "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    ),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("softmax", SOFTMAX, "Exponentials that add up to one along a dimension.", |a| {
+        softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unknown("softmax").typed(Types::Same).out_as(|_| ".int_out"))
+    .operators(&[("SoftmaxBackward0", "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")]),
+    function(
+        "_safe_softmax",
+        SOFTMAX,
+        "`softmax`, which is zero where all elements are infinitely small.",
+        |a| safe_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply(),
+    ),
+    both("log_softmax", SOFTMAX, "The logarithm of `softmax`.", |a| {
+        log_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unknown("log_softmax").typed(Types::Same).out_as(|_| ".int_out"))
+    .operators(&[(
+        "LogSoftmaxBackward0",
+        "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    )]),
+    both(
+        "logsumexp",
+        &["(Tensor input, int[1] dim, bool keepdim=False, *, Tensor out=None)"],
+        "The logarithm of the sum of exponentials along some dimensions.",
+        |a| logsumexp(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Logsumexp))
+    .operators(&[("LogsumexpBackward0", "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")]),
+];

@@ -1,5 +1,6 @@
 //! Where along a dimension the greatest or the least element is, and which.
 
+use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent};
@@ -202,3 +203,25 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     })?;
     Ok(Tensor::unrecorded(index, x.standing()))
 }
+
+const PLACE: &[&str] = &["(Tensor input, int? dim=None, bool keepdim=False, *, Tensor out=None)"];
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("MaxBackward0", "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"),
+    ("MinBackward0", "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("argmax", PLACE, "The index of the greatest element.", |a| {
+        argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
+    .operators(&[("-", "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
+    both("argmin", PLACE, "The index of the least element.", |a| {
+        argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
+    .operators(&[("-", "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
+];

@@ -3,6 +3,8 @@
 
 use crate::ops;
 use crate::ops::pointwise::compare;
+use crate::ops::reduction::extremes_along;
+use crate::schema::{Arguments, Entry, IntoReply, OtherArguments, OutPolicy, Reply, Types, both};
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
@@ -285,5 +287,94 @@ pub fn aminmax(x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, T
     match (outputs.pop(), outputs.pop()) {
         (Some(most), Some(least)) => Ok((least, most)),
         _ => unreachable!("the operation has two outputs"),
+    }
+}
+
+const GREATEST: &[&str] = &[
+    "(Tensor input, *, Tensor out=None)",
+    "(Tensor input, Tensor other, *, Tensor out=None)",
+    "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.max",
+];
+
+const LEAST: &[&str] = &[
+    "(Tensor input, *, Tensor out=None)",
+    "(Tensor input, Tensor other, *, Tensor out=None)",
+    "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.min",
+];
+
+const OVER: &[&str] = &["(Tensor input, int[1]? dim=(), bool keepdim=False, *, Tensor out=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("max", GREATEST, "The greatest element, or those along a dimension.", max_call)
+        .written(
+            &OutPolicy::ALIGNED
+                .refused_of_two_as("maximum")
+                .typed(Types::ExtremeOfAll)
+                .out_as(|given| extreme_call(given, ".dim_max")),
+        )
+        .operators(&[("MaxBackward1", "max(Tensor self) -> Tensor")]),
+    both("min", LEAST, "The least element, or those along a dimension.", min_call)
+        .written(
+            &OutPolicy::ALIGNED
+                .refused_of_two_as("minimum")
+                .typed(Types::ExtremeOfAll)
+                .out_as(|given| extreme_call(given, ".dim_min")),
+        )
+        .operators(&[("MinBackward1", "min(Tensor self) -> Tensor")]),
+    both("amax", OVER, "The greatest elements along some dimensions.", |a| {
+        amax(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.typed(Types::Extreme))
+    .operators(&[("AmaxBackward0", "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")]),
+    both("amin", OVER, "The least elements along some dimensions.", |a| {
+        amin(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.typed(Types::Extreme))
+    .operators(&[("AminBackward0", "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")]),
+    both(
+        "aminmax",
+        &["(Tensor input, *, int? dim=None, bool keepdim=False, Tensor[] out=None) -> return_types.aminmax"],
+        "The least and the greatest element.",
+        |a| {
+            let dims: Vec<i64> = a.optional_int(1)?.into_iter().collect();
+            let x = a.tensor(0)?;
+            if x.numel() == 0 && dims.is_empty() {
+                return Err(Error::AminmaxEmpty {}.into());
+            }
+            aminmax(x, dims.first().copied(), a.boolean(2)).named("aminmax")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[(
+        "=",
+        "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    )]),
+];
+
+/// What torch calls the overload of `max` and `min` that writes. The name is that along a dimension.
+fn extreme_call(given: &OtherArguments<'_>, along: &'static str) -> &'static str {
+    match given.tensors.len() {
+        _ if given.count < 2 => ".unary_out",
+        0 | 1 => along,
+        _ => ".out",
+    }
+}
+
+fn max_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let x = arguments.tensor(0)?;
+    match arguments.overload() {
+        0 => max(x).reply(),
+        1 => ops::maximum(x, arguments.tensor(1)?).reply(),
+        _ => extremes_along::max_along(x, arguments.int(1)?, arguments.boolean(2)).named("max"),
+    }
+}
+
+fn min_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let x = arguments.tensor(0)?;
+    match arguments.overload() {
+        0 => min(x).reply(),
+        1 => ops::minimum(x, arguments.tensor(1)?).reply(),
+        _ => extremes_along::min_along(x, arguments.int(1)?, arguments.boolean(2)).named("min"),
     }
 }

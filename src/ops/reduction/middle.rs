@@ -1,5 +1,6 @@
 //! The element in the middle of all.
 
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -87,4 +88,33 @@ pub fn median_of_all(x: &Tensor, numbers_only: bool) -> Result<Tensor> {
         return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
     }
     apply_one(Middle { numbers_only }, &[x])
+}
+
+macro_rules! middle {
+    ($name:literal) => {
+        &[
+            "(Tensor input)",
+            concat!(
+                "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.",
+                $name
+            ),
+        ]
+    };
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("median", middle!("median"), "The element in the middle.", |a| middle(a, "median", false))
+        .written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".dim_values"))
+        .operators(&[("MedianBackward0", "median(Tensor self) -> Tensor")]),
+    both("nanmedian", middle!("nanmedian"), "The number in the middle.", |a| middle(a, "nanmedian", true))
+        .written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".dim_values"))
+        .operators(&[("NanmedianBackward0", "nanmedian(Tensor self) -> Tensor")]),
+];
+
+fn middle(a: &dyn Arguments, class: &'static str, numbers_only: bool) -> Result<Reply> {
+    match a.overload() {
+        0 => median_of_all(a.tensor(0)?, numbers_only).reply(),
+        _ => picked::median(a.tensor(0)?, a.int(1)?, a.boolean(2), numbers_only).named(class),
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::dtype::Scalar;
 use crate::ops::creation::cast;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
@@ -198,3 +199,16 @@ pub(crate) fn back(
 pub(crate) fn slope(x: &Tensor, norm: &Tensor, order: f64, dims: Option<&[i64]>) -> Result<Tensor> {
     lying(x, order, dims)?.slope(x, norm)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "norm",
+    &["(Tensor input, float p, int dim, bool keepdim)"],
+    "The norms along a dimension.",
+    |a| norm_along(a.tensor(0)?, a.float(1)?, a.int(2)?, a.boolean(3)).reply(),
+)
+.written(&OutPolicy::PLAIN.refused_as("linalg_vector_norm").typed(Types::Same))
+.operators(&[(
+    "NormBackward1",
+    "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+)])];

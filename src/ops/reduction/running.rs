@@ -4,6 +4,7 @@ use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops;
 use crate::ops::pointwise::logical;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 
 use smallvec::smallvec;
 
@@ -269,3 +270,31 @@ pub fn logcumsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
     let dim = shape::normalize_dim(dim, x.ndim())?;
     apply_one_with_attributes(Logcumsumexp { dim }, shown! { dim: given }, &[x])
 }
+
+const SUMS: &[&str] =
+    &["(Tensor input, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "logcumsumexp",
+        &["(Tensor input, int dim, *, Tensor out=None)"],
+        "The logarithms of running sums of exponentials.",
+        |a| logcumsumexp(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .written(&OutPolicy::OF_FIRST.typed(Types::Running))
+    .operators(&[("LogcumsumexpBackward0", "_logcumsumexp(Tensor self, int dim) -> Tensor")]),
+    both("nansum", SUMS, "The sum of what is a number.", |a| {
+        nansum(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).reply()
+    })
+    .operators(&[(
+        "NansumBackward0",
+        "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    )]),
+    both("nanmean", SUMS, "The mean of what is a number.", |a| {
+        nanmean(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).reply()
+    })
+    .written(&OutPolicy::PLAIN.refused_as("nansum")),
+    both("trace", &["(Tensor input)"], "The sum of the diagonal.", |a| trace(a.tensor(0)?).reply())
+        .operators(&[("TraceBackward0", "trace(Tensor self) -> Tensor")]),
+];

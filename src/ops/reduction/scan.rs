@@ -2,6 +2,7 @@
 //! their derivatives are made of, `Recurrence` and `Shift`.
 
 use crate::ops;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, method, receiver};
 use std::mem::MaybeUninit;
 
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
@@ -374,4 +375,31 @@ impl Op for Shift {
 
 fn shift(x: &Tensor, direction: Direction, first: f64) -> Result<Tensor> {
     apply_one(Shift { direction, first }, &[x])
+}
+
+const SCAN: &[&str] = &["(Tensor input, int dim, *, dtype? dtype=None, Tensor out=None)"];
+
+const SCAN_IN_PLACE: &[&str] = &["(Tensor input, int dim, *, dtype? dtype=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("cumsum", SCAN, "The sums of the elements up to each along a dimension.", |a| {
+        cumsum(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::OF_FIRST.exact().typed(Types::Any))
+    .operators(&[("CumsumBackward0", "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")]),
+    method("cumsum_", SCAN_IN_PLACE, "`cumsum` in place.", |a| scan_in_place(a, cumsum_)),
+    both("cumprod", SCAN, "The products of the elements up to each along a dimension.", |a| {
+        cumprod(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::OF_FIRST.exact().typed(Types::Any))
+    .operators(&[("CumprodBackward0", "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")]),
+    method("cumprod_", SCAN_IN_PLACE, "`cumprod` in place.", |a| scan_in_place(a, cumprod_)),
+];
+
+fn scan_in_place(
+    arguments: &dyn Arguments,
+    operation: fn(&Tensor, i64, Option<DType>) -> Result<()>,
+) -> Result<Reply> {
+    receiver(arguments, operation(arguments.tensor(0)?, arguments.int(1)?, arguments.dtype(2)))
 }

@@ -11,6 +11,7 @@ use crate::ops::geometry::{expand, join, part};
 use crate::ops::sampling::distribution::elements;
 use crate::ops::sampling::generator::{Generator, given};
 use crate::ops::sampling::random::{MANY, apart, drawn_from};
+use crate::schema::{Entry, IntoReply, function};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -80,3 +81,19 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
     let y = drawn([&count.array(), &probability.array()], generator, counts::binomial)?;
     drawn_from(&[count, probability], y, UNKNOWN)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "poisson",
+        &["(Tensor input, Generator? generator=None)"],
+        "Counts with the means that the tensor holds.",
+        |a| poisson(a.tensor(0)?, a.generator(1).as_ref()).reply(),
+    ),
+    function(
+        "binomial",
+        &["(Tensor count, Tensor prob, Generator? generator=None)"],
+        "How many of so many happen, with the probabilities that a tensor holds.",
+        |a| binomial(a.tensor(0)?, a.tensor(1)?, a.generator(2).as_ref()).reply(),
+    ),
+];

@@ -1,7 +1,6 @@
 //! Pooling: the greatest elements of windows, and the averages over them.
 
 use crate::calls::callable::Function;
-use crate::calls::outputs::{OutPolicy, types};
 use crate::error::raise;
 use crate::functions::entries::{function, inner};
 use crate::values::arguments::Arguments;
@@ -12,6 +11,7 @@ use pyo3::prelude::*;
 use rushlight::ops::geometry::squeeze::{Squeezed, squeeze, unsqueeze};
 use rushlight::ops::neural::pooling::max_pool::{adaptive_max_pool, max_pool};
 use rushlight::ops::neural::pooling::mean_pool::{Pool, adaptive_mean_pool, mean_pool};
+use rushlight::schema::{OutPolicy, Types};
 use rushlight::{Result, Tensor};
 
 macro_rules! greatest {
@@ -80,9 +80,11 @@ pub(in crate::functions) const TABLE: &[Function] = &[
         |a| greatest_1d(a)?.answer(a.py()),
     ),
     values_of_greatest!("max_pool2d", "2", 2),
-    greatest_with_places!("max_pool2d_with_indices", "2", 2),
+    greatest_with_places!("max_pool2d_with_indices", "2", 2)
+    .operators(&[("MaxPool2DWithIndicesBackward0", "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)")]),
     values_of_greatest!("max_pool3d", "3", 3),
-    greatest_with_places!("max_pool3d_with_indices", "3", 3),
+    greatest_with_places!("max_pool3d_with_indices", "3", 3)
+    .operators(&[("MaxPool3DWithIndicesBackward0", "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)")]),
     function("avg_pool1d", averaged!("1", ")"), "The averages over windows.", averaged_1d),
     inner(
         "avg_pool2d",
@@ -90,7 +92,8 @@ pub(in crate::functions) const TABLE: &[Function] = &[
         "The averages over windows.",
         |a| averaged(a, 2),
     )
-    .written(&OutPolicy::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("=", "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")]),
     inner(
         "avg_pool3d",
         averaged!("3", ", int? divisor_override=None, *, Tensor out=None)"),
@@ -122,10 +125,12 @@ pub(in crate::functions) const TABLE: &[Function] = &[
     }),
     inner("adaptive_max_pool2d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
         adaptive_max_pool(spatial(a, "adaptive_max_pool2d", 2)?, &sizes(a, 2)?).answer(a.py())
-    }),
+    })
+    .operators(&[("AdaptiveMaxPool2DBackward0", "adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)")]),
     inner("adaptive_max_pool3d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
         adaptive_max_pool(spatial(a, "adaptive_max_pool3d", 3)?, &sizes(a, 3)?).answer(a.py())
-    }),
+    })
+    .operators(&[("AdaptiveMaxPool3DBackward0", "adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)")]),
 ];
 
 /// What torch calls that many numbers.
