@@ -7,7 +7,7 @@
 tensor([1., 1.])
 """
 
-from .._places import open_places
+from .._module_aliases import add_module_aliases
 from . import constraint_registry, constraints, transforms, utils
 from .bounded import ContinuousBernoulli, Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
@@ -191,4 +191,6 @@ _HOMES: dict[str, dict[str, str]] = {
     "uniform": {".bounded": "Uniform"},
 }
 # Those who write distributions of their own find the base class beside each of them.
-open_places(globals(), {name: {".distribution": "Distribution", **home} for name, home in _HOMES.items()})
+add_module_aliases(
+    globals(), {name: {".distribution": "Distribution", **home} for name, home in _HOMES.items()}
+)
