@@ -355,21 +355,27 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "complex",
         &["(Tensor real, Tensor imag, *, Tensor out=None)"],
-        "Complex numbers of these real and imaginary parts.",
+        "Builds complex numbers from real and imaginary parts.",
         |a| complex(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.once().typed(Types::Combined)),
     function(
         "polar",
         &["(Tensor abs, Tensor angle, *, Tensor out=None)"],
-        "Complex numbers of these magnitudes and angles.",
+        "Builds complex numbers from absolute values and angles.",
         |a| polar(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.once().typed(Types::Combined)),
-    both("conj_physical", ONE_OUT, "The conjugates in memory of their own.", |a| of(a, conj_physical))
-        .written(&OutPolicy::ALIGNED.unknown("conj_physical").typed(Types::Found)),
-    both("conj_physical_", ONE, "Every element conjugated in place.", |a| {
+    both(
+        "conj_physical",
+        ONE_OUT,
+        "The complex conjugate of every element, computed into new memory.",
+        |a| of(a, conj_physical),
+    )
+    .written(&OutPolicy::ALIGNED.unknown("conj_physical").typed(Types::Found)),
+    both("conj_physical_", ONE, "Conjugates every element in place.", |a| {
         receiver(a, conj_physical_(a.tensor(0)?))
     }),
-    both("angle", ONE_OUT, "The angle of every element.", |a| of(a, angle)).written(&OutPolicy::ALIGNED),
+    both("angle", ONE_OUT, "The angle of every element in radians.", |a| of(a, angle))
+        .written(&OutPolicy::ALIGNED),
 ];

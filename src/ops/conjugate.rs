@@ -242,30 +242,54 @@ pub fn is_neg(x: &Tensor) -> bool {
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    function("real", ONE, "The real parts, on the same memory.", |a| of(a, real)),
-    function("imag", ONE, "The imaginary parts, on the same memory.", |a| of(a, imag)),
-    function("view_as_real", ONE, "Both parts along a last dimension, on the same memory.", |a| {
-        of(a, view_as_real)
-    }),
+    function("real", ONE, "The real parts, as a view.", |a| of(a, real)),
+    function("imag", ONE, "The imaginary parts, as a view.", |a| of(a, imag)),
+    function(
+        "view_as_real",
+        ONE,
+        "A view of complex numbers as pairs of real and imaginary parts in a last dimension of size two.",
+        |a| of(a, view_as_real),
+    ),
     function(
         "view_as_complex",
         ONE,
-        "Complex numbers of which a last dimension of two holds the parts, on the same memory.",
+        "A view of pairs of numbers in a last dimension of size two as complex numbers.",
         |a| of(a, view_as_complex),
     ),
-    both("conj", ONE, "The conjugates, on the same memory.", |a| of(a, |x| conj(x.clone()))),
-    both("resolve_conj", ONE, "The tensor with conjugates in memory, if they were only shown.", |a| {
-        of(a, |x| if x.dtype().is_complex() { resolve(x) } else { Ok(x.clone()) })
-    }),
-    both("resolve_neg", ONE, "The tensor with negatives in memory, if they were only shown.", |a| {
-        of(a, |x| if x.dtype().is_complex() { Ok(x.clone()) } else { resolve(x) })
-    }),
-    function("_neg_view", ONE, "The negatives, on the same memory.", |a| of(a, negative_view)),
-    function("is_neg", YES_OR_NO, "Whether negatives of the memory are shown.", |a| {
+    both(
+        "conj",
+        ONE,
+        "The complex conjugates, as a view whose conjugation is computed when it is needed.",
+        |a| of(a, |x| conj(x.clone())),
+    ),
+    both(
+        "resolve_conj",
+        ONE,
+        "The tensor with its pending conjugation computed, or itself if there is none.",
+        |a| of(a, |x| if x.dtype().is_complex() { resolve(x) } else { Ok(x.clone()) }),
+    ),
+    both(
+        "resolve_neg",
+        ONE,
+        "The tensor with its pending negation computed, or itself if there is none.",
+        |a| of(a, |x| if x.dtype().is_complex() { Ok(x.clone()) } else { resolve(x) }),
+    ),
+    function(
+        "_neg_view",
+        ONE,
+        "The negated elements, as a view whose negation is computed when it is needed.",
+        |a| of(a, negative_view),
+    ),
+    function("is_neg", YES_OR_NO, "Whether the negation of the tensor is pending.", |a| {
         Ok(is_neg(a.tensor(0)?).into())
     }),
-    function("is_conj", YES_OR_NO, "Whether conjugates of the memory are shown.", |a| {
+    function("is_conj", YES_OR_NO, "Whether the conjugation of the tensor is pending.", |a| {
         Ok(is_conj(a.tensor(0)?).into())
     }),
-    method("_conj", ONE, "The conjugates, on the same memory.", |a| of(a, |x| conj(x.clone()))),
+    method(
+        "_conj",
+        ONE,
+        "The complex conjugates, as a view whose conjugation is computed when it is needed.",
+        |a| of(a, |x| conj(x.clone())),
+    ),
 ];

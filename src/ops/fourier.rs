@@ -380,19 +380,19 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "fft_c2c",
         &["(Tensor input, int[] dim, int normalization, bool forward)"],
-        "The Fourier transform of complex numbers.",
+        "The discrete Fourier transform of complex numbers.",
         |a| fourier(a.tensor(0)?, &a.ints(1)?, scale(a, 2)?, a.boolean(3)).reply(),
     ),
     inner(
         "fft_r2c",
         &["(Tensor input, int[] dim, int normalization, bool onesided)"],
-        "The Fourier transform of real numbers.",
+        "The discrete Fourier transform of real numbers.",
         |a| real_fourier(a.tensor(0)?, &a.ints(1)?, scale(a, 2)?, a.boolean(3)).reply(),
     ),
     inner(
         "fft_c2r",
         &["(Tensor input, int[] dim, int normalization, int last_dim_size)"],
-        "The real numbers that have a Fourier transform.",
+        "The inverse discrete Fourier transform whose result is real.",
         |a| half_fourier(a.tensor(0)?, &a.ints(1)?, scale(a, 2)?, a.int(3)?).reply(),
     ),
 ];

@@ -29,19 +29,22 @@ pub(super) const TABLE: &[Function] = &[
     both(
         "cov",
         &["(Tensor input, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None)"],
-        "The covariances of rows.",
+        "The covariance matrix of variables, a row each.",
         |a| {
             let weights = Weights { frequencies: a.optional_tensor(2), importance: a.optional_tensor(3) };
             determined(a, cov(a.tensor(0)?, a.int(1)?, weights))
         },
     ),
-    both("corrcoef", &["(Tensor input)"], "The correlations of rows.", |a| {
-        determined(a, corrcoef(a.tensor(0)?))
-    }),
+    both(
+        "corrcoef",
+        &["(Tensor input)"],
+        "The matrix of Pearson's correlation coefficients of variables, a row each.",
+        |a| determined(a, corrcoef(a.tensor(0)?)),
+    ),
     both(
         "cross",
         &["(Tensor input, Tensor other, int? dim=None, *, Tensor out=None)"],
-        "Vectors crossed with others.",
+        "The cross product of vectors of three elements along a dimension.",
         |a| {
             let (x, y) = (a.tensor(0)?, a.tensor(1)?);
             let first = || x.layout().shape().iter().position(|&size| size == 3).map(|dim| dim as i64);
@@ -57,7 +60,7 @@ pub(super) const TABLE: &[Function] = &[
         },
     )
     .written(&OutPolicy::APART.refused_as("linalg_cross").typed(Types::Same)),
-    function("isin", ELEMENTS, "Whether elements are among others.", |a| {
+    function("isin", ELEMENTS, "Whether each element is among the test elements.", |a| {
         let made = |index: usize| match a.optional_tensor(index) {
             Some(x) => Ok(x.clone()),
             None => {

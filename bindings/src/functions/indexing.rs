@@ -22,7 +22,7 @@ const COMBINED: &[&str] =
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    both("scatter", SCATTERED, "Values where an index says along a dimension.", |a| {
+    both("scatter", SCATTERED, "A copy of `input` with `src` or a value at the given indices along a dimension.", |a| {
         let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
         match combination(a)? {
             None => gather::scatter(x, dim, index, values).answer(a.py()),
@@ -31,7 +31,7 @@ pub(super) const TABLE: &[Function] = &[
     })
     .written(&OutPolicy::ALIGNED.typed(Types::Same))
     .operators(&[("ScatterBackward0", "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"), ("ScatterBackward1", "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor")]),
-    method("scatter_", SCATTER, "Writes values where an index says along a dimension.", |a| {
+    method("scatter_", SCATTER, "Writes `src` or a value at the given indices along a dimension, in place.", |a| {
         let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
         match combination(a)? {
             None => in_place(a, gather::scatter_(x, dim, index, values)),
@@ -39,7 +39,7 @@ pub(super) const TABLE: &[Function] = &[
         }
     })
     .written(&OutPolicy::PLAIN.in_place_as(|given| given.named(2, ".src", ".value"))),
-    method("index_fill_", FILL, "Fills the slices that an index names.", |a| {
+    method("index_fill_", FILL, "Fills the slices at the given indices of a dimension with a value, in place.", |a| {
         warn_repeated(a.py(), a.tensor(0)?, "index_fill_", "tensor[mask] = scalar")?;
         in_place(a, along::index_fill_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?))
     })
@@ -48,31 +48,31 @@ pub(super) const TABLE: &[Function] = &[
             .in_place_as(|given| given.named(2, ".int_Tensor", ".int_Scalar"))
             .unbatched_target(|_| UnbatchedTarget::Rule("index_fill_")),
     ),
-    both("index_put_", PUT, "Overwrites the elements that indices name.", |a| {
+    both("index_put_", PUT, "Writes `values` at the given indices, in place.", |a| {
         let indices = a.tensors(1)?;
         let indices: Vec<&Tensor> = indices.iter().collect();
         warn_repeated(a.py(), a.tensor(0)?, "index_put_", "tensor[indices] = tensor")?;
         in_place(a, indexed::index_put_(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)))
     })
     .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("index_put_"))),
-    both("scatter_reduce", COMBINED_ALONG, "Elements combined where an index says.", |a| {
+    both("scatter_reduce", COMBINED_ALONG, "A copy of `input` with the elements of `src` reduced into the given indices along a dimension.", |a| {
         let (x, dim, index, source) = slices(a)?;
         scatter_reduce(x, dim, index, source, fold(a)?, a.boolean(5)).answer(a.py())
     })
     .written(&OutPolicy::OF_FIRST.typed(Types::Same))
     .operators(&[("=", "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor")]),
-    method("scatter_reduce_", SCATTER_REDUCE, "Combines elements where an index says.", |a| {
+    method("scatter_reduce_", SCATTER_REDUCE, "Reduces the elements of `src` into the given indices along a dimension, in place.", |a| {
         let (x, dim, index, source) = slices(a)?;
         in_place(a, scatter_reduce_(x, dim, index, source, fold(a)?, a.boolean(5)))
     })
     .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("scatter_reduce_"))),
-    both("index_reduce", COMBINED, "Slices combined with those that an index names.", |a| {
+    both("index_reduce", COMBINED, "A copy of `input` with the slices of `source` reduced into the given indices of a dimension.", |a| {
         let (x, dim, index, source) = slices(a)?;
         warn_of_beta(a.py())?;
         index_reduce(x, dim, index, source, slice_fold(a)?, a.boolean(5)).answer(a.py())
     })
     .written(&OutPolicy::OF_FIRST.typed(Types::Same)),
-    method("index_reduce_", INDEX_REDUCE, "Combines slices with those that an index names.", |a| {
+    method("index_reduce_", INDEX_REDUCE, "Reduces the slices of `source` into the given indices of a dimension, in place.", |a| {
         let (x, dim, index, source) = slices(a)?;
         warn_of_beta(a.py())?;
         in_place(a, index_reduce_(x, dim, index, source, slice_fold(a)?, a.boolean(5)))

@@ -38,7 +38,7 @@ fn chosen(a: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 
 /// Entries with arguments of their own.
 pub(super) const TABLE: &[Function] = &[
-    method("masked_fill_", MASKED, "Puts a value where the mask holds.", |a| {
+    method("masked_fill_", MASKED, "Sets the elements to `value` where the mask is true.", |a| {
         warn_repeated(a.py(), a.tensor(0)?, "masked_fill_", "tensor[mask] = scalar")?;
         in_place(a, select::masked_fill_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
     })
@@ -52,7 +52,7 @@ pub(super) const TABLE: &[Function] = &[
             "(Tensor condition, Tensor input, Number other)",
             "(Tensor condition, Number self, Number other)",
         ],
-        "Elements of one operand where the condition holds, of the other elsewhere.",
+        "Elements of `input` where the condition is true, and of `other` elsewhere.",
         chosen,
     )
     .written(&OutPolicy::ALIGNED.typed(Types::Chosen).out_as(|_| ".self_out")),
@@ -64,7 +64,7 @@ pub(super) const TABLE: &[Function] = &[
             "(Tensor tensor, Number other) -> dtype",
             "(Number scalar1, Number scalar2) -> dtype",
         ],
-        "The element type in which two operands are calculated.",
+        "The dtype that arithmetic of two operands gives.",
         |a| operand::result_dtype(a.operand(0)?, a.operand(1)?).answer(a.py()),
     ),
 ];

@@ -27,7 +27,7 @@ pub(super) const TABLE: &[Function] = &[
     function(
         "rand",
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
-        "Uniform numbers of [0, 1).",
+        "A tensor of samples of the uniform distribution on [0, 1).",
         |a| fresh(a, &STANDARD_UNIFORM),
     )
     .written(&OutPolicy::MADE.unknown("rand").typed(Types::Uniform).drawn(|_| true))
@@ -35,16 +35,16 @@ pub(super) const TABLE: &[Function] = &[
     function(
         "randn",
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
-        "Normally distributed numbers around zero with a standard deviation of one.",
+        "A tensor of samples of the standard normal distribution.",
         |a| fresh(a, &STANDARD_NORMAL),
     )
     .written(&OutPolicy::PLAIN.resizing().typed(Types::Normal).drawn(|_| true))
     .operators(&[("-", "randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
-    function("rand_like", LIKE, "Uniform numbers of [0, 1) in the shape of another tensor.", |a| {
+    function("rand_like", LIKE, "Samples of the uniform distribution on [0, 1), with the size and dtype of another tensor.", |a| {
         like(a, &STANDARD_UNIFORM)
     })
     .operators(&[("-", "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
-    function("randn_like", LIKE, "Normally distributed numbers in the shape of another tensor.", |a| {
+    function("randn_like", LIKE, "Samples of the standard normal distribution, with the size and dtype of another tensor.", |a| {
         like(a, &STANDARD_NORMAL)
     })
     .operators(&[("-", "randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
@@ -56,7 +56,7 @@ pub(super) const TABLE: &[Function] = &[
             options!("(int low, int high, int[] size, *, Generator? generator, Tensor out=None, "),
             options!("(int low, int high, int[] size, *, Tensor out=None, "),
         ],
-        "Integers from `low`, or zero, to before `high`.",
+        "Integers sampled uniformly from `low` to `high - 1`.",
         randint,
     )
     .written(&OutPolicy::PLAIN.unknown("randint").typed(Types::Any).drawn(|_| true))
@@ -71,14 +71,14 @@ pub(super) const TABLE: &[Function] = &[
                 "(Tensor input, int high, *, Generator? generator=None, memory_format? memory_format=None, "
             ),
         ],
-        "Integers from `low`, or zero, to before `high`, in the shape of another tensor.",
+        "Integers sampled uniformly from `low` to `high - 1`, with the size and dtype of another tensor.",
         randint_like,
     )
     .operators(&[("-", "randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "randint_like.low_dtype(Tensor self, int low, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
     function(
         "randperm",
         &[options!("(int n, *, Generator? generator=None, Tensor out=None, ")],
-        "The integers below `n` in random order.",
+        "A random permutation of the integers from 0 to `n - 1`.",
         |a| {
             let (n, generator) = (a.int(0)?, a.generator(1));
             made(a, 3, DType::Int64, |dtype| random::randperm(n, dtype, generator.as_ref()))
@@ -94,7 +94,7 @@ pub(super) const TABLE: &[Function] = &[
             "(float mean, Tensor std, *, Generator? generator=None, Tensor out=None)",
             options!("(float mean, float std, int[] size, *, Generator? generator=None, Tensor out=None, "),
         ],
-        "Normally distributed numbers with these means and standard deviations.",
+        "Samples of normal distributions with the given means and standard deviations.",
         normal,
     )
     .written(
@@ -107,19 +107,19 @@ pub(super) const TABLE: &[Function] = &[
     function(
         "manual_seed",
         &["(object seed) -> Generator"],
-        "Starts the generator that serves everybody from a seed.",
+        "Seeds the default random number generator, and returns it.",
         manual_seed,
     ),
     function(
         "seed",
         &["() -> int"],
-        "Starts the generator that serves everybody from a seed that nobody knows.",
+        "Seeds the default random number generator with a number that is not deterministic, and returns that.",
         |a| Ok(PyInt::new(a.py(), random::Generator::process_wide().seed()).into_any().unbind()),
     ),
     function(
         "initial_seed",
         &["() -> int"],
-        "The seed that the generator for everybody started from.",
+        "The seed of the default random number generator.",
         |a| Ok(PyInt::new(a.py(), random::Generator::process_wide().initial_seed()).into_any().unbind()),
     ),
 ];

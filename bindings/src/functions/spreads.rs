@@ -31,24 +31,24 @@ const SPREAD_INTO: OutPolicy =
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    both("var", SPREAD, "The variance.", |a| {
+    both("var", SPREAD, "The variance of all elements, or along dimensions.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::var(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
     })
     .written(&SPREAD_INTO)
     .operators(&[("VarBackward0", "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor")]),
-    both("std", SPREAD, "The standard deviation.", |a| {
+    both("std", SPREAD, "The standard deviation of all elements, or along dimensions.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::std(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
     })
     .written(&SPREAD_INTO)
     .operators(&[("StdBackward0", "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor")]),
-    function("var_mean", PAIR, "The variance and the mean.", |a| {
+    function("var_mean", PAIR, "The variance and the mean of all elements, or along dimensions.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::var_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
     })
     .operators(&[("VarMeanBackward0", "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)")]),
-    function("std_mean", PAIR, "The standard deviation and the mean.", |a| {
+    function("std_mean", PAIR, "The standard deviation and the mean of all elements, or along dimensions.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::std_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
     })
@@ -58,7 +58,7 @@ pub(super) const TABLE: &[Function] = &[
         &[
             "(Tensor input, object p=\"fro\", int[1]? dim=None, bool keepdim=False, dtype? dtype=None, Tensor out=None)",
         ],
-        "The norm of the elements as a vector, or of the vectors along some dimensions.",
+        "The p-norm of all elements, or of those along dimensions.",
         |a| {
             let (x, dims) = (a.tensor(0)?, a.dims(2)?);
             if a.optional_text(1).is_ok_and(|order| order.as_deref() == Some("nuc")) {
@@ -72,7 +72,7 @@ pub(super) const TABLE: &[Function] = &[
         &[
             "(Tensor input, Number ord=2, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
         ],
-        "The norm of the elements as a vector, or of the vectors along some dimensions.",
+        "The vector norm of all elements, or along dimensions.",
         |a| {
             let (order, dims) = (a.number(1)?, a.dims(2)?);
             norm::vector_norm(a.tensor(0)?, order, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())

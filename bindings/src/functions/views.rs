@@ -24,7 +24,7 @@ fn in_order(size: &[i64]) -> Vec<i64> {
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    both("adjoint", &["(Tensor input)"], "The last two dimensions exchanged, with conjugates.", |a| {
+    both("adjoint", &["(Tensor input)"], "The conjugate transpose of matrices, as a view.", |a| {
         match a.tensor(0)?.ndim() {
             0 => {
                 static TOLD: Once = Once::new();
@@ -49,7 +49,7 @@ pub(super) const TABLE: &[Function] = &[
             "(Tensor input, Tensor source)",
             "(Tensor input, Tensor source, int storage_offset, int[] size, int[]? stride=None)",
         ],
-        "Has the tensor show what another shows, in the same memory, or memory, or nothing.",
+        "Makes the tensor refer to the memory of a storage or of another tensor.",
         |a| {
             let x = a.tensor(0)?;
             let source = match a.overload() {
@@ -70,14 +70,14 @@ pub(super) const TABLE: &[Function] = &[
     both(
         "clone",
         &["(Tensor input, *, memory_format? memory_format=None)"],
-        "A copy in memory of its own.",
+        "A copy of the tensor, through which gradients flow back.",
         |a| cloned(a.tensor(0)?, format(a, 1)).answer(a.py()),
     )
     .operators(&[("CloneBackward0", "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")]),
     method(
         "contiguous",
         &["(Tensor input, *, memory_format memory_format=contiguous_format)"],
-        "The tensor itself if its elements lie in row-major order, else a copy that does.",
+        "The tensor contiguous in memory: itself if it is, else a copy.",
         |a| match format(a, 1) {
             Some("channels_last") if !cast::is_channels_last(a.tensor(0)?, 4).map_err(raise)? => {
                 cast::clone_channels_last(a.tensor(0)?, 4).answer(a.py())
@@ -95,7 +95,7 @@ pub(super) const TABLE: &[Function] = &[
             "(Tensor input, Tensor|Number other, bool non_blocking=False)",
             "(Tensor input, Tensor|Number other, bool async=False)|deprecated",
         ],
-        "Overwrites the elements with those of another tensor.",
+        "Copies the elements of another tensor into this one.",
         |a| {
             let number;
             let (target, source) = match (a.tensor(0)?, a.operand(1)?) {

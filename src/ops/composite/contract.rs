@@ -270,11 +270,11 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "kron",
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
-        "Every element times the whole of another tensor.",
+        "The Kronecker product of two tensors.",
         |a| kron(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::APART.refused_as("mul")),
-    both("addbmm", BATCHES, "`beta * input + alpha * sum(batch1 @ batch2)`.", |a| {
+    both("addbmm", BATCHES, "`beta * input + alpha * sum(batch1 @ batch2)`, summed over the batch.", |a| {
         addbmm(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).reply()
     })
     .written(&OutPolicy::OF_FIRST.shaped(Shape::Silent).typed(Types::Batched))
@@ -300,14 +300,17 @@ pub const ENTRIES: &[Entry] = &[
         let (beta, alpha) = (a.number(3)?, a.number(4)?);
         receiver(a, addr_(x, left, right, beta, alpha))
     }),
-    both("float_power", POWERS, "Powers in double precision.", |a| {
-        float_power(a.operand(0)?, a.operand(1)?).reply()
-    })
+    both(
+        "float_power",
+        POWERS,
+        "`input` raised to the power of `exponent`, computed in double precision.",
+        |a| float_power(a.operand(0)?, a.operand(1)?).reply(),
+    )
     .written(&OutPolicy::ALIGNED.refused_as("pow").typed(Types::FloatPower).out_of_pairs()),
     method(
         "float_power_",
         &["(Tensor input, Tensor exponent)", "(Tensor input, Number exponent)"],
-        "Powers in place, of double precision only.",
+        "`float_power` in place; the tensor has to be of double precision.",
         |a| {
             let (x, exponent) = (a.tensor(0)?, a.operand(1)?);
             // A number is shown as one of double precision.

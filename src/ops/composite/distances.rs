@@ -324,7 +324,7 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "cdist",
         &["(Tensor x1, Tensor x2, float p=2, int compute_mode=0)"],
-        "The distances of all pairs of rows.",
+        "The p-norm distance between every pair of rows of two batches of vectors.",
         |a| {
             let products = match a.int(3)? {
                 0 => ByProducts::OfMany,
@@ -334,7 +334,7 @@ pub const ENTRIES: &[Entry] = &[
             cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?, products).reply()
         },
     ),
-    both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The norm of a difference.", |a| {
+    both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The p-norm of `input - other`.", |a| {
         dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).reply()
     })
     .operators(&[("=", "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")]),

@@ -364,7 +364,7 @@ pub fn tensordot(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Resul
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    inner("einsum", &["(str equation, Tensor[] tensors)"], "Sums of products in Einstein's notation.", |a| {
+    inner("einsum", &["(str equation, Tensor[] tensors)"], "Sums of products in Einstein notation.", |a| {
         let tensors = a.tensors(1)?;
         einsum(&a.text(0)?, &tensors.iter().collect::<Vec<_>>()).reply()
     })
@@ -372,7 +372,7 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "tensordot",
         &["(Tensor input, Tensor other, int[] dims_self, int[] dims_other, *, Tensor out=None)"],
-        "Sums of products over pairs of dimensions.",
+        "The contraction of two tensors over pairs of dimensions.",
         |a| tensordot(a.tensor(0)?, a.tensor(1)?, &a.ints(2)?, &a.ints(3)?).reply(),
     )
     .written(&OutPolicy::PLAIN.copied().typed(Types::Contracted)),

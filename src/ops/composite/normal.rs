@@ -88,12 +88,18 @@ impl Normal {
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    inner("special_log_ndtr", ONE_OUT, "The logarithm of the probability of normal numbers.", |a| {
-        Normal::LogProbability.of(a.tensor(0)?).reply()
-    })
+    inner(
+        "special_log_ndtr",
+        ONE_OUT,
+        "The logarithm of the cumulative distribution function of the standard normal distribution.",
+        |a| Normal::LogProbability.of(a.tensor(0)?).reply(),
+    )
     .operators(&[("SpecialLogNdtrBackward0", "special_log_ndtr(Tensor self) -> Tensor")]),
-    inner("special_ndtri", ONE_OUT, "The number that normal numbers are below with a probability.", |a| {
-        Normal::Quantile.of(a.tensor(0)?).reply()
-    })
+    inner(
+        "special_ndtri",
+        ONE_OUT,
+        "The inverse of the cumulative distribution function of the standard normal distribution.",
+        |a| Normal::Quantile.of(a.tensor(0)?).reply(),
+    )
     .operators(&[("SpecialNdtriBackward0", "special_ndtri(Tensor self) -> Tensor")]),
 ];

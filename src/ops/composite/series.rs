@@ -339,34 +339,34 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor input, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor out=None)",
         ],
-        "The differences of neighbours.",
+        "The n-th differences of neighbouring elements along a dimension.",
         |a| {
             diff(a.tensor(0)?, a.int(1)?, a.int(2)?, a.optional_tensor(3), a.optional_tensor(4))
                 .reply()
         },
     ).written(&OutPolicy::APART.once().refused_as("sub")),
-    function("trapezoid", AREA, "The area under points that are joined by lines.", |a| area(a, trapezoid)),
+    function("trapezoid", AREA, "The integral along a dimension by the trapezoidal rule.", |a| area(a, trapezoid)),
     function(
         "trapz",
         &["(Tensor y, *, float dx=1, int dim=-1)", "(Tensor y, Tensor x, *, int dim=-1)"],
-        "The area under points that are joined by lines.",
+        "The integral along a dimension by the trapezoidal rule.",
         |a| match a.overload() {
             0 => trapezoid(a.tensor(0)?, a.float(1)?.into(), a.int(2)?).reply(),
             _ => area(a, trapezoid),
         },
     ),
-    function("cumulative_trapezoid", AREA, "The areas up to each point.", |a| area(a, cumulative_trapezoid)),
+    function("cumulative_trapezoid", AREA, "The cumulative integral along a dimension by the trapezoidal rule.", |a| area(a, cumulative_trapezoid)),
     both(
         "renorm",
         &["(Tensor input, Number p, int dim, Number maxnorm, *, Tensor out=None)"],
-        "Parts scaled down to a norm.",
+        "Scales every slice along a dimension whose p-norm exceeds `maxnorm` down to it.",
         |a| renorm(a.tensor(0)?, a.number(1)?, a.int(2)?, a.number(3)?).reply(),
     ).written(&OutPolicy::OF_FIRST.typed(Types::Same))
     .operators(&[("=", "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")]),
     method(
         "renorm_",
         &["(Tensor input, Number p, int dim, Number maxnorm)"],
-        "Scales parts down to a norm.",
+        "`renorm` in place.",
         |a| {
             let (x, order, dim) = (a.tensor(0)?, a.number(1)?, a.int(2)?);
             let most = a.number(3)?;
@@ -376,7 +376,7 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "linalg_cross",
         &["(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)"],
-        "Vectors crossed with others.",
+        "The cross product of vectors of three elements.",
         |a| cross(a.tensor(0)?, a.tensor(1)?, a.int(2)?).reply(),
     ).written(&OutPolicy::APART.typed(Types::Same))
     .operators(&[("LinalgCrossBackward0", "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")]),

@@ -311,12 +311,10 @@ const QUANTILE: &[&str] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("quantile", QUANTILE, "The elements that a share of all lies below.", |a| shares(a, false))
+    both("quantile", QUANTILE, "The q-th quantiles of the elements along a dimension.", |a| shares(a, false))
         .written(&OutPolicy::PLAIN.copied().typed(Types::Quantile)),
-    both("nanquantile", QUANTILE, "The elements that a share of all numbers lies below.", |a| {
-        shares(a, true)
-    })
-    .written(&OutPolicy::PLAIN.copied().typed(Types::Quantile)),
+    both("nanquantile", QUANTILE, "The q-th quantiles along a dimension, ignoring NaN.", |a| shares(a, true))
+        .written(&OutPolicy::PLAIN.copied().typed(Types::Quantile)),
 ];
 
 fn shares(a: &dyn Arguments, numbers_only: bool) -> Result<Reply> {

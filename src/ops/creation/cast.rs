@@ -421,7 +421,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "fill_",
         &["(Tensor input, Tensor value)", "(Tensor input, Number value)"],
-        "Overwrites every element.",
+        "Sets every element to `value` in place.",
         |a| receiver(a, fill_(a.tensor(0)?, a.operand(1)?)),
     )
     .written(&OutPolicy::PLAIN.overloaded().unbatched_target(|_| UnbatchedTarget::Rule("fill_")))
@@ -429,7 +429,7 @@ pub const ENTRIES: &[Entry] = &[
         ("-", "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"),
         ("-", "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"),
     ]),
-    both("zero_", &["(Tensor input)"], "Overwrites every element with zero.", |a| {
+    both("zero_", &["(Tensor input)"], "Sets every element to zero in place.", |a| {
         receiver(a, zero_(a.tensor(0)?))
     })
     .operators(&[("-", "zero_(Tensor(a!) self) -> Tensor(a!)")]),

@@ -227,6 +227,6 @@ fn space_out<T: Real>(
 pub const ENTRIES: &[Entry] = &[inner(
     "linspaces",
     &["(Tensor start, Tensor end, int steps)"],
-    "Rows of `steps` numbers, each between two elements.",
+    "`linspace` of every pair of elements, a row each.",
     |a| linspaces(a.tensor(0)?, a.tensor(1)?, a.int(2)?).reply(),
 )];

@@ -109,23 +109,23 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "broadcast_tensors",
         &["(Tensor[] tensors) -> tuple[Tensor, ...]"],
-        "Tensors in the shape that they broadcast to.",
+        "Views of tensors in the shape that they broadcast to.",
         |a| joined(a, broadcast_tensors),
     ),
     method(
         "expand",
         &["(Tensor input, int[] size, *, bool implicit=False)"],
-        "The tensor repeated along dimensions of size one, without a copy.",
+        "A view with dimensions of size one expanded to a larger size.",
         |a| expand(a.tensor(0)?, &a.ints(1)?).reply(),
     )
     .operators(&[(
         "ExpandBackward0",
         "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
     )]),
-    method("expand_as", TENSORS_IN_PLACE, "The tensor expanded to the shape of another.", |a| {
+    method("expand_as", TENSORS_IN_PLACE, "A view expanded to the shape of another tensor.", |a| {
         expand_as(a.tensor(0)?, a.tensor(1)?).reply()
     }),
-    both("broadcast_to", &["(Tensor input, int[] size)"], "The tensor expanded to a shape.", |a| {
+    both("broadcast_to", &["(Tensor input, int[] size)"], "A view broadcast to a shape.", |a| {
         expand(a.tensor(0)?, &a.ints(1)?).reply()
     }),
 ];

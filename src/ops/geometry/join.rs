@@ -284,7 +284,7 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "cat",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
-        "Tensors one after the other.",
+        "Concatenates tensors along a dimension.",
         cat_call,
     )
     .written(&OutPolicy::JOINED)
@@ -292,21 +292,21 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "concat",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
-        "Tensors one after the other.",
+        "Concatenates tensors along a dimension: `cat`.",
         cat_call,
     )
     .written(&OutPolicy::JOINED.refused_as("cat")),
     function(
         "concatenate",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
-        "Tensors one after the other.",
+        "Concatenates tensors along a dimension: `cat`.",
         cat_call,
     )
     .written(&OutPolicy::JOINED.refused_as("cat")),
     function(
         "stack",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
-        "Tensors side by side along a new dimension.",
+        "Stacks tensors along a new dimension.",
         |a| {
             let dim = a.int(1)?;
             joined(a, |tensors| stack(tensors, dim))
@@ -314,11 +314,16 @@ pub const ENTRIES: &[Entry] = &[
     )
     .written(&OutPolicy::JOINED)
     .operators(&[("StackBackward0", "stack(Tensor[] tensors, int dim=0) -> Tensor")]),
-    function("hstack", JOIN, "Tensors side by side.", |a| joined(a, hstack))
+    function(
+        "hstack",
+        JOIN,
+        "Stacks tensors horizontally, along the second dimension, or the first of one-dimensional ones.",
+        |a| joined(a, hstack),
+    )
+    .written(&OutPolicy::JOINED.refused_as("cat")),
+    function("vstack", JOIN, "Stacks tensors vertically, along the first dimension.", |a| joined(a, vstack))
         .written(&OutPolicy::JOINED.refused_as("cat")),
-    function("vstack", JOIN, "Tensors one upon the other.", |a| joined(a, vstack))
-        .written(&OutPolicy::JOINED.refused_as("cat")),
-    function("row_stack", JOIN, "Tensors one upon the other.", |a| joined(a, vstack))
+    function("row_stack", JOIN, "Stacks tensors vertically: `vstack`.", |a| joined(a, vstack))
         .written(&OutPolicy::JOINED.refused_as("cat")),
     function(
         "meshgrid",
@@ -326,13 +331,13 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor[] tensors) -> tuple[Tensor, ...]",
             "(Tensor[] tensors, *, str indexing) -> tuple[Tensor, ...]",
         ],
-        "Vectors as the coordinates of a grid.",
+        "Grids of coordinates from one-dimensional tensors.",
         meshgrid_call,
     ),
-    function("atleast_1d", &["(Tensor input)"], "The tensor with at least one dimension.", |a| {
+    function("atleast_1d", &["(Tensor input)"], "A view of the tensor with at least one dimension.", |a| {
         atleast_1d(a.tensor(0)?).reply()
     }),
-    function("atleast_2d", &["(Tensor input)"], "The tensor with at least two dimensions.", |a| {
+    function("atleast_2d", &["(Tensor input)"], "A view of the tensor with at least two dimensions.", |a| {
         atleast_2d(a.tensor(0)?).reply()
     }),
 ];

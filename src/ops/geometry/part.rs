@@ -405,7 +405,7 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "slice",
         &["(Tensor input, int dim, int? start=None, int? end=None)"],
-        "A range of a dimension.",
+        "A slice of a dimension, as a view.",
         |a| slice(a.tensor(0)?, a.int(1)?, a.optional_int(2)?, a.optional_int(3)?, 1).reply(),
     )
     .operators(&[(
@@ -415,16 +415,19 @@ pub const ENTRIES: &[Entry] = &[
     method(
         "unfold",
         &["(Tensor input, int dimension, int size, int step)"],
-        "All windows of that size along a dimension, as a new last one.",
+        "All windows of `size` along a dimension, `step` apart, as a view with a new last dimension.",
         |a| windows(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).reply(),
     )
     .operators(&[(
         "UnfoldBackward0",
         "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
     )]),
-    both("select", &["(Tensor input, int dim, int index)"], "One element of a dimension.", |a| {
-        select(a.tensor(0)?, a.int(1)?, a.int(2)?).reply()
-    })
+    both(
+        "select",
+        &["(Tensor input, int dim, int index)"],
+        "The slice at one index of a dimension, as a view without that dimension.",
+        |a| select(a.tensor(0)?, a.int(1)?, a.int(2)?).reply(),
+    )
     .operators(&[("SelectBackward0", "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)")]),
     both(
         "narrow",
@@ -432,7 +435,7 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor input, int dim, Tensor start, int length)",
             "(Tensor input, int dim, int start, int length)",
         ],
-        "A number of elements of a dimension.",
+        "The elements from `start` on, `length` of them, of a dimension, as a view.",
         |a| {
             let start = match a.optional_tensor(2) {
                 Some(start) if start.ndim() > 0 || start.dtype().is_differentiable() => {
@@ -447,7 +450,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "diagonal",
         &["(Tensor input, int offset=0, int dim1=0, int dim2=1)"],
-        "A diagonal of two dimensions.",
+        "A diagonal with respect to two dimensions, as a view.",
         |a| diagonal(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).reply(),
     )
     .operators(&[(

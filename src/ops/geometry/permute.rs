@@ -230,26 +230,31 @@ const MOVE: &[&str] =
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("t", &["(Tensor input)"], "A matrix transposed.", |a| t(a.tensor(0)?).reply())
+    both("t", &["(Tensor input)"], "The transpose of a matrix, as a view.", |a| t(a.tensor(0)?).reply())
         .operators(&[("TBackward0", "t(Tensor(a) self) -> Tensor(a)")]),
-    method("t_", &["(Tensor input)"], "Transposes the matrix in place.", |a| receiver(a, t_(a.tensor(0)?)))
+    method("t_", &["(Tensor input)"], "Transposes a matrix in place.", |a| receiver(a, t_(a.tensor(0)?)))
         .operators(&[("-", "t_(Tensor(a!) self) -> Tensor(a!)")]),
-    both("transpose", EXCHANGE, "The tensor with two dimensions exchanged.", transpose_call).operators(&[(
+    both("transpose", EXCHANGE, "A view with two dimensions swapped.", transpose_call).operators(&[(
         "TransposeBackward0",
         "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
     )]),
-    both("swapaxes", EXCHANGE_AXES, "The tensor with two dimensions exchanged.", transpose_call),
-    both("swapdims", EXCHANGE, "The tensor with two dimensions exchanged.", transpose_call),
-    method("transpose_", EXCHANGE, "Exchanges two dimensions in place.", transpose_in_place)
+    both("swapaxes", EXCHANGE_AXES, "A view with two dimensions swapped: `transpose`.", transpose_call),
+    both("swapdims", EXCHANGE, "A view with two dimensions swapped: `transpose`.", transpose_call),
+    method("transpose_", EXCHANGE, "Swaps two dimensions in place.", transpose_in_place)
         .operators(&[("-", "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")]),
-    method("swapaxes_", EXCHANGE_AXES, "Exchanges two dimensions in place.", transpose_in_place),
-    method("swapdims_", EXCHANGE, "Exchanges two dimensions in place.", transpose_in_place),
-    both("permute", &["(Tensor input, int[] dims)"], "The dimensions in another order.", |a| {
+    method("swapaxes_", EXCHANGE_AXES, "Swaps two dimensions in place.", transpose_in_place),
+    method("swapdims_", EXCHANGE, "Swaps two dimensions in place.", transpose_in_place),
+    both("permute", &["(Tensor input, int[] dims)"], "A view with the dimensions permuted.", |a| {
         permute(a.tensor(0)?, &a.ints(1)?).reply()
     })
     .operators(&[("PermuteBackward0", "permute(Tensor(a) self, int[] dims) -> Tensor(a)")]),
-    both("movedim", MOVE, "Some dimensions at other places.", movedim_call),
-    both("moveaxis", MOVE, "Some dimensions at other places.", movedim_call),
+    both("movedim", MOVE, "A view with dimensions moved from `source` to `destination`.", movedim_call),
+    both(
+        "moveaxis",
+        MOVE,
+        "A view with dimensions moved from `source` to `destination`: `movedim`.",
+        movedim_call,
+    ),
 ];
 
 fn transpose_call(arguments: &dyn Arguments) -> Result<Reply> {

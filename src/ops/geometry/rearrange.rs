@@ -378,7 +378,7 @@ fn repeated(times: &Tensor, size: usize) -> Result<Tensor> {
     Ok(Tensor::from_array(index))
 }
 
-const REPEATED: &str = "Every element of a dimension so many times.";
+const REPEATED: &str = "Repeats every element along a dimension.";
 
 const REPEATS: &[&str] = &[
     "(Tensor input, Tensor repeats, int? dim=None, *, int? output_size=None)",
@@ -387,26 +387,42 @@ const REPEATS: &[&str] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("fliplr", &["(Tensor input)"], "The second dimension the other way round.", |a| flipped(a, 1)),
-    both("flipud", &["(Tensor input)"], "The first dimension the other way round.", |a| flipped(a, 0)),
-    both("flip", &["(Tensor input, int[] dims)"], "The opposite order along some dimensions.", |a| {
-        flip(a.tensor(0)?, &a.ints(1)?).reply()
-    })
+    both(
+        "fliplr",
+        &["(Tensor input)"],
+        "Flips the tensor left to right: reverses the second dimension.",
+        |a| flipped(a, 1),
+    ),
+    both("flipud", &["(Tensor input)"], "Flips the tensor upside down: reverses the first dimension.", |a| {
+        flipped(a, 0)
+    }),
+    both(
+        "flip",
+        &["(Tensor input, int[] dims)"],
+        "Reverses the order of the elements along the given dimensions.",
+        |a| flip(a.tensor(0)?, &a.ints(1)?).reply(),
+    )
     .operators(&[("FlipBackward0", "flip(Tensor self, int[] dims) -> Tensor")]),
     both(
         "roll",
         &["(Tensor input, int[1] shifts, int[1] dims=())"],
-        "The tensor turned round along some dimensions.",
+        "Shifts the elements along dimensions; those that leave at the end come in again at the start.",
         |a| roll(a.tensor(0)?, &a.ints(1)?, &a.ints(2)?).reply(),
     )
     .operators(&[("RollBackward0", "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor")]),
-    method("repeat", &["(Tensor input, int[] repeats)"], "The tensor so many times by dimension.", |a| {
-        repeat(a.tensor(0)?, &a.ints(1)?).reply()
-    })
+    method(
+        "repeat",
+        &["(Tensor input, int[] repeats)"],
+        "Repeats the tensor the given number of times along each dimension.",
+        |a| repeat(a.tensor(0)?, &a.ints(1)?).reply(),
+    )
     .operators(&[("RepeatBackward0", "repeat(Tensor self, int[] repeats) -> Tensor")]),
-    both("tile", &["(Tensor input, int[] dims)"], "The tensor so many times by dimension.", |a| {
-        tile(a.tensor(0)?, &a.ints(1)?).reply()
-    }),
+    both(
+        "tile",
+        &["(Tensor input, int[] dims)"],
+        "Repeats the tensor the given number of times along each dimension, counted from the last.",
+        |a| tile(a.tensor(0)?, &a.ints(1)?).reply(),
+    ),
     method("repeat_interleave", REPEATS, REPEATED, repeat_interleave_call),
     function(
         "repeat_interleave",

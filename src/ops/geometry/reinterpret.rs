@@ -80,7 +80,7 @@ fn coarser(array: &Array, to: DType, ratio: usize) -> Result<Layout> {
 pub const ENTRIES: &[Entry] = &[method(
     "view",
     &["(Tensor input, dtype dtype)", "(Tensor input, int[] size)"],
-    "The elements in another shape or read as another type, on the same memory.",
+    "A view in another shape, or with the memory read as another dtype.",
     |a| match a.overload() {
         0 => view_dtype(a.tensor(0)?, a.element_type(1)?).reply(),
         _ => reshape::view(a.tensor(0)?, &a.ints(1)?).reply(),

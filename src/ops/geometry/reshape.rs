@@ -235,26 +235,31 @@ pub const OPERATORS: &[Operator] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    method(
-        "view_as",
-        TENSORS_IN_PLACE,
-        "The elements in the shape of another tensor, on the same memory.",
-        |a| view_as(a.tensor(0)?, a.tensor(1)?).reply(),
-    ),
-    both("reshape", &["(Tensor input, int[] shape)"], "The elements in another shape.", |a| {
-        reshape(a.tensor(0)?, &a.ints(1)?).reply()
+    method("view_as", TENSORS_IN_PLACE, "A view in the shape of another tensor.", |a| {
+        view_as(a.tensor(0)?, a.tensor(1)?).reply()
     }),
-    method("reshape_as", TENSORS_IN_PLACE, "The elements in the shape of another tensor.", |a| {
+    both(
+        "reshape",
+        &["(Tensor input, int[] shape)"],
+        "The tensor in another shape: a view if its strides allow it, else a copy.",
+        |a| reshape(a.tensor(0)?, &a.ints(1)?).reply(),
+    ),
+    method("reshape_as", TENSORS_IN_PLACE, "The tensor in the shape of another tensor.", |a| {
         reshape_as(a.tensor(0)?, a.tensor(1)?).reply()
     }),
     both(
         "flatten",
         &["(Tensor input, int start_dim=0, int end_dim=-1)"],
-        "The dimensions from one to another as one.",
+        "Flattens the dimensions from `start_dim` to `end_dim` into one.",
         |a| flatten(a.tensor(0)?, a.int(1)?, a.int(2)?).reply(),
     ),
-    both("unflatten", &["(Tensor input, int dim, int[] sizes)"], "One dimension as several.", |a| {
-        unflatten(a.tensor(0)?, a.int(1)?, &a.ints(2)?).reply()
+    both(
+        "unflatten",
+        &["(Tensor input, int dim, int[] sizes)"],
+        "Expands one dimension into several.",
+        |a| unflatten(a.tensor(0)?, a.int(1)?, &a.ints(2)?).reply(),
+    ),
+    both("ravel", &["(Tensor input)"], "The tensor flattened to one dimension.", |a| {
+        ravel(a.tensor(0)?).reply()
     }),
-    both("ravel", &["(Tensor input)"], "All elements in one dimension.", |a| ravel(a.tensor(0)?).reply()),
 ];

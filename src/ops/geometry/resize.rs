@@ -168,7 +168,7 @@ pub const ENTRIES: &[Entry] = &[
     method(
         "resize_",
         &["(Tensor input, int[] size, *, memory_format? memory_format=None)"],
-        "Gives the tensor another size, with what is in its memory.",
+        "Resizes the tensor in place, keeping what is in its memory.",
         |a| receiver_in_own_order(a, resize_(a.tensor(0)?, &a.ints(1)?)),
     )
     .operators(&[(
@@ -178,7 +178,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "resize_as_",
         &["(Tensor input, Tensor the_template, *, memory_format? memory_format=None)"],
-        "Gives the tensor the size of another, with what is in its memory.",
+        "Resizes the tensor in place to the size of another.",
         |a| receiver_in_own_order(a, resize_as_(a.tensor(0)?, a.tensor(1)?)),
     ),
 ];

@@ -242,7 +242,8 @@ pub fn tensor_split(x: &Tensor, sections: Sections<'_>, dim: i64) -> Result<Vec<
     }
 }
 
-const SPLIT: &str = "Ranges of a dimension, of one length or of the given lengths, a view each.";
+const SPLIT: &str =
+    "Splits the tensor along a dimension into chunks of a size, or of the given sizes, as views.";
 
 const SIDES: &[&str] = &[
     "(Tensor input, int sections) -> tuple[Tensor, ...]",
@@ -260,7 +261,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "unbind",
         &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"],
-        "The elements of a dimension, a view each.",
+        "Removes a dimension: a tuple of the slices along it, as views.",
         |a| unbind(a.tensor(0)?, a.int(1)?).reply(),
     )
     .operators(&[("UnbindBackward0", "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")]),
@@ -289,7 +290,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "split_with_sizes",
         &["(Tensor input, int[] split_sizes, int dim=0) -> tuple[Tensor, ...]"],
-        "Ranges of a dimension of the given lengths, a view each.",
+        "Splits the tensor along a dimension into chunks of the given sizes, as views.",
         |a| split_with_sizes(a.tensor(0)?, &a.ints(1)?, a.int(2)?).reply(),
     )
     .operators(&[(
@@ -299,16 +300,30 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "chunk",
         &["(Tensor input, int chunks, int dim=0) -> tuple[Tensor, ...]"],
-        "At most so many ranges of equal length, a view each.",
+        "Splits the tensor along a dimension into at most `chunks` parts of equal size, as views.",
         |a| chunk(a.tensor(0)?, a.int(1)?, a.int(2)?).reply(),
     ),
-    both("hsplit", SIDES, "Parts side by side: of the second dimension, or of a vector.", |a| {
-        let dim = if a.tensor(0)?.ndim() == 1 { 0 } else { 1 };
-        sides(a, "hsplit", 1, dim)
+    both(
+        "hsplit",
+        SIDES,
+        "Splits the tensor horizontally: along the second dimension, or the first of a one-dimensional one.",
+        |a| {
+            let dim = if a.tensor(0)?.ndim() == 1 { 0 } else { 1 };
+            sides(a, "hsplit", 1, dim)
+        },
+    ),
+    both("vsplit", SIDES, "Splits the tensor vertically: along the first dimension.", |a| {
+        sides(a, "vsplit", 2, 0)
     }),
-    both("vsplit", SIDES, "Parts below each other: of the first dimension.", |a| sides(a, "vsplit", 2, 0)),
-    both("dsplit", SIDES, "Parts behind each other: of the third dimension.", |a| sides(a, "dsplit", 3, 2)),
-    both("tensor_split", SECTIONS, "Ranges of a dimension, a view each.", tensor_split_call),
+    both("dsplit", SIDES, "Splits the tensor depthwise: along the third dimension.", |a| {
+        sides(a, "dsplit", 3, 2)
+    }),
+    both(
+        "tensor_split",
+        SECTIONS,
+        "Splits the tensor along a dimension into a number of parts or at indices, as views.",
+        tensor_split_call,
+    ),
 ];
 
 fn split_(arguments: &dyn Arguments) -> Result<Reply> {

@@ -114,7 +114,7 @@ const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("squeeze", SQUEEZE, "The tensor without dimensions of size one.", |a| {
+    both("squeeze", SQUEEZE, "A view without the dimensions of size one.", |a| {
         with_squeezed(a, |dims| squeeze(a.tensor(0)?, dims).reply())
     })
     .operators(&[
@@ -122,7 +122,7 @@ pub const ENTRIES: &[Entry] = &[
         ("SqueezeBackward1", "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"),
         ("SqueezeBackward2", "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"),
     ]),
-    method("squeeze_", SQUEEZE, "Takes dimensions of size one away in place.", |a| {
+    method("squeeze_", SQUEEZE, "Removes dimensions of size one in place.", |a| {
         with_squeezed(a, |dims| receiver(a, squeeze_(a.tensor(0)?, dims)))
     })
     .written(&OutPolicy::PLAIN.in_place_as(|given| match given.count {
@@ -134,7 +134,7 @@ pub const ENTRIES: &[Entry] = &[
         ("-", "squeeze_(Tensor(a!) self) -> Tensor(a!)"),
         ("-", "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)"),
     ]),
-    both("unsqueeze", &["(Tensor input, int dim)"], "The tensor with a new dimension of size one.", |a| {
+    both("unsqueeze", &["(Tensor input, int dim)"], "A view with a new dimension of size one.", |a| {
         unsqueeze(a.tensor(0)?, a.int(1)?).reply()
     })
     .operators(&[("UnsqueezeBackward0", "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")]),

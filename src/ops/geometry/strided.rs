@@ -365,7 +365,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "as_strided",
         &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
-        "The elements of the memory at these sizes, strides and offset.",
+        "A view of the memory with the given size, stride and offset.",
         |a| {
             let (size, stride) = (a.ints(1)?, a.ints(2)?);
             as_strided(a.tensor(0)?, &size, &stride, a.optional_int(3)?).reply()
@@ -378,7 +378,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "as_strided_",
         &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
-        "Shows the elements of the memory at these sizes, strides and offset from now on.",
+        "Gives the tensor another size, stride and offset in its memory, in place.",
         |a| {
             let (size, stride) = (a.ints(1)?, a.ints(2)?);
             receiver(a, as_strided_(a.tensor(0)?, &size, &stride, a.optional_int(3)?))

@@ -173,32 +173,38 @@ const TRIANGLE: &[&str] = &["(Tensor input, int diagonal=0, *, Tensor out=None)"
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    method("tril_", &["(Tensor input, int diagonal=0)"], "Zeros above a diagonal, in place.", |a| {
+    method("tril_", &["(Tensor input, int diagonal=0)"], "`tril` in place.", |a| {
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
         receiver(a, writing::through(x, &[], |x| tril(x, diagonal)))
     }),
-    method("triu_", &["(Tensor input, int diagonal=0)"], "Zeros below a diagonal, in place.", |a| {
+    method("triu_", &["(Tensor input, int diagonal=0)"], "`triu` in place.", |a| {
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
         receiver(a, writing::through(x, &[], |x| triu(x, diagonal)))
     }),
-    both("tril", TRIANGLE, "Matrices with zeros above a diagonal.", |a| {
-        tril(a.tensor(0)?, a.int(1)?).reply()
-    })
+    both(
+        "tril",
+        TRIANGLE,
+        "The lower triangle of matrices: elements above a diagonal are set to zero.",
+        |a| tril(a.tensor(0)?, a.int(1)?).reply(),
+    )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
     .operators(&[("TrilBackward0", "tril(Tensor self, int diagonal=0) -> Tensor")]),
-    both("triu", TRIANGLE, "Matrices with zeros below a diagonal.", |a| {
-        triu(a.tensor(0)?, a.int(1)?).reply()
-    })
+    both(
+        "triu",
+        TRIANGLE,
+        "The upper triangle of matrices: elements below a diagonal are set to zero.",
+        |a| triu(a.tensor(0)?, a.int(1)?).reply(),
+    )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
     .operators(&[("TriuBackward0", "triu(Tensor self, int diagonal=0) -> Tensor")]),
-    both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix of a diagonal.", |a| {
+    both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix with a given diagonal.", |a| {
         diag(a.tensor(0)?, a.int(1)?).reply()
     })
     .written(&OutPolicy::VIEWED.unknown("diag_embed")),
     both(
         "diag_embed",
         &["(Tensor input, int offset=0, int dim1=-2, int dim2=-1)"],
-        "Zeros with the last dimension on a diagonal of two new ones.",
+        "Matrices whose diagonals are the last dimension, zero elsewhere.",
         |a| diag_embed(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).reply(),
     )
     .operators(&[(

@@ -253,23 +253,23 @@ const SQUEEZE: &[&str] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    function("alias_copy", ONE_OUT, "The tensor, copied.", |a| alias_copy(a.tensor(0)?).reply())
+    function("alias_copy", ONE_OUT, "A copy of the tensor.", |a| alias_copy(a.tensor(0)?).reply())
         .written(&OutPolicy::VIEWED.unknown("alias_copy")),
-    function("detach_copy", ONE_OUT, "The tensor without its history, copied.", |a| {
+    function("detach_copy", ONE_OUT, "A copy of the tensor, detached from the graph.", |a| {
         random::detach_copy(a.tensor(0)?).reply()
     })
     .written(&OutPolicy::VIEWED.unknown("detach_copy")),
     function(
         "as_strided_copy",
         &["(Tensor input, int[] size, int[] stride, int? storage_offset=None, *, Tensor out=None)"],
-        "`as_strided`, copied.",
+        "`as_strided` as a copy in memory of its own.",
         |a| {
             let (size, stride, offset) = (a.ints(1)?.to_vec(), a.ints(2)?.to_vec(), a.optional_int(3)?);
             copy_call(a, "AsStridedBackward0_copy", move |x| strided::as_strided(x, &size, &stride, offset))
         },
     )
     .written(&OutPolicy::VIEWED.unknown("as_strided_copy")),
-    function("diagonal_copy", DIAGONAL, "`diagonal`, copied.", |a| {
+    function("diagonal_copy", DIAGONAL, "`diagonal` as a copy in memory of its own.", |a| {
         let (offset, first, second) = (a.int(1)?, a.int(2)?, a.int(3)?);
         copy_call(a, "DiagonalBackward0_copy", move |x| part::diagonal(x, offset, first, second))
     })
@@ -277,7 +277,7 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "expand_copy",
         &["(Tensor input, int[] size, *, bool implicit=False, Tensor out=None)"],
-        "`expand`, copied.",
+        "`Tensor.expand` as a copy in memory of its own.",
         |a| {
             let size = a.ints(1)?.to_vec();
             copy_call(a, "ExpandBackward0_copy", move |x| expand::expand(x, &size))
@@ -287,7 +287,7 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "permute_copy",
         &["(Tensor input, int[] dims, *, Tensor out=None)"],
-        "`permute`, copied.",
+        "`permute` as a copy in memory of its own.",
         |a| {
             let dims = a.ints(1)?.to_vec();
             copy_call(a, "PermuteBackward0_copy", move |x| permute::permute(x, &dims))
@@ -297,7 +297,7 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "select_copy",
         &["(Tensor input, int dim, int index, *, Tensor out=None)"],
-        "`select`, copied.",
+        "`select` as a copy in memory of its own.",
         |a| {
             let (dim, index) = (a.int(1)?, a.int(2)?);
             copy_call(a, "SelectBackward0_copy", move |x| part::select(x, dim, index))
@@ -307,7 +307,7 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "slice_copy",
         &["(Tensor input, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor out=None)"],
-        "A range of a dimension, copied.",
+        "A slice of a dimension, as a copy in memory of its own.",
         |a| {
             let (dim, start, end, step) = (a.int(1)?, a.optional_int(2)?, a.optional_int(3)?, a.int(4)?);
             copy_call(a, "SliceBackward0_copy", move |x| part::slice(x, dim, start, end, step))
@@ -317,11 +317,11 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "narrow_copy",
         &["(Tensor input, int dim, int start, int length, *, Tensor out=None)"],
-        "`narrow`, copied.",
+        "`narrow` as a copy in memory of its own.",
         |a| narrow_copy(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).reply(),
     )
     .written(&OutPolicy::PLAIN.shaped(Shape::Silent).typed(Types::Narrowed)),
-    function("squeeze_copy", SQUEEZE, "`squeeze`, copied.", |a| match a.overload() {
+    function("squeeze_copy", SQUEEZE, "`squeeze` as a copy in memory of its own.", |a| match a.overload() {
         0 => copy_call(a, "SqueezeBackward0_copy", |x| squeeze::squeeze(x, Squeezed::All)),
         1 => {
             let dim = a.int(1)?;
@@ -333,12 +333,14 @@ pub const ENTRIES: &[Entry] = &[
         }
     })
     .written(&OutPolicy::VIEWED.unknown("squeeze_copy")),
-    function("t_copy", ONE_OUT, "`t`, copied.", |a| copy_call(a, "TBackward0_copy", permute::t))
-        .written(&OutPolicy::VIEWED.unknown("t_copy")),
+    function("t_copy", ONE_OUT, "`t` as a copy in memory of its own.", |a| {
+        copy_call(a, "TBackward0_copy", permute::t)
+    })
+    .written(&OutPolicy::VIEWED.unknown("t_copy")),
     function(
         "transpose_copy",
         &["(Tensor input, int dim0, int dim1, *, Tensor out=None)"],
-        "`transpose`, copied.",
+        "`transpose` as a copy in memory of its own.",
         |a| {
             let (first, second) = (a.int(1)?, a.int(2)?);
             copy_call(a, "TransposeBackward0_copy", move |x| permute::transpose(x, first, second))
@@ -348,7 +350,7 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "unfold_copy",
         &["(Tensor input, int dimension, int size, int step, *, Tensor out=None)"],
-        "`Tensor.unfold`, copied.",
+        "`Tensor.unfold` as a copy in memory of its own.",
         |a| {
             let (dim, size, step) = (a.int(1)?, a.int(2)?, a.int(3)?);
             copy_call(a, "UnfoldBackward0_copy", move |x| part::windows(x, dim, size, step))
@@ -358,7 +360,7 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "unsqueeze_copy",
         &["(Tensor input, int dim, *, Tensor out=None)"],
-        "`unsqueeze`, copied.",
+        "`unsqueeze` as a copy in memory of its own.",
         |a| {
             let dim = a.int(1)?;
             copy_call(a, "UnsqueezeBackward0_copy", move |x| squeeze::unsqueeze(x, dim))
@@ -371,7 +373,7 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor input, dtype dtype, *, Tensor out=None)",
             "(Tensor input, int[] size, *, Tensor out=None)",
         ],
-        "`Tensor.view`, copied.",
+        "`Tensor.view` as a copy in memory of its own.",
         |a| match a.overload() {
             1 => {
                 let size = a.ints(1)?.to_vec();
@@ -385,22 +387,27 @@ pub const ENTRIES: &[Entry] = &[
         },
     )
     .written(&OutPolicy::VIEWED.unknown("view_copy")),
-    function("view_as_real_copy", ONE_OUT, "`view_as_real`, copied.", |a| {
+    function("view_as_real_copy", ONE_OUT, "`view_as_real` as a copy in memory of its own.", |a| {
         read_otherwise(a, conjugate::view_as_real)
     })
     .written(&OutPolicy::VIEWED.unknown("view_as_real_copy")),
-    function("view_as_complex_copy", ONE_OUT, "`view_as_complex`, copied.", |a| {
+    function("view_as_complex_copy", ONE_OUT, "`view_as_complex` as a copy in memory of its own.", |a| {
         read_otherwise(a, conjugate::view_as_complex)
     })
     .written(&OutPolicy::VIEWED.unknown("view_as_complex_copy")),
-    function("unbind_copy", &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"], "`unbind`, copied.", |a| {
-        let dim = a.int(1)?;
-        copies(a, "UnbindBackward0_copy", move |x| split::unbind(x, dim))
-    }),
+    function(
+        "unbind_copy",
+        &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"],
+        "`unbind` as copies in memory of their own.",
+        |a| {
+            let dim = a.int(1)?;
+            copies(a, "UnbindBackward0_copy", move |x| split::unbind(x, dim))
+        },
+    ),
     function(
         "split_copy",
         &["(Tensor input, int split_size, int dim=0) -> tuple[Tensor, ...]"],
-        "`split`, copied.",
+        "`split` as copies in memory of their own.",
         |a| {
             let (size, dim) = (a.int(1)?, a.int(2)?);
             copies(a, "SplitBackward0_copy", move |x| split::split(x, size, dim))
@@ -409,7 +416,7 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "split_with_sizes_copy",
         &["(Tensor input, int[] split_sizes, int dim=0) -> tuple[Tensor, ...]"],
-        "`split_with_sizes`, copied.",
+        "`split_with_sizes` as copies in memory of their own.",
         |a| {
             let (sizes, dim) = (a.ints(1)?.to_vec(), a.int(2)?);
             copies(a, "SplitWithSizesBackward0_copy", move |x| split::split_with_sizes(x, &sizes, dim))
@@ -418,7 +425,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "unsafe_split",
         &["(Tensor input, int split_size, int dim=0) -> tuple[Tensor, ...]"],
-        "`split` into tensors that are no views, though they share memory.",
+        "`split` without tracking the results as views of the input.",
         |a| {
             let (size, dim) = (a.int(1)?, a.int(2)?);
             let shown = vec![("split_size", size.into()), ("dim", dim.into())];
@@ -428,7 +435,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "unsafe_split_with_sizes",
         &["(Tensor input, int[] split_sizes, int dim=0) -> tuple[Tensor, ...]"],
-        "`split_with_sizes` into tensors that are no views, though they share memory.",
+        "`split_with_sizes` without tracking the results as views of the input.",
         |a| {
             let (sizes, dim) = (a.ints(1)?.to_vec(), a.int(2)?);
             let shown = vec![("split_sizes", (&sizes[..]).into()), ("dim", dim.into())];
@@ -440,7 +447,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "unsafe_chunk",
         &["(Tensor input, int chunks, int dim=0) -> tuple[Tensor, ...]"],
-        "`chunk` into tensors that are no views, though they share memory.",
+        "`chunk` without tracking the results as views of the input.",
         |a| {
             let (chunks, dim) = (a.int(1)?, a.int(2)?);
             let size = |x: &Tensor| -> Option<i64> {

@@ -201,31 +201,51 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "index_select",
         &["(Tensor input, int dim, Tensor index, *, Tensor out=None)"],
-        "The slices of a dimension that an index names.",
+        "The slices of a dimension at the given indices.",
         |a| index_select(a.tensor(0)?, a.int(1)?, a.tensor(2)?).reply(),
     )
     .written(&OutPolicy::APART.once().typed(Types::Picked))
     .operators(&[("IndexSelectBackward0", "index_select(Tensor self, int dim, Tensor index) -> Tensor")]),
-    both("index_add", ADDED, "Slices added to those that an index names.", |a| {
-        let (x, dim, index, source) = slices(a)?;
-        index_add(x, dim, index, source, a.number(4)?).reply()
-    })
+    both(
+        "index_add",
+        ADDED,
+        "A copy of `input` with the slices of `source` added at the given indices of a dimension.",
+        |a| {
+            let (x, dim, index, source) = slices(a)?;
+            index_add(x, dim, index, source, a.number(4)?).reply()
+        },
+    )
     .written(&OutPolicy::OF_FIRST.typed(Types::Same)),
-    method("index_add_", ADD, "Adds slices to those that an index names.", |a| {
-        let (x, dim, index, source) = slices(a)?;
-        receiver(a, index_add_(x, dim, index, source, a.number(4)?))
-    })
+    method(
+        "index_add_",
+        ADD,
+        "Adds the slices of `source` at the given indices of a dimension, in place.",
+        |a| {
+            let (x, dim, index, source) = slices(a)?;
+            receiver(a, index_add_(x, dim, index, source, a.number(4)?))
+        },
+    )
     .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("index_add_"))),
-    both("index_copy", COPIED, "Slices in place of those that an index names.", |a| {
-        let (x, dim, index, source) = slices(a)?;
-        index_copy(x, dim, index, source).reply()
-    })
+    both(
+        "index_copy",
+        COPIED,
+        "A copy of `input` with the slices of `source` at the given indices of a dimension.",
+        |a| {
+            let (x, dim, index, source) = slices(a)?;
+            index_copy(x, dim, index, source).reply()
+        },
+    )
     .written(&OutPolicy::OF_FIRST.typed(Types::Same)),
-    method("index_copy_", COPY, "Overwrites the slices that an index names.", |a| {
-        let (x, dim, index, source) = slices(a)?;
-        receiver(a, index_copy_(x, dim, index, source))
-    }),
-    both("index_fill", FILL, "A number in the slices that an index names.", |a| {
+    method(
+        "index_copy_",
+        COPY,
+        "Copies the slices of `source` to the given indices of a dimension, in place.",
+        |a| {
+            let (x, dim, index, source) = slices(a)?;
+            receiver(a, index_copy_(x, dim, index, source))
+        },
+    ),
+    both("index_fill", FILL, "A copy of `input` with a value at the given indices of a dimension.", |a| {
         index_fill(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?).reply()
     }),
 ];

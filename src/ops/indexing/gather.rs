@@ -193,7 +193,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "gather",
         &["(Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor out=None)"],
-        "The elements that an index names one by one along a dimension.",
+        "Gathers the elements along a dimension at the given indices.",
         |a| gather(a.tensor(0)?, a.int(1)?, a.tensor(2)?).reply(),
     )
     .written(&OutPolicy::APART.typed(Types::Same))
@@ -201,12 +201,18 @@ pub const ENTRIES: &[Entry] = &[
         "GatherBackward0",
         "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     )]),
-    both("scatter_add", ADDED_ALONG, "Values added where an index says along a dimension.", |a| {
-        scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).reply()
-    })
+    both(
+        "scatter_add",
+        ADDED_ALONG,
+        "A copy of `input` with the elements of `src` added at the given indices along a dimension.",
+        |a| scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).reply(),
+    )
     .written(&OutPolicy::OF_FIRST.typed(Types::Same)),
-    method("scatter_add_", SCATTER_ADD, "Adds values where an index says along a dimension.", |a| {
-        receiver(a, scatter_add_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?))
-    })
+    method(
+        "scatter_add_",
+        SCATTER_ADD,
+        "Adds the elements of `src` at the given indices along a dimension, in place.",
+        |a| receiver(a, scatter_add_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?)),
+    )
     .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("scatter_add_"))),
 ];

@@ -377,12 +377,13 @@ pub const OPERATORS: &[Operator] =
     &[("IndexBackward0", "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")];
 
 /// The entries.
-pub const ENTRIES: &[Entry] = &[both("index_put", PUT, "Values at the elements that indices name.", |a| {
-    let indices = a.tensors(1)?;
-    let indices: Vec<&Tensor> = indices.iter().collect();
-    index_put(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)).reply()
-})
-.operators(&[(
-    "IndexPutBackward0",
-    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-)])];
+pub const ENTRIES: &[Entry] =
+    &[both("index_put", PUT, "A copy of `input` with `values` at the given indices.", |a| {
+        let indices = a.tensors(1)?;
+        let indices: Vec<&Tensor> = indices.iter().collect();
+        index_put(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)).reply()
+    })
+    .operators(&[(
+        "IndexPutBackward0",
+        "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    )])];

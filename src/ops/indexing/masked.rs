@@ -400,37 +400,49 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "masked_select",
         &["(Tensor input, Tensor mask, *, Tensor out=None)"],
-        "The elements that a mask names, in one dimension.",
+        "The elements where the mask is true, as a one-dimensional tensor.",
         |a| masked_select(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::APART.once().typed(Types::Picked))
     .operators(&[("MaskedSelectBackward0", "masked_select(Tensor self, Tensor mask) -> Tensor")]),
-    both("masked_scatter", MASKED_SCATTER, "Elements of a tensor where a mask says so.", |a| {
-        masked_scatter(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?).reply()
-    })
+    both(
+        "masked_scatter",
+        MASKED_SCATTER,
+        "A copy of `input` with elements of `source`, in order, where the mask is true.",
+        |a| masked_scatter(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?).reply(),
+    )
     .operators(&[(
         "MaskedScatterBackward0",
         "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     )]),
-    method("masked_scatter_", MASKED_SCATTER, "Writes elements of a tensor where a mask says so.", |a| {
-        receiver(a, masked_scatter_(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?))
-    }),
+    method(
+        "masked_scatter_",
+        MASKED_SCATTER,
+        "Writes elements of `source`, in order, where the mask is true.",
+        |a| receiver(a, masked_scatter_(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?)),
+    ),
     both(
         "take",
         &["(Tensor input, Tensor index, *, Tensor out=None)"],
-        "The elements of these numbers in row-major order.",
+        "The elements at the given indices of the flattened tensor.",
         |a| take(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::APART.once().typed(Types::Taken))
     .operators(&[("TakeBackward0", "take(Tensor self, Tensor index) -> Tensor")]),
-    both("put", ELEMENTS, "Elements in place of those of these numbers in row-major order.", |a| {
-        put(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).reply()
-    })
+    both(
+        "put",
+        ELEMENTS,
+        "A copy of `input` with elements of `source` at the given indices of the flattened tensor.",
+        |a| put(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).reply(),
+    )
     .operators(&[(
         "PutBackward0",
         "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     )]),
-    method("put_", ELEMENTS, "Overwrites the elements of these numbers in row-major order.", |a| {
-        receiver(a, put_(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)))
-    }),
+    method(
+        "put_",
+        ELEMENTS,
+        "Writes elements of `source` at the given indices of the flattened tensor.",
+        |a| receiver(a, put_(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3))),
+    ),
 ];

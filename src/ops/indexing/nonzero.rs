@@ -100,7 +100,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "nonzero",
         &["(Tensor input, *, bool as_tuple=False, Tensor out=None) -> Tensor | tuple[Tensor, ...]"],
-        "The coordinates of the elements that are not zero.",
+        "The indices of all elements that are not zero.",
         |a| match a.boolean(1) {
             true => nonzero_by_dimension(a.tensor(0)?).reply(),
             false => nonzero(a.tensor(0)?).reply(),
@@ -108,7 +108,10 @@ pub const ENTRIES: &[Entry] = &[
     )
     .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Nonzero))
     .operators(&[("-", "nonzero(Tensor self) -> Tensor")]),
-    both("argwhere", &["(Tensor input)"], "The coordinates of the elements that are not zero.", |a| {
-        argwhere(a.tensor(0)?).reply()
-    }),
+    both(
+        "argwhere",
+        &["(Tensor input)"],
+        "The indices of all elements that are not zero, a row each.",
+        |a| argwhere(a.tensor(0)?).reply(),
+    ),
 ];

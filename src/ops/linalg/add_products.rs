@@ -379,7 +379,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "baddbmm",
         BATCHES,
-        "`beta * input + alpha * (batch1 @ batch2)` for the matrices of two batches, pair by pair.",
+        "`beta * input + alpha * (batch1 @ batch2)`, for every matrix of the batch.",
         |a| added(a, baddbmm),
     )
     .written(&OutPolicy::OF_FIRST.typed(Types::Same))

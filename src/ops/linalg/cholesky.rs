@@ -300,21 +300,21 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "cholesky_solve",
         &["(Tensor input, Tensor input2, bool upper=False, *, Tensor out=None)"],
-        "The solutions of linear equations whose matrices are triangles times their transposes.",
+        "Solves systems of linear equations, given the Cholesky factors of the matrices.",
         |a| cholesky_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).reply(),
     ).written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(Types::SafeResult))
     .operators(&[("CholeskySolveBackward0", "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")]),
     both(
         "cholesky_inverse",
         &["(Tensor input, bool upper=False, *, Tensor out=None)"],
-        "The inverses of triangles times their transposes.",
+        "The inverses of matrices, given their Cholesky factors.",
         |a| cholesky_inverse(a.tensor(0)?, a.boolean(1)).reply(),
     ).written(&OutPolicy::PLAIN.placed(Placed::InOrderUnlessEmpty).typed(Types::SafeResult))
     .operators(&[("CholeskyInverseBackward0", "cholesky_inverse(Tensor self, bool upper=False) -> Tensor")]),
     inner(
         "linalg_cholesky",
         &["(Tensor input, *, bool upper=False, Tensor out=None)"],
-        "Triangles whose products with their transposes the matrices are.",
+        "The Cholesky factors of symmetric or Hermitian positive-definite matrices.",
         |a| cholesky(a.tensor(0)?, a.boolean(1), false).reply(),
     )
     .written(&OutPolicy::PLAIN.refused_as("linalg_cholesky_ex").typed(Types::Same)),
@@ -323,7 +323,7 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor input, *, bool upper=False, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_cholesky_ex",
         ],
-        "The triangles of `cholesky`, and zero, or the order at which a matrix is not positive.",
+        "The Cholesky factors, and for every matrix zero or the order of the minor that is not positive-definite.",
         |a| {
             let (triangle, info) = cholesky_ex(a.tensor(0)?, a.boolean(1))?;
             if a.boolean(2) {

@@ -277,18 +277,18 @@ pub fn logdet(a: &Tensor) -> Result<Tensor> {
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    inner("linalg_det", MATRIX, "The determinants.", |a| det(a.tensor(0)?).reply())
+    inner("linalg_det", MATRIX, "The determinants of matrices.", |a| det(a.tensor(0)?).reply())
         .written(&OutPolicy::PLAIN.refused_as("_linalg_det").typed(Types::Same))
         .operators(&[(
             "LinalgDetBackward0",
             "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
         )]),
-    both("det", ONE, "The determinants.", |a| det(a.tensor(0)?).reply()),
-    both("logdet", ONE, "The logarithms of the determinants.", |a| logdet(a.tensor(0)?).reply()),
+    both("det", ONE, "The determinants of matrices.", |a| det(a.tensor(0)?).reply()),
+    both("logdet", ONE, "The logarithms of the determinants of matrices.", |a| logdet(a.tensor(0)?).reply()),
     inner(
         "linalg_slogdet",
         &["(Tensor A, *, Tensor[] out=None) -> return_types.linalg_slogdet"],
-        "Signs and logarithms of the determinants.",
+        "The signs of the determinants of matrices, and the logarithms of their absolute values.",
         |a| slogdet(a.tensor(0)?).named("linalg_slogdet"),
     )
     .written(&OutPolicy::PLAIN.refused_as("_linalg_slogdet").typed(Types::Same))
@@ -299,7 +299,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "slogdet",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.slogdet"],
-        "Signs and logarithms of the determinants.",
+        "The signs of the determinants of matrices, and the logarithms of their absolute values.",
         |a| slogdet(a.tensor(0)?).named("slogdet"),
     )
     .written(&OutPolicy::PLAIN.refused_as("_linalg_slogdet").typed(Types::Same)),

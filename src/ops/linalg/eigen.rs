@@ -118,15 +118,18 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "linalg_eig",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.linalg_eig"],
-        "The eigenvalues and eigenvectors of matrices.",
+        "The eigenvalues and eigenvectors of square matrices.",
         |a| {
             let elements = eig(a.tensor(0)?, "linalg.eig")?;
             Ok(elements).named("linalg_eig")
         },
     )
     .written(&OutPolicy::PLAIN.typed(Types::Eigenvectors)),
-    inner("linalg_eigvals", &["(Tensor input, *, Tensor out=None)"], "The eigenvalues of matrices.", |a| {
-        eig(a.tensor(0)?, "linalg.eigvals").map(|(values, _)| values).reply()
-    })
+    inner(
+        "linalg_eigvals",
+        &["(Tensor input, *, Tensor out=None)"],
+        "The eigenvalues of square matrices.",
+        |a| eig(a.tensor(0)?, "linalg.eigvals").map(|(values, _)| values).reply(),
+    )
     .written(&OutPolicy::PLAIN.unknown("linalg_eigvals").typed(Types::Eigenvalues)),
 ];

@@ -389,14 +389,14 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "linalg_lu",
         &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu"],
-        "Exchanges of rows and triangles whose products the matrices are.",
+        "The LU decomposition with partial pivoting: permutation, lower and upper triangular matrices.",
         |a| lu(a.tensor(0)?, a.boolean(1)).named("linalg_lu"),
     ).written(&OutPolicy::PLAIN.typed(Types::Same))
     .operators(&[("LinalgLuBackward0", "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)")]),
     inner(
         "linalg_lu_factor",
         &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu_factor"],
-        "The triangles of `lu` in one matrix, and the exchanges of rows.",
+        "The LU decomposition in compact form, and the pivots.",
         |a| {
             let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), "torch.lu_factor")?;
             let info = first_zero(&lu)?;
@@ -409,7 +409,7 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_lu_factor_ex",
         ],
-        "`lu_factor`, and at which step nothing was left to divide by.",
+        "The LU decomposition in compact form, the pivots, and zero or the step at which the pivot was zero.",
         |a| {
             let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), "torch.lu_factor")?;
             let info = first_zero(&lu)?;
@@ -422,7 +422,7 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "linalg_lu_solve",
         &["(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor out=None)"],
-        "The solutions of linear equations whose matrices were factored.",
+        "Solves systems of linear equations, given the LU decompositions of the matrices.",
         |a| lu_solve(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3), a.boolean(4)).reply(),
     ).written(&OutPolicy::PLAIN.typed(Types::Same)),
 ];

@@ -288,7 +288,7 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor[] out=None) -> return_types.lu_unpack",
         ],
-        "Exchanges of rows and triangles, apart from each other.",
+        "Unpacks LU decompositions into permutation, lower and upper triangular matrices.",
         |a| parts(a).named("lu_unpack"),
     ).written(&OutPolicy::PLAIN.typed(Types::Same)),
 ];

@@ -46,7 +46,7 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tens
 pub const ENTRIES: &[Entry] = &[inner(
     "linear",
     &["(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor out=None)"],
-    "`input @ weight.T + bias`, for inputs of any rank.",
+    "The linear transformation `input @ weight.T + bias`.",
     |a| linear(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).reply(),
 )
 .written(&OutPolicy::PLAIN.typed(Types::Same))

@@ -132,7 +132,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "matmul",
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
-        "The product of two tensors of any rank.",
+        "The matrix product of two tensors, batched and broadcast as their dimensions ask for.",
         |a| matmul(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
@@ -140,14 +140,14 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "outer",
         &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
-        "The products of every element of one vector with every element of another.",
+        "The outer product of two vectors.",
         |a| outer(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::APART.once().refused_as("mul")),
     both(
         "inner",
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
-        "The sums of products along the last dimensions of both.",
+        "The inner product along the last dimensions of two tensors.",
         |a| inner(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.copied().typed(Types::Contracted)),

@@ -72,13 +72,13 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "linalg_sums_norm",
         &["(Tensor A, float ord, int dim0, int dim1, bool keepdim, dtype? dtype=None)"],
-        "Norms of matrices by the sums of rows or columns.",
+        "The one-norm or the infinity-norm of matrices, by the sums of columns or rows.",
         |a| by_sums(a.tensor(0)?, a.float(1)?, [a.int(2)?, a.int(3)?], a.boolean(4), a.dtype(5)).reply(),
     ),
     inner(
         "linalg_frobenius_norm",
         &["(Tensor A, int dim0, int dim1, bool keepdim, dtype? dtype=None)"],
-        "Roots of sums of squares of matrices.",
+        "The Frobenius norms of matrices.",
         |a| frobenius(a.tensor(0)?, [a.int(1)?, a.int(2)?], a.boolean(3), a.dtype(4)).reply(),
     ),
 ];

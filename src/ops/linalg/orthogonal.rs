@@ -304,7 +304,7 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "linalg_qr",
         &["(Tensor A, str mode=\"reduced\", *, Tensor[] out=None) -> return_types.linalg_qr"],
-        "Orthogonal matrices and triangles whose products the matrices are.",
+        "The QR decomposition of matrices.",
         |a| {
             let mode = match a.text(1)?.as_str() {
                 "reduced" => Mode::Reduced,
@@ -319,7 +319,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "geqrf",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.geqrf"],
-        "The reflections whose product with a triangle the matrices are, as LAPACK keeps them.",
+        "The QR decomposition as LAPACK's geqrf returns it: Householder reflectors and their scales.",
         |a| reflections(a.tensor(0)?).named("geqrf"),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Reflections)),

@@ -389,7 +389,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "bmm",
         &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
-        "The products of the matrices of two batches, pair by pair.",
+        "The products of the matrices of two batches.",
         |a| bmm(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
@@ -405,14 +405,14 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "dot",
         &["(Tensor input, Tensor tensor, *, Tensor out=None)"],
-        "The inner product of two vectors.",
+        "The dot product of two vectors.",
         |a| dot(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Dot).resizing_first()),
     both(
         "vdot",
         &["(Tensor input, Tensor other, *, Tensor out=None)"],
-        "The inner product of two vectors, the first conjugated.",
+        "The dot product of two vectors, the first conjugated.",
         |a| vdot(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Dot).resizing_first()),

@@ -279,20 +279,25 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "linalg_pinv",
         &["(Tensor A, Tensor atol, Tensor rtol, bool hermitian=False)"],
-        "The matrices nearest to inverses.",
+        "The Moore-Penrose pseudoinverses of matrices.",
         |a| pinv(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::SafeLinalg)),
     inner(
         "linalg_lstsq",
         &["(Tensor A, Tensor B, float rtol, bool measured)"],
-        "What comes nearest to solutions, and by how much its squares miss.",
+        "The least-squares solutions of systems of linear equations.",
         |a| lstsq(a.tensor(0)?, a.tensor(1)?, a.float(2)?, a.boolean(3)).reply(),
     ),
-    both("pinverse", &["(Tensor input, float rcond=1e-15)"], "The matrices nearest to inverses.", |a| {
-        let number = |value: f64| create::full(&[], value.into(), crate::dtype::DType::Float64);
-        let bounds = number(0.0).and_then(|zero| Ok((zero, number(a.float(1).unwrap_or(1e-15))?)));
-        let (absolute, relative) = bounds?;
-        pinv(a.tensor(0)?, &absolute, &relative, false).reply()
-    }),
+    both(
+        "pinverse",
+        &["(Tensor input, float rcond=1e-15)"],
+        "The Moore-Penrose pseudoinverses of matrices: `linalg.pinv`.",
+        |a| {
+            let number = |value: f64| create::full(&[], value.into(), crate::dtype::DType::Float64);
+            let bounds = number(0.0).and_then(|zero| Ok((zero, number(a.float(1).unwrap_or(1e-15))?)));
+            let (absolute, relative) = bounds?;
+            pinv(a.tensor(0)?, &absolute, &relative, false).reply()
+        },
+    ),
 ];

@@ -270,19 +270,19 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[] out=None) -> return_types.linalg_svd",
         ],
-        "Orthogonal matrices on both sides of the singular values.",
+        "The singular value decomposition of matrices.",
         |a| svd(a.tensor(0)?, a.boolean(1)).named("linalg_svd"),
     ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(Types::Same)),
     inner(
         "linalg_svdvals",
         &["(Tensor A, *, str? driver=None, Tensor out=None)"],
-        "The singular values.",
+        "The singular values of matrices.",
         |a| svdvals(a.tensor(0)?).reply(),
     ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(Types::Same)),
     both(
         "svd",
         &["(Tensor input, bool some=True, bool compute_uv=True, *, Tensor[] out=None) -> return_types.svd"],
-        "Orthogonal matrices on both sides of the singular values, neither transposed.",
+        "The singular value decomposition of matrices, with V instead of its conjugate transpose.",
         |a| plain_svd(a.tensor(0)?, !a.boolean(1), a.boolean(2)).named("svd"),
     ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(Types::Same)),
 ];

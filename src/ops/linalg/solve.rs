@@ -335,14 +335,14 @@ pub fn matrix_power(a: &Tensor, power: i64) -> Result<Tensor> {
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    inner("linalg_inv", MATRIX, "The inverse matrices.", |a| inverse(a.tensor(0)?).reply())
+    inner("linalg_inv", MATRIX, "The inverses of matrices.", |a| inverse(a.tensor(0)?).reply())
         .written(&OutPolicy::PLAIN.refused_as("linalg_inv_ex").typed(Types::Same)),
-    both("inverse", ONE_OUT, "The inverse matrices.", |a| inverse(a.tensor(0)?).reply())
+    both("inverse", ONE_OUT, "The inverses of matrices: `linalg.inv`.", |a| inverse(a.tensor(0)?).reply())
         .written(&OutPolicy::PLAIN.refused_as("linalg_inv_ex").typed(Types::Same)),
     inner(
         "linalg_solve",
         &["(Tensor A, Tensor B, *, bool left=True, Tensor out=None)"],
-        "The solutions of linear equations.",
+        "Solves systems of linear equations that have a unique solution.",
         |a| solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).reply(),
     )
     .written(&OutPolicy::PLAIN.refused_as("_linalg_solve_ex").typed(Types::Same)),
@@ -351,7 +351,7 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor A, *, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_inv_ex",
         ],
-        "The inverse matrices, and zero, or the step at which there turned out to be none.",
+        "The inverses of matrices, and zero or the step at which a matrix turned out to be singular.",
         |a| {
             let (inverse, info) = inverse_ex(a.tensor(0)?)?;
             if a.boolean(1) {
@@ -367,7 +367,7 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_solve_ex",
         ],
-        "The solutions of linear equations, and zero, or the step at which there were none.",
+        "The solutions of linear equations, and zero or the step at which a matrix turned out to be singular.",
         |a| {
             let (x, info) = solve_ex(a.tensor(0)?, a.tensor(1)?, a.boolean(2))?;
             if a.boolean(3) {
@@ -381,14 +381,14 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "linalg_matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],
-        "Products of matrices with themselves.",
+        "The n-th powers of square matrices.",
         power,
     )
     .written(&OutPolicy::PLAIN.refused_as("matmul").typed(Types::SafeAndSame)),
     both(
         "matrix_power",
         &["(Tensor input, int n, *, Tensor out=None)"],
-        "Products of matrices with themselves.",
+        "The n-th powers of square matrices: `linalg.matrix_power`.",
         power,
     )
     .written(&OutPolicy::PLAIN.refused_as("matmul").typed(Types::SafeAndSame)),

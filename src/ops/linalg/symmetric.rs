@@ -152,14 +152,14 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "linalg_eigh",
         &["(Tensor A, str UPLO=\"L\", *, Tensor[] out=None) -> return_types.linalg_eigh"],
-        "The eigenvalues and eigenvectors of symmetric matrices.",
+        "The eigenvalues and eigenvectors of symmetric or Hermitian matrices.",
         |a| eigh(a.tensor(0)?, &a.text(1)?).named("linalg_eigh"),
     )
     .written(&OutPolicy::PLAIN.refused_as("_linalg_eigh").typed(Types::Same)),
     inner(
         "linalg_eigvalsh",
         &["(Tensor A, str UPLO=\"L\", *, Tensor out=None)"],
-        "The eigenvalues of symmetric matrices.",
+        "The eigenvalues of symmetric or Hermitian matrices.",
         |a| eigvalsh(a.tensor(0)?, &a.text(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.refused_as("_linalg_eigh").typed(Types::Same)),

@@ -138,7 +138,7 @@ pub(super) fn check_equations(a: &Tensor, b: &Tensor, left: bool, operation: &'s
 pub const ENTRIES: &[Entry] = &[inner(
     "linalg_solve_triangular",
     &["(Tensor input, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor out=None)"],
-    "The solutions of linear equations whose matrices are triangles.",
+    "Solves systems of linear equations with triangular matrices.",
     |a| solve_triangular(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4)).reply(),
 )
 .written(&OutPolicy::PLAIN.typed(Types::Triangular))];

@@ -307,15 +307,24 @@ pub const OPERATORS: &[Operator] = &[(
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    function("conv_transpose1d", transposed!("1"), "A transposed convolution over one dimension.", |a| {
-        transposed(a, 1)
-    }),
-    function("conv_transpose2d", transposed!("2"), "A transposed convolution over two dimensions.", |a| {
-        transposed(a, 2)
-    }),
-    function("conv_transpose3d", transposed!("3"), "A transposed convolution over three dimensions.", |a| {
-        transposed(a, 3)
-    }),
+    function(
+        "conv_transpose1d",
+        transposed!("1"),
+        "A transposed convolution over signals of one dimension.",
+        |a| transposed(a, 1),
+    ),
+    function(
+        "conv_transpose2d",
+        transposed!("2"),
+        "A transposed convolution over images of two dimensions.",
+        |a| transposed(a, 2),
+    ),
+    function(
+        "conv_transpose3d",
+        transposed!("3"),
+        "A transposed convolution over volumes of three dimensions.",
+        |a| transposed(a, 3),
+    ),
 ];
 
 fn transposed(a: &dyn Arguments, spatial: usize) -> Result<Reply> {

@@ -129,17 +129,30 @@ const DROPPED: &[&str] = &["(Tensor input, float p, bool train)"];
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    function("dropout", DROPPED, "Elements left out by chance.", |a| dropped(a, false, false)),
+    function(
+        "dropout",
+        DROPPED,
+        "Zeroes elements at random with probability `p`, and scales the others up, when training.",
+        |a| dropped(a, false, false),
+    ),
     function("dropout_", DROPPED, "`dropout` in place.", |a| dropped_in_place(a, false, false)),
-    function("feature_dropout", DROPPED, "Channels left out by chance.", |a| dropped(a, true, false)),
+    function(
+        "feature_dropout",
+        DROPPED,
+        "Zeroes whole channels at random with probability `p` when training.",
+        |a| dropped(a, true, false),
+    ),
     function("feature_dropout_", DROPPED, "`feature_dropout` in place.", |a| {
         dropped_in_place(a, true, false)
     }),
-    function("alpha_dropout", DROPPED, "Elements left out by chance; mean and variance stay.", |a| {
-        dropped(a, false, true)
-    }),
+    function(
+        "alpha_dropout",
+        DROPPED,
+        "Dropout that keeps mean and variance, for networks with SELU activations.",
+        |a| dropped(a, false, true),
+    ),
     function("alpha_dropout_", DROPPED, "`alpha_dropout` in place.", |a| dropped_in_place(a, false, true)),
-    shared("feature_alpha_dropout", DROPPED, "Channels left out by chance; mean and variance stay.", |a| {
+    shared("feature_alpha_dropout", DROPPED, "`alpha_dropout` of whole channels.", |a| {
         dropped(a, true, true)
     }),
     function("feature_alpha_dropout_", DROPPED, "`feature_alpha_dropout` in place.", |a| {

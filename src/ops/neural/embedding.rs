@@ -172,7 +172,7 @@ pub const ENTRIES: &[Entry] = &[function(
     &[
         "(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)",
     ],
-    "The rows of a table that indices name.",
+    "The rows of an embedding matrix at the given indices.",
     |a| {
         let padding = Some(a.int(2)?).filter(|&padding| padding >= 0);
         embedding(a.tensor(0)?, a.tensor(1)?, padding, a.boolean(3)).reply()

@@ -220,6 +220,6 @@ impl Op for StateSums {
 pub const ENTRIES: &[Entry] = &[inner(
     "label_states",
     &["(Tensor logarithms, Tensor skips)"],
-    "The logarithms of the probabilities of all ways along steps that end in a state.",
+    "The log-probabilities of all paths of a connectionist temporal classification up to each state.",
     |a| label_states(a.tensor(0)?, a.tensor(1)?).reply(),
 )];

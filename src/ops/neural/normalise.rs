@@ -383,7 +383,7 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled)",
         ],
-        "Every channel less its mean, over its deviation.",
+        "Normalizes every channel over a batch to mean zero and variance one, then scales and shifts it.",
         |a| {
             let affine = Affine { weight: a.optional_tensor(1), bias: a.optional_tensor(2) };
             let running = Running {
@@ -401,7 +401,7 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True)",
         ],
-        "The last dimensions less their mean, over their deviation.",
+        "Normalizes the last dimensions to mean zero and variance one, then scales and shifts them.",
         |a| {
             let affine = Affine { weight: a.optional_tensor(2), bias: a.optional_tensor(3) };
             layer_norm(a.tensor(0)?, &a.ints(1)?, affine, a.float(4)?).reply()
@@ -413,7 +413,7 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True)",
         ],
-        "Groups of channels less their mean, over their deviation.",
+        "Normalizes groups of channels to mean zero and variance one, then scales and shifts them.",
         |a| {
             let affine = Affine { weight: a.optional_tensor(2), bias: a.optional_tensor(3) };
             group_norm(a.tensor(0)?, a.int(1)?, affine, a.float(4)?).reply()
@@ -423,7 +423,7 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "rms_norm",
         &["(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None)"],
-        "The last dimensions over the root of their mean square.",
+        "Divides the last dimensions by their root mean square, then scales them.",
         |a| {
             let weight = a.optional_tensor(2);
             rms_norm(a.tensor(0)?, &a.ints(1)?, weight, a.optional_float(3)?).reply()

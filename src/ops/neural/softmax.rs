@@ -337,7 +337,7 @@ pub const OPERATORS: &[Operator] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("softmax", SOFTMAX, "Exponentials that add up to one along a dimension.", |a| {
+    both("softmax", SOFTMAX, "The softmax along a dimension: exponentials, scaled to sum up to one.", |a| {
         softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
     })
     .written(&OutPolicy::PLAIN.unknown("softmax").typed(Types::Same).out_as(|_| ".int_out"))
@@ -345,10 +345,10 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "_safe_softmax",
         SOFTMAX,
-        "`softmax`, which is zero where all elements are infinitely small.",
+        "The softmax along a dimension, zero where all elements are minus infinity.",
         |a| safe_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply(),
     ),
-    both("log_softmax", SOFTMAX, "The logarithm of `softmax`.", |a| {
+    both("log_softmax", SOFTMAX, "The logarithm of the softmax along a dimension.", |a| {
         log_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
     })
     .written(&OutPolicy::PLAIN.unknown("log_softmax").typed(Types::Same).out_as(|_| ".int_out"))
@@ -359,7 +359,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "logsumexp",
         &["(Tensor input, int[1] dim, bool keepdim=False, *, Tensor out=None)"],
-        "The logarithm of the sum of exponentials along some dimensions.",
+        "The logarithm of the sum of the exponentials along dimensions.",
         |a| logsumexp(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Logsumexp))

@@ -338,11 +338,11 @@ const OPERANDS: &[&str] = &["(Tensor|Number input, Tensor|Number other, *, Tenso
 const OPERANDS_IN_PLACE: &[&str] = &["(Tensor input, Tensor|Number other)"];
 
 elementwise2! {
-    add, add_: Plus, "The sum of two operands.";
-    sub, sub_: Sub { alpha: Scalar::Int(1) }, "The difference of two operands.";
-    mul, mul_: Mul, "The product of two operands.";
-    div, div_: Div, "The quotient of two operands.";
-    rsub, rsub_: Rsub { alpha: Scalar::Int(1) }, "The second operand less the first.";
+    add, add_: Plus, "`input + alpha * other`, element by element.";
+    sub, sub_: Sub { alpha: Scalar::Int(1) }, "`input - alpha * other`, element by element.";
+    mul, mul_: Mul, "The product of two tensors, element by element.";
+    div, div_: Div, "The quotient of two tensors, element by element, rounded as `rounding_mode` says.";
+    rsub, rsub_: Rsub { alpha: Scalar::Int(1) }, "`other - alpha * input`, element by element.";
 }
 
 /// What torch's dispatcher calls the operators that no entry names.
@@ -356,24 +356,32 @@ pub const OPERATORS: &[Operator] = &[
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "true_divide", "true_divide_", crate::ops::div, crate::ops::div_, "The quotient.", &OutPolicy::CALCULATED.refused_as("div")),
-    forms!(OPERANDS OPERANDS_IN_PLACE, "mul", "mul_", crate::ops::mul, crate::ops::mul_, "The product of two operands.", &OutPolicy::CALCULATED, receiver_in_own_order),
-    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "multiply", "multiply_", crate::ops::mul, crate::ops::mul_, "The product.", &OutPolicy::CALCULATED.refused_as("mul")),
+    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "true_divide", "true_divide_", crate::ops::div, crate::ops::div_, "The quotient of two tensors, never rounded: `div`.", &OutPolicy::CALCULATED.refused_as("div")),
+    forms!(OPERANDS OPERANDS_IN_PLACE, "mul", "mul_", crate::ops::mul, crate::ops::mul_, "The product of two tensors, element by element.", &OutPolicy::CALCULATED, receiver_in_own_order),
+    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "multiply", "multiply_", crate::ops::mul, crate::ops::mul_, "The product of two tensors, element by element: `mul`.", &OutPolicy::CALCULATED.refused_as("mul")),
 ];
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    inner("add_number", NUMBER, "The sum.", |a| ops::add(a.tensor(0)?, a.number(1)?).reply()),
-    inner("div_number", NUMBER, "The quotient.", |a| ops::div(a.tensor(0)?, a.number(1)?).reply()),
-    inner("sub_number", NUMBER, "The difference.", |a| ops::sub(a.tensor(0)?, a.number(1)?).reply()),
-    inner("mul_number", NUMBER, "The product.", |a| ops::mul(a.tensor(0)?, a.number(1)?).reply()),
+    inner("add_number", NUMBER, "The sum of a tensor and a number.", |a| {
+        ops::add(a.tensor(0)?, a.number(1)?).reply()
+    }),
+    inner("div_number", NUMBER, "The quotient of a tensor and a number.", |a| {
+        ops::div(a.tensor(0)?, a.number(1)?).reply()
+    }),
+    inner("sub_number", NUMBER, "The difference of a tensor and a number.", |a| {
+        ops::sub(a.tensor(0)?, a.number(1)?).reply()
+    }),
+    inner("mul_number", NUMBER, "The product of a tensor and a number.", |a| {
+        ops::mul(a.tensor(0)?, a.number(1)?).reply()
+    }),
     both(
         "add",
         &[
             "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
             "(Tensor|Number input, Number alpha, Tensor|Number other, *, Tensor out=None)|deprecated",
         ],
-        "The sum of `input` and `alpha * other`.",
+        "`input + alpha * other`, element by element.",
         add_call,
     )
     .written(&OutPolicy::ALIGNED)
@@ -387,7 +395,7 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
             "(Tensor|Number input, Number alpha, Tensor|Number other, *, Tensor out=None)|deprecated",
         ],
-        "The difference of `input` and `alpha * other`.",
+        "`input - alpha * other`, element by element.",
         sub_call,
     )
     .written(&OutPolicy::ALIGNED)
@@ -401,7 +409,7 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor|Number input, Tensor|Number other, *, Number alpha=1, Tensor out=None)",
             "(Tensor input, Number other, Number alpha=1)",
         ],
-        "The difference of `input` and `alpha * other`.",
+        "`input - alpha * other`, element by element: `sub`.",
         sub_call,
     )
     .written(&OutPolicy::ALIGNED.refused_as("sub")),
@@ -411,7 +419,7 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor input, Tensor|Number other, *, Number alpha=1)",
             "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
         ],
-        "Adds `alpha * other` in place.",
+        "`add` in place.",
         add_in_place,
     )
     .written(&CHANGED.unbatched_target(|_| UnbatchedTarget::Shape)),
@@ -421,7 +429,7 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor input, Tensor|Number other, *, Number alpha=1)",
             "(Tensor input, Number alpha, Tensor|Number other)|deprecated",
         ],
-        "Subtracts `alpha * other` in place.",
+        "`sub` in place.",
         sub_in_place,
     )
     .written(&CHANGED.unbatched_target(|_| UnbatchedTarget::Arithmetic)),
@@ -431,11 +439,11 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor input, Tensor|Number other, *, Number alpha=1)",
             "(Tensor input, Number other, Number alpha=1)",
         ],
-        "Subtracts `alpha * other` in place.",
+        "`sub` in place.",
         sub_in_place,
     )
     .written(&CHANGED),
-    function("rsub", REVERSED, "The difference of `other` and `alpha * input`.", |a| {
+    function("rsub", REVERSED, "`other - alpha * input`, element by element.", |a| {
         let (p, q) = pair(a)?;
         binary::apply(Rsub { alpha: a.number(2)? }, p, q).reply()
     })

@@ -333,7 +333,7 @@ pub const ENTRIES: &[Entry] = &[
             "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
         )]),
     method("addcdiv_", ADDED_IN_PLACE, "`addcdiv` in place.", |a| added_in_place(a, addcdiv_)),
-    both("lerp", LERP, "The way from `input` to `end`, as much of it as `weight` says.", |a| {
+    both("lerp", LERP, "The linear interpolation `input + weight * (end - input)`.", |a| {
         lerp(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).reply()
     })
     .written(&OutPolicy::ALIGNED.out_as(|given| given.named(3, ".Tensor_out", ".Scalar_out")))

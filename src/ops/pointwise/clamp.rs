@@ -372,19 +372,17 @@ const BOUND_ABOVE_IN_PLACE: &[&str] = &["(Tensor input, Tensor max)", "(Tensor i
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("clamp", CLAMPED, "Every element, or the bound that it lies beyond.", clamped)
+    both("clamp", CLAMPED, "Clamps every element to the range from `min` to `max`.", clamped)
         .written(&TWO_BOUNDS)
         .operators(&[
             ("ClampBackward0", "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"),
             ("ClampBackward1", "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"),
         ]),
-    both("clamp_", CLAMPED_IN_PLACE, "Moves elements beyond a bound to it.", clamped_in_place)
-        .written(&TWO_BOUNDS),
-    both("clip", CLAMPED, "Every element, or the bound that it lies beyond.", clamped)
+    both("clamp_", CLAMPED_IN_PLACE, "`clamp` in place.", clamped_in_place).written(&TWO_BOUNDS),
+    both("clip", CLAMPED, "Clamps every element to the range from `min` to `max`: `clamp`.", clamped)
         .written(&TWO_BOUNDS.refused_as("clamp")),
-    both("clip_", CLAMPED_IN_PLACE, "Moves elements beyond a bound to it.", clamped_in_place)
-        .written(&TWO_BOUNDS),
-    both("clamp_min", BOUND_BELOW, "Every element, or the bound that it lies below.", |a| {
+    both("clip_", CLAMPED_IN_PLACE, "`clamp` in place.", clamped_in_place).written(&TWO_BOUNDS),
+    both("clamp_min", BOUND_BELOW, "Clamps every element to at least `min`.", |a| {
         clamp_min(a.tensor(0)?, a.operand(1)?).reply()
     })
     .written(&ONE_BOUND)
@@ -394,11 +392,11 @@ pub const ENTRIES: &[Entry] = &[
         ("ClampMinBackward1", "clamp_min(Tensor self, Scalar min) -> Tensor"),
         ("ClampMinBackward1", "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"),
     ]),
-    both("clamp_min_", BOUND_BELOW_IN_PLACE, "Moves elements below a bound to it.", |a| {
+    both("clamp_min_", BOUND_BELOW_IN_PLACE, "`clamp_min` in place.", |a| {
         receiver(a, clamp_min_(a.tensor(0)?, a.operand(1)?))
     })
     .written(&ONE_BOUND),
-    both("clamp_max", BOUND_ABOVE, "Every element, or the bound that it lies above.", |a| {
+    both("clamp_max", BOUND_ABOVE, "Clamps every element to at most `max`.", |a| {
         clamp_max(a.tensor(0)?, a.operand(1)?).reply()
     })
     .written(&ONE_BOUND)
@@ -408,7 +406,7 @@ pub const ENTRIES: &[Entry] = &[
         ("ClampMaxBackward1", "clamp_max(Tensor self, Scalar max) -> Tensor"),
         ("ClampMaxBackward1", "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"),
     ]),
-    both("clamp_max_", BOUND_ABOVE_IN_PLACE, "Moves elements above a bound to it.", |a| {
+    both("clamp_max_", BOUND_ABOVE_IN_PLACE, "`clamp_max` in place.", |a| {
         receiver(a, clamp_max_(a.tensor(0)?, a.operand(1)?))
     })
     .written(&ONE_BOUND),

@@ -405,48 +405,48 @@ pub const OPERATORS: &[Operator] = &[
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    forms!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", eq, eq_, "Whether elements are equal.", &OutPolicy::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", ne, ne_, "Whether elements differ.", &OutPolicy::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", ne, ne_, "Whether elements differ.", &OutPolicy::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", lt, lt_, "Whether elements are less.", &OutPolicy::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "less", "less_", lt, lt_, "Whether elements are less.", &OutPolicy::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "le", "le_", le, le_, "Whether elements are not greater.", &OutPolicy::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", le, le_, "Whether elements are not greater.", &OutPolicy::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", gt, gt_, "Whether elements are greater.", &OutPolicy::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", gt, gt_, "Whether elements are greater.", &OutPolicy::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", ge, ge_, "Whether elements are not less.", &OutPolicy::COMPARED.overloaded()),
-    forms!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", ge, ge_, "Whether elements are not less.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "eq", "eq_", eq, eq_, "Whether `input == other`, element by element.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "ne", "ne_", ne, ne_, "Whether `input != other`, element by element.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "not_equal", "not_equal_", ne, ne_, "Whether `input != other`, element by element: `ne`.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "lt", "lt_", lt, lt_, "Whether `input < other`, element by element.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "less", "less_", lt, lt_, "Whether `input < other`, element by element: `lt`.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "le", "le_", le, le_, "Whether `input <= other`, element by element.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "less_equal", "less_equal_", le, le_, "Whether `input <= other`, element by element: `le`.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "gt", "gt_", gt, gt_, "Whether `input > other`, element by element.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "greater", "greater_", gt, gt_, "Whether `input > other`, element by element: `gt`.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "ge", "ge_", ge, ge_, "Whether `input >= other`, element by element.", &OutPolicy::COMPARED.overloaded()),
+    forms!(COMPARED COMPARED_IN_PLACE, "greater_equal", "greater_equal_", ge, ge_, "Whether `input >= other`, element by element: `ge`.", &OutPolicy::COMPARED.overloaded()),
 ];
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("isreal", ONE_OUT, "Whether elements have no imaginary part.", |a| of(a, isreal)),
-    both("isclose", NEAR, "Whether elements are nearly equal.", |a| {
+    both("isreal", ONE_OUT, "Whether each element is real: has no imaginary part.", |a| of(a, isreal)),
+    both("isclose", NEAR, "Whether elements are equal within a tolerance: abs(input - other) <= atol + rtol * abs(other).", |a| {
         isclose(a.tensor(0)?, a.tensor(1)?, near(a)?).reply()
     }),
     both(
         "allclose",
         &["(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool"],
-        "Whether all elements are nearly equal.",
+        "Whether all elements are equal within a tolerance.",
         |a| allclose(a.tensor(0)?, a.tensor(1)?, near(a)?).reply(),
     )
     .operators(&[("-", "allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool")]),
-    both("equal", &["(Tensor input, Tensor other) -> bool"], "Whether shapes and elements are equal.", |a| {
+    both("equal", &["(Tensor input, Tensor other) -> bool"], "Whether two tensors have the same size and elements.", |a| {
         equal(a.tensor(0)?, a.tensor(1)?).reply()
     })
     .operators(&[("-", "equal(Tensor self, Tensor other) -> bool")]),
-    both("isnan", &["(Tensor input)"], "Whether elements are not numbers.", |a| isnan(a.tensor(0)?).reply())
+    both("isnan", &["(Tensor input)"], "Whether each element is NaN.", |a| isnan(a.tensor(0)?).reply())
     .operators(&[("-", "isnan(Tensor self) -> Tensor")]),
-    both("isinf", &["(Tensor input)"], "Whether elements are infinite.", |a| isinf(a.tensor(0)?).reply())
+    both("isinf", &["(Tensor input)"], "Whether each element is infinite.", |a| isinf(a.tensor(0)?).reply())
     .operators(&[("-", "isinf(Tensor self) -> Tensor")]),
-    both("isfinite", &["(Tensor input)"], "Whether elements are finite numbers.", |a| {
+    both("isfinite", &["(Tensor input)"], "Whether each element is finite.", |a| {
         isfinite(a.tensor(0)?).reply()
     })
     .operators(&[("-", "isfinite(Tensor self) -> Tensor")]),
-    both("isposinf", ONE_OUT, "Whether elements are infinitely great.", |a| isposinf(a.tensor(0)?).reply())
+    both("isposinf", ONE_OUT, "Whether each element is positive infinity.", |a| isposinf(a.tensor(0)?).reply())
         .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Truth))
     .operators(&[("-", "isposinf(Tensor self) -> Tensor")]),
-    both("isneginf", ONE_OUT, "Whether elements are infinitely little.", |a| isneginf(a.tensor(0)?).reply())
+    both("isneginf", ONE_OUT, "Whether each element is negative infinity.", |a| isneginf(a.tensor(0)?).reply())
         .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Truth))
     .operators(&[("-", "isneginf(Tensor self) -> Tensor")]),
 ];

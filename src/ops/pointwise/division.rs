@@ -266,8 +266,8 @@ impl<const FLOOR: bool> Elementwise2 for Remainder<FLOOR> {
 }
 
 elementwise2! {
-    remainder, remainder_: Remainder::<true>, "What a division rounded down leaves over.";
-    fmod, fmod_: Remainder::<false>, "What a division rounded towards zero leaves over.";
+    remainder, remainder_: Remainder::<true>, "The remainder of the division rounded down, with the sign of the divisor.";
+    fmod, fmod_: Remainder::<false>, "The remainder of the division rounded towards zero, with the sign of the dividend.";
 }
 
 /// What torch's dispatcher calls the operators that no entry names.
@@ -284,7 +284,7 @@ pub const OPERATORS: &[Operator] = &[
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "floor_divide", "floor_divide_", floor_divide, floor_divide_, "The quotient rounded down.", &OutPolicy::ALIGNED.unknown("floor_divide").in_place_as(|_| ".Tensor")),
-    forms!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", crate::ops::fmod, crate::ops::fmod_, "What a division rounded towards zero leaves over.", &OutPolicy::ALIGNED.overloaded()),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", crate::ops::remainder, crate::ops::remainder_, "What a division rounded down leaves over.", &OutPolicy::ALIGNED.overloaded()),
+    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "floor_divide", "floor_divide_", floor_divide, floor_divide_, "The quotient of two tensors, rounded down.", &OutPolicy::ALIGNED.unknown("floor_divide").in_place_as(|_| ".Tensor")),
+    forms!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", crate::ops::fmod, crate::ops::fmod_, "The remainder of the division rounded towards zero, with the sign of the dividend.", &OutPolicy::ALIGNED.overloaded()),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", crate::ops::remainder, crate::ops::remainder_, "The remainder of the division rounded down, with the sign of the divisor.", &OutPolicy::ALIGNED.overloaded()),
 ];

@@ -338,15 +338,15 @@ impl Elementwise for Erfc {
 
 elementwise! {
     erf, erf_: Erf, "The error function of every element.";
-    erfc, erfc_: Erfc, "One less the error function of every element.";
+    erfc, erfc_: Erfc, "The complementary error function of every element: 1 - erf(x).";
     exp, exp_: Exp, "The exponential of every element.";
-    exp2, exp2_: Exp2, "Two to the power of every element.";
-    expm1, expm1_: Expm1, "The exponential of every element, less one.";
+    exp2, exp2_: Exp2, "Two raised to the power of every element.";
+    expm1, expm1_: Expm1, "The exponential of every element minus one, precise near zero.";
     log, log_: Log, "The natural logarithm of every element.";
-    log10, log10_: Log10, "The logarithm to base ten of every element.";
-    log1p, log1p_: Log1p, "The natural logarithm of every element plus one.";
-    log2, log2_: Log2, "The logarithm to base two of every element.";
-    reciprocal, reciprocal_: Reciprocal, "One divided by every element.";
-    rsqrt, rsqrt_: Rsqrt, "One divided by the square root of every element.";
+    log10, log10_: Log10, "The logarithm to base 10 of every element.";
+    log1p, log1p_: Log1p, "The natural logarithm of one plus every element, precise near zero.";
+    log2, log2_: Log2, "The logarithm to base 2 of every element.";
+    reciprocal, reciprocal_: Reciprocal, "The reciprocal of every element: 1 / x.";
+    rsqrt, rsqrt_: Rsqrt, "The reciprocal of the square root of every element.";
     sqrt, sqrt_: Sqrt, "The square root of every element.";
 }

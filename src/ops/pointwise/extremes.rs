@@ -156,30 +156,30 @@ fn first_passes<const MAX: bool>(a: &Value, b: &Value) -> Result<Tensor> {
 }
 
 elementwise2! {
-    maximum, maximum_: Extreme::<true>, "The greater of two operands.";
-    minimum, minimum_: Extreme::<false>, "The lesser of two operands.";
-    fmax, fmax_: NumberExtreme::<true>, "The greater of two operands, of which one may not be a number.";
-    fmin, fmin_: NumberExtreme::<false>, "The lesser of two operands, of which one may not be a number.";
+    maximum, maximum_: Extreme::<true>, "The maximum of two tensors, element by element; NaN if either is.";
+    minimum, minimum_: Extreme::<false>, "The minimum of two tensors, element by element; NaN if either is.";
+    fmax, fmax_: NumberExtreme::<true>, "The maximum of two tensors, element by element, ignoring a NaN.";
+    fmin, fmin_: NumberExtreme::<false>, "The minimum of two tensors, element by element, ignoring a NaN.";
 }
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("maximum", TENSORS, "The greater of two elements.", |a| {
+    both("maximum", TENSORS, "The maximum of two tensors, element by element; NaN if either is.", |a| {
         pair(a).and_then(|(p, q)| crate::ops::maximum(p, q).reply())
     })
     .written(&OutPolicy::ALIGNED)
     .operators(&[("MaximumBackward0", "maximum(Tensor self, Tensor other) -> Tensor")]),
-    both("minimum", TENSORS, "The lesser of two elements.", |a| {
+    both("minimum", TENSORS, "The minimum of two tensors, element by element; NaN if either is.", |a| {
         pair(a).and_then(|(p, q)| crate::ops::minimum(p, q).reply())
     })
     .written(&OutPolicy::ALIGNED)
     .operators(&[("MinimumBackward0", "minimum(Tensor self, Tensor other) -> Tensor")]),
-    both("fmax", TENSORS, "The greater of two elements, of which one may not be a number.", |a| {
+    both("fmax", TENSORS, "The maximum of two tensors, element by element, ignoring a NaN.", |a| {
         pair(a).and_then(|(p, q)| crate::ops::fmax(p, q).reply())
     })
     .written(&OutPolicy::ALIGNED)
     .operators(&[("FmaxBackward0", "fmax(Tensor self, Tensor other) -> Tensor")]),
-    both("fmin", TENSORS, "The lesser of two elements, of which one may not be a number.", |a| {
+    both("fmin", TENSORS, "The minimum of two tensors, element by element, ignoring a NaN.", |a| {
         pair(a).and_then(|(p, q)| crate::ops::fmin(p, q).reply())
     })
     .written(&OutPolicy::ALIGNED)

@@ -189,34 +189,43 @@ pub fn polygamma_(order: i64, x: &Tensor) -> Result<()> {
 const GAMMA: &[&str] = &["(Tensor input, int p, *, Tensor out=None)"];
 
 elementwise! {
-    digamma, digamma_: Digamma, "The derivative of the logarithm of the gamma function at every element.";
-    lgamma, lgamma_: Lgamma, "The logarithm of the magnitude of the gamma function.";
+    digamma, digamma_: Digamma, "The logarithmic derivative of the gamma function, element by element.";
+    lgamma, lgamma_: Lgamma, "The natural logarithm of the absolute value of the gamma function, element by element.";
 }
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("mvlgamma", GAMMA, "The logarithm of the gamma function of `p` dimensions.", |a| {
-        mvlgamma(a.tensor(0)?, a.int(1)?).reply()
-    })
+    both(
+        "mvlgamma",
+        GAMMA,
+        "The multivariate log-gamma function of dimension `p`, element by element.",
+        |a| mvlgamma(a.tensor(0)?, a.int(1)?).reply(),
+    )
     .written(&OutPolicy::PLAIN.typed(Types::Mvlgamma)),
     method("mvlgamma_", &["(Tensor input, int p)"], "`mvlgamma` in place.", |a| {
         receiver(a, mvlgamma_(a.tensor(0)?, a.int(1)?))
     }),
-    inner("special_multigammaln", GAMMA, "The logarithm of the gamma function of `p` dimensions.", |a| {
-        mvlgamma(a.tensor(0)?, a.int(1)?).reply()
-    })
+    inner(
+        "special_multigammaln",
+        GAMMA,
+        "The multivariate log-gamma function of dimension `p`, element by element.",
+        |a| mvlgamma(a.tensor(0)?, a.int(1)?).reply(),
+    )
     .written(&OutPolicy::PLAIN.refused_as("mvlgamma").typed(Types::Mvlgamma)),
     function(
         "polygamma",
         &["(int n, Tensor input, *, Tensor out=None)"],
-        "A derivative of the digamma function.",
+        "The n-th derivative of the digamma function, element by element.",
         |a| polygamma(a.int(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::ALIGNED)
     .operators(&[("PolygammaBackward0", "polygamma(int n, Tensor self) -> Tensor")]),
-    method("polygamma", &["(Tensor input, int n)"], "A derivative of the digamma function.", |a| {
-        polygamma(a.int(1)?, a.tensor(0)?).reply()
-    }),
+    method(
+        "polygamma",
+        &["(Tensor input, int n)"],
+        "The n-th derivative of the digamma function, element by element.",
+        |a| polygamma(a.int(1)?, a.tensor(0)?).reply(),
+    ),
     method("polygamma_", &["(Tensor input, int n)"], "`polygamma` in place.", |a| {
         receiver(a, polygamma_(a.int(1)?, a.tensor(0)?))
     }),

@@ -191,9 +191,9 @@ function! {
 }
 
 elementwise! {
-    acosh, acosh_: Acosh, "The number whose hyperbolic cosine every element is.";
-    asinh, asinh_: Asinh, "The number whose hyperbolic sine every element is.";
-    atanh, atanh_: Atanh, "The number whose hyperbolic tangent every element is.";
+    acosh, acosh_: Acosh, "The inverse hyperbolic cosine of every element.";
+    asinh, asinh_: Asinh, "The inverse hyperbolic sine of every element.";
+    atanh, atanh_: Atanh, "The inverse hyperbolic tangent of every element.";
     cosh, cosh_: Cosh, "The hyperbolic cosine of every element.";
     sinh, sinh_: Sinh, "The hyperbolic sine of every element.";
     tanh, tanh_: Tanh, "The hyperbolic tangent of every element.";
@@ -208,7 +208,7 @@ const FORMS: &[[Entry; 2]] = &[
         "arcsinh_",
         crate::ops::asinh,
         crate::ops::asinh_,
-        "The number whose hyperbolic sine every element is.",
+        "The inverse hyperbolic sine of every element: `asinh`.",
         &OutPolicy::ALIGNED.refused_as("asinh")
     ),
     one!(
@@ -216,7 +216,7 @@ const FORMS: &[[Entry; 2]] = &[
         "arccosh_",
         crate::ops::acosh,
         crate::ops::acosh_,
-        "The number whose hyperbolic cosine every element is.",
+        "The inverse hyperbolic cosine of every element: `acosh`.",
         &OutPolicy::ALIGNED.refused_as("acosh")
     ),
     one!(
@@ -224,7 +224,7 @@ const FORMS: &[[Entry; 2]] = &[
         "arctanh_",
         crate::ops::atanh,
         crate::ops::atanh_,
-        "The number whose hyperbolic tangent every element is.",
+        "The inverse hyperbolic tangent of every element: `atanh`.",
         &OutPolicy::ALIGNED.refused_as("atanh")
     ),
 ];

@@ -145,25 +145,20 @@ impl Elementwise2 for Zeta {
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    inner("special_zeta", MIXED, "The sum of powers of all numbers from `other` on.", |a| {
+    inner("special_zeta", MIXED, "The Hurwitz zeta function, element by element.", |a| {
         binary::apply(Zeta::default(), a.operand(0)?, a.operand(1)?).reply()
     })
     .written(&OutPolicy::ALIGNED),
-    inner("special_gammainc", TENSORS, "The gamma function's integral up to `other`, as a fraction.", lower)
+    inner("special_gammainc", TENSORS, "The regularized lower incomplete gamma function.", lower)
         .written(&OutPolicy::ALIGNED.refused_as("igamma")),
-    inner(
-        "special_gammaincc",
-        TENSORS,
-        "The gamma function's integral from `other` on, as a fraction.",
-        upper,
-    )
-    .written(&OutPolicy::ALIGNED.refused_as("igammac")),
-    both("igamma", TENSORS, "The gamma function's integral up to `other`, as a fraction.", lower)
+    inner("special_gammaincc", TENSORS, "The regularized upper incomplete gamma function.", upper)
+        .written(&OutPolicy::ALIGNED.refused_as("igammac")),
+    both("igamma", TENSORS, "The regularized lower incomplete gamma function: `special.gammainc`.", lower)
         .written(&OutPolicy::ALIGNED),
     method("igamma_", &["(Tensor input, Tensor other)"], "`igamma` in place.", |a| {
         receiver(a, binary::apply_in_place(Incomplete::<false>::default(), a.tensor(0)?, a.operand(1)?))
     }),
-    both("igammac", TENSORS, "The gamma function's integral from `other` on, as a fraction.", upper)
+    both("igammac", TENSORS, "The regularized upper incomplete gamma function: `special.gammaincc`.", upper)
         .written(&OutPolicy::ALIGNED),
     method("igammac_", &["(Tensor input, Tensor other)"], "`igammac` in place.", |a| {
         receiver(a, binary::apply_in_place(Incomplete::<true>::default(), a.tensor(0)?, a.operand(1)?))

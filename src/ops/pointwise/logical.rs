@@ -247,20 +247,20 @@ pub const OPERATORS: &[Operator] = &[
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    forms!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", and, and_, "Whether both elements hold.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), receiver_in_own_order),
-    forms!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", or, or_, "Whether either element holds.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), receiver_in_own_order),
-    forms!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", xor, xor_, "Whether one of two elements holds.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), receiver_in_own_order),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bits that both have.", &BITWISE),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bits that either has.", &BITWISE),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bits that one of two has.", &BITWISE),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "The bits moved up.", &SHIFTED),
-    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "The bits moved down.", &SHIFTED),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", and, and_, "The logical AND of two tensors; what is not zero is true.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), receiver_in_own_order),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", or, or_, "The logical OR of two tensors; what is not zero is true.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), receiver_in_own_order),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", xor, xor_, "The logical XOR of two tensors; what is not zero is true.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), receiver_in_own_order),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bitwise AND of two tensors of integers or truth values.", &BITWISE),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bitwise OR of two tensors of integers or truth values.", &BITWISE),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bitwise XOR of two tensors of integers or truth values.", &BITWISE),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "`input` shifted left by `other` bits.", &SHIFTED),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "`input` shifted right by `other` bits, with its sign.", &SHIFTED),
     one!(
         "logical_not",
         "logical_not_",
         not,
         not_,
-        "Whether elements do not hold.",
+        "The logical NOT of every element; what is not zero is true.",
         &OutPolicy::COMPARED,
         receiver_in_own_order
     ),
@@ -269,7 +269,7 @@ const FORMS: &[[Entry; 2]] = &[
         "bitwise_not_",
         bit_not,
         |x| unary::apply_in_place(BitNot, x),
-        "The bits turned round.",
+        "The bitwise NOT of every element.",
         &OutPolicy::ALIGNED.typed(Types::Found)
     ),
 ];

@@ -72,44 +72,96 @@ const POLYNOMIAL: &[&str] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    function!("airy_ai", bessel::airy, "Airy's function."),
-    function!("bessel_j0", bessel::j0, "Bessel's function of the first kind, of order zero."),
-    function!("bessel_j1", bessel::j1, "Bessel's function of the first kind, of order one."),
-    function!("bessel_y0", bessel::y0, "Bessel's function of the second kind, of order zero."),
-    function!("bessel_y1", bessel::y1, "Bessel's function of the second kind, of order one."),
+    function!("airy_ai", bessel::airy, "The Airy function Ai."),
+    function!("bessel_j0", bessel::j0, "The Bessel function of the first kind of order 0."),
+    function!("bessel_j1", bessel::j1, "The Bessel function of the first kind of order 1."),
+    function!("bessel_y0", bessel::y0, "The Bessel function of the second kind of order 0."),
+    function!("bessel_y1", bessel::y1, "The Bessel function of the second kind of order 1."),
     function!(
         "modified_bessel_i0",
         special::i0,
-        "Bessel's modified function of the first kind, of order zero."
+        "The modified Bessel function of the first kind of order 0."
     ),
     function!(
         "modified_bessel_i1",
         special::i1,
-        "Bessel's modified function of the first kind, of order one."
+        "The modified Bessel function of the first kind of order 1."
     ),
     function!(
         "modified_bessel_k0",
         bessel::k0,
-        "Bessel's modified function of the second kind, of order zero."
+        "The modified Bessel function of the second kind of order 0."
     ),
     function!(
         "modified_bessel_k1",
         bessel::k1,
-        "Bessel's modified function of the second kind, of order one."
+        "The modified Bessel function of the second kind of order 1."
     ),
-    function!("scaled_modified_bessel_k0", bessel::k0e, "`modified_bessel_k0` times the exponential."),
-    function!("scaled_modified_bessel_k1", bessel::k1e, "`modified_bessel_k1` times the exponential."),
-    function!("spherical_bessel_j0", bessel::spherical_j0, "Bessel's spherical function of order zero."),
-    polynomials!("chebyshev_polynomial_t", T, false, "Chebyshev's polynomials of the first kind."),
-    polynomials!("chebyshev_polynomial_u", U, false, "Chebyshev's polynomials of the second kind."),
-    polynomials!("chebyshev_polynomial_v", V, false, "Chebyshev's polynomials of the third kind."),
-    polynomials!("chebyshev_polynomial_w", W, false, "Chebyshev's polynomials of the fourth kind."),
-    polynomials!("shifted_chebyshev_polynomial_t", T, true, "`chebyshev_polynomial_t` of 2x - 1."),
-    polynomials!("shifted_chebyshev_polynomial_u", U, true, "`chebyshev_polynomial_u` of 2x - 1."),
-    polynomials!("shifted_chebyshev_polynomial_v", V, true, "`chebyshev_polynomial_v` of 2x - 1."),
-    polynomials!("shifted_chebyshev_polynomial_w", W, true, "`chebyshev_polynomial_w` of 2x - 1."),
-    polynomials!("hermite_polynomial_h", H, false, "Hermite's polynomials as physics has them."),
-    polynomials!("hermite_polynomial_he", He, false, "Hermite's polynomials as statistics has them."),
-    polynomials!("laguerre_polynomial_l", L, false, "Laguerre's polynomials."),
-    polynomials!("legendre_polynomial_p", P, false, "Legendre's polynomials."),
+    function!(
+        "scaled_modified_bessel_k0",
+        bessel::k0e,
+        "The modified Bessel function of the second kind of order 0, times exp(x)."
+    ),
+    function!(
+        "scaled_modified_bessel_k1",
+        bessel::k1e,
+        "The modified Bessel function of the second kind of order 1, times exp(x)."
+    ),
+    function!(
+        "spherical_bessel_j0",
+        bessel::spherical_j0,
+        "The spherical Bessel function of the first kind of order 0."
+    ),
+    polynomials!(
+        "chebyshev_polynomial_t",
+        T,
+        false,
+        "The Chebyshev polynomial of the first kind, of degree `n`."
+    ),
+    polynomials!(
+        "chebyshev_polynomial_u",
+        U,
+        false,
+        "The Chebyshev polynomial of the second kind, of degree `n`."
+    ),
+    polynomials!(
+        "chebyshev_polynomial_v",
+        V,
+        false,
+        "The Chebyshev polynomial of the third kind, of degree `n`."
+    ),
+    polynomials!(
+        "chebyshev_polynomial_w",
+        W,
+        false,
+        "The Chebyshev polynomial of the fourth kind, of degree `n`."
+    ),
+    polynomials!(
+        "shifted_chebyshev_polynomial_t",
+        T,
+        true,
+        "The shifted Chebyshev polynomial of the first kind: that of 2x - 1."
+    ),
+    polynomials!(
+        "shifted_chebyshev_polynomial_u",
+        U,
+        true,
+        "The shifted Chebyshev polynomial of the second kind: that of 2x - 1."
+    ),
+    polynomials!(
+        "shifted_chebyshev_polynomial_v",
+        V,
+        true,
+        "The shifted Chebyshev polynomial of the third kind: that of 2x - 1."
+    ),
+    polynomials!(
+        "shifted_chebyshev_polynomial_w",
+        W,
+        true,
+        "The shifted Chebyshev polynomial of the fourth kind: that of 2x - 1."
+    ),
+    polynomials!("hermite_polynomial_h", H, false, "The physicist's Hermite polynomial of degree `n`."),
+    polynomials!("hermite_polynomial_he", He, false, "The probabilist's Hermite polynomial of degree `n`."),
+    polynomials!("laguerre_polynomial_l", L, false, "The Laguerre polynomial of degree `n`."),
+    polynomials!("legendre_polynomial_p", P, false, "The Legendre polynomial of degree `n`."),
 ];

@@ -252,11 +252,11 @@ impl Elementwise2 for Copysign {
 }
 
 elementwise2! {
-    copysign, copysign_: Copysign, "The magnitude of the first operand with the sign of the second.";
-    hypot, hypot_: Hypot, "The hypotenuse of two legs.";
-    logaddexp, logaddexp_: LogAddExp::<false>, "The logarithm of the sum of the exponentials.";
-    logaddexp2, logaddexp2_: LogAddExp::<true>, "The logarithm to base two of the sum of powers of two.";
-    xlogy, xlogy_: Xlogy::<false>, "The first operand times the logarithm of the second.";
+    copysign, copysign_: Copysign, "The absolute value of `input` with the sign of `other`.";
+    hypot, hypot_: Hypot, "The hypotenuse of right triangles with these legs: sqrt(input² + other²).";
+    logaddexp, logaddexp_: LogAddExp::<false>, "log(exp(input) + exp(other)), without overflow.";
+    logaddexp2, logaddexp2_: LogAddExp::<true>, "log2(2^input + 2^other), without overflow.";
+    xlogy, xlogy_: Xlogy::<false>, "`input * log(other)`, and zero where `input` is zero.";
 }
 
 /// What torch's dispatcher calls the operators that no entry names.
@@ -275,24 +275,24 @@ pub const OPERATORS: &[Operator] = &[
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    forms!(TENSORS TENSORS_IN_PLACE, "hypot", "hypot_", ops::hypot, ops::hypot_, "The hypotenuse of two legs.", &OutPolicy::ALIGNED),
-    forms!(MIXED COMPARED_IN_PLACE, "xlogy", "xlogy_", ops::xlogy, ops::xlogy_, "The first operand times the logarithm of the second.", &OutPolicy::ALIGNED.out_as(|given| given.named(2, ".OutTensor", ".OutScalar_Other"))),
-    forms!(COMPARED COMPARED_IN_PLACE, "copysign", "copysign_", ops::copysign, ops::copysign_, "The magnitude of the first operand with the sign of the second.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape).out_as(|given| given.named(2, ".out", ".Scalar_out"))),
+    forms!(TENSORS TENSORS_IN_PLACE, "hypot", "hypot_", ops::hypot, ops::hypot_, "The hypotenuse of right triangles with these legs: sqrt(input² + other²).", &OutPolicy::ALIGNED),
+    forms!(MIXED COMPARED_IN_PLACE, "xlogy", "xlogy_", ops::xlogy, ops::xlogy_, "`input * log(other)`, and zero where `input` is zero.", &OutPolicy::ALIGNED.out_as(|given| given.named(2, ".OutTensor", ".OutScalar_Other"))),
+    forms!(COMPARED COMPARED_IN_PLACE, "copysign", "copysign_", ops::copysign, ops::copysign_, "The absolute value of `input` with the sign of `other`.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape).out_as(|given| given.named(2, ".out", ".Scalar_out"))),
 ];
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("logaddexp", TENSORS, "The logarithm of the sum of the exponentials.", |a| {
+    both("logaddexp", TENSORS, "log(exp(input) + exp(other)), without overflow.", |a| {
         ops::logaddexp(a.operand(0)?, a.operand(1)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
     .operators(&[("LogaddexpBackward0", "logaddexp(Tensor self, Tensor other) -> Tensor")]),
-    both("logaddexp2", TENSORS, "The logarithm to base two of the sum of powers of two.", |a| {
+    both("logaddexp2", TENSORS, "log2(2^input + 2^other), without overflow.", |a| {
         ops::logaddexp2(a.operand(0)?, a.operand(1)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
     .operators(&[("Logaddexp2Backward0", "logaddexp2(Tensor self, Tensor other) -> Tensor")]),
-    inner("special_xlog1py", MIXED, "The first operand times `log1p` of the second.", |a| {
+    inner("special_xlog1py", MIXED, "`input * log1p(other)`, and zero where `input` is zero.", |a| {
         binary::apply(Xlogy::<true>, a.operand(0)?, a.operand(1)?).reply()
     })
     .written(&OutPolicy::ALIGNED)

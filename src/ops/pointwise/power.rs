@@ -255,7 +255,7 @@ pub fn square_(x: &Tensor) -> Result<()> {
 const RAISED_IN_PLACE: &[&str] = &["(Tensor input, Tensor exponent)", "(Tensor input, Number exponent)"];
 
 elementwise2! {
-    pow, pow_: Pow::default(), "The first operand to the power of the second.";
+    pow, pow_: Pow::default(), "`input` raised to the power of `exponent`, element by element.";
 }
 
 /// What torch's dispatcher calls the operators that no entry names.
@@ -269,7 +269,7 @@ pub const OPERATORS: &[Operator] = &[
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    forms!(POWERS RAISED_IN_PLACE, "pow", "pow_", crate::ops::pow, crate::ops::pow_, "The first operand to the power of the second.", &OutPolicy::ALIGNED.overloaded().out_of_pairs()),
+    forms!(POWERS RAISED_IN_PLACE, "pow", "pow_", crate::ops::pow, crate::ops::pow_, "`input` raised to the power of `exponent`, element by element.", &OutPolicy::ALIGNED.overloaded().out_of_pairs()),
     one!(
         "square",
         "square_",

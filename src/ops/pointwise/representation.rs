@@ -336,8 +336,8 @@ const STEP_IN_PLACE: &[&str] = &["(Tensor input, Tensor values)"];
 const STEP: &[&str] = &["(Tensor input, Tensor values, *, Tensor out=None)"];
 
 elementwise2! {
-    ldexp, ldexp_: Ldexp { whole: false }, "The first operand times two to the power of the second.";
-    nextafter, nextafter_: Nextafter, "The number next to the first operand on the way to the second.";
+    ldexp, ldexp_: Ldexp { whole: false }, "`input * 2 ** other`, element by element.";
+    nextafter, nextafter_: Nextafter, "The next floating-point number after `input` towards `other`.";
 }
 
 /// What torch's dispatcher calls the operators that no entry names.
@@ -350,16 +350,16 @@ pub const OPERATORS: &[Operator] = &[
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    forms!(TENSORS TENSORS_IN_PLACE, "gcd", "gcd_", gcd, gcd_, "The greatest common divisor.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
-    forms!(TENSORS TENSORS_IN_PLACE, "lcm", "lcm_", lcm, lcm_, "The least common multiple.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
-    forms!(TENSORS TENSORS_IN_PLACE, "ldexp", "ldexp_", ops::ldexp, ops::ldexp_, "The elements times powers of two.", &OutPolicy::ALIGNED.typed(Types::Ldexp)),
-    forms!(TENSORS TENSORS_IN_PLACE, "nextafter", "nextafter_", ops::nextafter, ops::nextafter_, "The numbers next to others.", &OutPolicy::ALIGNED),
-    forms!(STEP STEP_IN_PLACE, "heaviside", "heaviside_", heaviside, heaviside_, "Zero below zero, one above, and a value there.", &OutPolicy::ALIGNED.unknown("heaviside").typed(Types::Heaviside)),
+    forms!(TENSORS TENSORS_IN_PLACE, "gcd", "gcd_", gcd, gcd_, "The greatest common divisor of two tensors of integers.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
+    forms!(TENSORS TENSORS_IN_PLACE, "lcm", "lcm_", lcm, lcm_, "The least common multiple of two tensors of integers.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
+    forms!(TENSORS TENSORS_IN_PLACE, "ldexp", "ldexp_", ops::ldexp, ops::ldexp_, "`input * 2 ** other`, element by element.", &OutPolicy::ALIGNED.typed(Types::Ldexp)),
+    forms!(TENSORS TENSORS_IN_PLACE, "nextafter", "nextafter_", ops::nextafter, ops::nextafter_, "The next floating-point number after `input` towards `other`.", &OutPolicy::ALIGNED),
+    forms!(STEP STEP_IN_PLACE, "heaviside", "heaviside_", heaviside, heaviside_, "The Heaviside step function: 0 below zero, 1 above, `values` at zero.", &OutPolicy::ALIGNED.unknown("heaviside").typed(Types::Heaviside)),
 ];
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("signbit", ONE_OUT, "Whether elements have a minus sign; zeros may have one.", |a| {
+    both("signbit", ONE_OUT, "Whether the sign bit of each element is set; that of -0.0 is.", |a| {
         signbit(a.tensor(0)?).reply()
     })
     .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Truth))
@@ -367,7 +367,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "frexp",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.frexp"],
-        "The mantissas and the exponents of the elements.",
+        "Decomposes every element into a mantissa and an exponent of two.",
         |a| {
             let elements = frexp(a.tensor(0)?)?;
             Ok(elements).named("frexp")

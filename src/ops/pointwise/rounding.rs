@@ -300,15 +300,15 @@ const ROUNDED: &[&str] =
 const ROUNDED_IN_PLACE: &[&str] = &["(Tensor input)", "(Tensor input, *, int decimals)"];
 
 elementwise! {
-    abs, abs_: Abs, "The magnitude of every element.", apart;
-    ceil, ceil_: Ceil, "Every element rounded up.";
-    floor, floor_: Floor, "Every element rounded down.";
-    frac, frac_: Frac, "What is behind the point of every element.";
-    neg, neg_: Neg, "Every element with its sign turned round.";
-    round, round_: Round, "Every element rounded to the nearest integer, halves to even ones.", apart;
-    sgn, sgn_: Sgn, "The sign of every element: -1, 0 or 1.";
+    abs, abs_: Abs, "The absolute value of every element.", apart;
+    ceil, ceil_: Ceil, "Every element rounded up to an integer.";
+    floor, floor_: Floor, "Every element rounded down to an integer.";
+    frac, frac_: Frac, "The fractional part of every element.";
+    neg, neg_: Neg, "The negative of every element.";
+    round, round_: Round, "Every element rounded to the nearest integer, halves to even, or to `decimals` places.", apart;
+    sgn, sgn_: Sgn, "The sign of every element: x / abs(x) of complex numbers, else -1, 0 or 1.";
     sign, sign_: Sign, "The sign of every element: -1, 0 or 1.";
-    trunc, trunc_: Trunc, "Every element without what is behind the point.";
+    trunc, trunc_: Trunc, "Every element truncated towards zero.";
 }
 
 /// What torch's dispatcher calls the operators that no entry names.
@@ -323,7 +323,7 @@ const FORMS: &[[Entry; 2]] = &[
         "abs_",
         crate::ops::abs,
         crate::ops::abs_,
-        "The magnitude of every element.",
+        "The absolute value of every element.",
         &OutPolicy::ALIGNED.typed(Types::FoundOfSame)
     ),
     one!(
@@ -331,7 +331,7 @@ const FORMS: &[[Entry; 2]] = &[
         "absolute_",
         crate::ops::abs,
         crate::ops::abs_,
-        "The magnitude of every element.",
+        "The absolute value of every element: `abs`.",
         &OutPolicy::ALIGNED.refused_as("abs").typed(Types::FoundOfSame)
     ),
     one!(
@@ -339,7 +339,7 @@ const FORMS: &[[Entry; 2]] = &[
         "negative_",
         crate::ops::neg,
         crate::ops::neg_,
-        "Every element with its sign turned round.",
+        "The negative of every element: `neg`.",
         &OutPolicy::ALIGNED.refused_as("neg").typed(Types::Found)
     ),
     one!(
@@ -347,28 +347,45 @@ const FORMS: &[[Entry; 2]] = &[
         "fix_",
         crate::ops::trunc,
         crate::ops::trunc_,
-        "Every element without what is behind the point.",
+        "Every element truncated towards zero: `trunc`.",
         &OutPolicy::ALIGNED.refused_as("trunc").typed(Types::Found)
     ),
 ];
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("div", DIVIDED, "The quotient of two operands, rounded if wanted.", divided)
-        .written(&OutPolicy::CALCULATED)
-        .operators(&[("=", "div.Scalar(Tensor self, Scalar other) -> Tensor")]),
-    method("div_", DIVIDED_IN_PLACE, "Divides in place.", divided_in_place).written(&OutPolicy::CALCULATED),
-    both("divide", DIVIDE, "The quotient of two operands, rounded if wanted.", divided)
-        .written(&OutPolicy::ALIGNED.refused_as("div")),
-    method("divide_", DIVIDE_IN_PLACE, "Divides in place.", divided_in_place).written(&OutPolicy::CALCULATED),
-    both("round", ROUNDED, "Every element rounded, halves to even ones.", rounded)
-        .written(&OutPolicy::ALIGNED.typed(Types::Found))
-        .operators(&[
-            ("RoundBackward0", "round(Tensor self) -> Tensor"),
-            ("RoundBackward1", "round.decimals(Tensor self, *, int decimals) -> Tensor"),
-        ]),
-    both("round_", ROUNDED_IN_PLACE, "Rounds every element, halves to even ones.", rounded_in_place),
-    both("positive", &["(Tensor input)"], "The tensor itself.", |a| positive(a.tensor(0)?).reply()),
+    both(
+        "div",
+        DIVIDED,
+        "The quotient of two tensors, element by element, rounded as `rounding_mode` says.",
+        divided,
+    )
+    .written(&OutPolicy::CALCULATED)
+    .operators(&[("=", "div.Scalar(Tensor self, Scalar other) -> Tensor")]),
+    method("div_", DIVIDED_IN_PLACE, "`div` in place.", divided_in_place).written(&OutPolicy::CALCULATED),
+    both(
+        "divide",
+        DIVIDE,
+        "The quotient of two tensors, element by element, rounded as `rounding_mode` says: `div`.",
+        divided,
+    )
+    .written(&OutPolicy::ALIGNED.refused_as("div")),
+    method("divide_", DIVIDE_IN_PLACE, "`div` in place.", divided_in_place).written(&OutPolicy::CALCULATED),
+    both(
+        "round",
+        ROUNDED,
+        "Every element rounded to the nearest integer, halves to even, or to `decimals` places.",
+        rounded,
+    )
+    .written(&OutPolicy::ALIGNED.typed(Types::Found))
+    .operators(&[
+        ("RoundBackward0", "round(Tensor self) -> Tensor"),
+        ("RoundBackward1", "round.decimals(Tensor self, *, int decimals) -> Tensor"),
+    ]),
+    both("round_", ROUNDED_IN_PLACE, "`round` in place.", rounded_in_place),
+    both("positive", &["(Tensor input)"], "The tensor itself; truth values are refused.", |a| {
+        positive(a.tensor(0)?).reply()
+    }),
 ];
 
 fn rounded(a: &dyn Arguments) -> Result<Reply> {

@@ -225,7 +225,7 @@ const MASKED: &[&str] =
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("masked_fill", MASKED, "The elements, and a value where the mask holds.", |a| {
+    both("masked_fill", MASKED, "A copy of `input` with `value` where the mask is true.", |a| {
         masked_fill(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).reply()
     })
     .operators(&[
@@ -235,7 +235,7 @@ pub const ENTRIES: &[Entry] = &[
     method(
         "where",
         &["(Tensor input, Tensor condition, Tensor other)", "(Tensor input, Tensor condition, Number other)"],
-        "The elements where the condition holds, others elsewhere.",
+        "Elements of `input` where the condition is true, and of `other` elsewhere.",
         chosen_method,
     )
     .operators(&[("WhereBackward0", "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")]),

@@ -308,16 +308,16 @@ const CLEANED_IN_PLACE: &[&str] =
 const LOGIT: &[&str] = &["(Tensor input, float? eps=None, *, Tensor out=None)"];
 
 elementwise! {
-    deg2rad, deg2rad_: Angle::<false>, "The angles in radians.";
-    erfinv, erfinv_: Erfinv, "The number whose error function every element is.";
-    i0, i0_: I0, "The modified Bessel function of the first kind of order zero.";
-    rad2deg, rad2deg_: Angle::<true>, "The angles in degrees.";
-    sinc, sinc_: Sinc, "The sine of every element times π, divided by that.";
+    deg2rad, deg2rad_: Angle::<false>, "Converts angles from degrees to radians.";
+    erfinv, erfinv_: Erfinv, "The inverse error function of every element.";
+    i0, i0_: I0, "The modified Bessel function of the first kind of order 0.";
+    rad2deg, rad2deg_: Angle::<true>, "Converts angles from radians to degrees.";
+    sinc, sinc_: Sinc, "The normalized sinc of every element: sin(πx) / (πx).";
 }
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("nan_to_num", CLEANED, "The elements, and numbers in place of what is none.", |a| {
+    both("nan_to_num", CLEANED, "Replaces NaN, positive and negative infinity by numbers.", |a| {
         unary::apply(cleaned(a)?, a.tensor(0)?).reply()
     })
     .written(&OutPolicy::ALIGNED.typed(Types::Cleaned))
@@ -328,7 +328,7 @@ pub const ENTRIES: &[Entry] = &[
     both("nan_to_num_", CLEANED_IN_PLACE, "`nan_to_num` in place.", |a| {
         receiver(a, unary::apply_in_place(cleaned(a)?, a.tensor(0)?))
     }),
-    both("logit", LOGIT, "The logarithm of the odds of every element.", |a| {
+    both("logit", LOGIT, "The logit of every element: log(x / (1 - x)).", |a| {
         unary::apply(Logit { eps: a.optional_float(1)? }, a.tensor(0)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
@@ -336,29 +336,35 @@ pub const ENTRIES: &[Entry] = &[
     both("logit_", &["(Tensor input, float? eps=None)"], "`logit` in place.", |a| {
         receiver(a, unary::apply_in_place(Logit { eps: a.optional_float(1)? }, a.tensor(0)?))
     }),
-    inner("special_entr", ONE_OUT, "The entropy of every element.", |a| {
+    inner("special_entr", ONE_OUT, "The entropy of every element: -x * log(x).", |a| {
         unary::apply(Entr, a.tensor(0)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
     .operators(&[("SpecialEntrBackward0", "special_entr(Tensor self) -> Tensor")]),
-    inner("special_erfcx", ONE_OUT, "The complementary error function, scaled.", |a| {
+    inner("special_erfcx", ONE_OUT, "The scaled complementary error function: exp(x²) * erfc(x).", |a| {
         unary::apply(Erfcx, a.tensor(0)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
     .operators(&[("SpecialErfcxBackward0", "special_erfcx(Tensor self) -> Tensor")]),
-    inner("special_i0e", ONE_OUT, "The modified Bessel function of order zero, scaled.", |a| {
-        unary::apply(I0e, a.tensor(0)?).reply()
-    })
+    inner(
+        "special_i0e",
+        ONE_OUT,
+        "The exponentially scaled modified Bessel function of the first kind of order 0.",
+        |a| unary::apply(I0e, a.tensor(0)?).reply(),
+    )
     .written(&OutPolicy::ALIGNED)
     .operators(&[("SpecialI0EBackward0", "special_i0e(Tensor self) -> Tensor")]),
-    inner("special_i1", ONE_OUT, "The modified Bessel function of order one.", |a| {
+    inner("special_i1", ONE_OUT, "The modified Bessel function of the first kind of order 1.", |a| {
         unary::apply(I1, a.tensor(0)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
     .operators(&[("SpecialI1Backward0", "special_i1(Tensor self) -> Tensor")]),
-    inner("special_i1e", ONE_OUT, "The modified Bessel function of order one, scaled.", |a| {
-        unary::apply(I1e, a.tensor(0)?).reply()
-    })
+    inner(
+        "special_i1e",
+        ONE_OUT,
+        "The exponentially scaled modified Bessel function of the first kind of order 1.",
+        |a| unary::apply(I1e, a.tensor(0)?).reply(),
+    )
     .written(&OutPolicy::ALIGNED)
     .operators(&[("SpecialI1EBackward0", "special_i1e(Tensor self) -> Tensor")]),
 ];

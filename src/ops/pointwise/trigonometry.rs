@@ -304,16 +304,16 @@ impl Elementwise2 for Atan2 {
 }
 
 elementwise! {
-    acos, acos_: Acos, "The angle whose cosine every element is.";
-    asin, asin_: Asin, "The angle whose sine every element is.";
-    atan, atan_: Atan, "The angle whose tangent every element is.";
+    acos, acos_: Acos, "The inverse cosine of every element, in radians.";
+    asin, asin_: Asin, "The inverse sine of every element, in radians.";
+    atan, atan_: Atan, "The inverse tangent of every element, in radians.";
     cos, cos_: Cos, "The cosine of every element.";
     sin, sin_: Sin, "The sine of every element.";
     tan, tan_: Tan, "The tangent of every element.";
 }
 
 elementwise2! {
-    atan2, atan2_: Atan2, "The angle of the points whose coordinates are the second and the first operand.";
+    atan2, atan2_: Atan2, "The angle in radians of the point (other, input), element by element.";
 }
 
 /// What torch's dispatcher calls the operators that no entry names.
@@ -323,14 +323,14 @@ pub const OPERATORS: &[Operator] = &[("Atan2Backward0", "atan2(Tensor self, Tens
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    forms!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", crate::ops::atan2, crate::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
-    forms!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", crate::ops::atan2, crate::ops::atan2_, "The angle of the points whose coordinates are `other` and `input`.", &OutPolicy::ALIGNED.refused_as("atan2").unbatched_target(|_| UnbatchedTarget::Shape)),
+    forms!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", crate::ops::atan2, crate::ops::atan2_, "The angle in radians of the point (other, input), element by element.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
+    forms!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", crate::ops::atan2, crate::ops::atan2_, "The angle in radians of the point (other, input), element by element: `atan2`.", &OutPolicy::ALIGNED.refused_as("atan2").unbatched_target(|_| UnbatchedTarget::Shape)),
     one!(
         "arcsin",
         "arcsin_",
         crate::ops::asin,
         crate::ops::asin_,
-        "The angle whose sine every element is.",
+        "The inverse sine of every element: `asin`.",
         &OutPolicy::ALIGNED.refused_as("asin")
     ),
     one!(
@@ -338,7 +338,7 @@ const FORMS: &[[Entry; 2]] = &[
         "arccos_",
         crate::ops::acos,
         crate::ops::acos_,
-        "The angle whose cosine every element is.",
+        "The inverse cosine of every element: `acos`.",
         &OutPolicy::ALIGNED.refused_as("acos")
     ),
     one!(
@@ -346,7 +346,7 @@ const FORMS: &[[Entry; 2]] = &[
         "arctan_",
         crate::ops::atan,
         crate::ops::atan_,
-        "The angle whose tangent every element is.",
+        "The inverse tangent of every element: `atan`.",
         &OutPolicy::ALIGNED.refused_as("atan")
     ),
 ];

@@ -214,12 +214,12 @@ pub const OPERATORS: &[Operator] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("argmax", PLACE, "The index of the greatest element.", |a| {
+    both("argmax", PLACE, "The index of the maximum of all elements, or of those along a dimension.", |a| {
         argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
     })
     .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
     .operators(&[("-", "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
-    both("argmin", PLACE, "The index of the least element.", |a| {
+    both("argmin", PLACE, "The index of the minimum of all elements, or of those along a dimension.", |a| {
         argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
     })
     .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))

@@ -306,36 +306,52 @@ const OVER: &[&str] = &["(Tensor input, int[1]? dim=(), bool keepdim=False, *, T
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("max", GREATEST, "The greatest element, or those along a dimension.", max_call)
-        .written(
-            &OutPolicy::ALIGNED
-                .refused_of_two_as("maximum")
-                .typed(Types::ExtremeOfAll)
-                .out_as(|given| extreme_call(given, ".dim_max")),
-        )
-        .operators(&[("MaxBackward1", "max(Tensor self) -> Tensor")]),
-    both("min", LEAST, "The least element, or those along a dimension.", min_call)
-        .written(
-            &OutPolicy::ALIGNED
-                .refused_of_two_as("minimum")
-                .typed(Types::ExtremeOfAll)
-                .out_as(|given| extreme_call(given, ".dim_min")),
-        )
-        .operators(&[("MinBackward1", "min(Tensor self) -> Tensor")]),
-    both("amax", OVER, "The greatest elements along some dimensions.", |a| {
-        amax(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply()
-    })
+    both(
+        "max",
+        GREATEST,
+        "The maximum of all elements or along a dimension, there with its index; or of two tensors.",
+        max_call,
+    )
+    .written(
+        &OutPolicy::ALIGNED
+            .refused_of_two_as("maximum")
+            .typed(Types::ExtremeOfAll)
+            .out_as(|given| extreme_call(given, ".dim_max")),
+    )
+    .operators(&[("MaxBackward1", "max(Tensor self) -> Tensor")]),
+    both(
+        "min",
+        LEAST,
+        "The minimum of all elements or along a dimension, there with its index; or of two tensors.",
+        min_call,
+    )
+    .written(
+        &OutPolicy::ALIGNED
+            .refused_of_two_as("minimum")
+            .typed(Types::ExtremeOfAll)
+            .out_as(|given| extreme_call(given, ".dim_min")),
+    )
+    .operators(&[("MinBackward1", "min(Tensor self) -> Tensor")]),
+    both(
+        "amax",
+        OVER,
+        "The maximum along dimensions; gradients are spread evenly over equal elements.",
+        |a| amax(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply(),
+    )
     .written(&OutPolicy::PLAIN.typed(Types::Extreme))
     .operators(&[("AmaxBackward0", "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")]),
-    both("amin", OVER, "The least elements along some dimensions.", |a| {
-        amin(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply()
-    })
+    both(
+        "amin",
+        OVER,
+        "The minimum along dimensions; gradients are spread evenly over equal elements.",
+        |a| amin(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply(),
+    )
     .written(&OutPolicy::PLAIN.typed(Types::Extreme))
     .operators(&[("AminBackward0", "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")]),
     both(
         "aminmax",
         &["(Tensor input, *, int? dim=None, bool keepdim=False, Tensor[] out=None) -> return_types.aminmax"],
-        "The least and the greatest element.",
+        "The minimum and the maximum, of all elements or along a dimension.",
         |a| {
             let dims: Vec<i64> = a.optional_int(1)?.into_iter().collect();
             let x = a.tensor(0)?;

@@ -104,12 +104,22 @@ macro_rules! middle {
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("median", middle!("median"), "The element in the middle.", |a| middle(a, "median", false))
-        .written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".dim_values"))
-        .operators(&[("MedianBackward0", "median(Tensor self) -> Tensor")]),
-    both("nanmedian", middle!("nanmedian"), "The number in the middle.", |a| middle(a, "nanmedian", true))
-        .written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".dim_values"))
-        .operators(&[("NanmedianBackward0", "nanmedian(Tensor self) -> Tensor")]),
+    both(
+        "median",
+        middle!("median"),
+        "The median of all elements, or along a dimension with its index.",
+        |a| middle(a, "median", false),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".dim_values"))
+    .operators(&[("MedianBackward0", "median(Tensor self) -> Tensor")]),
+    both(
+        "nanmedian",
+        middle!("nanmedian"),
+        "The median, ignoring NaN, of all elements, or along a dimension with its index.",
+        |a| middle(a, "nanmedian", true),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".dim_values"))
+    .operators(&[("NanmedianBackward0", "nanmedian(Tensor self) -> Tensor")]),
 ];
 
 fn middle(a: &dyn Arguments, class: &'static str, numbers_only: bool) -> Result<Reply> {

@@ -204,7 +204,7 @@ pub(crate) fn slope(x: &Tensor, norm: &Tensor, order: f64, dims: Option<&[i64]>)
 pub const ENTRIES: &[Entry] = &[inner(
     "norm",
     &["(Tensor input, float p, int dim, bool keepdim)"],
-    "The norms along a dimension.",
+    "The p-norm of all elements, or of those along dimensions.",
     |a| norm_along(a.tensor(0)?, a.float(1)?, a.int(2)?, a.boolean(3)).reply(),
 )
 .written(&OutPolicy::PLAIN.refused_as("linalg_vector_norm").typed(Types::Same))

@@ -279,22 +279,24 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "logcumsumexp",
         &["(Tensor input, int dim, *, Tensor out=None)"],
-        "The logarithms of running sums of exponentials.",
+        "The logarithm of the cumulative sum of the exponentials along a dimension.",
         |a| logcumsumexp(a.tensor(0)?, a.int(1)?).reply(),
     )
     .written(&OutPolicy::OF_FIRST.typed(Types::Running))
     .operators(&[("LogcumsumexpBackward0", "_logcumsumexp(Tensor self, int dim) -> Tensor")]),
-    both("nansum", SUMS, "The sum of what is a number.", |a| {
+    both("nansum", SUMS, "The sum, with NaN counted as zero.", |a| {
         nansum(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).reply()
     })
     .operators(&[(
         "NansumBackward0",
         "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     )]),
-    both("nanmean", SUMS, "The mean of what is a number.", |a| {
+    both("nanmean", SUMS, "The mean of the elements that are not NaN.", |a| {
         nanmean(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).reply()
     })
     .written(&OutPolicy::PLAIN.refused_as("nansum")),
-    both("trace", &["(Tensor input)"], "The sum of the diagonal.", |a| trace(a.tensor(0)?).reply())
-        .operators(&[("TraceBackward0", "trace(Tensor self) -> Tensor")]),
+    both("trace", &["(Tensor input)"], "The sum of the diagonal of a matrix.", |a| {
+        trace(a.tensor(0)?).reply()
+    })
+    .operators(&[("TraceBackward0", "trace(Tensor self) -> Tensor")]),
 ];

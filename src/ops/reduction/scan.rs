@@ -383,13 +383,13 @@ const SCAN_IN_PLACE: &[&str] = &["(Tensor input, int dim, *, dtype? dtype=None)"
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("cumsum", SCAN, "The sums of the elements up to each along a dimension.", |a| {
+    both("cumsum", SCAN, "The cumulative sum along a dimension.", |a| {
         cumsum(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
     })
     .written(&OutPolicy::OF_FIRST.exact().typed(Types::Any))
     .operators(&[("CumsumBackward0", "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")]),
     method("cumsum_", SCAN_IN_PLACE, "`cumsum` in place.", |a| scan_in_place(a, cumsum_)),
-    both("cumprod", SCAN, "The products of the elements up to each along a dimension.", |a| {
+    both("cumprod", SCAN, "The cumulative product along a dimension.", |a| {
         cumprod(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
     })
     .written(&OutPolicy::OF_FIRST.exact().typed(Types::Any))

@@ -74,20 +74,22 @@ const QUESTION: OutPolicy = OutPolicy::PLAIN
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("any", TRUTH, "Whether any element is not zero.", |a| truths(a, any)).written(&QUESTION).operators(
-        &[
+    both("any", TRUTH, "Whether any element is true, of all or along dimensions.", |a| truths(a, any))
+        .written(&QUESTION)
+        .operators(&[
             ("-", "any(Tensor self) -> Tensor"),
             ("-", "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"),
-        ],
-    ),
-    both("all", TRUTH, "Whether no element is zero.", |a| truths(a, all)).written(&QUESTION).operators(&[
-        ("-", "all(Tensor self) -> Tensor"),
-        ("-", "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"),
-    ]),
+        ]),
+    both("all", TRUTH, "Whether all elements are true, of all or along dimensions.", |a| truths(a, all))
+        .written(&QUESTION)
+        .operators(&[
+            ("-", "all(Tensor self) -> Tensor"),
+            ("-", "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"),
+        ]),
     both(
         "count_nonzero",
         &["(Tensor input, int? dim=None)", "(Tensor input, int[] dim)"],
-        "How many elements are not zero.",
+        "The number of elements that are not zero.",
         |a| {
             let dims = if a.given(1) { a.dims(1)? } else { None };
             count_nonzero(a.tensor(0)?, dims.as_deref()).reply()

@@ -117,7 +117,7 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor input, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor out=None)",
         ],
-        "Indices of the last dimension, as likely as their weights.",
+        "Samples indices of the last dimension in proportion to the weights that it holds.",
         |a| {
             let generator = a.generator(3);
             multinomial(a.tensor(0)?, a.int(1)?, a.boolean(2), generator.as_ref()).reply()

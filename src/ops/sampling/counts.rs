@@ -87,13 +87,13 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "poisson",
         &["(Tensor input, Generator? generator=None)"],
-        "Counts with the means that the tensor holds.",
+        "Samples from Poisson distributions with the given rates.",
         |a| poisson(a.tensor(0)?, a.generator(1).as_ref()).reply(),
     ),
     function(
         "binomial",
         &["(Tensor count, Tensor prob, Generator? generator=None)"],
-        "How many of so many happen, with the probabilities that a tensor holds.",
+        "Samples from binomial distributions with the given counts and probabilities.",
         |a| binomial(a.tensor(0)?, a.tensor(1)?, a.generator(2).as_ref()).reply(),
     ),
 ];

@@ -399,49 +399,49 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor input, *, Generator? generator=None, Tensor out=None)",
             "(Tensor input, float p, *, Generator? generator=None)",
         ],
-        "Ones with the probabilities that the tensor holds, or with one for all, else zeros.",
+        "Samples zeros and ones, one with the given probabilities.",
         bernoulli_call,
     ).written(&OutPolicy::OF_FIRST.shaped(Shape::Silent).typed(Types::Any).drawn(|_| true))
     .operators(&[("-", "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")]),
     method(
         "uniform_",
         &["(Tensor input, float from=0.0, float to=1.0, *, Generator? generator=None)"],
-        "Overwrites the elements with uniform numbers.",
+        "Fills the tensor with samples of a uniform distribution.",
         |a| overwrite_call(a, 3, &Distribution::Uniform { low: a.float(1)?, high: a.float(2)? }),
     )
     .operators(&[("-", "uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> Tensor(a!)")]),
     method(
         "normal_",
         &["(Tensor input, float mean=0.0, float std=1.0, *, Generator? generator=None)"],
-        "Overwrites the elements with normally distributed numbers.",
+        "Fills the tensor with samples of a normal distribution.",
         |a| overwrite_call(a, 3, &Distribution::Normal { mean: a.float(1)?, std: a.float(2)? }),
     )
     .operators(&[("-", "normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)")]),
     method(
         "exponential_",
         &["(Tensor input, float lambd=1.0, *, Generator? generator=None)"],
-        "Overwrites the elements with exponentially distributed numbers.",
+        "Fills the tensor with samples of an exponential distribution.",
         |a| overwrite_call(a, 2, &Distribution::Exponential { rate: a.float(1)? }),
     )
     .operators(&[("-", "exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) -> Tensor(a!)")]),
     method(
         "geometric_",
         &["(Tensor input, float p, *, Generator? generator=None)"],
-        "Overwrites the elements with how many trials the first success takes.",
+        "Fills the tensor with samples of a geometric distribution.",
         |a| overwrite_call(a, 2, &Distribution::Geometric { probability: a.float(1)? }),
     )
     .operators(&[("-", "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)")]),
     method(
         "cauchy_",
         &["(Tensor input, float median=0.0, float sigma=1.0, *, Generator? generator=None)"],
-        "Overwrites the elements with numbers of a Cauchy distribution.",
+        "Fills the tensor with samples of a Cauchy distribution.",
         |a| overwrite_call(a, 3, &Distribution::Cauchy { median: a.float(1)?, scale: a.float(2)? }),
     )
     .operators(&[("-", "cauchy_(Tensor(a!) self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor(a!)")]),
     method(
         "log_normal_",
         &["(Tensor input, float mean=1.0, float std=2.0, *, Generator? generator=None)"],
-        "Overwrites the elements with numbers whose logarithms are normally distributed.",
+        "Fills the tensor with samples of a log-normal distribution.",
         |a| overwrite_call(a, 3, &Distribution::LogNormal { mean: a.float(1)?, std: a.float(2)? }),
     )
     .operators(&[("-", "log_normal_(Tensor(a!) self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor(a!)")]),
@@ -451,7 +451,7 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor input, Tensor p, *, Generator? generator=None)",
             "(Tensor input, float p=0.5, *, Generator? generator=None)",
         ],
-        "Overwrites the elements with ones and zeros.",
+        "Fills the tensor with samples of a Bernoulli distribution.",
         |a| {
             if a.overload() == 1 {
                 return overwrite_call(a, 2, &Distribution::Bernoulli { probability: a.float(1)? });
@@ -472,7 +472,7 @@ pub const ENTRIES: &[Entry] = &[
             "(Tensor input, int from, int? to, *, Generator? generator=None)",
             "(Tensor input, int to, *, Generator? generator=None)",
         ],
-        "Overwrites the elements with integers from `from`, or zero, to before `to`, or as far as the type goes.",
+        "Fills the tensor with integers sampled uniformly from `from` to `to - 1`.",
         |a| match a.overload() {
             0 => overwrite_call(a, 1, &Distribution::Natural),
             1 => {
@@ -484,13 +484,13 @@ pub const ENTRIES: &[Entry] = &[
         },
     ).written(&OutPolicy::PLAIN.in_place_as(|given| ["", ".to", ".from"][given.count.min(2)]))
     .operators(&[("-", "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"), ("-", "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"), ("-", "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)")]),
-    function("get_rng_state", &["()"], "Where the generator for everybody stands, as bytes.", |_| {
+    function("get_rng_state", &["()"], "The state of the default random number generator, as a tensor of bytes.", |_| {
         Generator::process_wide().state().reply()
     }),
     function(
         "set_rng_state",
         &["(Tensor new_state) -> None"],
-        "Continues from where `get_rng_state` told that the generator for everybody stood.",
+        "Sets the state of the default random number generator.",
         |a| Generator::process_wide().set_state(a.tensor(0)?).reply(),
     ),
 ];

@@ -187,13 +187,13 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "unique_groups",
         &["(Tensor input, int? dim, bool neighbours)"],
-        "Different elements or slices, the group of each one, and how many each group has.",
+        "The unique elements or slices, the index of each in them, and how often each occurs.",
         |a| unique(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply(),
     ),
     inner(
         "places_among",
         &["(Tensor sorted_sequence, Tensor input, bool right, Tensor? sorter, bool out_int32)"],
-        "Where values belong among sorted ones.",
+        "The positions at which values would be inserted into sorted sequences.",
         |a| {
             let found = searchsorted(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.optional_tensor(3));
             match a.boolean(4) {

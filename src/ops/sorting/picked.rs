@@ -361,7 +361,7 @@ pub const OPERATORS: &[Operator] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("sort", SORT, "The elements in order along a dimension, and where they were.", |a| {
+    both("sort", SORT, "Sorts the elements along a dimension; returns them and their indices.", |a| {
         let (dim, descending) = order(a)?;
         let sort = if a.overload() == 0 { stable_sort } else { sort };
         sort(a.tensor(0)?, dim, descending).named("sort")
@@ -375,7 +375,7 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "msort",
         &["(Tensor input, *, Tensor out=None)"],
-        "The elements in order along the first dimension.",
+        "Sorts the elements along the first dimension.",
         |a| sort(a.tensor(0)?, 0, false).map(|(values, _)| values).reply(),
     ).written(&OutPolicy::OF_FIRST.refused_as("sort").typed(Types::Same)),
     both(
@@ -383,7 +383,7 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[] out=None) -> return_types.topk",
         ],
-        "The greatest or least elements along a dimension, and where they were.",
+        "The `k` largest or smallest elements along a dimension, and their indices.",
         |a| topk(a.tensor(0)?, a.int(1)?, a.int(2)?, a.boolean(3)).named("topk"),
     ).written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".values"))
     .operators(&[("TopkBackward0", "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)")]),
@@ -392,40 +392,40 @@ pub const ENTRIES: &[Entry] = &[
         &[
             "(Tensor input, int k, int dim=-1, bool keepdim=False, *, Tensor[] out=None) -> return_types.kthvalue",
         ],
-        "The k-th least element along a dimension, and where it was.",
+        "The k-th smallest element along a dimension, and its index.",
         |a| {
             kthvalue(a.tensor(0)?, a.int(1)?, a.int(2)?, a.boolean(3)).named("kthvalue")
         },
     ).written(&OutPolicy::PLAIN.typed(Types::Ranked).out_as(|_| ".values"))
     .operators(&[("KthvalueBackward0", "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")]),
-    both("mode", picked!("mode"), "The most frequent element along a dimension.", |a| {
+    both("mode", picked!("mode"), "The most frequent element along a dimension, and its index.", |a| {
         mode(a.tensor(0)?, a.int(1)?, a.boolean(2)).named("mode")
     }).written(&OutPolicy::PLAIN.typed(Types::Frequent).out_as(|_| ".values"))
     .operators(&[("ModeBackward0", "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")]),
     both(
         "cummax",
         &["(Tensor input, int dim, *, Tensor[] out=None) -> return_types.cummax"],
-        "The greatest elements so far.",
+        "The cumulative maximum along a dimension, and its indices.",
         |a| cummax(a.tensor(0)?, a.int(1)?).named("cummax"),
     ).written(&OutPolicy::PLAIN.typed(Types::Running))
     .operators(&[("CummaxBackward0", "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)")]),
     both(
         "cummin",
         &["(Tensor input, int dim, *, Tensor[] out=None) -> return_types.cummin"],
-        "The least elements so far.",
+        "The cumulative minimum along a dimension, and its indices.",
         |a| cummin(a.tensor(0)?, a.int(1)?).named("cummin"),
     ).written(&OutPolicy::PLAIN.typed(Types::Running))
     .operators(&[("CumminBackward0", "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)")]),
     function(
         "take_along_dim",
         &["(Tensor input, Tensor indices, int? dim=None, *, Tensor out=None)"],
-        "The elements of a dimension that indices name.",
+        "The elements at the given indices along a dimension, with broadcasting.",
         |a| take_along_dim(a.tensor(0)?, a.tensor(1)?, a.optional_int(2)?).reply(),
     ).written(&OutPolicy::APART.refused_as("gather").typed(Types::Same)),
     method(
         "take_along_dim",
         &["(Tensor input, Tensor indices, int? dim=None)"],
-        "The elements of a dimension that indices name.",
+        "The elements at the given indices along a dimension, with broadcasting.",
         |a| take_along_dim(a.tensor(0)?, a.tensor(1)?, a.optional_int(2)?).reply(),
     ),
 ];

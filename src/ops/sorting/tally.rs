@@ -112,14 +112,14 @@ pub const ENTRIES: &[Entry] = &[
     both(
         "bincount",
         &["(Tensor input, Tensor? weights=None, int minlength=0)"],
-        "How often every number is there.",
+        "The frequency of each value in a tensor of integers that are not negative.",
         |a| bincount(a.tensor(0)?, a.optional_tensor(1), a.int(2)?).reply(),
     )
     .operators(&[("-", "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor")]),
     inner(
         "histograms",
         &["(Tensor input, Tensor edges)"],
-        "How many elements of each row lie between neighbouring edges of its own.",
+        "The histogram of every row between edges of its own.",
         |a| histograms(a.tensor(0)?, a.tensor(1)?).reply(),
     ),
 ];

@@ -16,7 +16,7 @@ pub(in crate::functions) const TABLE: &[Function] = &[
         &[
             "(Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
         ],
-        "The windows of an image as columns.",
+        "Extracts sliding blocks of images as columns.",
         |a| unfold(a.tensor(0)?, &sliding(a, 1)?).answer(a.py()),
     )
     .operators(&[("Im2ColBackward0", "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")]),
@@ -25,14 +25,14 @@ pub(in crate::functions) const TABLE: &[Function] = &[
         &[
             "(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
         ],
-        "Columns added to where they came from.",
+        "Sums columns of sliding blocks into images.",
         |a| fold(a.tensor(0)?, two(a, 1)?, &sliding(a, 2)?).answer(a.py()),
     )
     .operators(&[("Col2ImBackward0", "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")]),
     inner(
         "upsample",
         &["(Tensor input, int[] output_size, str mode, bool align_corners=False, object scale_factors=None)"],
-        "The last dimensions in other sizes.",
+        "Resizes the last dimensions by interpolation.",
         upsampled,
     ),
 ];

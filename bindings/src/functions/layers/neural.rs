@@ -41,18 +41,25 @@ const LSTM: &[&str] = &[
 
 /// The entries.
 pub(in crate::functions) const TABLE: &[Function] = &[
-    inner("lstm", LSTM, "A layer of an LSTM along a sequence, if that is one operation.", |a| {
-        if in_mode() {
-            return ().answer(a.py());
-        }
-        let inputs = [0, 1, 2, 3, 4, 5, 6].map(|index| a.tensor(index));
-        let [x, to_gates, own, bias, own_bias, shown, memory] = inputs;
-        let found = lstm([x?, to_gates?, own?, bias?, own_bias?, shown?, memory?], a.boolean(7));
-        found.map(|found| found.map(|[all, shown, memory]| (all, shown, memory))).answer(a.py())
+    inner(
+        "lstm",
+        LSTM,
+        "A layer of a long short-term memory over a sequence, if it can be computed as one operation.",
+        |a| {
+            if in_mode() {
+                return ().answer(a.py());
+            }
+            let inputs = [0, 1, 2, 3, 4, 5, 6].map(|index| a.tensor(index));
+            let [x, to_gates, own, bias, own_bias, shown, memory] = inputs;
+            let found = lstm([x?, to_gates?, own?, bias?, own_bias?, shown?, memory?], a.boolean(7));
+            found.map(|found| found.map(|[all, shown, memory]| (all, shown, memory))).answer(a.py())
+        },
+    ),
+    function("conv1d", convolved!("1"), "A convolution over signals of one dimension.", |a| convolved(a, 1)),
+    function("conv2d", convolved!("2"), "A convolution over images of two dimensions.", |a| convolved(a, 2)),
+    function("conv3d", convolved!("3"), "A convolution over volumes of three dimensions.", |a| {
+        convolved(a, 3)
     }),
-    function("conv1d", convolved!("1"), "A convolution over one dimension.", |a| convolved(a, 1)),
-    function("conv2d", convolved!("2"), "A convolution over two dimensions.", |a| convolved(a, 2)),
-    function("conv3d", convolved!("3"), "A convolution over three dimensions.", |a| convolved(a, 3)),
 ];
 
 const ONE_SIDE_MORE: &std::ffi::CStr =

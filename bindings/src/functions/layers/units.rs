@@ -28,7 +28,7 @@ const FORMS: &[[Function; 2]] = &[units!(
     &["(Tensor input, *, str approximate=\"none\", Tensor out=None)"],
     "gelu",
     "gelu_",
-    "The elements times their normal distribution.",
+    "The Gaussian error linear unit: x times the standard normal distribution function of x.",
     gelu
 )];
 

@@ -209,14 +209,14 @@ pub const ENTRIES: &[Entry] = &[
     function(
         "constant_pad_nd",
         &["(Tensor input, int[] pad, Number value=0)"],
-        "The tensor with a number around it.",
+        "Pads the last dimensions with a constant.",
         |a| constant_pad(a.tensor(0)?, &a.ints(1)?, a.number(2)?).reply(),
     )
     .operators(&[(
         "ConstantPadNdBackward0",
         "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
     )]),
-    inner("reflection_pad", INNER, "The tensor with itself in mirrors around it.", |a| {
+    inner("reflection_pad", INNER, "Pads the last dimensions with a reflection of the input.", |a| {
         inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Reflection).reply()
     })
     .operators(&[
@@ -224,7 +224,7 @@ pub const ENTRIES: &[Entry] = &[
         ("ReflectionPad2DBackward0", "reflection_pad2d(Tensor self, int[4] padding) -> Tensor"),
         ("ReflectionPad3DBackward0", "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"),
     ]),
-    inner("replication_pad", INNER, "The tensor with its edges around it.", |a| {
+    inner("replication_pad", INNER, "Pads the last dimensions with a replication of the border.", |a| {
         inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Replication).reply()
     })
     .operators(&[

@@ -177,20 +177,23 @@ pub fn channel_shuffle(x: &Tensor, groups: i64) -> Result<Tensor> {
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    shared("channel_shuffle", &["(Tensor input, int groups)"], "Channels of groups in turn.", |a| {
-        channel_shuffle(a.tensor(0)?, a.int(1)?).reply()
-    }),
+    shared(
+        "channel_shuffle",
+        &["(Tensor input, int groups)"],
+        "Divides channels into groups and rearranges them so that the groups alternate.",
+        |a| channel_shuffle(a.tensor(0)?, a.int(1)?).reply(),
+    ),
     shared(
         "pixel_shuffle",
         &["(Tensor input, int upscale_factor)"],
-        "Channels as parts of larger images.",
+        "Rearranges channels into images that are `upscale_factor` times as large.",
         |a| pixel_shuffle(a.tensor(0)?, a.int(1)?).reply(),
     )
     .operators(&[("PixelShuffleBackward0", "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")]),
     shared(
         "pixel_unshuffle",
         &["(Tensor input, int downscale_factor)"],
-        "Parts of images as channels.",
+        "Rearranges the pixels of images into channels of smaller images: the inverse of `pixel_shuffle`.",
         |a| pixel_unshuffle(a.tensor(0)?, a.int(1)?).reply(),
     ),
 ];

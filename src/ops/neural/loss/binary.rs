@@ -275,7 +275,7 @@ fn of_parts(
 pub const ENTRIES: &[Entry] = &[function(
     "binary_cross_entropy_with_logits",
     &["(Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)"],
-    "The cross entropy of logits and probabilities.",
+    "The binary cross entropy of logits and target probabilities.",
     |a| {
         let (weight, positive) = (a.optional_tensor(2), a.optional_tensor(3));
         binary_cross_entropy_with_logits(a.tensor(0)?, a.tensor(1)?, weight, positive, reduction(a, 4)?)

@@ -137,7 +137,7 @@ pub const ENTRIES: &[Entry] = &[inner(
     &[
         "(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100, float label_smoothing=0.0)",
     ],
-    "The cross entropy of logits and classes, or their probabilities.",
+    "The cross entropy of logits and class indices or class probabilities.",
     |a| {
         let (weight, reduction, ignored) = (a.optional_tensor(2), reduction(a, 3)?, a.int(4)?);
         cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction, ignored, a.float(5)?).reply()

@@ -390,7 +390,7 @@ fn check_shapes(shape: &[usize], target: &[usize]) -> Result<()> {
 pub const ENTRIES: &[Entry] = &[inner(
     "nll_loss_nd",
     &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100)"],
-    "The negative log-likelihood of classes.",
+    "The negative log likelihood of class indices.",
     |a| {
         let weight = a.optional_tensor(2);
         nll_loss(a.tensor(0)?, a.tensor(1)?, weight, reduction(a, 3)?, a.int(4)?).reply()

@@ -206,7 +206,7 @@ pub fn binary_cross_entropy(
 pub const ENTRIES: &[Entry] = &[inner(
     "binary_cross_entropy",
     &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor out=None)"],
-    "The cross entropy of probabilities.",
+    "The binary cross entropy of probabilities and target probabilities.",
     |a| {
         let weight = a.optional_tensor(2);
         binary_cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction(a, 3)?).reply()

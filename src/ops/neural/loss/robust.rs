@@ -184,13 +184,16 @@ pub fn l1_loss(x: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tens
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    inner("l1_loss", &["(Tensor input, Tensor target, int reduction=1)"], "The absolute differences.", |a| {
-        l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).reply()
-    }),
+    inner(
+        "l1_loss",
+        &["(Tensor input, Tensor target, int reduction=1)"],
+        "The absolute error, averaged, summed or of each element.",
+        |a| l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).reply(),
+    ),
     inner(
         "smooth_l1_loss",
         &["(Tensor input, Tensor target, int reduction=1, float beta=1.0, *, Tensor out=None)"],
-        "Squared differences where they are small, absolute ones elsewhere.",
+        "The squared error below `beta`, divided by it, and the absolute error above.",
         |a| smooth_l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).reply(),
     )
     .operators(&[(
@@ -200,7 +203,7 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "huber_loss",
         &["(Tensor input, Tensor target, int reduction=1, float delta=1.0, *, Tensor out=None)"],
-        "Squared differences where they are small, absolute ones elsewhere.",
+        "The squared error below `delta`, and `delta` times the absolute error above.",
         |a| huber_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).reply(),
     )
     .operators(&[(

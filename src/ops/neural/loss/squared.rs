@@ -78,7 +78,7 @@ pub fn mse_loss(x: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Ten
 pub const ENTRIES: &[Entry] = &[inner(
     "mse_loss",
     &["(Tensor input, Tensor target, int reduction=1, *, Tensor out=None)"],
-    "The squared differences.",
+    "The squared error, averaged, summed or of each element.",
     |a| mse_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).reply(),
 )
 .operators(&[("MseLossBackward0", "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")])];

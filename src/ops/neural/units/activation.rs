@@ -125,13 +125,13 @@ impl Elementwise2 for SigmoidGradient {
 }
 
 elementwise! {
-    relu, relu_: Relu, "Every element, and zero in place of negative ones.", apart;
-    sigmoid, sigmoid_: Sigmoid, "The logistic function of every element.";
+    relu, relu_: Relu, "The rectified linear unit of every element: max(0, x).", apart;
+    sigmoid, sigmoid_: Sigmoid, "The logistic sigmoid of every element: 1 / (1 + exp(-x)).";
 }
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("relu", ONE, "Every element, and zero in place of negative ones.", |a| {
+    both("relu", ONE, "The rectified linear unit of every element: max(0, x).", |a| {
         ops::relu(a.tensor(0)?).reply()
     })
     .operators(&[("ReluBackward0", "relu(Tensor self) -> Tensor")]),

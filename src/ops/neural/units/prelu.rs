@@ -168,7 +168,7 @@ pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
 pub const ENTRIES: &[Entry] = &[both(
     "prelu",
     &["(Tensor input, Tensor weight)"],
-    "The elements, negative ones times a weight.",
+    "The leaky rectified linear unit with a learnable slope.",
     |a| prelu(a.tensor(0)?, a.tensor(1)?).reply(),
 )
 .operators(&[("PreluKernelBackward0", "_prelu_kernel(Tensor self, Tensor weight) -> Tensor")])];

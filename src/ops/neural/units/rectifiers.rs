@@ -320,14 +320,28 @@ pub const OPERATORS: &[Operator] = &[
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    units!(inner, SLOPE, "leaky_relu", "leaky_relu_", "The elements, negative ones scaled.", leaky_relu),
-    units!(inner, BOUNDS, "hardtanh", "hardtanh_", "The elements within bounds.", hardtanh),
+    units!(
+        inner,
+        SLOPE,
+        "leaky_relu",
+        "leaky_relu_",
+        "The leaky rectified linear unit: x above zero, `negative_slope * x` below.",
+        leaky_relu
+    ),
+    units!(
+        inner,
+        BOUNDS,
+        "hardtanh",
+        "hardtanh_",
+        "Every element clamped to the range from `min_val` to `max_val`.",
+        hardtanh
+    ),
     units!(
         function,
         THRESHOLD,
         "threshold",
         "threshold_",
-        "The elements above a threshold, else a value.",
+        "Every element above `threshold`, and `value` in place of others.",
         threshold
     ),
     units!(
@@ -335,7 +349,7 @@ const FORMS: &[[Entry; 2]] = &[
         ONE_OUT,
         "hardsigmoid",
         "hardsigmoid_",
-        "A straight line between 0 and 1.",
+        "The piecewise linear approximation of the sigmoid.",
         |_: &dyn Arguments| { Result::Ok(Hardsigmoid) }
     ),
     units!(
@@ -350,17 +364,22 @@ const FORMS: &[[Entry; 2]] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("hardshrink", SHRUNK, "The elements, those near zero made zero.", |a| {
+    both("hardshrink", SHRUNK, "Every element, and zero in place of those within `lambd` of zero.", |a| {
         unary::apply(Hardshrink { lambda: a.number(1)?.to_f64() }, a.tensor(0)?).reply()
     })
     .operators(&[("HardshrinkBackward0", "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")]),
-    inner("softshrink", SHRUNK, "The elements moved towards zero.", |a| {
-        let (x, lambda) = (a.tensor(0)?, a.number(1)?.to_f64());
-        if x.dtype().is_float() && lambda < 0.0 {
-            return Err(Error::SoftshrinkLambda { value: lambda, dtype: x.dtype() }.into());
-        }
-        unary::apply(Softshrink { lambda }, x).reply()
-    })
+    inner(
+        "softshrink",
+        SHRUNK,
+        "Every element moved towards zero by `lambd`, and zero in place of those within it.",
+        |a| {
+            let (x, lambda) = (a.tensor(0)?, a.number(1)?.to_f64());
+            if x.dtype().is_float() && lambda < 0.0 {
+                return Err(Error::SoftshrinkLambda { value: lambda, dtype: x.dtype() }.into());
+            }
+            unary::apply(Softshrink { lambda }, x).reply()
+        },
+    )
     .operators(&[("SoftshrinkBackward0", "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor")]),
 ];
 

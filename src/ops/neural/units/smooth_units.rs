@@ -372,18 +372,44 @@ pub const OPERATORS: &[Operator] = &[
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    units!(inner, ELU, "elu", "elu_", "The elements, negative ones bent to a bound.", elu),
-    units!(function, CELU, "celu", "celu_", "The elements, negative ones bent smoothly to a bound.", celu),
-    units!(function, ONE, "selu", "selu_", "`elu` with the factors that keep mean and variance.", selu),
-    units!(inner, ONE_OUT, "silu", "silu_", "The elements times `sigmoid` of them.", |_: &dyn Arguments| {
-        Result::Ok(Silu)
-    }),
+    units!(
+        inner,
+        ELU,
+        "elu",
+        "elu_",
+        "The exponential linear unit: x above zero, `alpha * (exp(x) - 1)` below.",
+        elu
+    ),
+    units!(
+        function,
+        CELU,
+        "celu",
+        "celu_",
+        "The continuously differentiable exponential linear unit: max(0, x) + min(0, alpha (exp(x / alpha) - 1)).",
+        celu
+    ),
+    units!(
+        function,
+        ONE,
+        "selu",
+        "selu_",
+        "The scaled exponential linear unit, which keeps mean and variance.",
+        selu
+    ),
+    units!(
+        inner,
+        ONE_OUT,
+        "silu",
+        "silu_",
+        "The sigmoid linear unit (swish): x * sigmoid(x).",
+        |_: &dyn Arguments| { Result::Ok(Silu) }
+    ),
     units!(
         inner,
         ONE_OUT,
         "mish",
         "mish_",
-        "The elements times the tangent of `softplus` of them.",
+        "The Mish activation: x * tanh(softplus(x)).",
         |_: &dyn Arguments| Result::Ok(Mish)
     ),
 ];
@@ -393,7 +419,7 @@ pub const ENTRIES: &[Entry] = &[
     inner(
         "softplus",
         &["(Tensor input, Number beta=1, Number threshold=20, *, Tensor out=None)"],
-        "A smooth form of `relu`.",
+        "The softplus of every element: log(1 + exp(beta * x)) / beta.",
         |a| {
             let (beta, threshold) = (a.number(1)?, a.number(2)?);
             unary::apply(Softplus::new(beta, threshold), a.tensor(0)?).reply()
@@ -403,7 +429,7 @@ pub const ENTRIES: &[Entry] = &[
         "SoftplusBackward0",
         "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     )]),
-    inner("log_sigmoid", ONE_OUT, "The logarithm of `sigmoid`.", |a| {
+    inner("log_sigmoid", ONE_OUT, "The logarithm of the sigmoid of every element.", |a| {
         unary::apply(LogSigmoid, a.tensor(0)?).reply()
     })
     .operators(&[(
