@@ -20,6 +20,8 @@ use crate::tensor::{Creation, Tensor};
 pub(crate) trait AnyOp: Send + Sync {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+    /// See `Op::plumbing`.
+    fn plumbing(&self) -> &'static str;
     /// The parameters that dispatch modes are shown.
     fn dispatch_attributes(&self, inputs: &[&Tensor]) -> Attributes;
     /// The number of outputs for these inputs.
@@ -51,6 +53,10 @@ pub(crate) trait AnyOp: Send + Sync {
 }
 
 impl<O: Op> AnyOp for O {
+    fn plumbing(&self) -> &'static str {
+        Op::plumbing(self)
+    }
+
     fn name(&self) -> &'static str {
         Op::name(self)
     }

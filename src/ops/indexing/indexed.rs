@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use crate::dispatch::batch;
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
 use crate::dispatch::in_place;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -148,6 +148,10 @@ impl Op for Indexed {
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         at.check(saved)?;
         one(apply_one(Indexed { indices: self.indices.clone() }, &[tangent(tangents)])?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::INDEX
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

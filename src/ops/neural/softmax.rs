@@ -8,7 +8,7 @@ use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both, function
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::default_dtype;
 use crate::dtype::DType;
@@ -100,6 +100,10 @@ impl Op for Softmax {
             true => sub(t, &total(&mul(&exp(&y)?, t)?, self.dim)?)?,
             false => softmax_gradient(t, &y, self.dim)?,
         })
+    }
+
+    fn plumbing(&self) -> &'static str {
+        if self.safe && !self.log { plumbing::GENERATED } else { plumbing::REDUCTION }
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -195,6 +199,10 @@ impl Op for SoftmaxGradient {
         joined(through_g, through_y)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(SoftmaxGradient { dim: self.dim + 1, ..*self })
     }
@@ -286,6 +294,10 @@ impl Op for LogSumExp {
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

@@ -12,7 +12,7 @@ use crate::kernels::interrupt;
 use crate::ops;
 use crate::ops::creation::create;
 use crate::ops::creation::{cast, copy};
-use crate::schema::signatures::{COMPARED, COMPARED_IN_PLACE, ONE_OUT};
+use crate::schema::signatures::{COMPARED, COMPARED_IN_PLACE, ONE, ONE_OUT};
 use crate::schema::{Arguments, Entry, IntoReply, Operator, OutPolicy, Types, both, forms, of};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
@@ -420,7 +420,7 @@ const FORMS: &[[Entry; 2]] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    both("isreal", ONE_OUT, "Whether each element is real: has no imaginary part.", |a| of(a, isreal)),
+    both("isreal", ONE, "Whether each element is real: has no imaginary part.", |a| of(a, isreal)),
     both("isclose", NEAR, "Whether elements are equal within a tolerance: abs(input - other) <= atol + rtol * abs(other).", |a| {
         isclose(a.tensor(0)?, a.tensor(1)?, near(a)?).reply()
     }),

@@ -4,7 +4,7 @@ use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
@@ -83,6 +83,10 @@ impl Op for ExtremeAlong {
         let picked = gather::gather(tangent(tangents), self.dim as i64, &self.index(saved, at)?)?;
         let picked = reshape::reshape_to(&picked, &self.over.shape(saved.1.shape()))?;
         Ok(smallvec![Some(picked), None])
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

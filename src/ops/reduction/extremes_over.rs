@@ -8,7 +8,7 @@ use crate::schema::{Arguments, Entry, IntoReply, OtherArguments, OutPolicy, Repl
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::fixed;
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
@@ -150,6 +150,10 @@ impl Op for Extreme {
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.over.sum(&mul(&self.shares(saved, at, false)?, tangent(tangents))?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

@@ -4,7 +4,7 @@ use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -62,6 +62,10 @@ impl Op for Middle {
         let (x, y) = (at.load(x)?, at.load(y)?);
         let over = Over::new(None, false, &x)?;
         one(over.sum(&mul(&extremes_over::shares(&over, &x, &y, false)?, tangent(tangents))?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::binary;
 use crate::dispatch::operand::Numbers;
 use crate::error::{Error, Result};
@@ -184,6 +184,10 @@ impl Op for Moments {
             outputs.push(Some(self.mean(t)?));
         }
         Ok(outputs)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        if self.with_mean { plumbing::GENERATED } else { plumbing::REDUCTION }
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

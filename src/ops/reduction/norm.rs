@@ -6,7 +6,7 @@ use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::fixed;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -131,6 +131,10 @@ impl Op for VectorNorm {
         }
         let slope = self.slope(&at.load(&saved[0])?, &at.load(&saved[1])?)?;
         one(self.over.sum(&complex::real_product(&slope, t)?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        if self.old { plumbing::GENERATED } else { plumbing::REDUCTION }
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

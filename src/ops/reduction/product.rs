@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch;
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
 use crate::dtype::{Bool, Complex, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;
@@ -127,6 +127,10 @@ impl Op for Prod {
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let conjugate = |x: &SavedTensor| conj(at.load(x)?);
         one(self.over.sum(&self.times_others(tangent(tangents), &conjugate(x)?, &conjugate(y)?)?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::direct::{Direct, Lies, Source, Target};
 use crate::dispatch::record::records;
 use crate::dtype::{Bool, DType, Element, Number, Ring};
@@ -272,6 +272,10 @@ impl Op for Sum {
         one(apply_one(Sum { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Sum { over: self.over.deeper(), dtype: self.dtype })
     }
@@ -362,6 +366,10 @@ impl Op for Mean {
 
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Mean { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

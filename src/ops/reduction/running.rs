@@ -9,7 +9,7 @@ use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
@@ -70,6 +70,10 @@ impl Op for Nansum {
         let x = at.load(saved)?;
         let numbers = where_(&compare::isnan(&x)?, 0.0, tangent(tangents))?;
         one(self.over.sum(&cast::to_dtype(&numbers, self.dtype)?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -257,6 +261,10 @@ impl Op for Logcumsumexp {
         let y = if y.dtype().is_complex() { y } else { finite(&y)? };
         let sums = scan::cumsum(&mul(tangent(tangents), &exp(&sub(&x, &most)?)?)?, self.dim as i64, None)?;
         one(mul(&sums, &exp(&sub(&most, &y)?)?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

@@ -9,7 +9,7 @@ use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::in_place;
 use crate::dtype::{Complex, DType, Element, Ring};
 use crate::error::{Error, Result};
@@ -164,6 +164,10 @@ impl Op for Cumsum {
         one(apply_one(self.clone(), &[tangent(tangents)])?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Cumsum { direction: self.direction.deeper(), ..*self })
     }
@@ -238,6 +242,10 @@ impl Op for Cumprod {
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let before = shift(&at.load(y)?, self.direction, 1.0)?;
         one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.direction)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

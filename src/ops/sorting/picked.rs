@@ -7,7 +7,7 @@ use crate::schema::{Arguments, Entry, IntoReply, Operator, OutPolicy, Types, bot
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::memory_order;
 use crate::dtype::{DType, Ordered};
 use crate::error::{Error, Result};
@@ -209,6 +209,10 @@ impl Op for Picked {
         let moved = gather::gather(tangent(tangents), self.dim as i64, &index)?;
         let settled = if ndim > 0 { self.settled(&moved, ndim)? } else { moved };
         Ok(smallvec![Some(settled), None])
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
