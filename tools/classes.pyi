@@ -410,6 +410,7 @@ def set_printoptions(
 
 _Row = tuple[_str, _str, _bool, _bool, _str | None]
 
+def _operators() -> list[tuple[_str, _str]]: ...
 def _signatures() -> list[tuple[_str, _str, list[tuple[list[_Row], _str]]]]: ...
 
 class RemovableHandle:

@@ -122,6 +122,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// The batching rule for `vmap`: all samples at once, by operations on the values.
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
 
+    /// The part of torch that it comes from, in the message of tensors whose mapping is over.
+    fn plumbing(&self) -> &'static str {
+        batch::plumbing::GENERATED
+    }
+
     /// Further parameters that dispatch modes are shown, under torch's names.
     fn dispatch_attributes(&self) -> Attributes {
         Attributes::new()

@@ -19,6 +19,8 @@ use crate::tensor::{Array, Creation, Tensor};
 pub(crate) trait AnyOp: Send + Sync {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+    /// See `Op::plumbing`.
+    fn plumbing(&self) -> &'static str;
     /// The parameters that dispatch modes are shown.
     fn dispatch_attributes(&self, inputs: &[&Tensor]) -> Attributes;
     /// The number of outputs for these inputs.
@@ -50,6 +52,10 @@ pub(crate) trait AnyOp: Send + Sync {
 }
 
 impl<O: Op> AnyOp for O {
+    fn plumbing(&self) -> &'static str {
+        Op::plumbing(self)
+    }
+
     fn name(&self) -> &'static str {
         Op::name(self)
     }

@@ -15,6 +15,8 @@
 use crate::dispatch::in_place;
 use crate::ops::creation::create;
 use crate::ops::pointwise::power;
+use crate::schema::signatures::{ONE, ONE_OUT};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, function, of, receiver};
 use smallvec::smallvec;
 
 use super::conjugate::{conj, imag, real};
@@ -351,3 +353,33 @@ pub(crate) fn refusal(other: Error) -> Box<Error> {
         other => other,
     })
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "complex",
+        &["(Tensor real, Tensor imag, *, Tensor out=None)"],
+        "Builds complex numbers from real and imaginary parts.",
+        |a| complex(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.once().typed(Types::Combined)),
+    function(
+        "polar",
+        &["(Tensor abs, Tensor angle, *, Tensor out=None)"],
+        "Builds complex numbers from absolute values and angles.",
+        |a| polar(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.once().typed(Types::Combined)),
+    both(
+        "conj_physical",
+        ONE_OUT,
+        "The complex conjugate of every element, computed into new memory.",
+        |a| of(a, conj_physical),
+    )
+    .written(&OutPolicy::ALIGNED.unknown("conj_physical").typed(Types::Found)),
+    both("conj_physical_", ONE, "Conjugates every element in place.", |a| {
+        receiver(a, conj_physical_(a.tensor(0)?))
+    }),
+    both("angle", ONE_OUT, "The angle of every element in radians.", |a| of(a, angle))
+        .written(&OutPolicy::ALIGNED),
+];

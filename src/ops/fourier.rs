@@ -1,6 +1,7 @@
 //! Fourier transforms over several dimensions: of complex numbers, of real ones to the half of the result
 //! that says all of it, and from such a half back.
 
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use super::conjugate::real;
@@ -368,4 +369,35 @@ pub fn half_fourier(x: &Tensor, dims: &[i64], scale: Scale, size: i64) -> Result
         Ok(size) if size > 0 && half == Some(size / 2 + 1) => apply_one(HalfFourier { plan, size }, &[x]),
         _ => Err(Error::FourierPoints { points: size }.into()),
     }
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "fft_c2c",
+        &["(Tensor input, int[] dim, int normalization, bool forward)"],
+        "The discrete Fourier transform of complex numbers.",
+        |a| fourier(a.tensor(0)?, &a.ints(1)?, scale(a, 2)?, a.boolean(3)).reply(),
+    ),
+    inner(
+        "fft_r2c",
+        &["(Tensor input, int[] dim, int normalization, bool onesided)"],
+        "The discrete Fourier transform of real numbers.",
+        |a| real_fourier(a.tensor(0)?, &a.ints(1)?, scale(a, 2)?, a.boolean(3)).reply(),
+    ),
+    inner(
+        "fft_c2r",
+        &["(Tensor input, int[] dim, int normalization, int last_dim_size)"],
+        "The inverse discrete Fourier transform whose result is real.",
+        |a| half_fourier(a.tensor(0)?, &a.ints(1)?, scale(a, 2)?, a.int(3)?).reply(),
+    ),
+];
+
+/// How a transform is scaled, from torch's number for it.
+fn scale(a: &dyn Arguments, index: usize) -> Result<Scale> {
+    Ok(match a.int(index)? {
+        0 => Scale::None,
+        1 => Scale::Root,
+        _ => Scale::Count,
+    })
 }

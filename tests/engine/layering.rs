@@ -16,7 +16,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kernels", &["error", "dtype", "shape", "storage", "sharing"]),
     ("tensor", &["error", "dtype", "shape", "sharing", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "sharing", "storage", "tensor", "origin"]),
-    ("dispatch", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "ops"]),
+    ("dispatch", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "ops", "schema"]),
+    ("schema", &["error", "dtype", "tensor", "dispatch", "ops"]),
     (
         "program",
         &[
@@ -32,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "ops",
         ],
     ),
-    ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "dispatch"]),
+    ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "dispatch", "schema"]),
     (
         "engine",
         &[

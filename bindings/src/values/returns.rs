@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple};
 use rushlight::Tensor;
 use rushlight::dtype::{DType, Scalar};
+use rushlight::schema::Reply;
 
 /// A result that Python can see.
 pub(crate) trait ToPython {
@@ -111,6 +112,22 @@ impl ToPython for &str {
 impl<T: ToPython> ToPython for Option<T> {
     fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         self.map_or_else(|| ().to_python(py), |value| value.to_python(py))
+    }
+}
+
+/// What the entry of an operation answers. An object that was given has to be looked up by whoever has the arguments.
+impl ToPython for Reply {
+    #[cold]
+    fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Reply::Nothing | Reply::Given(_) => ().to_python(py),
+            Reply::Tensor(tensor) => tensor.to_python(py),
+            Reply::Tensors(tensors) => tensors.to_python(py),
+            Reply::Named(class, elements) => Named { class, elements }.to_python(py),
+            Reply::Bool(value) => value.to_python(py),
+            Reply::Int(value) => value.to_python(py),
+            Reply::DType(dtype) => dtype.to_python(py),
+        }
     }
 }
 

@@ -29,8 +29,8 @@ use crate::tensor::{Array, Tensor};
 
 pub(crate) use numbers::{compute, compute_function};
 use numbers::{forward, overwrite, result_type};
-pub(crate) use operation::integers_of;
 pub use operation::{Elementwise, Integers, Keeps, OutputStrides};
+pub(crate) use operation::{node_of, policy_of};
 pub(crate) use slope::at_once;
 
 struct UnaryRule<E: Elementwise> {

@@ -7,6 +7,7 @@ use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
 use crate::ops::creation::create;
 use crate::ops::{div, mul};
+use crate::schema::OutPolicy;
 use crate::tensor::Tensor;
 
 /// Which tensor a derivative is computed from, and the node saves.
@@ -35,9 +36,18 @@ pub enum Integers {
     Only,
 }
 
-/// `INTEGERS` of an operation, for the table of all.
-pub(crate) const fn integers_of<E: Elementwise>(_op: &E) -> Integers {
-    E::INTEGERS
+/// How an operation writes to tensors that it is given.
+pub(crate) const fn policy_of<E: Elementwise>(_op: &E) -> &'static OutPolicy {
+    // Only what calculates with numbers of another type than its own converts them.
+    match E::INTEGERS {
+        Integers::Promote => &OutPolicy::ALIGNED,
+        _ => &OutPolicy::FOUND,
+    }
+}
+
+/// torch's name of the node of an operation.
+pub(crate) const fn node_of<E: Elementwise>(_op: &E) -> &'static str {
+    E::NODE
 }
 
 /// The strides of the result.

@@ -1,5 +1,6 @@
 //! Distances: norms of differences, of all elements or of every pair of rows.
 
+use crate::schema::{Entry, IntoReply, both, inner};
 use ndarray::ArrayView2;
 use smallvec::smallvec;
 
@@ -310,3 +311,24 @@ impl Op for EuclideanDistance {
         call.front(self.clone())
     }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "cdist",
+        &["(Tensor x1, Tensor x2, float p=2, int compute_mode=0)"],
+        "The p-norm distance between every pair of rows of two batches of vectors.",
+        |a| {
+            let products = match a.int(3)? {
+                0 => ByProducts::OfMany,
+                1 => ByProducts::Always,
+                _ => ByProducts::Never,
+            };
+            cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?, products).reply()
+        },
+    ),
+    both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The p-norm of `input - other`.", |a| {
+        dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).reply()
+    })
+    .operators(&[("=", "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")]),
+];

@@ -5,6 +5,7 @@ use crate::dispatch::apply;
 use crate::dispatch::view;
 use crate::ops::creation::create;
 use crate::ops::reduction::reduce;
+use crate::schema::{Entry, Operator, OutPolicy, UnbatchedTarget, both, receiver};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -403,3 +404,32 @@ pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
 pub fn zero_(x: &Tensor) -> Result<()> {
     overwrite(x, Scalar::Int(0), &[x], "ZeroBackward0")
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("ZeroBackward0", "zero(Tensor self) -> Tensor"),
+    ("torch::autograd::CopyBackwards", "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"),
+    (
+        "ToCopyBackward0",
+        "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+    ),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "fill_",
+        &["(Tensor input, Tensor value)", "(Tensor input, Number value)"],
+        "Sets every element to `value` in place.",
+        |a| receiver(a, fill_(a.tensor(0)?, a.operand(1)?)),
+    )
+    .written(&OutPolicy::PLAIN.overloaded().unbatched_target(|_| UnbatchedTarget::Rule("fill_")))
+    .operators(&[
+        ("-", "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"),
+        ("-", "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"),
+    ]),
+    both("zero_", &["(Tensor input)"], "Sets every element to zero in place.", |a| {
+        receiver(a, zero_(a.tensor(0)?))
+    })
+    .operators(&[("-", "zero_(Tensor(a!) self) -> Tensor(a!)")]),
+];

@@ -2,6 +2,8 @@
 
 use crate::dispatch::apply;
 use crate::ops::geometry::expand;
+use crate::schema::signatures::JOIN;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, function, joined};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Keepsake, Op, apply_one};
@@ -274,4 +276,77 @@ pub fn meshgrid(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tensor>> {
         expand::expand(&reshape::view(tensor, &line)?, &grid)
     };
     tensors.iter().enumerate().map(coordinate).collect()
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "cat",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Concatenates tensors along a dimension.",
+        cat_call,
+    )
+    .written(&OutPolicy::JOINED)
+    .operators(&[("CatBackward0", "cat(Tensor[] tensors, int dim=0) -> Tensor")]),
+    function(
+        "concat",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Concatenates tensors along a dimension: `cat`.",
+        cat_call,
+    )
+    .written(&OutPolicy::JOINED.refused_as("cat")),
+    function(
+        "concatenate",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Concatenates tensors along a dimension: `cat`.",
+        cat_call,
+    )
+    .written(&OutPolicy::JOINED.refused_as("cat")),
+    function(
+        "stack",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Stacks tensors along a new dimension.",
+        |a| {
+            let dim = a.int(1)?;
+            joined(a, |tensors| stack(tensors, dim))
+        },
+    )
+    .written(&OutPolicy::JOINED)
+    .operators(&[("StackBackward0", "stack(Tensor[] tensors, int dim=0) -> Tensor")]),
+    function(
+        "hstack",
+        JOIN,
+        "Stacks tensors horizontally, along the second dimension, or the first of one-dimensional ones.",
+        |a| joined(a, hstack),
+    )
+    .written(&OutPolicy::JOINED.refused_as("cat")),
+    function("vstack", JOIN, "Stacks tensors vertically, along the first dimension.", |a| joined(a, vstack))
+        .written(&OutPolicy::JOINED.refused_as("cat")),
+    function("row_stack", JOIN, "Stacks tensors vertically: `vstack`.", |a| joined(a, vstack))
+        .written(&OutPolicy::JOINED.refused_as("cat")),
+    function(
+        "meshgrid",
+        &[
+            "(Tensor[] tensors) -> tuple[Tensor, ...]",
+            "(Tensor[] tensors, *, str indexing) -> tuple[Tensor, ...]",
+        ],
+        "Grids of coordinates from one-dimensional tensors.",
+        meshgrid_call,
+    ),
+    function("atleast_1d", &["(Tensor input)"], "A view of the tensor with at least one dimension.", |a| {
+        atleast_1d(a.tensor(0)?).reply()
+    }),
+    function("atleast_2d", &["(Tensor input)"], "A view of the tensor with at least two dimensions.", |a| {
+        atleast_2d(a.tensor(0)?).reply()
+    }),
+];
+
+fn cat_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let dim = arguments.int(1)?;
+    joined(arguments, |tensors| cat(tensors, dim))
+}
+
+fn meshgrid_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let indexing = if arguments.overload() == 0 { None } else { Some(arguments.text(1)?) };
+    joined(arguments, |tensors| meshgrid(tensors, indexing.as_deref().unwrap_or("ij")))
 }

@@ -1,5 +1,7 @@
 //! The same elements in the same order in another shape.
 
+use crate::schema::signatures::TENSORS_IN_PLACE;
+use crate::schema::{Entry, IntoReply, Operator, both, method};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
@@ -222,3 +224,42 @@ pub fn ravel(x: &Tensor) -> Result<Tensor> {
 pub fn alias(x: &Tensor) -> Result<Tensor> {
     apply(Reshape { name: ALIAS, along: Along::Nothing }, x, (*x.layout()).clone())
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("AliasBackward0", "alias(Tensor(a) self) -> Tensor(a)"),
+    ("ReshapeAliasBackward0", "_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> Tensor(a)"),
+    ("UnsafeViewBackward0", "_unsafe_view(Tensor self, int[] size) -> Tensor"),
+    ("ViewBackward0", "view(Tensor(a) self, int[] size) -> Tensor(a)"),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    method("view_as", TENSORS_IN_PLACE, "A view in the shape of another tensor.", |a| {
+        view_as(a.tensor(0)?, a.tensor(1)?).reply()
+    }),
+    both(
+        "reshape",
+        &["(Tensor input, int[] shape)"],
+        "The tensor in another shape: a view if its strides allow it, else a copy.",
+        |a| reshape(a.tensor(0)?, &a.ints(1)?).reply(),
+    ),
+    method("reshape_as", TENSORS_IN_PLACE, "The tensor in the shape of another tensor.", |a| {
+        reshape_as(a.tensor(0)?, a.tensor(1)?).reply()
+    }),
+    both(
+        "flatten",
+        &["(Tensor input, int start_dim=0, int end_dim=-1)"],
+        "Flattens the dimensions from `start_dim` to `end_dim` into one.",
+        |a| flatten(a.tensor(0)?, a.int(1)?, a.int(2)?).reply(),
+    ),
+    both(
+        "unflatten",
+        &["(Tensor input, int dim, int[] sizes)"],
+        "Expands one dimension into several.",
+        |a| unflatten(a.tensor(0)?, a.int(1)?, &a.ints(2)?).reply(),
+    ),
+    both("ravel", &["(Tensor input)"], "The tensor flattened to one dimension.", |a| {
+        ravel(a.tensor(0)?).reply()
+    }),
+];

@@ -1,6 +1,8 @@
 //! A tensor as several views of it at once.
 
 use crate::dispatch;
+use crate::dtype::DType;
+use crate::schema::{Arguments, Entry, IntoReply, Reply, both, function, method};
 use std::sync::Arc;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, tangent};
@@ -237,4 +239,135 @@ pub fn tensor_split(x: &Tensor, sections: Sections<'_>, dim: i64) -> Result<Vec<
             starts.zip(ends).map(|(start, end)| part(start, end)).collect()
         }
     }
+}
+
+const SPLIT: &str =
+    "Splits the tensor along a dimension into chunks of a size, or of the given sizes, as views.";
+
+const SIDES: &[&str] = &[
+    "(Tensor input, int sections) -> tuple[Tensor, ...]",
+    "(Tensor input, int[] indices) -> tuple[Tensor, ...]",
+];
+
+const SECTIONS: &[&str] = &[
+    "(Tensor input, int sections, int dim=0) -> tuple[Tensor, ...]",
+    "(Tensor input, int[] indices, int dim=0) -> tuple[Tensor, ...]",
+    "(Tensor input, Tensor tensor_indices_or_sections, int dim=0) -> tuple[Tensor, ...]",
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "unbind",
+        &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"],
+        "Removes a dimension: a tuple of the slices along it, as views.",
+        |a| unbind(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .operators(&[("UnbindBackward0", "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")]),
+    function(
+        "split",
+        &[
+            "(Tensor tensor, int split_size_or_sections, int dim=0) -> tuple[Tensor, ...]",
+            "(Tensor tensor, int[] split_size_or_sections, int dim=0) -> tuple[Tensor, ...]",
+        ],
+        SPLIT,
+        split_,
+    )
+    .operators(&[(
+        "SplitBackward0",
+        "split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
+    )]),
+    method(
+        "split",
+        &[
+            "(Tensor input, int split_size, int dim=0) -> tuple[Tensor, ...]",
+            "(Tensor input, int[] split_size, int dim=0) -> tuple[Tensor, ...]",
+        ],
+        SPLIT,
+        split_,
+    ),
+    both(
+        "split_with_sizes",
+        &["(Tensor input, int[] split_sizes, int dim=0) -> tuple[Tensor, ...]"],
+        "Splits the tensor along a dimension into chunks of the given sizes, as views.",
+        |a| split_with_sizes(a.tensor(0)?, &a.ints(1)?, a.int(2)?).reply(),
+    )
+    .operators(&[(
+        "SplitWithSizesBackward0",
+        "split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
+    )]),
+    both(
+        "chunk",
+        &["(Tensor input, int chunks, int dim=0) -> tuple[Tensor, ...]"],
+        "Splits the tensor along a dimension into at most `chunks` parts of equal size, as views.",
+        |a| chunk(a.tensor(0)?, a.int(1)?, a.int(2)?).reply(),
+    ),
+    both(
+        "hsplit",
+        SIDES,
+        "Splits the tensor horizontally: along the second dimension, or the first of a one-dimensional one.",
+        |a| {
+            let dim = if a.tensor(0)?.ndim() == 1 { 0 } else { 1 };
+            sides(a, "hsplit", 1, dim)
+        },
+    ),
+    both("vsplit", SIDES, "Splits the tensor vertically: along the first dimension.", |a| {
+        sides(a, "vsplit", 2, 0)
+    }),
+    both("dsplit", SIDES, "Splits the tensor depthwise: along the third dimension.", |a| {
+        sides(a, "dsplit", 3, 2)
+    }),
+    both(
+        "tensor_split",
+        SECTIONS,
+        "Splits the tensor along a dimension into a number of parts or at indices, as views.",
+        tensor_split_call,
+    ),
+];
+
+fn split_(arguments: &dyn Arguments) -> Result<Reply> {
+    let (x, dim) = (arguments.tensor(0)?, arguments.int(2)?);
+    match arguments.overload() {
+        0 => split(x, arguments.int(1)?, dim),
+        _ => split_with_sizes(x, &arguments.ints(1)?, dim),
+    }
+    .reply()
+}
+
+/// Parts of a dimension, of one size or between indices.
+fn sides(a: &dyn Arguments, operation: &'static str, least: usize, dim: usize) -> Result<Reply> {
+    let x = a.tensor(0)?;
+    if x.ndim() < least {
+        return Err(Error::SplitRank { operation, least, ndim: x.ndim() }.into());
+    }
+    if a.overload() == 1 {
+        return tensor_split(x, Sections::Indices(&a.ints(1)?), dim as i64).reply();
+    }
+    let (sections, size) = (a.int(1)?, x.layout().shape()[dim]);
+    if sections <= 0 || size as i64 % sections != 0 {
+        return Err(Error::SplitUneven { operation, dim, size, sections }.into());
+    }
+    tensor_split(x, Sections::Count(sections), dim as i64).reply()
+}
+
+fn tensor_split_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let (x, dim) = (arguments.tensor(0)?, arguments.int(2)?);
+    match arguments.overload() {
+        0 => tensor_split(x, Sections::Count(arguments.int(1)?), dim),
+        1 => tensor_split(x, Sections::Indices(&arguments.ints(1)?), dim),
+        _ => {
+            let sections = arguments.tensor(1)?;
+            if sections.dtype() != DType::Int64 {
+                return Err(Error::SectionsDType { dtype: sections.dtype() }.into());
+            }
+            if sections.ndim() > 1 {
+                return Err(Error::SectionsRank { ndim: sections.ndim() }.into());
+            }
+            match (sections.ndim(), sections.to_vec::<i64>()?.as_slice()) {
+                (0, &[count]) => tensor_split(x, Sections::Count(count), dim),
+                (_, indices) => tensor_split(x, Sections::Indices(indices), dim),
+            }
+        }
+    }
+    .reply()
 }

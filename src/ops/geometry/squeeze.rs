@@ -1,5 +1,6 @@
 //! Dimensions of size one, given and taken.
 
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, both, method, receiver};
 use smallvec::smallvec;
 
 use crate::dispatch::record::records;
@@ -113,4 +114,50 @@ pub fn unsqueeze_(x: &Tensor, dim: i64) -> Result<()> {
         x,
         unsqueezed(&x.layout(), dim)?,
     )
+}
+
+const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("squeeze", SQUEEZE, "A view without the dimensions of size one.", |a| {
+        with_squeezed(a, |dims| squeeze(a.tensor(0)?, dims).reply())
+    })
+    .operators(&[
+        ("SqueezeBackward0", "squeeze(Tensor(a) self) -> Tensor(a)"),
+        ("SqueezeBackward1", "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"),
+        ("SqueezeBackward2", "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"),
+    ]),
+    method("squeeze_", SQUEEZE, "Removes dimensions of size one in place.", |a| {
+        with_squeezed(a, |dims| receiver(a, squeeze_(a.tensor(0)?, dims)))
+    })
+    .written(&OutPolicy::PLAIN.in_place_as(|given| match given.count {
+        0 => "",
+        _ if given.number => ".dim",
+        _ => ".dims",
+    }))
+    .operators(&[
+        ("-", "squeeze_(Tensor(a!) self) -> Tensor(a!)"),
+        ("-", "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)"),
+    ]),
+    both("unsqueeze", &["(Tensor input, int dim)"], "A view with a new dimension of size one.", |a| {
+        unsqueeze(a.tensor(0)?, a.int(1)?).reply()
+    })
+    .operators(&[("UnsqueezeBackward0", "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")]),
+    method("unsqueeze_", &["(Tensor input, int dim)"], "Adds a dimension of size one in place.", |a| {
+        receiver(a, unsqueeze_(a.tensor(0)?, a.int(1)?))
+    })
+    .operators(&[("-", "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)")]),
+];
+
+/// Calls with the dimensions that the overload names.
+fn with_squeezed(
+    arguments: &dyn Arguments,
+    call: impl FnOnce(Squeezed<'_>) -> Result<Reply>,
+) -> Result<Reply> {
+    match arguments.overload() {
+        0 => call(Squeezed::All),
+        1 => call(Squeezed::One(arguments.int(1)?)),
+        _ => call(Squeezed::Several(&arguments.ints(1)?)),
+    }
 }

@@ -3,6 +3,7 @@
 use crate::dispatch::apply;
 use crate::dispatch::composites::on_tensors;
 use crate::dispatch::view;
+use crate::schema::{Entry, IntoReply, both, receiver};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
@@ -361,3 +362,33 @@ impl Op for Window {
         call.front(Window { source, window, direction: self.direction })
     }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "as_strided",
+        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
+        "A view of the memory with the given size, stride and offset.",
+        |a| {
+            let (size, stride) = (a.ints(1)?, a.ints(2)?);
+            as_strided(a.tensor(0)?, &size, &stride, a.optional_int(3)?).reply()
+        },
+    )
+    .operators(&[(
+        "AsStridedBackward0",
+        "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+    )]),
+    both(
+        "as_strided_",
+        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
+        "Gives the tensor another size, stride and offset in its memory, in place.",
+        |a| {
+            let (size, stride) = (a.ints(1)?, a.ints(2)?);
+            receiver(a, as_strided_(a.tensor(0)?, &size, &stride, a.optional_int(3)?))
+        },
+    )
+    .operators(&[(
+        "-",
+        "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
+    )]),
+];

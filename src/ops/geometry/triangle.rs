@@ -1,5 +1,7 @@
 //! Triangles and diagonals of matrices.
 
+use crate::dispatch::in_place as writing;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, method, receiver};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::number_one;
@@ -172,3 +174,47 @@ pub fn diag_embed(x: &Tensor, offset: i64, first: i64, second: i64) -> Result<Te
     let given = shown! { offset: offset, dim1: dim1, dim2: dim2 };
     part::embed_given(x, part, &whole, "DiagEmbedBackward0", given)
 }
+
+const TRIANGLE: &[&str] = &["(Tensor input, int diagonal=0, *, Tensor out=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    method("tril_", &["(Tensor input, int diagonal=0)"], "`tril` in place.", |a| {
+        let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
+        receiver(a, writing::through(x, &[], |x| tril(x, diagonal)))
+    }),
+    method("triu_", &["(Tensor input, int diagonal=0)"], "`triu` in place.", |a| {
+        let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
+        receiver(a, writing::through(x, &[], |x| triu(x, diagonal)))
+    }),
+    both(
+        "tril",
+        TRIANGLE,
+        "The lower triangle of matrices: elements above a diagonal are set to zero.",
+        |a| tril(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("TrilBackward0", "tril(Tensor self, int diagonal=0) -> Tensor")]),
+    both(
+        "triu",
+        TRIANGLE,
+        "The upper triangle of matrices: elements below a diagonal are set to zero.",
+        |a| triu(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("TriuBackward0", "triu(Tensor self, int diagonal=0) -> Tensor")]),
+    both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix with a given diagonal.", |a| {
+        diag(a.tensor(0)?, a.int(1)?).reply()
+    })
+    .written(&OutPolicy::VIEWED.unknown("diag_embed")),
+    both(
+        "diag_embed",
+        &["(Tensor input, int offset=0, int dim1=-2, int dim2=-1)"],
+        "Matrices whose diagonals are the last dimension, zero elsewhere.",
+        |a| diag_embed(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).reply(),
+    )
+    .operators(&[(
+        "DiagEmbedBackward0",
+        "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+    )]),
+];

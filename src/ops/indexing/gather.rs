@@ -1,7 +1,8 @@
 //! Elements named one by one along a dimension: `gather`. Its reverse is in `scatter`.
 
-mod scatter;
+pub(in crate::ops) mod scatter;
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, UnbatchedTarget, both, method, receiver};
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
@@ -184,3 +185,36 @@ pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     };
     apply_one(Gather { dim, given, index: index.clone() }, &[x])
 }
+
+const ADDED_ALONG: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor src, *, Tensor out=None)"];
+
+const SCATTER_ADD: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor src)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "gather",
+        &["(Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor out=None)"],
+        "Gathers the elements along a dimension at the given indices.",
+        |a| gather(a.tensor(0)?, a.int(1)?, a.tensor(2)?).reply(),
+    )
+    .written(&OutPolicy::APART.typed(Types::Same))
+    .operators(&[(
+        "GatherBackward0",
+        "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+    )]),
+    both(
+        "scatter_add",
+        ADDED_ALONG,
+        "A copy of `input` with the elements of `src` added at the given indices along a dimension.",
+        |a| scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).reply(),
+    )
+    .written(&OutPolicy::OF_FIRST.typed(Types::Same)),
+    method(
+        "scatter_add_",
+        SCATTER_ADD,
+        "Adds the elements of `src` at the given indices along a dimension, in place.",
+        |a| receiver(a, scatter_add_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?)),
+    )
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("scatter_add_"))),
+];

@@ -1,13 +1,14 @@
 //! Elements gathered and overwritten by tensors of indices.
 
 use crate::ops::indexing::index;
+use crate::schema::{Entry, IntoReply, Operator, both};
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use crate::dispatch::batch;
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
 use crate::dispatch::in_place;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -147,6 +148,10 @@ impl Op for Indexed {
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         at.check(saved)?;
         one(apply_one(Indexed { indices: self.indices.clone() }, &[tangent(tangents)])?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::INDEX
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -368,3 +373,21 @@ pub fn index_put(x: &Tensor, indices: &[&Tensor], values: &Tensor, accumulate: b
 pub fn index_put_(x: &Tensor, indices: &[&Tensor], values: &Tensor, accumulate: bool) -> Result<()> {
     put_(x, &in_order(indices), values, accumulate)
 }
+
+const PUT: &[&str] = &["(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)"];
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] =
+    &[("IndexBackward0", "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")];
+
+/// The entries.
+pub const ENTRIES: &[Entry] =
+    &[both("index_put", PUT, "A copy of `input` with `values` at the given indices.", |a| {
+        let indices = a.tensors(1)?;
+        let indices: Vec<&Tensor> = indices.iter().collect();
+        index_put(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)).reply()
+    })
+    .operators(&[(
+        "IndexPutBackward0",
+        "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    )])];

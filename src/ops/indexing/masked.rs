@@ -6,6 +6,7 @@ use crate::ops::geometry::join;
 use crate::ops::indexing;
 use crate::ops::pointwise::clamp;
 use crate::ops::reduction::scan;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, method, receiver};
 use std::sync::Arc;
 
 use smallvec::smallvec;
@@ -389,3 +390,59 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
 pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
     in_place::through_apart(x, &[source], |x| put(x, index, source, accumulate))
 }
+
+const MASKED_SCATTER: &[&str] = &["(Tensor input, Tensor mask, Tensor source)"];
+
+const ELEMENTS: &[&str] = &["(Tensor input, Tensor index, Tensor source, bool accumulate=False)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "masked_select",
+        &["(Tensor input, Tensor mask, *, Tensor out=None)"],
+        "The elements where the mask is true, as a one-dimensional tensor.",
+        |a| masked_select(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::APART.once().typed(Types::Picked))
+    .operators(&[("MaskedSelectBackward0", "masked_select(Tensor self, Tensor mask) -> Tensor")]),
+    both(
+        "masked_scatter",
+        MASKED_SCATTER,
+        "A copy of `input` with elements of `source`, in order, where the mask is true.",
+        |a| masked_scatter(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?).reply(),
+    )
+    .operators(&[(
+        "MaskedScatterBackward0",
+        "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+    )]),
+    method(
+        "masked_scatter_",
+        MASKED_SCATTER,
+        "Writes elements of `source`, in order, where the mask is true.",
+        |a| receiver(a, masked_scatter_(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?)),
+    ),
+    both(
+        "take",
+        &["(Tensor input, Tensor index, *, Tensor out=None)"],
+        "The elements at the given indices of the flattened tensor.",
+        |a| take(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::APART.once().typed(Types::Taken))
+    .operators(&[("TakeBackward0", "take(Tensor self, Tensor index) -> Tensor")]),
+    both(
+        "put",
+        ELEMENTS,
+        "A copy of `input` with elements of `source` at the given indices of the flattened tensor.",
+        |a| put(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).reply(),
+    )
+    .operators(&[(
+        "PutBackward0",
+        "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+    )]),
+    method(
+        "put_",
+        ELEMENTS,
+        "Writes elements of `source` at the given indices of the flattened tensor.",
+        |a| receiver(a, put_(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3))),
+    ),
+];

@@ -1,5 +1,6 @@
 //! Positive matrices as a triangle times its transpose.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Placed, Types, both, inner};
 use smallvec::smallvec;
 
 use super::adjoint_numbers;
@@ -306,3 +307,44 @@ pub fn cholesky_inverse(triangle: &Tensor, upper: bool) -> Result<Tensor> {
     check_square(triangle, "cholesky_inverse")?;
     apply_one(CholeskyInverse { upper }, &[triangle])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "cholesky_solve",
+        &["(Tensor input, Tensor input2, bool upper=False, *, Tensor out=None)"],
+        "Solves systems of linear equations, given the Cholesky factors of the matrices.",
+        |a| cholesky_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).reply(),
+    ).written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(Types::SafeResult))
+    .operators(&[("CholeskySolveBackward0", "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")]),
+    both(
+        "cholesky_inverse",
+        &["(Tensor input, bool upper=False, *, Tensor out=None)"],
+        "The inverses of matrices, given their Cholesky factors.",
+        |a| cholesky_inverse(a.tensor(0)?, a.boolean(1)).reply(),
+    ).written(&OutPolicy::PLAIN.placed(Placed::InOrderUnlessEmpty).typed(Types::SafeResult))
+    .operators(&[("CholeskyInverseBackward0", "cholesky_inverse(Tensor self, bool upper=False) -> Tensor")]),
+    inner(
+        "linalg_cholesky",
+        &["(Tensor input, *, bool upper=False, Tensor out=None)"],
+        "The Cholesky factors of symmetric or Hermitian positive-definite matrices.",
+        |a| cholesky(a.tensor(0)?, a.boolean(1), false).reply(),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("linalg_cholesky_ex").typed(Types::Same)),
+    inner(
+        "linalg_cholesky_ex",
+        &[
+            "(Tensor input, *, bool upper=False, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_cholesky_ex",
+        ],
+        "The Cholesky factors, and for every matrix zero or the order of the minor that is not positive-definite.",
+        |a| {
+            let (triangle, info) = cholesky_ex(a.tensor(0)?, a.boolean(1))?;
+            if a.boolean(2) {
+                check_positive(&info, "linalg.cholesky_ex")?;
+            }
+            Ok((triangle, info)).named("linalg_cholesky_ex")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("LinalgCholeskyExBackward0", "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)")]),
+];

@@ -1,6 +1,8 @@
 //! Determinants, and the logarithms of their magnitudes.
 
 use crate::ops::pointwise::select;
+use crate::schema::signatures::{MATRIX, ONE};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner};
 use ndarray::ArrayView2;
 use smallvec::smallvec;
 
@@ -272,3 +274,33 @@ pub fn logdet(a: &Tensor) -> Result<Tensor> {
     }
     select::where_(&crate::ops::pointwise::compare::eq(&sign, -1)?, f64::NAN, &logarithm)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner("linalg_det", MATRIX, "The determinants of matrices.", |a| det(a.tensor(0)?).reply())
+        .written(&OutPolicy::PLAIN.refused_as("_linalg_det").typed(Types::Same))
+        .operators(&[(
+            "LinalgDetBackward0",
+            "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
+        )]),
+    both("det", ONE, "The determinants of matrices.", |a| det(a.tensor(0)?).reply()),
+    both("logdet", ONE, "The logarithms of the determinants of matrices.", |a| logdet(a.tensor(0)?).reply()),
+    inner(
+        "linalg_slogdet",
+        &["(Tensor A, *, Tensor[] out=None) -> return_types.linalg_slogdet"],
+        "The signs of the determinants of matrices, and the logarithms of their absolute values.",
+        |a| slogdet(a.tensor(0)?).named("linalg_slogdet"),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_slogdet").typed(Types::Same))
+    .operators(&[(
+        "LinalgSlogdetBackward0",
+        "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
+    )]),
+    both(
+        "slogdet",
+        &["(Tensor input, *, Tensor[] out=None) -> return_types.slogdet"],
+        "The signs of the determinants of matrices, and the logarithms of their absolute values.",
+        |a| slogdet(a.tensor(0)?).named("slogdet"),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_slogdet").typed(Types::Same)),
+];

@@ -1,5 +1,6 @@
 //! Eigenvalues and eigenvectors of matrices of any kind.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use std::borrow::Cow;
 
 use smallvec::smallvec;
@@ -112,3 +113,24 @@ pub fn eig(a: &Tensor, operation: &'static str) -> Result<(Tensor, Tensor)> {
     check_square(a, operation)?;
     apply(Eigen, &[a]).map(two)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_eig",
+        &["(Tensor input, *, Tensor[] out=None) -> return_types.linalg_eig"],
+        "The eigenvalues and eigenvectors of square matrices.",
+        |a| {
+            let elements = eig(a.tensor(0)?, "linalg.eig")?;
+            Ok(elements).named("linalg_eig")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Eigenvectors)),
+    inner(
+        "linalg_eigvals",
+        &["(Tensor input, *, Tensor out=None)"],
+        "The eigenvalues of square matrices.",
+        |a| eig(a.tensor(0)?, "linalg.eigvals").map(|(values, _)| values).reply(),
+    )
+    .written(&OutPolicy::PLAIN.unknown("linalg_eigvals").typed(Types::Eigenvalues)),
+];

@@ -1,5 +1,6 @@
 //! Matrices as the product of two triangles with their rows exchanged, and equations solved by these.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use super::adjoint_numbers;
@@ -381,3 +382,46 @@ fn solved(lu: &Array, pivots: &Array, b: &Array, adjoined: bool) -> Result<Array
     });
     Ok(b.by_columns(x))
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_lu",
+        &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu"],
+        "The LU decomposition with partial pivoting: permutation, lower and upper triangular matrices.",
+        |a| lu(a.tensor(0)?, a.boolean(1)).named("linalg_lu"),
+    ).written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("LinalgLuBackward0", "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)")]),
+    inner(
+        "linalg_lu_factor",
+        &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu_factor"],
+        "The LU decomposition in compact form, and the pivots.",
+        |a| {
+            let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), "torch.lu_factor")?;
+            let info = first_zero(&lu)?;
+            check_solvable(&info, "torch.linalg.lu_factor")?;
+            Ok((lu, pivots)).named("linalg_lu_factor")
+        },
+    ).written(&OutPolicy::PLAIN.refused_as("linalg_lu_factor_ex").typed(Types::Same)),
+    inner(
+        "linalg_lu_factor_ex",
+        &[
+            "(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_lu_factor_ex",
+        ],
+        "The LU decomposition in compact form, the pivots, and zero or the step at which the pivot was zero.",
+        |a| {
+            let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), "torch.lu_factor")?;
+            let info = first_zero(&lu)?;
+            if a.boolean(2) {
+                check_solvable(&info, "torch.linalg.lu_factor_ex")?;
+            }
+            Ok((lu, pivots, info)).named("linalg_lu_factor_ex")
+        },
+    ).written(&OutPolicy::PLAIN.typed(Types::Same)),
+    inner(
+        "linalg_lu_solve",
+        &["(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor out=None)"],
+        "Solves systems of linear equations, given the LU decompositions of the matrices.",
+        |a| lu_solve(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3), a.boolean(4)).reply(),
+    ).written(&OutPolicy::PLAIN.typed(Types::Same)),
+];

@@ -1,5 +1,6 @@
 //! The exponential of matrices.
 
+use crate::schema::{Entry, IntoReply, both};
 use smallvec::smallvec;
 
 use super::{Matrices, adjoint, check_square, sides};
@@ -88,3 +89,9 @@ pub fn matrix_exp(a: &Tensor) -> Result<Tensor> {
     check_square(a, "linalg.matrix_exp")?;
     apply_one(MatrixExp, &[a])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] =
+    &[both("matrix_exp", &["(Tensor input)"], "The exponentials of matrices.", |a| {
+        matrix_exp(a.tensor(0)?).reply()
+    })];

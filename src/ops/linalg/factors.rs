@@ -1,6 +1,7 @@
 //! The triangles that matrices are products of: what their gradients and tangents are, and how both are
 //! read from one matrix.
 
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Types, function};
 use std::cmp::Ordering;
 
 use smallvec::smallvec;
@@ -277,4 +278,31 @@ pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor
     let exchange = exchanges(pivots, sides(lu).0, lu.dtype())?;
     let (lower, upper) = two(apply(Unpack, &[lu])?);
     Ok((exchange, lower, upper))
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "lu_unpack",
+        &[
+            "(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor[] out=None) -> return_types.lu_unpack",
+        ],
+        "Unpacks LU decompositions into permutation, lower and upper triangular matrices.",
+        |a| parts(a).named("lu_unpack"),
+    ).written(&OutPolicy::PLAIN.typed(Types::Same)),
+];
+
+/// What `lu_unpack` was asked for; the rest is empty.
+fn parts(a: &dyn Arguments) -> Result<(Tensor, Tensor, Tensor)> {
+    let (lu, pivots) = match (a.optional_tensor(0), a.optional_tensor(1)) {
+        (Some(lu), Some(pivots)) => (lu, pivots),
+        _ => unreachable!("the signature asks for both"),
+    };
+    let (exchange, lower, upper) = lu_unpack(lu, pivots)?;
+    let empty = || create::empty(&[0], lu.dtype());
+    Ok((
+        if a.boolean(3) { exchange } else { empty()? },
+        if a.boolean(2) { lower } else { empty()? },
+        if a.boolean(2) { upper } else { empty()? },
+    ))
 }

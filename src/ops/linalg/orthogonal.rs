@@ -1,5 +1,6 @@
 //! Matrices as an orthogonal one times a triangle.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner};
 use smallvec::smallvec;
 
 use super::triangular::solve_triangular;
@@ -298,3 +299,29 @@ fn steps(x: &Tensor) -> Result<Outputs> {
 fn squared(x: &Tensor) -> Result<Tensor> {
     conjugate::real(&mul(x, &conjugate::conj(x.clone())?)?)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_qr",
+        &["(Tensor A, str mode=\"reduced\", *, Tensor[] out=None) -> return_types.linalg_qr"],
+        "The QR decomposition of matrices.",
+        |a| {
+            let mode = match a.text(1)?.as_str() {
+                "reduced" => Mode::Reduced,
+                "complete" => Mode::Complete,
+                "r" => Mode::Triangle,
+                mode => return Err(Error::QrMode { mode: mode.to_owned() }.into()),
+            };
+            qr(a.tensor(0)?, mode).named("linalg_qr")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same)),
+    both(
+        "geqrf",
+        &["(Tensor input, *, Tensor[] out=None) -> return_types.geqrf"],
+        "The QR decomposition as LAPACK's geqrf returns it: Householder reflectors and their scales.",
+        |a| reflections(a.tensor(0)?).named("geqrf"),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Reflections)),
+];

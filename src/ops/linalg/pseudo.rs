@@ -1,5 +1,6 @@
 //! Inverses of matrices that have none, and what comes nearest to solutions.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner};
 use smallvec::smallvec;
 
 use super::elimination::three;
@@ -276,3 +277,31 @@ pub fn lstsq(a: &Tensor, b: &Tensor, relative: f64, measured: bool) -> Result<(T
     }
     apply(LeastSquares { relative, measured }, &[a, b]).map(three)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_pinv",
+        &["(Tensor A, Tensor atol, Tensor rtol, bool hermitian=False)"],
+        "The Moore-Penrose pseudoinverses of matrices.",
+        |a| pinv(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::SafeLinalg)),
+    inner(
+        "linalg_lstsq",
+        &["(Tensor A, Tensor B, float rtol, bool measured)"],
+        "The least-squares solutions of systems of linear equations.",
+        |a| lstsq(a.tensor(0)?, a.tensor(1)?, a.float(2)?, a.boolean(3)).reply(),
+    ),
+    both(
+        "pinverse",
+        &["(Tensor input, float rcond=1e-15)"],
+        "The Moore-Penrose pseudoinverses of matrices: `linalg.pinv`.",
+        |a| {
+            let number = |value: f64| create::full(&[], value.into(), crate::dtype::DType::Float64);
+            let bounds = number(0.0).and_then(|zero| Ok((zero, number(a.float(1).unwrap_or(1e-15))?)));
+            let (absolute, relative) = bounds?;
+            pinv(a.tensor(0)?, &absolute, &relative, false).reply()
+        },
+    ),
+];

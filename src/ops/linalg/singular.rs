@@ -1,5 +1,8 @@
 //! Singular values and vectors of matrices.
 
+use crate::ops::conjugate;
+use crate::ops::geometry::permute;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner};
 use smallvec::smallvec;
 
 use super::elimination::three;
@@ -258,4 +261,34 @@ pub fn svd(a: &Tensor, full: bool) -> Result<(Tensor, Tensor, Tensor)> {
 pub fn svdvals(a: &Tensor) -> Result<Tensor> {
     check_matrix(a, "linalg.svd")?;
     alone(a, Values::Singular).unwrap_or_else(|| svd(a, false).map(|(_, values, _)| values))
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_svd",
+        &[
+            "(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[] out=None) -> return_types.linalg_svd",
+        ],
+        "The singular value decomposition of matrices.",
+        |a| svd(a.tensor(0)?, a.boolean(1)).named("linalg_svd"),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(Types::Same)),
+    inner(
+        "linalg_svdvals",
+        &["(Tensor A, *, str? driver=None, Tensor out=None)"],
+        "The singular values of matrices.",
+        |a| svdvals(a.tensor(0)?).reply(),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(Types::Same)),
+    both(
+        "svd",
+        &["(Tensor input, bool some=True, bool compute_uv=True, *, Tensor[] out=None) -> return_types.svd"],
+        "The singular value decomposition of matrices, with V instead of its conjugate transpose.",
+        |a| plain_svd(a.tensor(0)?, !a.boolean(1), a.boolean(2)).named("svd"),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(Types::Same)),
+];
+
+fn plain_svd(x: &Tensor, full: bool, vectors: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    let (u, s, vh) = svd(x, full)?;
+    let v = conjugate::conj(permute::transpose(&vh, -2, -1)?)?;
+    if vectors { Ok((u, s, v)) } else { Ok((create::zeros_like(&u)?, s, create::zeros_like(&v)?)) }
 }

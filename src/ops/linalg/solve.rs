@@ -1,5 +1,7 @@
 //! Systems of linear equations, and inverse matrices.
 
+use crate::schema::signatures::{MATRIX, ONE_OUT};
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, inner};
 use smallvec::smallvec;
 
 use super::elimination::lu_solve;
@@ -333,4 +335,69 @@ pub fn matrix_power(a: &Tensor, power: i64) -> Result<Tensor> {
         }
         square = matmul(&square, &square)?;
     }
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner("linalg_inv", MATRIX, "The inverses of matrices.", |a| inverse(a.tensor(0)?).reply())
+        .written(&OutPolicy::PLAIN.refused_as("linalg_inv_ex").typed(Types::Same)),
+    both("inverse", ONE_OUT, "The inverses of matrices: `linalg.inv`.", |a| inverse(a.tensor(0)?).reply())
+        .written(&OutPolicy::PLAIN.refused_as("linalg_inv_ex").typed(Types::Same)),
+    inner(
+        "linalg_solve",
+        &["(Tensor A, Tensor B, *, bool left=True, Tensor out=None)"],
+        "Solves systems of linear equations that have a unique solution.",
+        |a| solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).reply(),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_solve_ex").typed(Types::Same)),
+    inner(
+        "linalg_inv_ex",
+        &[
+            "(Tensor A, *, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_inv_ex",
+        ],
+        "The inverses of matrices, and zero or the step at which a matrix turned out to be singular.",
+        |a| {
+            let (inverse, info) = inverse_ex(a.tensor(0)?)?;
+            if a.boolean(1) {
+                check_inverse(&info, "linalg.inv_ex")?;
+            }
+            Ok((inverse, info)).named("linalg_inv_ex")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("LinalgInvExBackward0", "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)")]),
+    inner(
+        "linalg_solve_ex",
+        &[
+            "(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_solve_ex",
+        ],
+        "The solutions of linear equations, and zero or the step at which a matrix turned out to be singular.",
+        |a| {
+            let (x, info) = solve_ex(a.tensor(0)?, a.tensor(1)?, a.boolean(2))?;
+            if a.boolean(3) {
+                check_solution(&info, "torch.linalg.solve_ex")?;
+            }
+            Ok((x, info)).named("linalg_solve_ex")
+        },
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_solve_ex").typed(Types::Same))
+    .operators(&[("LinalgSolveExBackward0", "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)")]),
+    inner(
+        "linalg_matrix_power",
+        &["(Tensor input, int n, *, Tensor out=None)"],
+        "The n-th powers of square matrices.",
+        power,
+    )
+    .written(&OutPolicy::PLAIN.refused_as("matmul").typed(Types::SafeAndSame)),
+    both(
+        "matrix_power",
+        &["(Tensor input, int n, *, Tensor out=None)"],
+        "The n-th powers of square matrices: `linalg.matrix_power`.",
+        power,
+    )
+    .written(&OutPolicy::PLAIN.refused_as("matmul").typed(Types::SafeAndSame)),
+];
+
+fn power(a: &dyn Arguments) -> Result<Reply> {
+    matrix_power(a.tensor(0)?, a.int(1)?).reply()
 }

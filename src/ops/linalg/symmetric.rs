@@ -1,5 +1,6 @@
 //! Eigenvalues and eigenvectors of symmetric matrices, and of complex ones that are their own adjoints.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use super::values_only::{Values, alone};
@@ -145,3 +146,21 @@ pub fn eigvalsh(a: &Tensor, triangle: &str) -> Result<Tensor> {
     let upper = is_upper(triangle)?;
     alone(a, Values::Symmetric { upper }).unwrap_or_else(|| eigh(a, triangle).map(|(values, _)| values))
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_eigh",
+        &["(Tensor A, str UPLO=\"L\", *, Tensor[] out=None) -> return_types.linalg_eigh"],
+        "The eigenvalues and eigenvectors of symmetric or Hermitian matrices.",
+        |a| eigh(a.tensor(0)?, &a.text(1)?).named("linalg_eigh"),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_eigh").typed(Types::Same)),
+    inner(
+        "linalg_eigvalsh",
+        &["(Tensor A, str UPLO=\"L\", *, Tensor out=None)"],
+        "The eigenvalues of symmetric or Hermitian matrices.",
+        |a| eigvalsh(a.tensor(0)?, &a.text(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_eigh").typed(Types::Same)),
+];

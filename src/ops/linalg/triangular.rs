@@ -1,5 +1,6 @@
 //! Equations whose matrix is a triangle.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use super::turned_numbers;
@@ -132,3 +133,12 @@ pub(super) fn check_equations(a: &Tensor, b: &Tensor, left: bool, operation: &'s
     }
     Ok(())
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "linalg_solve_triangular",
+    &["(Tensor input, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor out=None)"],
+    "Solves systems of linear equations with triangular matrices.",
+    |a| solve_triangular(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4)).reply(),
+)
+.written(&OutPolicy::PLAIN.typed(Types::Triangular))];

@@ -2,6 +2,7 @@
 
 mod numbers;
 
+use crate::schema::{Entry, IntoReply, inner};
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::memory;
@@ -377,3 +378,21 @@ pub fn attention([q, k, v]: [&Tensor; 3], mask: Option<&Tensor>, answering: Answ
     }
     Ok(two(apply(operation, &inputs)?).0)
 }
+
+const ATTENTION: &[&str] =
+    &["(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float? scale)"];
+
+const SCORES: &[&str] = &["(Tensor query, Tensor key, Tensor? attn_mask, bool is_causal, float? scale)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner("attention", ATTENTION, "Scaled dot-product attention of a batch with several heads, as one operation.", |a| {
+        let answering = Answering { is_causal: a.boolean(4), scale: a.optional_float(5)? };
+        attention([a.tensor(0)?, a.tensor(1)?, a.tensor(2)?], a.optional_tensor(3), answering).reply()
+    })
+    .operators(&[("ScaledDotProductFlashAttentionForCpuBackward0", "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)")]),
+    inner("attention_scores", SCORES, "The weights of scaled dot-product attention.", |a| {
+        let answering = Answering { is_causal: a.boolean(3), scale: a.optional_float(4)? };
+        answering.scores(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).reply()
+    }),
+];

@@ -2,6 +2,7 @@
 
 mod options;
 
+use crate::schema::{Arguments, Entry, IntoReply, Operator, Reply, function};
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -282,4 +283,61 @@ pub fn convolution_same(
     }
     let y = convolution_nd(&padded(&squeeze::unsqueeze(x, 0)?)?, weight, bias, spatial, &options)?;
     squeeze::squeeze(&y, squeeze::Squeezed::One(0))
+}
+
+/// The signature of a transposed convolution.
+macro_rules! transposed {
+    ($count:literal) => {
+        &[concat!(
+            "(Tensor input, Tensor weight, Tensor? bias=None, int[",
+            $count,
+            "] stride=1, int[",
+            $count,
+            "] padding=0, int[",
+            $count,
+            "] output_padding=0, int groups=1, int[",
+            $count,
+            "] dilation=1)"
+        )]
+    };
+}
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[(
+    "ConvolutionBackward0",
+    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+)];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "conv_transpose1d",
+        transposed!("1"),
+        "A transposed convolution over signals of one dimension.",
+        |a| transposed(a, 1),
+    ),
+    function(
+        "conv_transpose2d",
+        transposed!("2"),
+        "A transposed convolution over images of two dimensions.",
+        |a| transposed(a, 2),
+    ),
+    function(
+        "conv_transpose3d",
+        transposed!("3"),
+        "A transposed convolution over volumes of three dimensions.",
+        |a| transposed(a, 3),
+    ),
+];
+
+fn transposed(a: &dyn Arguments, spatial: usize) -> Result<Reply> {
+    let options = Options {
+        stride: a.ints(3)?.to_vec(),
+        padding: a.ints(4)?.to_vec(),
+        dilation: a.ints(7)?.to_vec(),
+        transposed: true,
+        output_padding: a.ints(5)?.to_vec(),
+        groups: a.int(6)?,
+    };
+    convolution_nd(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2), spatial, &options).reply()
 }

@@ -1,5 +1,6 @@
 //! The gradients of a convolution, recorded as one operation.
 
+use crate::schema::Operator;
 use smallvec::smallvec;
 
 use super::convolution::{Convolution, has_channels_last};
@@ -140,3 +141,9 @@ pub(super) fn gradients(
     };
     Ok(op.all(&found).map(|found| found.cloned()))
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub(crate) const OPERATORS: &[Operator] = &[(
+    "ConvolutionBackwardBackward0",
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+)];

@@ -2,6 +2,7 @@
 
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::schema::{Entry, IntoReply, function};
 
 use smallvec::{SmallVec, smallvec};
 
@@ -164,3 +165,17 @@ pub fn embedding(
     let op = Embedding { indices: indices.detach(), padding, by_frequency, rows };
     apply_one(op, &[weight])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[function(
+    "embedding",
+    &[
+        "(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)",
+    ],
+    "The rows of an embedding matrix at the given indices.",
+    |a| {
+        let padding = Some(a.int(2)?).filter(|&padding| padding >= 0);
+        embedding(a.tensor(0)?, a.tensor(1)?, padding, a.boolean(3)).reply()
+    },
+)
+    .operators(&[("EmbeddingBackward0", "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor")])];

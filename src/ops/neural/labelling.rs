@@ -1,6 +1,7 @@
 //! Ways to lay labels along the steps of a sequence: `LabelStates` sums their probabilities, and `StateSums` is the linear
 //! map that its derivatives are made of.
 
+use crate::schema::{Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
@@ -215,3 +216,11 @@ impl Op for StateSums {
         call.front(self.clone())
     }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "label_states",
+    &["(Tensor logarithms, Tensor skips)"],
+    "The log-probabilities of all paths of a connectionist temporal classification up to each state.",
+    |a| label_states(a.tensor(0)?, a.tensor(1)?).reply(),
+)];

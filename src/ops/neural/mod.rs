@@ -3,7 +3,7 @@
 
 pub mod attention;
 pub mod convolution;
-mod convolution_gradients;
+pub(in crate::ops) mod convolution_gradients;
 mod correlation;
 pub mod descent;
 pub mod dropout;

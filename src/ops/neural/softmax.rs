@@ -4,10 +4,11 @@ use crate::ops;
 use crate::ops::geometry::reshape;
 use crate::ops::reduction;
 use crate::ops::reduction::extremes_over;
+use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both, function};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::default_dtype;
 use crate::dtype::DType;
@@ -99,6 +100,10 @@ impl Op for Softmax {
             true => sub(t, &total(&mul(&exp(&y)?, t)?, self.dim)?)?,
             false => softmax_gradient(t, &y, self.dim)?,
         })
+    }
+
+    fn plumbing(&self) -> &'static str {
+        if self.safe && !self.log { plumbing::GENERATED } else { plumbing::REDUCTION }
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -194,6 +199,10 @@ impl Op for SoftmaxGradient {
         joined(through_g, through_y)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(SoftmaxGradient { dim: self.dim + 1, ..*self })
     }
@@ -287,6 +296,10 @@ impl Op for LogSumExp {
         one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(LogSumExp { over: self.over.deeper() })
     }
@@ -319,3 +332,48 @@ pub fn logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
     }
     apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x)? }, &[x])
 }
+
+const SOFTMAX: &[&str] = &["(Tensor input, int dim, dtype? dtype=None, *, Tensor out=None)"];
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    (
+        "LogSoftmaxBackwardDataBackward0",
+        "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    ),
+    (
+        "SoftmaxBackwardDataBackward0",
+        "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    ),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("softmax", SOFTMAX, "The softmax along a dimension: exponentials, scaled to sum up to one.", |a| {
+        softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unknown("softmax").typed(Types::Same).out_as(|_| ".int_out"))
+    .operators(&[("SoftmaxBackward0", "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")]),
+    function(
+        "_safe_softmax",
+        SOFTMAX,
+        "The softmax along a dimension, zero where all elements are minus infinity.",
+        |a| safe_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply(),
+    ),
+    both("log_softmax", SOFTMAX, "The logarithm of the softmax along a dimension.", |a| {
+        log_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unknown("log_softmax").typed(Types::Same).out_as(|_| ".int_out"))
+    .operators(&[(
+        "LogSoftmaxBackward0",
+        "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    )]),
+    both(
+        "logsumexp",
+        &["(Tensor input, int[1] dim, bool keepdim=False, *, Tensor out=None)"],
+        "The logarithm of the sum of the exponentials along dimensions.",
+        |a| logsumexp(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Logsumexp))
+    .operators(&[("LogsumexpBackward0", "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")]),
+];

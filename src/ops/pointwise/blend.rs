@@ -19,6 +19,7 @@ use crate::ops::pointwise::compare::Question;
 use crate::ops::pointwise::rounding::Abs;
 use crate::ops::pointwise::select;
 use crate::ops::{div, mul, neg, sub};
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, both, method, receiver};
 use crate::shape;
 use crate::tensor::Array;
 use crate::tensor::Tensor;
@@ -308,4 +309,66 @@ pub fn lerp_(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<()> {
         Operand::Scalar(_) => in_place::through_elements(a, &[b], |a| lerp(a, b, weight)),
         Operand::Tensor(w) => in_place::through_elements(a, &[b, w], |a| lerp(a, b, weight)),
     }
+}
+
+const ADDED: &[&str] = &[
+    "(Tensor input, Number value, Tensor tensor1, Tensor tensor2, *, Tensor out=None)|deprecated",
+    "(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)",
+];
+
+const ADDED_IN_PLACE: &[&str] = &[
+    "(Tensor input, Number value, Tensor tensor1, Tensor tensor2)|deprecated",
+    "(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1)",
+];
+
+const LERP: &[&str] = &[
+    "(Tensor input, Tensor end, Tensor weight, *, Tensor out=None)",
+    "(Tensor input, Tensor end, Number weight, *, Tensor out=None)",
+];
+
+const LERP_IN_PLACE: &[&str] =
+    &["(Tensor input, Tensor end, Tensor weight)", "(Tensor input, Tensor end, Number weight)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("addcmul", ADDED, "`input + value * tensor1 * tensor2`.", |a| added_call(a, addcmul))
+        .written(&OutPolicy::ALIGNED)
+        .operators(&[(
+            "AddcmulBackward0",
+            "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+        )]),
+    method("addcmul_", ADDED_IN_PLACE, "`addcmul` in place.", |a| added_in_place(a, addcmul_)),
+    both("addcdiv", ADDED, "`input + value * tensor1 / tensor2`.", |a| added_call(a, addcdiv))
+        .written(&OutPolicy::ALIGNED)
+        .operators(&[(
+            "AddcdivBackward0",
+            "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+        )]),
+    method("addcdiv_", ADDED_IN_PLACE, "`addcdiv` in place.", |a| added_in_place(a, addcdiv_)),
+    both("lerp", LERP, "The linear interpolation `input + weight * (end - input)`.", |a| {
+        lerp(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED.out_as(|given| given.named(3, ".Tensor_out", ".Scalar_out")))
+    .operators(&[
+        ("LerpBackward0", "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"),
+        ("LerpBackward1", "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"),
+    ]),
+    method("lerp_", LERP_IN_PLACE, "`lerp` in place.", |a| {
+        receiver(a, lerp_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
+    })
+    .written(&OutPolicy::PLAIN.in_place_as(|given| given.named(2, ".Tensor", ".Scalar"))),
+];
+
+fn added_call(
+    a: &dyn Arguments,
+    operation: fn(&Tensor, &Tensor, &Tensor, Scalar) -> Result<Tensor>,
+) -> Result<Reply> {
+    operation(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?).reply()
+}
+
+fn added_in_place(
+    a: &dyn Arguments,
+    operation: fn(&Tensor, &Tensor, &Tensor, Scalar) -> Result<()>,
+) -> Result<Reply> {
+    receiver(a, operation(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?))
 }

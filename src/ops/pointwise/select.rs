@@ -1,6 +1,7 @@
 //! Choosing between elements by a condition.
 
 use crate::dispatch::apply;
+use crate::schema::{Arguments, Entry, IntoReply, Reply, both, method};
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
@@ -218,4 +219,29 @@ pub fn masked_fill_<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>
     let mut others: SmallVec<[&Tensor; 2]> = smallvec![mask];
     others.extend(value.tensor());
     in_place::through_repeated(x, &others, |x| masked_fill(x, mask, value))
+}
+
+const MASKED: &[&str] =
+    &["(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("masked_fill", MASKED, "A copy of `input` with `value` where the mask is true.", |a| {
+        masked_fill(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).reply()
+    })
+    .operators(&[
+        ("MaskedFillBackward0", "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"),
+        ("MaskedFillBackward1", "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"),
+    ]),
+    method(
+        "where",
+        &["(Tensor input, Tensor condition, Tensor other)", "(Tensor input, Tensor condition, Number other)"],
+        "Elements of `input` where the condition is true, and of `other` elsewhere.",
+        chosen_method,
+    )
+    .operators(&[("WhereBackward0", "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")]),
+];
+
+fn chosen_method(a: &dyn Arguments) -> Result<Reply> {
+    where_(a.tensor(1)?, a.operand(0)?, a.operand(2)?).reply()
 }

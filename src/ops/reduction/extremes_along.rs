@@ -1,9 +1,10 @@
 //! Where along a dimension the greatest or the least element is, and which.
 
+use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
@@ -82,6 +83,10 @@ impl Op for ExtremeAlong {
         let picked = gather::gather(tangent(tangents), self.dim as i64, &self.index(saved, at)?)?;
         let picked = reshape::reshape_to(&picked, &self.over.shape(saved.1.shape()))?;
         Ok(smallvec![Some(picked), None])
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -202,3 +207,25 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     })?;
     Ok(Tensor::unrecorded(index, x.standing()))
 }
+
+const PLACE: &[&str] = &["(Tensor input, int? dim=None, bool keepdim=False, *, Tensor out=None)"];
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("MaxBackward0", "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"),
+    ("MinBackward0", "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("argmax", PLACE, "The index of the maximum of all elements, or of those along a dimension.", |a| {
+        argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
+    .operators(&[("-", "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
+    both("argmin", PLACE, "The index of the minimum of all elements, or of those along a dimension.", |a| {
+        argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
+    .operators(&[("-", "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
+];

@@ -1,9 +1,10 @@
 //! The element in the middle of all.
 
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
@@ -62,6 +63,10 @@ impl Op for Middle {
         one(over.sum(&mul(&extremes_over::shares(&over, &x, &y, false)?, tangent(tangents))?)?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         let (x, numel) = (&call.inputs[0], call.inputs[0].shape().iter().product());
         let rows = reshape::reshape_to(&x.front(call.size)?, &[call.size, numel])?;
@@ -86,4 +91,43 @@ pub fn median_of_all(x: &Tensor, numbers_only: bool) -> Result<Tensor> {
         return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
     }
     apply_one(Middle { numbers_only }, &[x])
+}
+
+macro_rules! middle {
+    ($name:literal) => {
+        &[
+            "(Tensor input)",
+            concat!(
+                "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.",
+                $name
+            ),
+        ]
+    };
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "median",
+        middle!("median"),
+        "The median of all elements, or along a dimension with its index.",
+        |a| middle(a, "median", false),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".dim_values"))
+    .operators(&[("MedianBackward0", "median(Tensor self) -> Tensor")]),
+    both(
+        "nanmedian",
+        middle!("nanmedian"),
+        "The median, ignoring NaN, of all elements, or along a dimension with its index.",
+        |a| middle(a, "nanmedian", true),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".dim_values"))
+    .operators(&[("NanmedianBackward0", "nanmedian(Tensor self) -> Tensor")]),
+];
+
+fn middle(a: &dyn Arguments, class: &'static str, numbers_only: bool) -> Result<Reply> {
+    match a.overload() {
+        0 => median_of_all(a.tensor(0)?, numbers_only).reply(),
+        _ => picked::median(a.tensor(0)?, a.int(1)?, a.boolean(2), numbers_only).named(class),
+    }
 }

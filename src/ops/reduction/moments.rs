@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::number_one;
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::binary;
 use crate::dispatch::operand::Numbers;
 use crate::error::{Error, Result};
@@ -186,6 +186,10 @@ impl Op for Moments {
             outputs.push(Some(self.mean(t)?));
         }
         Ok(outputs)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        if self.with_mean { plumbing::GENERATED } else { plumbing::REDUCTION }
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

@@ -2,10 +2,11 @@
 
 use crate::dtype::Scalar;
 use crate::ops::creation::cast;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::fixed;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -132,6 +133,10 @@ impl Op for VectorNorm {
         one(self.over.sum(&complex::real_product(&slope, t)?)?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        if self.old { plumbing::GENERATED } else { plumbing::REDUCTION }
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(VectorNorm { over: self.over.deeper(), ..*self })
     }
@@ -198,3 +203,16 @@ pub(crate) fn back(
 pub(crate) fn slope(x: &Tensor, norm: &Tensor, order: f64, dims: Option<&[i64]>) -> Result<Tensor> {
     lying(x, order, dims)?.slope(x, norm)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "norm",
+    &["(Tensor input, float p, int dim, bool keepdim)"],
+    "The p-norm of all elements, or of those along dimensions.",
+    |a| norm_along(a.tensor(0)?, a.float(1)?, a.int(2)?, a.boolean(3)).reply(),
+)
+.written(&OutPolicy::PLAIN.refused_as("linalg_vector_norm").typed(Types::Same))
+.operators(&[(
+    "NormBackward1",
+    "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+)])];

@@ -1,10 +1,11 @@
 //! Products over all dimensions or one.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
 use crate::dtype::{Bool, Complex, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;
@@ -128,6 +129,10 @@ impl Op for Prod {
         one(self.over.sum(&self.times_others(tangent(tangents), &conjugate(x)?, &conjugate(y)?)?)?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         // The rule for gradients knows one dimension, or all: those of a sample are made one.
         if self.over.dims.len() == 1 {
@@ -151,3 +156,25 @@ pub fn prod(x: &Tensor, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) -
     };
     apply_one(Prod { over, dtype }, &[x])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[both(
+    "prod",
+    &[
+        "(Tensor input, *, dtype? dtype=None)",
+        "(Tensor input, int dim, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
+    ],
+    "The product of all elements, or of those along a dimension.",
+    |a| match a.overload() {
+        0 => prod(a.tensor(0)?, None, false, a.dtype(1)).reply(),
+        _ => prod(a.tensor(0)?, Some(a.int(1)?), a.boolean(2), a.dtype(3)).reply(),
+    },
+)
+.written(&OutPolicy::PLAIN.exact().typed(Types::Any).out_as(|_| ".int_out"))
+.operators(&[
+    ("ProdBackward0", "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"),
+    (
+        "ProdBackward1",
+        "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    ),
+])];

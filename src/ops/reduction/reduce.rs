@@ -3,6 +3,7 @@
 
 use crate::dispatch::apply::number_one;
 use crate::ops;
+use crate::schema::{Arguments, Entry, IntoReply, Ints, OutPolicy, Types, both};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::direct::{Direct, Lies, Source, Target};
 use crate::dispatch::record::records;
 use crate::dtype::{Bool, DType, Element, Number, Ring};
@@ -283,6 +284,10 @@ impl Op for Sum {
         one(apply_one(Sum { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Sum { over: self.over.deeper(), dtype: self.dtype })
     }
@@ -375,6 +380,10 @@ impl Op for Mean {
         one(apply_one(Mean { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Mean { over: self.over.deeper(), dtype: self.dtype })
     }
@@ -393,4 +402,35 @@ pub fn mean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
     }
     let over = Over::new(dims, keepdim, x)?;
     apply_one(Mean { over, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
+}
+
+const OVER: &[&str] = &[
+    "(Tensor input, *, dtype? dtype=None)",
+    "(Tensor input, int[1]? dim, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
+];
+
+const MEAN: &[&str] = &["(Tensor input, *, dtype? dtype=None, Tensor out=None)", OVER[1]];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("sum", OVER, "The sum of all elements, or of those along some dimensions.", |a| {
+        let (dims, keepdim, dtype) = over(a)?;
+        sum(a.tensor(0)?, dims.as_deref(), keepdim, dtype).reply()
+    })
+    .written(&OutPolicy::PLAIN.exact().typed(Types::Any).out_as(|_| ".IntList_out"))
+    .operators(&[("SumBackward0", "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"), ("SumBackward1", "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]),
+    both("mean", MEAN, "The mean of all elements, or of those along some dimensions.", |a| {
+        let (dims, keepdim, dtype) = over(a)?;
+        mean(a.tensor(0)?, dims.as_deref(), keepdim, dtype).reply()
+    })
+    .written(&OutPolicy::PLAIN.exact().out_as(|given| if given.count < 2 { ".dtype_out" } else { ".out" }))
+    .operators(&[("MeanBackward0", "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"), ("MeanBackward1", "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]),
+];
+
+/// Dimensions, `keepdim` and the element type of a sum or mean. `None` as dimensions names all.
+fn over(arguments: &dyn Arguments) -> Result<(Option<Ints>, bool, Option<DType>)> {
+    if arguments.overload() == 0 {
+        return Ok((None, false, arguments.dtype(1)));
+    }
+    Ok((Some(arguments.dims(1)?.unwrap_or_default()), arguments.boolean(2), arguments.dtype(3)))
 }

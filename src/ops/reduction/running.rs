@@ -13,7 +13,8 @@ use crate::shape::Layout;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
@@ -75,6 +76,10 @@ impl Op for Nansum {
         let x = at.load(saved)?;
         let numbers = where_(&compare::isnan(&x)?, 0.0, tangent(tangents))?;
         one(self.over.sum(&cast::to_dtype(&numbers, self.dtype)?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -264,6 +269,10 @@ impl Op for Logcumsumexp {
         one(mul(&sums, &exp(&sub(&most, &y)?)?)?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Logcumsumexp { dim: self.dim + 1 })
     }
@@ -275,3 +284,33 @@ pub fn logcumsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
     let dim = shape::normalize_dim(dim, x.ndim())?;
     apply_one_with_attributes(Logcumsumexp { dim }, shown! { dim: given }, &[x])
 }
+
+const SUMS: &[&str] =
+    &["(Tensor input, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "logcumsumexp",
+        &["(Tensor input, int dim, *, Tensor out=None)"],
+        "The logarithm of the cumulative sum of the exponentials along a dimension.",
+        |a| logcumsumexp(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .written(&OutPolicy::OF_FIRST.typed(Types::Running))
+    .operators(&[("LogcumsumexpBackward0", "_logcumsumexp(Tensor self, int dim) -> Tensor")]),
+    both("nansum", SUMS, "The sum, with NaN counted as zero.", |a| {
+        nansum(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).reply()
+    })
+    .operators(&[(
+        "NansumBackward0",
+        "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    )]),
+    both("nanmean", SUMS, "The mean of the elements that are not NaN.", |a| {
+        nanmean(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).reply()
+    })
+    .written(&OutPolicy::PLAIN.refused_as("nansum")),
+    both("trace", &["(Tensor input)"], "The sum of the diagonal of a matrix.", |a| {
+        trace(a.tensor(0)?).reply()
+    })
+    .operators(&[("TraceBackward0", "trace(Tensor self) -> Tensor")]),
+];

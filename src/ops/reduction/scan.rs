@@ -2,13 +2,14 @@
 //! their derivatives are made of, `Recurrence` and `Shift`.
 
 use crate::ops;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, method, receiver};
 use std::mem::MaybeUninit;
 
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::in_place;
 use crate::dtype::{Complex, DType, Element, Ring};
 use crate::error::{Error, Result};
@@ -163,6 +164,10 @@ impl Op for Cumsum {
         one(apply_one(self.clone(), &[tangent(tangents)])?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Cumsum { direction: self.direction.deeper(), ..*self })
     }
@@ -237,6 +242,10 @@ impl Op for Cumprod {
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let before = shift(&at.load(y)?, self.direction, 1.0)?;
         one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.direction)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -374,4 +383,31 @@ impl Op for Shift {
 
 fn shift(x: &Tensor, direction: Direction, first: f64) -> Result<Tensor> {
     apply_one(Shift { direction, first }, &[x])
+}
+
+const SCAN: &[&str] = &["(Tensor input, int dim, *, dtype? dtype=None, Tensor out=None)"];
+
+const SCAN_IN_PLACE: &[&str] = &["(Tensor input, int dim, *, dtype? dtype=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("cumsum", SCAN, "The cumulative sum along a dimension.", |a| {
+        cumsum(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::OF_FIRST.exact().typed(Types::Any))
+    .operators(&[("CumsumBackward0", "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")]),
+    method("cumsum_", SCAN_IN_PLACE, "`cumsum` in place.", |a| scan_in_place(a, cumsum_)),
+    both("cumprod", SCAN, "The cumulative product along a dimension.", |a| {
+        cumprod(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::OF_FIRST.exact().typed(Types::Any))
+    .operators(&[("CumprodBackward0", "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")]),
+    method("cumprod_", SCAN_IN_PLACE, "`cumprod` in place.", |a| scan_in_place(a, cumprod_)),
+];
+
+fn scan_in_place(
+    arguments: &dyn Arguments,
+    operation: fn(&Tensor, i64, Option<DType>) -> Result<()>,
+) -> Result<Reply> {
+    receiver(arguments, operation(arguments.tensor(0)?, arguments.int(1)?, arguments.dtype(2)))
 }

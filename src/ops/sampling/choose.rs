@@ -9,6 +9,7 @@ use crate::kernels::sorting::sort;
 use crate::ops::geometry::reshape;
 use crate::ops::sampling::generator::given;
 use crate::ops::sampling::random::{Generator, MANY, in_pieces};
+use crate::schema::{Entry, IntoReply, OutPolicy, Shape, Types, both};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
@@ -107,3 +108,19 @@ fn of_samples(
         reshape::reshape_to(&chosen, &shape)
     })
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "multinomial",
+        &[
+            "(Tensor input, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor out=None)",
+        ],
+        "Samples indices of the last dimension in proportion to the weights that it holds.",
+        |a| {
+            let generator = a.generator(3);
+            multinomial(a.tensor(0)?, a.int(1)?, a.boolean(2), generator.as_ref()).reply()
+        },
+    ).written(&OutPolicy::PLAIN.unrecorded().shaped(Shape::Silent).typed(Types::Drawn).drawn(|_| true))
+    .operators(&[("-", "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor")]),
+];

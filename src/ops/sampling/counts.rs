@@ -10,6 +10,7 @@ use crate::ops::creation::copy;
 use crate::ops::geometry::{expand, join, part};
 use crate::ops::sampling::generator::{Generator, given};
 use crate::ops::sampling::random::{MANY, apart, drawn_from};
+use crate::schema::{Entry, IntoReply, function};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -79,3 +80,19 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
     let y = drawn([&count.array(), &probability.array()], generator, counts::binomial)?;
     drawn_from(&[count, probability], y, UNKNOWN)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "poisson",
+        &["(Tensor input, Generator? generator=None)"],
+        "Samples from Poisson distributions with the given rates.",
+        |a| poisson(a.tensor(0)?, a.generator(1).as_ref()).reply(),
+    ),
+    function(
+        "binomial",
+        &["(Tensor count, Tensor prob, Generator? generator=None)"],
+        "Samples from binomial distributions with the given counts and probabilities.",
+        |a| binomial(a.tensor(0)?, a.tensor(1)?, a.generator(2).as_ref()).reply(),
+    ),
+];

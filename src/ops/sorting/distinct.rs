@@ -1,5 +1,6 @@
 //! What is different among elements, and where values belong among sorted ones.
 
+use crate::schema::{Entry, IntoReply, inner};
 use std::sync::Arc;
 
 use smallvec::smallvec;
@@ -180,3 +181,25 @@ fn places<T: Ordered>(
     };
     storage::collected(values.len(), values.iter().enumerate().map(place))
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "unique_groups",
+        &["(Tensor input, int? dim, bool neighbours)"],
+        "The unique elements or slices, the index of each in them, and how often each occurs.",
+        |a| unique(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply(),
+    ),
+    inner(
+        "places_among",
+        &["(Tensor sorted_sequence, Tensor input, bool right, Tensor? sorter, bool out_int32)"],
+        "The positions at which values would be inserted into sorted sequences.",
+        |a| {
+            let found = searchsorted(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.optional_tensor(3));
+            match a.boolean(4) {
+                true => found.and_then(|found| cast::to_dtype(&found, DType::Int32)).reply(),
+                false => found.reply(),
+            }
+        },
+    ),
+];

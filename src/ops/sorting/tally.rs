@@ -1,5 +1,6 @@
 //! How often numbers are there, and how many lie between others.
 
+use crate::schema::{Entry, IntoReply, both, inner};
 use smallvec::SmallVec;
 
 use crate::dispatch::{batch, long_work};
@@ -105,3 +106,20 @@ pub fn histograms(rows: &Tensor, edges: &Tensor) -> Result<Tensor> {
     });
     cast::to_dtype(&Tensor::from_slice(&shape, &counts)?, dtype)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "bincount",
+        &["(Tensor input, Tensor? weights=None, int minlength=0)"],
+        "The frequency of each value in a tensor of integers that are not negative.",
+        |a| bincount(a.tensor(0)?, a.optional_tensor(1), a.int(2)?).reply(),
+    )
+    .operators(&[("-", "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor")]),
+    inner(
+        "histograms",
+        &["(Tensor input, Tensor edges)"],
+        "The histogram of every row between edges of its own.",
+        |a| histograms(a.tensor(0)?, a.tensor(1)?).reply(),
+    ),
+];

@@ -1,5 +1,6 @@
 //! Writes to whole slices of a dimension: `index_add`, `index_copy` and `index_fill`.
 
+use crate::schema::Operator;
 use smallvec::{SmallVec, smallvec};
 
 use super::{Slices, as_elements};
@@ -374,3 +375,20 @@ pub fn index_fill_<'a>(x: &'a Tensor, dim: i64, index: &Tensor, value: impl Into
     let (op, inputs) = filling(x, dim, index, value)?;
     apply_in_place(op, &inputs)
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub(crate) const OPERATORS: &[Operator] = &[
+    (
+        "IndexAddBackward0",
+        "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    ),
+    ("IndexCopyBackward0", "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"),
+    (
+        "IndexFillBackward0",
+        "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    ),
+    (
+        "IndexFillBackward1",
+        "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+    ),
+];

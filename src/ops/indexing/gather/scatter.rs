@@ -1,5 +1,6 @@
 //! Writes to elements named one by one along a dimension: `scatter`.
 
+use crate::schema::Operator;
 use smallvec::{SmallVec, smallvec};
 
 use super::{Gather, check_index, checked, counted, lines, write_lines};
@@ -337,3 +338,7 @@ pub fn scatter_add(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Res
 pub fn scatter_add_(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Result<()> {
     apply_in_place(prepared(x, dim, index, Operand::Tensor(values), Mode::Add)?, &[x, values])
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub(crate) const OPERATORS: &[Operator] =
+    &[("ScatterAddBackward0", "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")];

@@ -1,6 +1,7 @@
 //! Elements added before and behind: a number, or what is there already, mirrored or repeated.
 
 use crate::graph::shown::shown;
+use crate::schema::{Entry, IntoReply, function, inner};
 use std::sync::Arc;
 
 use smallvec::smallvec;
@@ -200,3 +201,35 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
     Resample { names, axes: axes.into(), transposed: false, operation, takes_complex: true, keeps: true }
         .of_given(x, shown! { padding: pad })
 }
+
+const INNER: &[&str] = &["(Tensor self, int[] padding, *, Tensor out=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "constant_pad_nd",
+        &["(Tensor input, int[] pad, Number value=0)"],
+        "Pads the last dimensions with a constant.",
+        |a| constant_pad(a.tensor(0)?, &a.ints(1)?, a.number(2)?).reply(),
+    )
+    .operators(&[(
+        "ConstantPadNdBackward0",
+        "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+    )]),
+    inner("reflection_pad", INNER, "Pads the last dimensions with a reflection of the input.", |a| {
+        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Reflection).reply()
+    })
+    .operators(&[
+        ("ReflectionPad1DBackward0", "reflection_pad1d(Tensor self, int[2] padding) -> Tensor"),
+        ("ReflectionPad2DBackward0", "reflection_pad2d(Tensor self, int[4] padding) -> Tensor"),
+        ("ReflectionPad3DBackward0", "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"),
+    ]),
+    inner("replication_pad", INNER, "Pads the last dimensions with a replication of the border.", |a| {
+        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Replication).reply()
+    })
+    .operators(&[
+        ("ReplicationPad1DBackward0", "replication_pad1d(Tensor self, int[2] padding) -> Tensor"),
+        ("ReplicationPad2DBackward0", "replication_pad2d(Tensor self, int[4] padding) -> Tensor"),
+        ("ReplicationPad3DBackward0", "replication_pad3d(Tensor self, int[6] padding) -> Tensor"),
+    ]),
+];

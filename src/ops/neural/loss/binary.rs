@@ -1,5 +1,6 @@
 //! The cross entropy of yes or no, from logits.
 
+use crate::schema::{Arguments, Entry, IntoReply, function};
 use smallvec::smallvec;
 
 use super::{Reduction, Single, common_type};
@@ -266,4 +267,21 @@ fn of_parts(
         losses = mul(&losses, weight)?;
     }
     reduction.apply(&losses)
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[function(
+    "binary_cross_entropy_with_logits",
+    &["(Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)"],
+    "The binary cross entropy of logits and target probabilities.",
+    |a| {
+        let (weight, positive) = (a.optional_tensor(2), a.optional_tensor(3));
+        binary_cross_entropy_with_logits(a.tensor(0)?, a.tensor(1)?, weight, positive, reduction(a, 4)?)
+            .reply()
+    },
+)
+    .operators(&[("BinaryCrossEntropyWithLogitsBackward0", "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor")])];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

@@ -1,6 +1,7 @@
 //! The negative log-likelihood of classes.
 
 use crate::dtype::Scalar;
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use super::Reduction;
@@ -383,4 +384,20 @@ fn check_shapes(shape: &[usize], target: &[usize]) -> Result<()> {
         (4, _) => Err(Error::TargetSizes { input: shape.to_vec(), target: target.to_vec() }.into()),
         _ => Err(Error::TargetShape { expected: as_input, got: target.to_vec() }.into()),
     }
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "nll_loss_nd",
+    &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100)"],
+    "The negative log likelihood of class indices.",
+    |a| {
+        let weight = a.optional_tensor(2);
+        nll_loss(a.tensor(0)?, a.tensor(1)?, weight, reduction(a, 3)?, a.int(4)?).reply()
+    },
+)
+    .operators(&[("NllLoss2DBackward0", "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)"), ("NllLossBackward0", "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)")])];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

@@ -1,5 +1,6 @@
 //! The cross entropy of probabilities of two classes.
 
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::{SmallVec, smallvec};
 
 use super::{Reduction, Single};
@@ -203,4 +204,23 @@ pub fn binary_cross_entropy(
     }
     let weight = weight.map(Tensor::detach);
     apply_one(BinaryCrossEntropy { reduction, weight }, &[x, target])
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "binary_cross_entropy",
+    &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor out=None)"],
+    "The binary cross entropy of probabilities and target probabilities.",
+    |a| {
+        let weight = a.optional_tensor(2);
+        binary_cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction(a, 3)?).reply()
+    },
+)
+.operators(&[(
+    "BinaryCrossEntropyBackward0",
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+)])];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

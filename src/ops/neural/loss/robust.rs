@@ -1,5 +1,6 @@
 //! Absolute errors, and errors that are squared where they are small and linear where they are large.
 
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use super::{Reduction, Single, common_type};
@@ -192,4 +193,38 @@ pub fn huber_loss(x: &Tensor, target: &Tensor, reduction: Reduction, delta: f64)
 /// The absolute differences, reduced.
 pub fn l1_loss(x: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
     reduction.apply(&abs(&sub(x, target)?)?)
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "l1_loss",
+        &["(Tensor input, Tensor target, int reduction=1)"],
+        "The absolute error, averaged, summed or of each element.",
+        |a| l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).reply(),
+    ),
+    inner(
+        "smooth_l1_loss",
+        &["(Tensor input, Tensor target, int reduction=1, float beta=1.0, *, Tensor out=None)"],
+        "The squared error below `beta`, divided by it, and the absolute error above.",
+        |a| smooth_l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).reply(),
+    )
+    .operators(&[(
+        "SmoothL1LossBackward0",
+        "smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
+    )]),
+    inner(
+        "huber_loss",
+        &["(Tensor input, Tensor target, int reduction=1, float delta=1.0, *, Tensor out=None)"],
+        "The squared error below `delta`, and `delta` times the absolute error above.",
+        |a| huber_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).reply(),
+    )
+    .operators(&[(
+        "HuberLossBackward0",
+        "huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
+    )]),
+];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

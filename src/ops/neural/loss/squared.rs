@@ -1,5 +1,6 @@
 //! The squared error.
 
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use super::{Reduction, common_type};
@@ -71,4 +72,17 @@ impl Op for MseLoss {
 /// The squared differences of `x` and `target`, reduced.
 pub fn mse_loss(x: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
     apply_one(MseLoss { reduction }, &[x, target])
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "mse_loss",
+    &["(Tensor input, Tensor target, int reduction=1, *, Tensor out=None)"],
+    "The squared error, averaged, summed or of each element.",
+    |a| mse_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).reply(),
+)
+.operators(&[("MseLossBackward0", "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")])];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

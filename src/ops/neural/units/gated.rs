@@ -11,6 +11,7 @@ use crate::ops::pointwise::arithmetic::Mul;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select;
 use crate::ops::reduction::truth;
+use crate::schema::{Arguments, Entry, IntoReply, function, inner, receiver};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
@@ -184,4 +185,32 @@ pub fn glu(x: &Tensor, dim: i64) -> Result<Tensor> {
         return Err(Error::NotImplementedFor { operation: "glu_cpu", dtype: x.dtype() }.into());
     }
     apply_one(Glu { dim: place as i64, given: dim, half: (size / 2) as i64 }, &[x])
+}
+
+const RANDOM: &[&str] = &[
+    "(Tensor input, Number lower=0.125, Number upper=0.3333333333333333, bool training=False, Generator? generator=None)",
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "glu",
+        &["(Tensor input, int dim=-1, *, Tensor out=None)"],
+        "The gated linear unit: one half of a dimension times the sigmoid of the other half.",
+        |a| glu(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .operators(&[("GluBackward0", "glu(Tensor self, int dim=-1) -> Tensor")]),
+    function("rrelu", RANDOM, "The leaky rectified linear unit with a slope that is drawn at random when training.", |a| {
+        let (x, lower, upper) = drawn_call(a)?;
+        rrelu(x, lower, upper, a.boolean(3), a.generator(4).as_ref()).reply()
+    })
+    .operators(&[("RreluWithNoiseBackward0", "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor")]),
+    function("rrelu_", RANDOM, "`rrelu` in place.", |a| {
+        let (x, lower, upper) = drawn_call(a)?;
+        receiver(a, rrelu_(x, lower, upper, a.boolean(3), a.generator(4).as_ref()))
+    }),
+];
+
+fn drawn_call<'a>(a: &'a dyn Arguments) -> Result<(&'a Tensor, f64, f64)> {
+    Ok((a.tensor(0)?, a.number(1)?.to_f64(), a.number(2)?.to_f64()))
 }

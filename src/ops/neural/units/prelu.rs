@@ -1,5 +1,6 @@
 //! A rectifier with a slope that is learnt.
 
+use crate::schema::{Entry, IntoReply, both};
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, two};
@@ -173,3 +174,12 @@ pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     };
     apply_one(Prelu, &[x, &weight])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[both(
+    "prelu",
+    &["(Tensor input, Tensor weight)"],
+    "The leaky rectified linear unit with a learnable slope.",
+    |a| prelu(a.tensor(0)?, a.tensor(1)?).reply(),
+)
+.operators(&[("PreluKernelBackward0", "_prelu_kernel(Tensor self, Tensor weight) -> Tensor")])];
