@@ -13,6 +13,7 @@ use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::on_tensors;
 use crate::dispatch::composites::recomputed::Subgraph;
+use crate::dispatch::modes::recording;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode::{Flags, FlagsGuard};
@@ -46,6 +47,21 @@ pub struct CheckpointedOp {
     pub function: Option<Arc<dyn Any + Send + Sync>>,
     /// The operations that it consists of.
     pub parts: Parts,
+    /// What calculates numbers without them.
+    pub at_once: Option<Arc<dyn AtOnce>>,
+}
+
+/// What an operation and its gradients come to, calculated without the parts, where nobody sees those.
+pub trait AtOnce: Send + Sync {
+    /// Whether there is a way for inputs of these types and sizes.
+    fn fits(&self, inputs: &[&Tensor]) -> bool;
+
+    /// The outputs.
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
+
+    /// The gradients of the inputs that are wanted, from what is kept of inputs and outputs and the gradient of the
+    /// first output. The others have none.
+    fn backward(&self, kept: &[&Tensor], gradient: &Tensor, wanted: &[bool]) -> Result<Outputs>;
 }
 
 /// What the node keeps.
@@ -107,11 +123,40 @@ impl CheckpointedOp {
             shown,
             function: None,
             parts,
+            at_once: None,
         }
+    }
+
+    /// The gradients without the parts, if there is a way and nobody sees it.
+    fn gradients_at_once(
+        &self,
+        kept: &SavedInputs,
+        at: &At<'_>,
+        gradients: &Gradients,
+    ) -> Result<Option<Gradients>> {
+        let Some(at_once) = self.at_once.clone().filter(|_| !at.tracking) else { return Ok(None) };
+        let kept: Vec<Tensor> =
+            kept.saved.iter().flatten().map(|saved| at.load(saved)).collect::<Result<_>>()?;
+        let given: Vec<&Tensor> = kept.iter().chain(gradients[0].as_ref()).collect();
+        if gradients[0].is_none() || !recording::is_undivided(&given) || !at_once.fits(&given) {
+            return Ok(None);
+        }
+        let wanted: Vec<bool> = (0..self.counted).map(|index| at.needs(index)).collect();
+        let count = wanted.iter().filter(|wanted| **wanted).count();
+        let (own, are_wanted) = (self.name, wanted.clone());
+        let mut found = recording::as_one(own, &given, count, move |given| {
+            let Some((gradient, kept)) = given.split_last() else { unreachable!("there is a gradient") };
+            at_once.backward(kept, gradient, &are_wanted)
+        })?
+        .into_iter();
+        Ok(Some(wanted.into_iter().map(|wanted| if wanted { found.next() } else { None }).collect()))
     }
 
     /// All gradients, those of the parts.
     fn gradients(&self, kept: &SavedInputs, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if let Some(found) = self.gradients_at_once(kept, at, gradients)? {
+            return Ok(found);
+        }
         let edges = at.node.edges();
         let wanted = |index| at.needs(index) && edges.get(index).is_some_and(Option::is_some);
         let mut found = self.recompute(kept, at, &wanted)?.vjp(gradients)?;
@@ -170,7 +215,10 @@ impl Op for CheckpointedOp {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        on_tensors(inputs, |inputs| (self.parts)(inputs))
+        on_tensors(inputs, |inputs| match self.at_once.as_ref().filter(|at_once| at_once.fits(inputs)) {
+            Some(at_once) => at_once.forward(inputs),
+            None => (self.parts)(inputs),
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedInputs {

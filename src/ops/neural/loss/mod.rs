@@ -1,6 +1,7 @@
 //! Losses: what a model is told of its mistakes. This file says how the losses of single elements
 //! become one number.
 
+pub mod alignment;
 pub mod binary;
 pub mod cross_entropy;
 pub mod nll;
