@@ -9,6 +9,8 @@ use super::{Matrices, adjoint, check_matrix, moved_sides, refuse_failed, sides, 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::operand::Value;
 use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -141,6 +143,17 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     if let Some(found) = batch::front(pivots, |pivots, _| exchanges(pivots, rows, dtype)) {
         return found;
     }
+    let found = move |operands: &[Value]| exchanging(intercept::first(operands), rows, dtype);
+    if recording::is_on()
+        && let Some(found) = intercept::of_subclass("lu_unpack", &[pivots.into()], found)
+    {
+        return found;
+    }
+    exchanging(pivots, rows, dtype)
+}
+
+/// `exchanges` of what is not batched.
+fn exchanging(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     let shape = pivots.layout().shape().to_vec();
     let (&steps, lead) = shape.split_last().unwrap_or((&0, &[]));
     let pivots = rows_exchanged(pivots, rows)?;
