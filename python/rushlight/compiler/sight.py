@@ -122,6 +122,20 @@ def _is_pure(function: Any) -> bool:
     )
 
 
+_REACHING = frozenset(("param_groups", "state_dict", "getattr", "__dict__", "get_last_lr", "lr"))
+"""Names of code that may look at the numbers of an optimiser by itself."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _reaches(code: types.CodeType) -> bool:
+    """Tell whether code may look at the numbers of an optimiser by itself."""
+    constants = code.co_consts
+    inner = (constant for constant in constants if isinstance(constant, types.CodeType))
+    return not _REACHING.isdisjoint((*code.co_names, *(c for c in constants if isinstance(c, str)))) or any(
+        map(_reaches, inner)
+    )
+
+
 @functools.lru_cache(maxsize=4096)
 def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """Return the globals that code names, with the code inside of it, and its attributes."""
@@ -168,6 +182,25 @@ class Sight:
             if len(self._seen) > _MOST_OBJECTS:
                 raise Unclear("it sees too many objects")
             self._visit(value, path)
+
+    def free_rates(self) -> None:
+        """Let the rates of optimisers be others in every call, where only their own steps look at them."""
+        from ..optim.optimizer import Optimizer
+
+        own = [found for found in self._seen.values() if isinstance(found, Optimizer)]
+        if any(map(_reaches, self.codes)):
+            return
+        groups = {
+            id(group)
+            for optimizer in own
+            if type(optimizer).__module__.startswith("rushlight.")
+            for group in optimizer.param_groups
+            if type(group.get("lr")) is float
+        }
+        self.checks = [
+            (*check, "lr") if check[0] == "dict" and id(check[1]) in groups else check
+            for check in self.checks
+        ]
 
     def _each(self, values: Any, path: str) -> None:
         self._waiting.extend((value, path) for value in values)
@@ -220,7 +253,16 @@ class Sight:
         ):
             return True
         if isinstance(
-            value, (types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodWrapperType)
+            value,
+            (
+                types.BuiltinFunctionType,
+                types.WrapperDescriptorType,
+                types.MethodWrapperType,
+                types.MethodDescriptorType,
+                types.ClassMethodDescriptorType,
+                types.GetSetDescriptorType,
+                types.MemberDescriptorType,
+            ),
         ):
             return True
         kind = type(value)
@@ -282,6 +324,10 @@ class Sight:
                     self.checks.append(("attribute", kind, name, getattr(kind, name)))
                     if found.__code__ in self.codes:
                         self._waiting.append((found, f"{path}.{name}"))
+                elif isinstance(found, staticmethod) and isinstance(found.__func__, types.FunctionType):
+                    self.checks.append(("attribute", kind, name, found.__func__))
+                    if found.__func__.__code__ in self.codes:
+                        self._waiting.append((found.__func__, f"{path}.{name}"))
                 elif name in self.attributes and not isinstance(found, (classmethod, staticmethod, property)):
                     self.checks.append(("attribute", kind, name, getattr(kind, name)))
                     self._waiting.append((found, f"{path}.{name}"))
@@ -326,5 +372,6 @@ def look(
     sight = Sight(codes)
     given = [(value, "an argument") for value in _values([args, kwargs])]
     sight.look(iter([(function, getattr(function, "__name__", "it")), *given]))
+    sight.free_rates()
     distinct = {id(tensor): tensor for tensor in sight.tensors}
     return list(distinct.values()), sight.checks
