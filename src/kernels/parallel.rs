@@ -361,15 +361,15 @@ pub(super) fn each_part<T: Send>(
     });
 }
 
-/// Calls `body` once with each item, `grain` items a chunk.
+/// Calls `body` once with each item, `grain` items a chunk. Unwinds if there is no memory for a list of them.
 #[inline]
-pub fn parallel_items<I: Send>(items: Vec<I>, grain: usize, body: impl Fn(I) + Sync) {
+pub fn parallel_items<I: Send>(items: impl IntoIterator<Item = I>, grain: usize, body: impl Fn(I) + Sync) {
     each_item(items, grain, &body);
 }
 
 /// `parallel_items` of a body that is compiled elsewhere.
-pub(super) fn each_item<I: Send>(items: Vec<I>, grain: usize, body: &dyn Body<I>) {
-    let mut items: Vec<Option<I>> = items.into_iter().map(Some).collect();
+pub(super) fn each_item<I: Send>(items: impl IntoIterator<Item = I>, grain: usize, body: &dyn Body<I>) {
+    let mut items = interrupt::gathered(items.into_iter().map(Some));
     parallel_parts(&mut items, grain, |_, part| {
         part.iter_mut().filter_map(Option::take).for_each(|item| body.run(item));
     });
@@ -465,7 +465,7 @@ mod tests {
             });
             assert!(output.iter().enumerate().all(|(index, &value)| index == value));
             let total = AtomicUsize::new(0);
-            parallel_items((0..100).collect(), 8, |item| {
+            parallel_items(0..100, 8, |item| {
                 total.fetch_add(item, Ordering::Relaxed);
             });
             assert_eq!(total.into_inner(), 4950);
