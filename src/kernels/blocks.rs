@@ -175,7 +175,7 @@ impl Plan {
             let chunks = out.chunks_mut(chunk).enumerate();
             chunks.map(move |(inside, out)| blocks(index * outer + inside * chunk, out))
         });
-        each_item(chunks.collect(), 1, body);
+        each_item(chunks, 1, body);
     }
 
     /// The block of a view that has `len` elements from `start` on.

@@ -21,6 +21,8 @@ use std::ops::Range;
 pub use pool::{num_threads, set_num_threads, spawn};
 use region::run_chunks;
 
+use crate::kernels::interrupt;
+
 /// The body of a loop: `Fn(A) + Sync`, but with a table of functions that holds it once. That of a closure
 /// holds it a second time as an `FnOnce`, which nobody calls.
 pub(super) trait Body<A>: Sync {
@@ -90,15 +92,15 @@ pub(super) fn each_part<T: Send>(
     });
 }
 
-/// Calls `body` once with each item, `grain` items a chunk.
+/// Calls `body` once with each item, `grain` items a chunk. Unwinds if there is no memory for a list of them.
 #[inline]
-pub fn parallel_items<I: Send>(items: Vec<I>, grain: usize, body: impl Fn(I) + Sync) {
+pub fn parallel_items<I: Send>(items: impl IntoIterator<Item = I>, grain: usize, body: impl Fn(I) + Sync) {
     each_item(items, grain, &body);
 }
 
 /// `parallel_items` of a body that is compiled elsewhere.
-pub(super) fn each_item<I: Send>(items: Vec<I>, grain: usize, body: &dyn Body<I>) {
-    let mut items: Vec<Option<I>> = items.into_iter().map(Some).collect();
+pub(super) fn each_item<I: Send>(items: impl IntoIterator<Item = I>, grain: usize, body: &dyn Body<I>) {
+    let mut items = interrupt::gathered(items.into_iter().map(Some));
     parallel_parts(&mut items, grain, |_, part| {
         part.iter_mut().filter_map(Option::take).for_each(|item| body.run(item));
     });

@@ -1,5 +1,6 @@
 //! From results to Python objects. Words for errors are not found here.
 use crate::error::raise;
+use crate::interpreter::signals::Listening;
 use crate::tensor::object::wrap;
 use crate::values::dtype::wrap_dtype;
 use pyo3::prelude::*;
@@ -8,6 +9,7 @@ use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple};
 use rushlight::Tensor;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::schema::Reply;
+use rushlight::storage;
 
 /// A result that Python can see.
 pub(crate) trait ToPython {
@@ -134,7 +136,12 @@ impl ToPython for Reply {
 /// A tuple, as torch returns for `split`, `unbind` and their like.
 impl<T: ToPython> ToPython for Vec<T> {
     fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        let elements: Vec<_> = self.into_iter().map(|value| value.to_python(py)).collect::<PyResult<_>>()?;
+        let mut listening = Listening::default();
+        let mut elements = storage::room(self.len()).map_err(raise)?;
+        for value in self {
+            listening.object(py)?;
+            elements.push(value.to_python(py)?);
+        }
         Ok(PyTuple::new(py, elements)?.into_any())
     }
 }

@@ -123,9 +123,10 @@ def _count(kind: Any, count: Any) -> int:
         raise RuntimeError(f"expected torch.dtype, but got {type(kind)}")
     if not isinstance(count, int) or isinstance(count, bool):
         raise TypeError(f"the number of elements of a storage is an int, not {type(count).__name__}")
-    if count < 0:
+    size = int(count * kind.dtype.itemsize)
+    if not 0 <= size < 1 << 63:
         raise TypeError(f"a storage cannot have {count} elements")
-    return int(count * kind.dtype.itemsize)
+    return size
 
 
 class Archive:

@@ -110,7 +110,7 @@ fn in_pieces<V: Send, T: Copy + Send + Sync + 'static>(
     let body: &dyn for<'a> Body<(ArrayViewMutD<'a, V>, ArrayViewD<'a, T>)> =
         &|(out, a): (ArrayViewMutD<'_, V>, ArrayViewD<'_, T>)| move_piece(out, a, write);
     let Some((axis, size)) = cut(a.shape()) else { return body.run((out, a)) };
-    let pieces = out.axis_chunks_iter_mut(axis, size).zip(a.axis_chunks_iter(axis, size)).collect();
+    let pieces = out.axis_chunks_iter_mut(axis, size).zip(a.axis_chunks_iter(axis, size));
     each_item(pieces, 1, body);
 }
 

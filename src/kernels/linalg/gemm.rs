@@ -234,7 +234,7 @@ pub fn batched_matmul<T: Number>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out
     let grain = TURN.div_ceil(work);
     match products.len() <= grain {
         true => products.for_each(body),
-        false => parallel_items(interrupt::collected(products), grain, body),
+        false => parallel_items(products, grain, body),
     }
 }
 

@@ -93,7 +93,7 @@ fn parts_and_items_cover_the_whole_output() {
         });
         assert!(output.iter().enumerate().all(|(index, &value)| index == value));
         let total = AtomicUsize::new(0);
-        parallel_items((0..100).collect(), 8, |item| {
+        parallel_items(0..100, 8, |item| {
             total.fetch_add(item, Ordering::Relaxed);
         });
         assert_eq!(total.into_inner(), 4950);

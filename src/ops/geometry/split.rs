@@ -11,6 +11,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
+use crate::kernels::interrupt::Steps;
 use crate::ops::creation::create;
 use crate::ops::geometry::join;
 use crate::ops::geometry::part::{Part, sliced, take, take_slice};
@@ -92,8 +93,14 @@ impl Op for Split {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let layout = &inputs[0].layout;
         let parts = self.parts(layout.shape()[self.dim])?;
-        let layouts = parts.into_iter().map(|part| part.layout(layout));
-        layouts.map(|layout| Ok(inputs[0].with_layout(layout?))).collect()
+        let bytes = parts.len().saturating_mul(size_of::<Array>()) as u64;
+        let (mut shown, mut steps) = (Arrays::new(), Steps::default());
+        shown.try_reserve(parts.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        for part in parts {
+            steps.take(MADE);
+            shown.push(inputs[0].with_layout(part.layout(layout)?));
+        }
+        Ok(shown)
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -206,6 +213,9 @@ pub fn chunk(x: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
 
 /// Empty parts cost memory too; more of them than this are a mistake.
 const MOST_EMPTY_PARTS: usize = 1 << 24;
+
+/// Making a view takes as long as touching so many elements.
+const MADE: usize = 1 << 7;
 
 /// How `tensor_split` divides a dimension.
 #[derive(Clone, Copy, Debug)]

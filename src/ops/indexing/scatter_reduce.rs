@@ -283,15 +283,27 @@ pub fn scatter_reduce(
 ) -> Result<Tensor> {
     let place = checked_scatter(x, dim, index, source)?;
     check_ordered(x, "scatter_reduce")?;
-    let mut source = source.clone();
-    for (dim, &size) in index.layout().shape().iter().enumerate() {
-        if source.layout().shape()[dim] != size {
-            source = part::narrow(&source, dim as i64, 0, size as i64)?;
-        }
-    }
+    let source = corner(source, index.layout().shape())?;
     let (index, named) = (index.clone(), index.clone());
     let reduce = ScatterReduce::<false> { dim: place, given: dim, index, named, fold, included };
     apply_one(reduce, &[x, &source])
+}
+
+/// The part of a source that an index of such a shape names: it begins where the source does. An index without
+/// elements may have any number of dimensions, and one dimension of one element is as good as none.
+fn corner(source: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    let mut part = source.clone();
+    if part.ndim() != shape.len() {
+        let count = shape.iter().product::<usize>() as i64;
+        part = part::narrow(&reshape::reshape(&part, &[-1])?, 0, 0, count)?;
+        return reshape::reshape(&part, &shape::signed(shape));
+    }
+    for (dim, &size) in shape.iter().enumerate() {
+        if part.layout().shape()[dim] != size {
+            part = part::narrow(&part, dim as i64, 0, size as i64)?;
+        }
+    }
+    Ok(part)
 }
 
 /// `scatter_reduce` in place.

@@ -128,7 +128,8 @@ pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor, symmetric: bool) -
         let wide = crate::dispatch::view::expand(x, &crate::shape::signed(lead))?;
         let array: Array = wide.array();
         let array = crate::ops::creation::copy::as_type(&array, crate::dtype::DType::Float64)?;
-        Ok(array.view::<f64>().iter().copied().collect())
+        let view = array.view::<f64>();
+        crate::storage::collected(view.len(), view.iter().copied())
     };
     apply_one(Pinv { bounds: [bounds(absolute)?, bounds(relative)?], symmetric }, &[a])
 }

@@ -57,9 +57,10 @@ fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize)
     let most = |values: &[i64]| {
         tally::bounds(values).map_or(0, |(_, most)| most.saturating_add(1)).max(least) as usize
     };
-    let lengths: Vec<usize> = match size {
-        0 => vec![most(&[]); shape.iter().product()],
-        size => values.chunks(size).map(most).collect(),
+    let rows = shape.iter().product();
+    let lengths = match size {
+        0 => storage::filled(rows, most(&[]))?,
+        size => storage::collected(rows, values.chunks(size).map(most))?,
     };
     shape.push(batch::alike_or(&lengths, |&length| vec![length])?);
     if let ([length], None) = (shape.as_slice(), weights) {

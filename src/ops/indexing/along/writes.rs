@@ -223,6 +223,9 @@ fn adding(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) 
         return Err(Error::IndexAddDim { dim, ndim: source.ndim() }.into());
     };
     if index.numel() != size {
+        if source.ndim() == 0 {
+            return Err(Error::DimOfScalar { dim: dim as i64 }.into());
+        }
         return Err(Error::IndexAddCount { indices: index.numel(), size, dim }.into());
     }
     let others = |sizes: &[usize]| shape::reduced_shape(sizes, &[dim], false);

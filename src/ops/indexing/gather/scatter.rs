@@ -220,10 +220,13 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
             return Err(Error::GatherDimensions { argument: "self" }.into());
         }
         let beyond = (0..shape.len()).any(|at| at != dim && index[at] > shape[at]);
-        let (index, shape) = (index.to_vec(), shape.to_vec());
+        let as_given = |tensor: &Tensor| tensor.layout().shape().to_vec();
         let Operand::Tensor(values) = values else {
             return match beyond {
-                true => Err(batch::told_of_all(Error::ScatterShape { index, shape, dim }, &[x, places])),
+                true => {
+                    let (index, shape) = (as_given(places), as_given(x));
+                    Err(batch::told_of_all(Error::ScatterShape { index, shape, dim }, &[x, places]))
+                }
                 false => Ok(()),
             };
         };
@@ -231,11 +234,13 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
         if (1..index.len()).contains(&values.ndim()) {
             shape::normalize_dim(values.ndim() as i64, values.ndim())?;
         }
-        let source = counted(values.layout().shape()).to_vec();
+        let layout = values.layout();
+        let source = counted(layout.shape());
         if source.len() != index.len() {
             return Err(Error::GatherDimensions { argument: "src" }.into());
         }
-        if beyond || index.iter().zip(&source).any(|(index, source)| index > source) {
+        if beyond || index.iter().zip(source).any(|(index, source)| index > source) {
+            let (index, shape, source) = (as_given(places), as_given(x), as_given(values));
             let error = Error::ScatterSource { index, shape, dim, source };
             return Err(batch::told_of_all(error, &[x, places, values]));
         }

@@ -147,11 +147,9 @@ impl<'a, T: Real> Heads<'a, T> {
             to_k.owned::<T>().chunks_mut(keys * size),
             to_v.owned::<T>().chunks_mut(keys * depth),
         ];
-        let items: Vec<_> = (0..samples * shared)
-            .map(|item| {
-                (item, [&mut to_q, &mut to_k, &mut to_v].map(|parts| parts.next().unwrap_or_default()))
-            })
-            .collect();
+        let items = (0..samples * shared).map(|item| {
+            (item, [&mut to_q, &mut to_k, &mut to_v].map(|parts| parts.next().unwrap_or_default()))
+        });
         let share = SHARE.div_ceil((self.work() * sharing).max(1));
         parallel_items(items, share, |(item, [to_q, to_k, to_v]): (usize, [&mut [T]; 3])| {
             let stretch = self.stretch();

@@ -114,7 +114,7 @@ impl<'a> Work<'a> {
 
     fn output<T: Number>(&self, shape: &[usize], input: &[T], weight: &[T]) -> Result<Array> {
         let mut y = Array::uninit_shape(shape, T::DTYPE)?;
-        let shares = y.fresh::<T>().chunks_mut((self.output * self.share).max(1)).enumerate().collect();
+        let shares = y.fresh::<T>().chunks_mut((self.output * self.share).max(1)).enumerate();
         parallel_items(shares, 1, |(index, out): (usize, &mut [MaybeUninit<T>])| {
             let mut held = room::<T>(self.rows * self.longest);
             let mut made = room::<T>(self.channels * self.longest);
@@ -143,7 +143,7 @@ impl<'a> Work<'a> {
 
     fn input<T: Number>(&self, shape: &[usize], output: &[T], weight: &[T]) -> Result<Array> {
         let mut x = Array::zeroed(&SharedLayout::new(Layout::contiguous(shape)?), T::DTYPE)?;
-        let shares = x.owned::<T>().chunks_mut((self.input * self.share).max(1)).enumerate().collect();
+        let shares = x.owned::<T>().chunks_mut((self.input * self.share).max(1)).enumerate();
         parallel_items(shares, 1, |(index, x): (usize, &mut [T])| {
             let mut columns = room::<T>(self.rows * self.longest);
             for (item, x) in (index * self.share..).zip(x.chunks_exact_mut(self.input)) {
