@@ -14,7 +14,6 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
-use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
