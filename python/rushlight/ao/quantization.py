@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 from .._devices.absent import refusing
 from .._lazy import on_first_use
-from .._places import open_places
+from .._module_aliases import add_module_aliases
 from ..nn.modules.module import Module
 
 __all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]
 
 _REFUSED = (
-    "convert fuse_modules fuse_modules_qat get_default_qat_qconfig get_default_qconfig prepare prepare_qat "
+    "HistogramObserver convert fuse_modules fuse_modules_qat get_default_qat_qconfig get_default_qconfig prepare prepare_qat "
     "quantize quantize_qat"
 )
 refusing(
@@ -42,11 +42,11 @@ _OBSERVERS = (
 __getattr__, __dir__ = on_first_use(
     globals(), places={".observers": _OBSERVERS, ".dynamic": "quantize_dynamic"}
 )
-open_places(
+add_module_aliases(
     globals(),
     {
         "fake_quantize": {".observers": _OBSERVERS},
-        "observer": {".observers": _OBSERVERS},
+        "observer": {".observers": _OBSERVERS, ".quantization": "HistogramObserver"},
         "qconfig": {".quantization": "QConfig"},
         "stubs": {".quantization": "DeQuantStub QuantStub QuantWrapper"},
         "quantize": {".dynamic": "quantize_dynamic"},
