@@ -55,9 +55,13 @@ pub(crate) fn converted(array: &Array, dtype: DType) -> Result<Array> {
     let mut copy = Array::uninit(&array.layout, dtype)?;
     dispatch!(ordered array.dtype, S => dispatch!(ordered dtype, T => {
         let elements = array.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
-        match const { S::DTYPE.is_float() && matches!(T::DTYPE.category(), Category::Integer) } {
-            true => map::truncated(elements, copy.fresh::<T>()),
-            false => map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>),
+        if const { S::DTYPE.is_float() && matches!(T::DTYPE.category(), Category::Integer) } {
+            map::truncated(elements, copy.fresh::<T>());
+        } else if const { matches!(S::DTYPE, DType::Int64) && T::DTYPE.is_float() } {
+            let integers = array.slice().unwrap_or_else(|| unreachable!("the elements are contiguous"));
+            map::floated(integers, copy.fresh::<T>());
+        } else {
+            map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>);
         }
     }, else { return if dtype.is_half() { to_half(array, dtype) } else { to_complex(array, dtype) } }), else {
         return if array.dtype.is_half() { from_half(array, dtype) } else { from_complex(array, dtype) }
