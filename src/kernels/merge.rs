@@ -55,8 +55,8 @@ fn four<T: Real>(merge: impl Merge, a: Four<T>, b: Four<T>) -> Four<T> {
         return merged;
     }
     let mut merged = a;
-    for lane in 0..4 {
-        merged[lane] = merge.two(a[lane], b[lane]);
+    for (merged, b) in merged.iter_mut().zip(b) {
+        *merged = merge.two(*merged, b);
     }
     merged
 }
