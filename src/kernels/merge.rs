@@ -120,7 +120,7 @@ mod vectors {
 
     /// What knows that the instructions are there.
     #[derive(Clone, Copy)]
-    pub struct Simd(pub(super) Sse, pub(super) Sse2);
+    pub(in crate::kernels) struct Simd(pub(super) Sse, pub(super) Sse2);
 
     /// Four numbers and four, for both precisions.
     #[inline(always)]
