@@ -55,8 +55,8 @@ fn four<T: Real>(merge: impl Merge, a: Four<T>, b: Four<T>) -> Four<T> {
         return merged;
     }
     let mut merged = a;
-    for lane in 0..4 {
-        merged[lane] = merge.two(a[lane], b[lane]);
+    for (merged, b) in merged.iter_mut().zip(b) {
+        *merged = merge.two(*merged, b);
     }
     merged
 }
@@ -120,7 +120,7 @@ mod vectors {
 
     /// What knows that the instructions are there.
     #[derive(Clone, Copy)]
-    pub struct Simd(pub(super) Sse, pub(super) Sse2);
+    pub(in crate::kernels) struct Simd(pub(super) Sse, pub(super) Sse2);
 
     /// Four numbers and four, for both precisions.
     #[inline(always)]
