@@ -11,7 +11,7 @@ from types import ModuleType
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 
@@ -19,7 +19,8 @@ def add_module_aliases(package: dict[str, Any], places: Mapping[str, Mapping[str
     """Make modules in a package, whose globals are `package`.
 
     For each of them, `places` says which names come from which module: `{"linear": {".layers": "Linear"}}`.
-    `_NormBase=_Statistics` is a name for something that is called otherwise here.
+    `_Mixin=_Base` is a name for something that is called otherwise here. What the modules themselves have
+    is found too, as one finds in torch what its modules have imported.
     """
     from importlib.machinery import ModuleSpec
 
@@ -39,18 +40,23 @@ def add_module_aliases(package: dict[str, Any], places: Mapping[str, Mapping[str
             __spec__=ModuleSpec(name, None),
             __all__=[n for n in found if n[0] != "_"],
         )
-        vars(module)["__getattr__"] = _finder(module, found)
+        vars(module)["__getattr__"] = _finder(module, found, list(sources))
         vars(module)["__dir__"] = lambda module=module, found=found: sorted({*vars(module), *found})
 
 
-def _finder(module: ModuleType, found: Mapping[str, tuple[str, str]]) -> Callable[[str], Any]:
+def _finder(
+    module: ModuleType, found: Mapping[str, tuple[str, str]], sources: Sequence[str]
+) -> Callable[[str], Any]:
     def find(name: str) -> Any:
         """Import what somebody asks for."""
-        if name not in found:
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        source, real = found[name]
+        source, real = found.get(name, (None, name))
+        if source is None and name[:2] != "__":
+            known = (one for one in sources if hasattr(import_module(one, module.__package__), name))
+            source = next(known, None)
+        if source is None:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         value = vars(module)[name] = getattr(import_module(source, module.__package__), real)
         return value
 

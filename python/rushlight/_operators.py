@@ -121,7 +121,7 @@ def _check_filled(name: str, given: Mapping[str, Any], result: Tensor) -> None:
                 raise NotImplementedError(f"Could not run 'aten::{name}', which no class was shown.")
 
 
-_CALLED = {"item": "_local_scalar_dense"}
+_CALLED = {"item": "_local_scalar_dense", "div_floor": "floor_divide"}
 
 
 class _Settled(Call):
@@ -147,7 +147,8 @@ def _operands(func: OpOverload, given: Mapping[str, Any]) -> list[Any]:
 def _shown(
     operation: Any, name: str, given: Mapping[str, Any]
 ) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]] | None:
-    key = f"{operation.node}_" if operation.in_place else operation.node
+    key = _CALLED.get(operation.node, operation.node)
+    key = f"{key}_" if operation.in_place else key
     operators = table()[0].get(key, ())
     if (key[0] == "_" or key[0].islower()) and "::" not in key:
         operators = [func for func in table()[0]["-"] if func._packet.__name__ == key]
@@ -160,12 +161,22 @@ def _shown(
     operands = operation.operands[: len(operation.operands) - operation.held]
     for func in operators:
         attributes = operation.attributes
-        beside = _beside(func, operation.beside, attributes)
+        beside = {
+            name: given[name] if _is_same_memory(one, given.get(name)) else one
+            for name, one in _beside(func, operation.beside, attributes).items()
+        }
         own = func._packet.__name__.strip("_") == name
         known = {**attributes, **beside, **given} if own else {**given, **attributes, **beside}
         if (bound := _bind(func, operands, known, beside)) is not None:
             return func, *bound
     return None
+
+
+def _is_same_memory(one: Any, other: Any) -> bool:
+    """Tell whether a tensor is another one, perhaps in other sizes."""
+    if not (isinstance(one, Tensor) and isinstance(other, Tensor)) or _rushlight._is_hollow(other):
+        return False
+    return one.numel() == other.numel() and one.data_ptr() == other.data_ptr()
 
 
 def _beside(func: OpOverload, held: Sequence[Tensor], attributes: dict[str, Any]) -> dict[str, Any]:
@@ -175,9 +186,9 @@ def _beside(func: OpOverload, held: Sequence[Tensor], attributes: dict[str, Any]
     arguments = func._schema.arguments if left else []
     names = {argument.name for argument in arguments}
     wanted = next((some for some in _BESIDE if names & some), frozenset())
-    for argument in arguments:
-        if argument.name not in wanted:
-            continue
+    held_apart = [argument for argument in arguments if argument.name in wanted]
+    # Where there are fewer, the first ones are operands: the weight of a layer before its statistics.
+    for argument in held_apart if len(left) > len(held_apart) else held_apart[-len(left) :]:
         if argument.kind.endswith("[]"):
             places = attributes.get(argument.name, range(len(left)))
             found[argument.name] = [None if place is None else left[place] for place in places]
@@ -215,7 +226,9 @@ def _bind(
         apart = {
             argument.name: given[argument.name]
             for argument in arguments
-            if argument.takes_tensors and isinstance(given.get(argument.name), Tensor)
+            if argument.takes_tensors
+            and argument.name != "self"  # It is an operand, if perhaps in another type.
+            and isinstance(given.get(argument.name), Tensor)
         }
         left = [operand for operand in left if all(operand is not other for other in apart.values())]
     else:

@@ -336,7 +336,7 @@ class _OpNamespace:
     def __getattr__(self, name: str) -> OpOverloadPacket:
         known = {} if name.startswith("__") or self._namespace != "aten" else table()[1]
         packet = known.get(name)
-        if not name.startswith("_") and _stand_in(self._namespace):
+        if not name.startswith("_") and _stand_in(_NAMESPACES.get(self._namespace)):
             packet = self.__dict__.get(name)
         if packet is None:
             raise AttributeError(f"'_OpNamespace' '{self._namespace}' object has no attribute '{name}'")
@@ -347,17 +347,23 @@ class _OpNamespace:
         return f"<module '{self.__name__}' from 'torch.ops'>"
 
 
-# Libraries of operators that are compiled for torch, and where those stand that are computed here instead.
-_STANDING_IN = {"torchvision": "._compat.vision"}
+# Libraries of operators that are compiled for torch, where those stand that are computed here instead, and the
+# namespaces that are theirs.
+_LIBRARIES = {
+    "torchaudio/lib/_torchaudio": "._compat.audio",
+    "torchaudio/lib/libtorchaudio": "._compat.audio",
+    "torchvision/_C": "._compat.vision",
+}
+_NAMESPACES = {"torchaudio": "._compat.audio", "torchvision": "._compat.vision"}
 
 
-def _stand_in(library: str) -> bool:
-    """Load the operators that stand in for those of a library, if there are some."""
-    if library in _STANDING_IN:
+def _stand_in(place: str | None) -> bool:
+    """Load operators that stand in for those of a library, if there are some."""
+    if place is not None:
         from importlib import import_module
 
-        import_module(_STANDING_IN[library], __package__)
-    return library in _STANDING_IN
+        import_module(place, __package__)
+    return place is not None
 
 
 class _Ops(ModuleType):
@@ -376,7 +382,8 @@ class _Ops(ModuleType):
     def load_library(self, path: Any) -> None:
         """Load what stands in for a library of operators; others are made for torch itself."""
         folder, file = os.path.split(os.path.realpath(path))
-        if not (file.startswith("_C.") and _stand_in(os.path.basename(folder))):
+        library = f"{folder}/{file.partition('.')[0]}".replace(os.sep, "/")
+        if not _stand_in(next((place for end, place in _LIBRARIES.items() if library.endswith(end)), None)):
             raise OSError(f"Could not load this library: {os.path.realpath(path)}")
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._module_aliases import add_module_aliases
 from .ao.quantization import DeQuantStub, QConfig, QuantStub, QuantWrapper
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -12,5 +13,9 @@ if not TYPE_CHECKING:
         """Find what is there."""
         return getattr(_home, name)
 
+
+# The same places as there.
+for _place in ("fake_quantize", "observer", "qconfig", "quantize", "stubs"):
+    add_module_aliases(globals(), {_place: {f".ao.quantization.{_place}": ""}})
 
 __all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]

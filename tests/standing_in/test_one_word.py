@@ -234,3 +234,20 @@ def test_the_package_keeps_its_name_when_it_is_found_within_itself():
         "print(same is torch, torch.__name__, __import__('torch').__name__)"
     )
     assert run_script(source) == "True torch torch\n"
+
+
+def test_a_program_that_puts_the_package_in_torchs_place_by_hand_loads_nothing_twice(tmp_path):
+    source = """
+        import sys, rushlight
+        sys.modules["torch"] = rushlight
+        import torch, torch.nn.functional as F, torch.utils.data
+        from torch import nn
+        assert nn is rushlight.nn and F is rushlight.nn.functional
+        twice = [name for name, module in sys.modules.items()
+                 if name.startswith("torch") and sys.modules.get("rushlight" + name[5:]) is not module]
+        torch.save(nn.Linear(1, 1), "module.pt")
+        again = torch.load("module.pt", weights_only=False)
+        print(twice, nn.Linear.__module__, type(again).__module__)
+    """
+    path = program(tmp_path, source)
+    assert run(path, folder=tmp_path) == "[] torch.nn.modules.linear torch.nn.modules.linear\n"

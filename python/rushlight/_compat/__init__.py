@@ -81,6 +81,21 @@ class Alias:
         return None if found is None else found.loader.get_code(self.own)  # type: ignore[union-attr]
 
 
+def _torch_by_hand(name: str) -> ModuleSpec | None:
+    """Begin to stand in for torch where a program has put the package in its place by hand.
+
+    Its folders would be searched, otherwise, and all in them loaded a second time.
+    """
+    if not name.startswith("torch.") or sys.modules.get("torch") is not sys.modules[_PACKAGE]:
+        return None
+    from ..as_torch import activate
+
+    activate()
+    from . import standing_in
+
+    return standing_in.found_for_torch(name)
+
+
 class _Finder:
     """Finds the inner names. It is asked first: the folder of a package would be searched again."""
 
@@ -88,7 +103,7 @@ class _Finder:
         """Return how a module is loaded, if it is one of these."""
         home = inner_home(name)
         if home is None:
-            return None
+            return _torch_by_hand(name)
         from importlib.machinery import ModuleSpec
         from importlib.util import find_spec
 

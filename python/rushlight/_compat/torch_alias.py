@@ -40,26 +40,31 @@ class _Finder:
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
         """Return how a module is loaded, if it is ours."""
-        if is_own(name):
-            if inner_home(name) is not None:
-                return None
-            found = PathFinder.find_spec(name, path)
-            if found is not None and found.loader is not None:
-                _load_under_both_names(found)
-            return found
-        own = own_module(name) if is_of_torch(name) else _BESIDE.get(name)
-        if own is None:
+        if not is_own(name):
+            return found_for_torch(name)
+        if inner_home(name) is not None:
             return None
-        module = sys.modules.get(own)
-        found = getattr(module, "__spec__", None) if module is not None else find_spec(own)
-        if found is None and module is None:
-            return None
-        spec = ModuleSpec(name, _Loader(own), origin=getattr(found, "origin", None))  # type: ignore[arg-type]
-        spec.submodule_search_locations = getattr(found, "submodule_search_locations", None)
-        return spec
+        found = PathFinder.find_spec(name, path)
+        if found is not None and found.loader is not None:
+            _load_under_both_names(found)
+        return found
 
     def invalidate_caches(self) -> None:
         """Forget nothing: nothing is remembered."""
+
+
+def found_for_torch(name: str) -> ModuleSpec | None:
+    """Return how a module of torch is loaded, which is one of ours."""
+    own = own_module(name) if is_of_torch(name) else _BESIDE.get(name)
+    if own is None:
+        return None
+    module = sys.modules.get(own)
+    found = getattr(module, "__spec__", None) if module is not None else find_spec(own)
+    if found is None and module is None:
+        return None
+    spec = ModuleSpec(name, _Loader(own), origin=getattr(found, "origin", None))  # type: ignore[arg-type]
+    spec.submodule_search_locations = getattr(found, "submodule_search_locations", None)
+    return spec
 
 
 class _Loader(Alias):

@@ -19,7 +19,7 @@ from ..nn.modules.module import Module
 __all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]
 
 _REFUSED = (
-    "convert fuse_modules fuse_modules_qat get_default_qat_qconfig get_default_qconfig prepare prepare_qat "
+    "HistogramObserver convert fuse_modules fuse_modules_qat get_default_qat_qconfig get_default_qconfig prepare prepare_qat "
     "quantize quantize_qat"
 )
 refusing(
@@ -46,7 +46,7 @@ add_module_aliases(
     globals(),
     {
         "fake_quantize": {".observers": _OBSERVERS},
-        "observer": {".observers": _OBSERVERS},
+        "observer": {".observers": _OBSERVERS, ".quantization": "HistogramObserver"},
         "qconfig": {".quantization": "QConfig"},
         "stubs": {".quantization": "DeQuantStub QuantStub QuantWrapper"},
         "quantize": {".dynamic": "quantize_dynamic"},

@@ -190,7 +190,10 @@ _HOMES: dict[str, dict[str, str]] = {
     },
     "uniform": {".bounded": "Uniform"},
 }
-# Those who write distributions of their own find the base class beside each of them.
-add_module_aliases(
-    globals(), {name: {".distribution": "Distribution", **home} for name, home in _HOMES.items()}
-)
+# Those who write distributions of their own find the base classes beside each of them, and what these use.
+_BESIDE = {
+    ".distribution": "Distribution",
+    ".exp_family": "ExponentialFamily",
+    ".utils": "broadcast_all lazy_property logits_to_probs probs_to_logits",
+}
+add_module_aliases(globals(), {name: {**_BESIDE, **home} for name, home in _HOMES.items()})

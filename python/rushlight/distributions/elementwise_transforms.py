@@ -52,13 +52,17 @@ class ExpTransform(_OfOne):
         return x
 
 
+def _clipped_sigmoid(x: Tensor) -> Tensor:
+    return _inside(x.sigmoid())
+
+
 class SigmoidTransform(_OfOne):
     """The logistic function, kept off zero and one."""
 
     codomain = constraints.unit_interval
 
     def _call(self, x: Tensor) -> Tensor:
-        return _inside(x.sigmoid())
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         y = _inside(y)

@@ -40,7 +40,7 @@ else:
         globals(),
         places={
             ".elementwise_transforms": "AbsTransform AffineTransform ExpTransform PowerTransform "
-            "SigmoidTransform SoftplusTransform TanhTransform",
+            "SigmoidTransform SoftplusTransform TanhTransform _clipped_sigmoid",
             ".joint_transforms": "IndependentTransform LowerCholeskyTransform PositiveDefiniteTransform "
             "SoftmaxTransform StickBreakingTransform",
             ".parted_transforms": "CatTransform CorrCholeskyTransform CumulativeDistributionTransform "

@@ -1,4 +1,4 @@
-"""Models in the ONNX format: none are written, and programs that ask are told so.
+"""Models in the ONNX format: what a module computes is recorded, and written with the package `onnx`.
 
 >>> import rushlight as torch
 >>> torch.onnx.is_in_onnx_export()
@@ -14,7 +14,7 @@ from .._lazy import on_first_use
 from .._module_aliases import add_module_aliases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = [
     "OnnxExporterError",
@@ -38,7 +38,7 @@ _symbolics: dict[tuple[str, int], Callable[..., Any]] = {}
 
 
 class TrainingMode(IntEnum):
-    """In which mode a model would be written."""
+    """In which mode a model is written."""
 
     EVAL = 0
     PRESERVE = 1
@@ -46,7 +46,7 @@ class TrainingMode(IntEnum):
 
 
 class OperatorExportTypes(IntEnum):
-    """As which operators operations would be written."""
+    """As which operators operations are written: those of the format."""
 
     ONNX = 0
     ONNX_ATEN = 1
@@ -55,31 +55,67 @@ class OperatorExportTypes(IntEnum):
 
 
 class ONNXProgram:
-    """A model in the format. None is ever made."""
+    """A model in the format."""
+
+    def __init__(self, model_proto: Any) -> None:
+        self.model_proto = model_proto
+
+    def save(self, destination: Any, **options: Any) -> None:
+        """Write the model to a file."""
+        _write(self.model_proto, destination)
 
 
 class OnnxExporterError(RuntimeError):
     """A model cannot be written."""
 
 
-def export(model: Any, args: Any = (), f: Any = None, **options: Any) -> Any:
-    """Refuse: models are not written in this format.
+def export(
+    model: Any,
+    args: Any = (),
+    f: Any = None,
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    verbose: bool | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int | None = None,
+    dynamo: bool = True,
+    dynamic_axes: Any = None,
+    dynamic_shapes: Any = None,
+    training: TrainingMode = TrainingMode.EVAL,
+    **options: Any,
+) -> ONNXProgram | None:
+    """Write what a module computes of `args` as a model in the ONNX format, to the file `f` if that is given.
+
+    The module is recorded as it runs with these arguments: what depends on values stays what it was, and so do
+    sizes, but for those that `dynamic_axes` or `dynamic_shapes` name.
 
     >>> import rushlight as torch
-    >>> torch.onnx.export(torch.nn.ReLU(), torch.ones(1), "relu.onnx")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    rushlight.onnx.OnnxExporterError: torch.onnx.export: models are not written as ONNX here. Save ...
+    >>> torch.onnx.export(torch.nn.ReLU(), (torch.ones(1),), "relu.onnx")  # doctest: +SKIP
     """
-    raise OnnxExporterError(
-        "torch.onnx.export: models are not written as ONNX here. Save `module.state_dict()`, and export the "
-        "model where torch is installed."
-    )
+    from ._exporting import exported
+
+    shapes = dynamic_axes if dynamic_axes is not None else dynamic_shapes
+    mode = None if training is TrainingMode.PRESERVE else training is TrainingMode.TRAINING
+    proto = exported(model, args, kwargs or {}, input_names, output_names, opset_version, shapes, mode)
+    if f is not None:
+        _write(proto, f)
+    return ONNXProgram(proto) if dynamo else None
+
+
+def _write(proto: Any, destination: Any) -> None:
+    if hasattr(destination, "write"):
+        destination.write(proto.SerializeToString())
+        return
+    with open(destination, "wb") as file:
+        file.write(proto.SerializeToString())
 
 
 def is_in_onnx_export() -> bool:
-    """Tell whether a model is being written: never."""
-    return False
+    """Tell whether a model is being written."""
+    from ._recording import under_way
+
+    return bool(under_way)
 
 
 def is_onnxrt_backend_supported() -> bool:

@@ -23,7 +23,7 @@ use crate::dispatch::{batch, long_work};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
-use crate::graph::{SavedTensor, check_kept, mode};
+use crate::graph::{Attributes, SavedTensor, check_kept, mode};
 use crate::ops::creation::copy;
 use crate::shape;
 use crate::tensor::{Array, Mapping, Tensor};
@@ -89,7 +89,8 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
                 let numbers = |place: usize| Operand::from(&operands[place]).numbers();
                 forward(&op, &numbers(0), &numbers(1), dtype)
             });
-            intercept::elementwise(node(&op, a, b), &[a, b], forward, &|| {
+            let name = intercept::known_by(node(&op, a, b), E::NAME);
+            intercept::elementwise(name, Attributes::new(), &[a, b], forward, &|| {
                 Some(Arc::new(direct::Directly(op)))
             })
         }
@@ -168,7 +169,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     };
     match intercept::is_active() {
         true => {
-            intercept::written(node(&op, a, b), &[a, b], move |operands| {
+            intercept::written(intercept::known_by(node(&op, a, b), E::NAME), &[a, b], move |operands| {
                 let target = intercept::first(operands).array();
                 let apart = fitted(&target, &Operand::from(&operands[1]).numbers(), dtype)?;
                 overwrite(&op, &target, &apart, dtype)

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 
 use crate::dispatch::apply::Outputs;
+use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
@@ -38,6 +39,12 @@ pub use crate::dispatch::modes::intercept::stack::{
     all, beneath, is_active, is_dispatching_to_subclasses, is_intercepting, pop, push,
     register_subclass_handler, set_dispatching_to_subclasses,
 };
+
+/// What an elementwise operation is known by: the node that it would record, or of those that torch has no node
+/// for the name of its kernel, without what it runs on.
+pub(crate) fn known_by(node: &'static str, kernel: &'static str) -> &'static str {
+    if node == UNKNOWN { kernel.strip_suffix("_cpu").unwrap_or(kernel) } else { node }
+}
 
 /// Who is shown operations before they run.
 pub trait Interceptor: Send + Sync {

@@ -167,7 +167,11 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
         true => {
             let forward =
                 Box::new(move |operands: &[Value]| forward(&op, &intercept::first(operands).array()));
-            intercept::elementwise(E::NODE, &[x.into()], forward, &|| Some(Arc::new(direct::Directly(op))))
+            let name = intercept::known_by(E::NODE, E::NAME);
+            let shown = op.shown();
+            intercept::elementwise(name, shown, &[x.into()], forward, &|| {
+                Some(Arc::new(direct::Directly(op)))
+            })
         }
         false => forward(&op, &array).map(Tensor::from_array),
     };
@@ -222,7 +226,7 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     match intercept::is_active() {
         true => {
             let write = move |operands: &[Value]| overwrite(&op, &intercept::first(operands).array());
-            intercept::written(E::NODE, &[x.into()], write)?;
+            intercept::written(intercept::known_by(E::NODE, E::NAME), &[x.into()], write)?;
         }
         false => overwrite(&op, &target)?,
     }

@@ -42,7 +42,9 @@ class PythonKeyTracer(Tracer):
             name = self.get_fresh_qualname("_param_constant" if parameter else "_tensor_constant")
             self.tensor_attrs[tensor] = name
             setattr(self.root, name, tensor)
-        return self.graph.get_attr(name)
+        node = self.graph.get_attr(name)
+        node.meta["val"] = tensor.detach()
+        return node
 
 
 class ProxyTorchDispatchMode(TorchDispatchMode):
@@ -63,6 +65,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         """Say of which node tensors are the value; of several tensors, each is read from it."""
         if isinstance(value, Tensor):
             self._nodes[id(value)] = value, node
+            node.meta["val"] = value.detach() if value.requires_grad else value
             if value.numel():
                 self._places[_place_of(value)] = node
         elif isinstance(value, (tuple, list)):
@@ -94,9 +97,10 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         result = func(*args, **kwargs)
         name = self.tracer.graph._target_to_str(func.overloadpacket.__name__)
         node = self.tracer.graph.create_node("call_function", func, tuple(given), dict(named), name)
+        if name.startswith("_unsafe_view"):
+            # The engine does not say which sizes it has asked for: those of the result.
+            node.args = (node.args[0], list(result.shape))
         self.note(result, node)
-        if isinstance(result, Tensor):
-            node.meta["val"] = result.detach() if result.requires_grad else result
         return result
 
 
@@ -182,7 +186,6 @@ def make_fx(
             used[title] = used.get(title, 0) + 1
             node = tracer.graph.placeholder(f"{title}_{used[title]}")
             if isinstance(leaf, Tensor):
-                node.meta["val"] = leaf.detach()
                 mode.note(leaf, node)
         with _recording(mode):
             result = f(*args)

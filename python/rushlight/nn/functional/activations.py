@@ -60,10 +60,8 @@ prelu = native.prelu
 relu_ = native.relu_
 rrelu_ = native.rrelu_
 selu_ = native.selu_
-sigmoid = native.sigmoid
 softplus = _nn.softplus
 softshrink = _nn.softshrink
-tanh = native.tanh
 threshold_ = native.threshold_
 
 
@@ -329,3 +327,23 @@ def gumbel_softmax(
     index = soft.max(dim, keepdim=True)[1]
     chosen = native.zeros_like(logits).scatter_(dim, index, 1.0)
     return chosen - soft.detach() + soft
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """Return `Tensor.sigmoid`; a function of Python, that programs may put attributes on.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.sigmoid(torch.zeros(1))
+    tensor([0.5000])
+    """
+    return input.sigmoid()
+
+
+def tanh(input: Tensor) -> Tensor:
+    """Return `Tensor.tanh`; a function of Python, too.
+
+    >>> import rushlight as torch
+    >>> torch.nn.functional.tanh(torch.zeros(1))
+    tensor([0.])
+    """
+    return input.tanh()

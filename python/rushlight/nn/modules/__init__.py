@@ -25,8 +25,8 @@ add_module_aliases(
             ".units": "CELU ELU GELU GLU LogSigmoid Mish SELU SiLU Sigmoid Softplus Softsign Tanh Tanhshrink",
         },
         "batchnorm": {
-            ".lazy": "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d _LazyNormBase=_LazyStatistics",
-            ".normalised": "BatchNorm1d BatchNorm2d BatchNorm3d _BatchNorm _NormBase=_Statistics",
+            ".lazy": "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d _LazyNormBase",
+            ".normalised": "BatchNorm1d BatchNorm2d BatchNorm3d _BatchNorm _NormBase",
             ".synchronised": "SyncBatchNorm",
         },
         "channelshuffle": {".resizing": "ChannelShuffle"},
@@ -37,14 +37,14 @@ add_module_aliases(
         },
         "conv": {
             ".convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d "
-            "_ConvNd=_Convolution _ConvTransposeNd=_Transposed",
+            "_ConvNd _ConvTransposeNd "
+            "_ConvTransposeMixin=_ConvTransposeNd",
             ".lazy": "LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d "
-            "LazyConvTranspose3d",
+            "LazyConvTranspose3d _LazyConvXdMixin",
         },
         "distance": {".similarities": "CosineSimilarity PairwiseDistance"},
         "dropout": {
-            ".dropouts": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout "
-            "_DropoutNd=_Dropout",
+            ".dropouts": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout _DropoutNd",
         },
         "flatten": {".layers": "Flatten", ".resizing": "Unflatten"},
         "fold": {".resizing": "Fold Unfold"},
@@ -73,15 +73,17 @@ add_module_aliases(
         "padding": {
             ".paddings": "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d "
             "ConstantPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "
-            "ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d",
+            "ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d _CircularPadNd _ConstantPadNd _ReflectionPadNd "
+            "_ReplicationPadNd",
         },
         "pixelshuffle": {".resizing": "PixelShuffle PixelUnshuffle"},
         "pooling": {
             ".fractional": "FractionalMaxPool2d FractionalMaxPool3d",
             ".pools": "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
             "AdaptiveMaxPool2d AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d MaxPool1d MaxPool2d MaxPool3d "
-            "_MaxPoolNd=_MaxPool",
-            ".unpooling": "LPPool1d LPPool2d LPPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d",
+            "_AdaptiveAvgPoolNd _AdaptiveMaxPoolNd _AvgPoolNd _MaxPoolNd",
+            ".unpooling": "LPPool1d LPPool2d LPPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d _LPPoolNd "
+            "_MaxUnpoolNd",
         },
         "rnn": {
             ".cells": "GRUCell LSTMCell RNNCell RNNCellBase",

@@ -17,7 +17,7 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "
 _PADDINGS = ("zeros", "reflect", "replicate", "circular")
 
 
-class _Convolution(Module):
+class _ConvNd(Module):
     spatial: ClassVar[int]
     transposed: ClassVar[bool] = False
 
@@ -111,7 +111,7 @@ class _Convolution(Module):
         return text
 
 
-class _Plain(_Convolution):
+class _Plain(_ConvNd):
     def __init__(
         self,
         in_channels: int,
@@ -192,7 +192,7 @@ class Conv3d(_Plain):
     spatial = 3
 
 
-class _Transposed(_Convolution):
+class _ConvTransposeNd(_ConvNd):
     transposed = True
 
     def __init__(
@@ -285,7 +285,7 @@ class _Transposed(_Convolution):
         return result
 
 
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(_ConvTransposeNd):
     """A transposed convolution over one dimension.
 
     >>> import rushlight as torch
@@ -296,7 +296,7 @@ class ConvTranspose1d(_Transposed):
     spatial = 1
 
 
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(_ConvTransposeNd):
     """A transposed convolution over two dimensions.
 
     >>> import rushlight as torch
@@ -307,7 +307,7 @@ class ConvTranspose2d(_Transposed):
     spatial = 2
 
 
-class ConvTranspose3d(_Transposed):
+class ConvTranspose3d(_ConvTransposeNd):
     """A transposed convolution over three dimensions.
 
     >>> import rushlight as torch

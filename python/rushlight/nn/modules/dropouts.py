@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if p < 0 or p > 1:
@@ -30,7 +30,7 @@ class _Dropout(Module):
         return shown(self, "p", "inplace")
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """Elements left out by chance in training, made up for by the others.
 
     >>> import rushlight as torch
@@ -43,7 +43,7 @@ class Dropout(_Dropout):
         return functional.dropout(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """Channels of lines left out by chance in training.
 
     >>> import rushlight as torch
@@ -56,7 +56,7 @@ class Dropout1d(_Dropout):
         return functional.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """Channels of images left out by chance in training.
 
     >>> import rushlight as torch
@@ -69,7 +69,7 @@ class Dropout2d(_Dropout):
         return functional.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """Channels of volumes left out by chance in training.
 
     >>> import rushlight as torch
@@ -82,7 +82,7 @@ class Dropout3d(_Dropout):
         return functional.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Elements left out by chance in training; mean and variance stay.
 
     >>> import rushlight as torch
@@ -95,7 +95,7 @@ class AlphaDropout(_Dropout):
         return functional.alpha_dropout(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """Channels left out by chance in training; mean and variance stay.
 
     >>> import rushlight as torch

@@ -131,7 +131,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.in_features = self.weight.shape[-1]
 
 
-class _LazyConvolution(LazyModuleMixin):
+class _LazyConvXdMixin(LazyModuleMixin):
     spatial: ClassVar[int]
     transposed: ClassVar[bool]
     in_channels: int
@@ -173,7 +173,7 @@ class _LazyConvolution(LazyModuleMixin):
         self.reset_parameters()
 
 
-class _LazyPlain(_LazyConvolution):
+class _LazyPlain(_LazyConvXdMixin):
     def __init__(
         self,
         out_channels: int,
@@ -201,7 +201,7 @@ class _LazyPlain(_LazyConvolution):
         )
 
 
-class _LazyTransposed(_LazyConvolution):
+class _LazyTransposed(_LazyConvXdMixin):
     def __init__(
         self,
         out_channels: int,
@@ -231,7 +231,7 @@ class _LazyTransposed(_LazyConvolution):
         )
 
 
-class _LazyStatistics(LazyModuleMixin):
+class _LazyNormBase(LazyModuleMixin):
     num_features: int
     weight: Any
     bias: Any
@@ -278,7 +278,7 @@ class _LazyStatistics(LazyModuleMixin):
         return 1
 
 
-class _LazyInstanceNorm(_LazyStatistics):
+class _LazyInstanceNorm(_LazyNormBase):
     ranks: ClassVar[Any]
 
     def _channels(self, input: Tensor) -> int:
@@ -322,19 +322,19 @@ class LazyConvTranspose3d(_LazyTransposed, ConvTranspose3d):
     cls_to_become = ConvTranspose3d
 
 
-class LazyBatchNorm1d(_LazyStatistics, BatchNorm1d):
+class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
     """`BatchNorm1d` that learns `num_features` from the first input."""
 
     cls_to_become = BatchNorm1d
 
 
-class LazyBatchNorm2d(_LazyStatistics, BatchNorm2d):
+class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
     """`BatchNorm2d` that learns `num_features` from the first input."""
 
     cls_to_become = BatchNorm2d
 
 
-class LazyBatchNorm3d(_LazyStatistics, BatchNorm3d):
+class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
     """`BatchNorm3d` that learns `num_features` from the first input."""
 
     cls_to_become = BatchNorm3d

@@ -43,7 +43,7 @@ class _Scaled(Module):
                 fill(parameter)
 
 
-class _Statistics(_Scaled):
+class _NormBase(_Scaled):
     """Weight and bias of every channel, and its mean and variance so far."""
 
     _version = 2
@@ -111,7 +111,7 @@ class _Statistics(_Scaled):
         )
 
 
-class _BatchNorm(_Statistics):
+class _BatchNorm(_NormBase):
     def __init__(
         self,
         num_features: int,
@@ -182,7 +182,7 @@ class BatchNorm3d(_BatchNorm):
     ranks = (5,)
 
 
-class _InstanceNorm(_Statistics):
+class _InstanceNorm(_NormBase):
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
     ) -> None:

@@ -46,7 +46,7 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_Pad):
     mode = "constant"
 
     def __init__(self, padding: Any, value: float) -> None:
@@ -62,16 +62,7 @@ class _ConstantPad(_Pad):
         return shown(self, "padding", "value")
 
 
-class _ZeroPad(_ConstantPad):
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        """Show how much."""
-        return f"{self.padding}"
-
-
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     """A value around one dimension.
 
     >>> import rushlight as torch
@@ -82,7 +73,7 @@ class ConstantPad1d(_ConstantPad):
     spatial = 1
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     """A value around two dimensions.
 
     >>> import rushlight as torch
@@ -95,7 +86,7 @@ class ConstantPad2d(_ConstantPad):
     spatial = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     """A value around three dimensions.
 
     >>> import rushlight as torch
@@ -106,7 +97,16 @@ class ConstantPad3d(_ConstantPad):
     spatial = 3
 
 
-class ZeroPad1d(_ZeroPad):
+class _ZeroPad(_ConstantPadNd):
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """Show how much."""
+        return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Zeros around one dimension.
 
     >>> import rushlight as torch
@@ -117,7 +117,7 @@ class ZeroPad1d(_ZeroPad):
     spatial = 1
 
 
-class ZeroPad2d(_ZeroPad):
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Zeros around two dimensions.
 
     >>> import rushlight as torch
@@ -130,7 +130,7 @@ class ZeroPad2d(_ZeroPad):
     spatial = 2
 
 
-class ZeroPad3d(_ZeroPad):
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Zeros around three dimensions.
 
     >>> import rushlight as torch
@@ -141,7 +141,11 @@ class ZeroPad3d(_ZeroPad):
     spatial = 3
 
 
-class ReflectionPad1d(_Pad):
+class _ReflectionPadNd(_Pad):
+    mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
     """Mirrors at both ends of one dimension.
 
     >>> import rushlight as torch
@@ -149,10 +153,10 @@ class ReflectionPad1d(_Pad):
     tensor([[2., 1., 2., 1.]])
     """
 
-    spatial, mode = 1, "reflect"
+    spatial = 1
 
 
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_ReflectionPadNd):
     """Mirrors around two dimensions.
 
     >>> import rushlight as torch
@@ -162,10 +166,10 @@ class ReflectionPad2d(_Pad):
              [4., 3., 4.]]])
     """
 
-    spatial, mode = 2, "reflect"
+    spatial = 2
 
 
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_ReflectionPadNd):
     """Mirrors around three dimensions.
 
     >>> import rushlight as torch
@@ -173,10 +177,14 @@ class ReflectionPad3d(_Pad):
     torch.Size([1, 4, 4, 4])
     """
 
-    spatial, mode = 3, "reflect"
+    spatial = 3
 
 
-class ReplicationPad1d(_Pad):
+class _ReplicationPadNd(_Pad):
+    mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
     """The elements at both ends of one dimension, repeated.
 
     >>> import rushlight as torch
@@ -184,10 +192,10 @@ class ReplicationPad1d(_Pad):
     tensor([[1., 1., 2., 2.]])
     """
 
-    spatial, mode = 1, "replicate"
+    spatial = 1
 
 
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_ReplicationPadNd):
     """The elements at the edges of two dimensions, repeated.
 
     >>> import rushlight as torch
@@ -197,10 +205,10 @@ class ReplicationPad2d(_Pad):
              [3., 3., 4.]]])
     """
 
-    spatial, mode = 2, "replicate"
+    spatial = 2
 
 
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_ReplicationPadNd):
     """The elements at the edges of three dimensions, repeated.
 
     >>> import rushlight as torch
@@ -208,10 +216,10 @@ class ReplicationPad3d(_Pad):
     torch.Size([1, 4, 4, 4])
     """
 
-    spatial, mode = 3, "replicate"
+    spatial = 3
 
 
-class _CircularPad(_Pad):
+class _CircularPadNd(_Pad):
     mode = "circular"
 
     def forward(self, input: Tensor) -> Tensor:
@@ -223,7 +231,7 @@ class _CircularPad(_Pad):
         return super().forward(input)
 
 
-class CircularPad1d(_CircularPad):
+class CircularPad1d(_CircularPadNd):
     """What is at the other end around one dimension.
 
     >>> import rushlight as torch
@@ -234,7 +242,7 @@ class CircularPad1d(_CircularPad):
     spatial = 1
 
 
-class CircularPad2d(_CircularPad):
+class CircularPad2d(_CircularPadNd):
     """What is at the other end around two dimensions.
 
     >>> import rushlight as torch
@@ -247,7 +255,7 @@ class CircularPad2d(_CircularPad):
     spatial = 2
 
 
-class CircularPad3d(_CircularPad):
+class CircularPad3d(_CircularPadNd):
     """What is at the other end around three dimensions.
 
     >>> import rushlight as torch

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-class _MaxPool(Module):
+class _MaxPoolNd(Module):
     function: ClassVar[Any]
 
     def __init__(
@@ -63,7 +63,7 @@ class _MaxPool(Module):
         return shown(self, "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The greatest elements of windows over one dimension.
 
     >>> import rushlight as torch
@@ -74,7 +74,7 @@ class MaxPool1d(_MaxPool):
     function = staticmethod(functional.max_pool1d)
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The greatest elements of windows over two dimensions.
 
     >>> import rushlight as torch
@@ -85,7 +85,7 @@ class MaxPool2d(_MaxPool):
     function = staticmethod(functional.max_pool2d)
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """The greatest elements of windows over three dimensions.
 
     >>> import rushlight as torch
@@ -96,7 +96,13 @@ class MaxPool3d(_MaxPool):
     function = staticmethod(functional.max_pool3d)
 
 
-class AvgPool1d(Module):
+class _AvgPoolNd(Module):
+    def extra_repr(self) -> str:
+        """Show the arguments."""
+        return shown(self, "kernel_size", "stride", "padding")
+
+
+class AvgPool1d(_AvgPoolNd):
     """The averages over windows over one dimension.
 
     >>> import rushlight as torch
@@ -124,12 +130,8 @@ class AvgPool1d(Module):
         arguments = (self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
         return functional.avg_pool1d(input, *arguments)
 
-    def extra_repr(self) -> str:
-        """Show the arguments."""
-        return shown(self, "kernel_size", "stride", "padding")
 
-
-class _AvgPool(Module):
+class _AvgPool(_AvgPoolNd):
     function: ClassVar[Any]
 
     def __init__(
@@ -161,10 +163,6 @@ class _AvgPool(Module):
             self.divisor_override,
         )
 
-    def extra_repr(self) -> str:
-        """Show the arguments."""
-        return shown(self, "kernel_size", "stride", "padding")
-
 
 class AvgPool2d(_AvgPool):
     """The averages over windows over two dimensions.
@@ -188,7 +186,7 @@ class AvgPool3d(_AvgPool):
     function = staticmethod(functional.avg_pool3d)
 
 
-class _AdaptivePool(Module):
+class _AdaptivePoolNd(Module):
     function: ClassVar[Any]
 
     def __init__(self, output_size: Any) -> None:
@@ -204,7 +202,11 @@ class _AdaptivePool(Module):
         return shown(self, "output_size")
 
 
-class AdaptiveAvgPool1d(_AdaptivePool):
+class _AdaptiveAvgPoolNd(_AdaptivePoolNd):
+    """Those of averages."""
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The averages over as many windows over one dimension as are wanted.
 
     >>> import rushlight as torch
@@ -215,7 +217,7 @@ class AdaptiveAvgPool1d(_AdaptivePool):
     function = staticmethod(functional.adaptive_avg_pool1d)
 
 
-class AdaptiveAvgPool2d(_AdaptivePool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The averages over as many windows over two dimensions as are wanted.
 
     >>> import rushlight as torch
@@ -226,7 +228,7 @@ class AdaptiveAvgPool2d(_AdaptivePool):
     function = staticmethod(functional.adaptive_avg_pool2d)
 
 
-class AdaptiveAvgPool3d(_AdaptivePool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The averages over as many windows over three dimensions as are wanted.
 
     >>> import rushlight as torch
@@ -237,7 +239,7 @@ class AdaptiveAvgPool3d(_AdaptivePool):
     function = staticmethod(functional.adaptive_avg_pool3d)
 
 
-class _AdaptiveMaxPool(_AdaptivePool):
+class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__(output_size)
         self.return_indices = return_indices
@@ -247,7 +249,7 @@ class _AdaptiveMaxPool(_AdaptivePool):
         return type(self).function(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The greatest elements of as many windows over one dimension as are wanted.
 
     >>> import rushlight as torch
@@ -258,7 +260,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     function = staticmethod(functional.adaptive_max_pool1d)
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The greatest elements of as many windows over two dimensions as are wanted.
 
     >>> import rushlight as torch
@@ -269,7 +271,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     function = staticmethod(functional.adaptive_max_pool2d)
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The greatest elements of as many windows over three dimensions as are wanted.
 
     >>> import rushlight as torch

@@ -11,7 +11,7 @@ from .module import Module
 __all__ = ["LPPool1d", "LPPool2d", "LPPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     count: int
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
@@ -35,7 +35,7 @@ class _MaxUnpool(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """Zeros with the elements where `MaxPool1d` found them.
 
     >>> import rushlight as torch
@@ -47,7 +47,7 @@ class MaxUnpool1d(_MaxUnpool):
     count = 1
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """Zeros with the elements where `MaxPool2d` found them.
 
     >>> import rushlight as torch
@@ -59,7 +59,7 @@ class MaxUnpool2d(_MaxUnpool):
     count = 2
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """Zeros with the elements where `MaxPool3d` found them.
 
     >>> import rushlight as torch
@@ -71,7 +71,7 @@ class MaxUnpool3d(_MaxUnpool):
     count = 3
 
 
-class _LPPool(Module):
+class _LPPoolNd(Module):
     count: int
 
     def __init__(
@@ -97,7 +97,7 @@ class _LPPool(Module):
         )
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """The norms of windows of lines.
 
     >>> import rushlight as torch
@@ -108,7 +108,7 @@ class LPPool1d(_LPPool):
     count = 1
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """The norms of windows of images.
 
     >>> import rushlight as torch
@@ -119,7 +119,7 @@ class LPPool2d(_LPPool):
     count = 2
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """The norms of windows of volumes.
 
     >>> import rushlight as torch

@@ -81,13 +81,14 @@ fn values(operands: &[Operand<'_>]) -> SmallVec<[Value; 3]> {
 #[cold]
 pub(crate) fn elementwise(
     node: &'static str,
+    attributes: Attributes,
     operands: &[Operand<'_>],
     forward: Forward,
     direct: &dyn Fn() -> Option<Arc<dyn Direct>>,
 ) -> Result<Tensor> {
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![Tensor::from_array(forward(operands)?)]));
     let direct = if recording::is_on() { direct() } else { None };
-    Operation { direct, ..Operation::new(node, values(operands), compute) }.run_one(&given)
+    Operation { attributes, direct, ..Operation::new(node, values(operands), compute) }.run_one(&given)
 }
 
 /// The outputs, so many, of an operation that leaves no node and is known by torch's name of it. It holds

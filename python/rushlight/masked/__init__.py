@@ -1,0 +1,75 @@
+"""Reductions and normalisations of the elements where a mask holds, and tensors that have a mask with them.
+
+>>> import rushlight as torch
+>>> x, mask = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[True, False], [True, True]])
+>>> torch.masked.mean(x, 1, mask=mask)
+tensor([1.0000, 3.5000])
+"""
+
+from __future__ import annotations
+
+from .._module_aliases import add_module_aliases
+from ._functions import (
+    amax,
+    amin,
+    argmax,
+    argmin,
+    cumprod,
+    cumsum,
+    log_softmax,
+    logaddexp,
+    logsumexp,
+    mean,
+    median,
+    norm,
+    normalize,
+    prod,
+    softmax,
+    softmin,
+    std,
+    sum,
+    var,
+)
+from ._tensor import MaskedTensor, as_masked_tensor, is_masked_tensor, masked_tensor
+
+__all__ = [
+    "MaskedTensor",
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "as_masked_tensor",
+    "cumprod",
+    "cumsum",
+    "is_masked_tensor",
+    "log_softmax",
+    "logaddexp",
+    "logsumexp",
+    "masked_tensor",
+    "mean",
+    "median",
+    "norm",
+    "normalize",
+    "prod",
+    "softmax",
+    "softmin",
+    "std",
+    "sum",
+    "var",
+]
+
+_FUNCTIONS = " ".join(name for name in __all__ if "masked" not in name.lower())
+add_module_aliases(
+    globals(),
+    {
+        "_ops": {"._functions": _FUNCTIONS},
+        "maskedtensor": {"._tensor": "MaskedTensor as_masked_tensor is_masked_tensor masked_tensor"},
+    },
+)
+add_module_aliases(
+    vars(maskedtensor),  # type: ignore[name-defined]  # noqa: F821
+    {
+        "core": {".._tensor": "MaskedTensor is_masked_tensor"},
+        "creation": {".._tensor": "as_masked_tensor masked_tensor"},
+    },
+)

@@ -1,0 +1,260 @@
+"""Reductions and normalisations that see only the elements where a mask holds.
+
+The others become what changes nothing: zero in a sum, infinity in a least element. Gradients reach only elements
+that were seen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _rushlight as native
+from .._rushlight import Tensor
+
+if TYPE_CHECKING:
+    pass
+
+__all__: list[str] = []
+
+_INF = float("inf")
+
+
+def _mask_of(input: Tensor, mask: Any) -> Tensor:
+    """Return the mask in the shape of the elements; without one all are seen."""
+    if mask is None:
+        return native.ones(input.shape, dtype=native.bool)
+    if mask.ndim > input.ndim:
+        raise IndexError(
+            "_output_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
+        )
+    return mask.bool().expand(input.shape)
+
+
+def _dims(input: Tensor, dim: Any) -> list[int]:
+    """Return the dimensions that are meant: all, if none is said."""
+    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+        return list(range(input.ndim))
+    given = [dim] if isinstance(dim, int) else list(dim)
+    for one in given:
+        if not -max(input.ndim, 1) <= one < max(input.ndim, 1):
+            most = max(input.ndim, 1)
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {one})"
+            )
+    found = [one % input.ndim for one in given] if input.ndim else []
+    if len(set(found)) < len(found):
+        raise RuntimeError(
+            f"dim={next(one for one in found if found.count(one) > 1)} appears multiple times in the list of dims"
+        )
+    return found
+
+
+def _seen(input: Any, mask: Any, neutral: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
+    """Return elements with those that are not seen replaced, and the mask."""
+    if hasattr(input, "get_mask"):
+        input, mask = input.get_data(), input.get_mask() if mask is None else mask
+    mask = _mask_of(input, mask)
+    values = input if dtype is None else input.to(dtype)
+    filling = neutral(values) if callable(neutral) else neutral
+    return values.masked_fill(~mask, filling), mask
+
+
+def _whole(input: Tensor) -> Any:
+    """Return the type that sums of whole numbers have."""
+    return native.int64 if not (input.is_floating_point() or input.is_complex()) else input.dtype
+
+
+def _floating(input: Tensor) -> Any:
+    return input.dtype if input.is_floating_point() or input.is_complex() else native.float32
+
+
+def _greatest(values: Tensor) -> Any:
+    return _INF if values.is_floating_point() else native.iinfo(values.dtype).max
+
+
+def _least(values: Tensor) -> Any:
+    return -_INF if values.is_floating_point() else native.iinfo(values.dtype).min
+
+
+def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
+    """Return the sums of the elements that are seen.
+
+    >>> import rushlight as torch
+    >>> torch.masked.sum(torch.tensor([1.0, 2.0]), 0, mask=torch.tensor([True, False]))
+    tensor(1.)
+    """
+    values, _ = _seen(input, mask, 0, dtype or _whole(input))
+    dims = _dims(values, dim)
+    return values.sum(dims, keepdim=bool(keepdim)) if dims else values.clone()
+
+
+def prod(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Tensor:
+    """Return the products of the elements that are seen."""
+    values, _ = _seen(input, mask, 1, dtype or _whole(input))
+    for one in sorted(_dims(values, dim), reverse=True):
+        values = values.prod(one, keepdim=bool(keepdim))
+    return values
+
+
+def mean(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Tensor:
+    """Return the averages of the elements that are seen; not a number where there are none.
+
+    >>> import rushlight as torch
+    >>> torch.masked.mean(torch.tensor([1.0, 2.0]), 0, mask=torch.tensor([False, False]))
+    tensor(nan)
+    """
+    values, seen = _seen(input, mask, 0, dtype or input.dtype)
+    if not (values.is_floating_point() or values.is_complex()):
+        raise ValueError(f"mean expects dtype to be floating point or complex, got {values.dtype}")
+    dims = _dims(values, dim)
+    if not dims:
+        return values / seen
+    return values.sum(dims, keepdim=bool(keepdim)) / seen.sum(dims, keepdim=bool(keepdim))
+
+
+def var(
+    input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: Any = None, keepdim: bool = False,
+    dtype: Any = None, mask: Any = None,
+) -> Tensor:  # fmt: skip
+    """Return the variances of the elements that are seen."""
+    if correction is None:
+        correction = 1 if unbiased is None or unbiased else 0
+    elif unbiased is not None:
+        raise ValueError("Only one of unbiased and correction may be given")
+    values, seen = _seen(input, mask, 0, dtype or _floating(input))
+    dims = _dims(values, dim)
+    count = seen.sum(dims, keepdim=True) if dims else seen.to(native.int64)
+    centre = (values.sum(dims, keepdim=True) if dims else values) / count
+    # Where nothing is seen the centre is no number, and must not reach the gradient of the others.
+    away = native.where(seen, values - centre, 0.0)
+    squares = (away * away.conj()).real if away.is_complex() else away * away
+    total = squares.sum(dims, keepdim=bool(keepdim)) if dims else squares
+    count = count if keepdim or not dims else count.sum(dims)
+    return total / (count - correction).clamp(min=0)
+
+
+def std(input: Any, dim: Any = None, unbiased: bool | None = None, **options: Any) -> Tensor:
+    """Return the standard deviations of the elements that are seen."""
+    return var(input, dim, unbiased, **options).sqrt()
+
+
+def amax(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Tensor:
+    """Return the greatest of the elements that are seen."""
+    values, _ = _seen(input, mask, _least, dtype)
+    return values.amax(_dims(values, dim), keepdim=bool(keepdim)) if values.ndim else values.clone()
+
+
+def amin(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Tensor:
+    """Return the least of the elements that are seen."""
+    values, _ = _seen(input, mask, _greatest, dtype)
+    return values.amin(_dims(values, dim), keepdim=bool(keepdim)) if values.ndim else values.clone()
+
+
+def argmax(
+    input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Tensor:
+    """Return where the greatest of the elements that are seen is."""
+    values, _ = _seen(input, mask, _least, dtype)
+    return values.argmax(dim, keepdim=bool(keepdim)).to(values.dtype)
+
+
+def argmin(
+    input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Tensor:
+    """Return where the least of the elements that are seen is."""
+    values, _ = _seen(input, mask, _greatest, dtype)
+    return values.argmin(dim, keepdim=bool(keepdim)).to(values.dtype)
+
+
+def norm(
+    input: Any,
+    ord: float = 2.0,
+    dim: Any = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Tensor:
+    """Return the norms of the elements that are seen."""
+    from ..linalg import vector_norm
+
+    neutral = _INF if ord == -_INF else 0.0
+    values, _ = _seen(input, mask, neutral, dtype or input.dtype)
+    return vector_norm(values, ord, _dims(values, dim), bool(keepdim))
+
+
+def normalize(
+    input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
+) -> Tensor:
+    """Return the elements that are seen, divided by their norm."""
+    values, seen = _seen(input, mask, 0.0, dtype or input.dtype)
+    size = norm(values, ord, dim, keepdim=True, mask=seen)
+    return values / size.clamp(min=eps)
+
+
+def logsumexp(
+    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Tensor:
+    """Return the logarithms of the sums of exponentials of the elements that are seen."""
+    values, _ = _seen(input, mask, -_INF, dtype or _floating(input))
+    return values.logsumexp(_dims(values, dim), keepdim=bool(keepdim))
+
+
+def logaddexp(
+    input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
+) -> Tensor:
+    """Return log(exp(input) + exp(other)), of what is seen of both."""
+    one, _ = _seen(input, input_mask, -_INF, dtype or input.dtype)
+    two, _ = _seen(other, other_mask, -_INF, dtype or other.dtype)
+    return native.logaddexp(one, two)
+
+
+def median(
+    input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Tensor:
+    """Return the middle of the elements that are seen."""
+    values, _ = _seen(input, mask, float("nan"), dtype or input.dtype)
+    return native.nanmedian(values, dim, bool(keepdim)).values
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+    """Return the running sums of the elements that are seen."""
+    values, _ = _seen(input, mask, 0, dtype or _whole(input))
+    return values.cumsum(dim)
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+    """Return the running products of the elements that are seen."""
+    values, _ = _seen(input, mask, 1, dtype or _whole(input))
+    return values.cumprod(dim)
+
+
+def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+    """Return the softmax of the elements that are seen.
+
+    >>> import rushlight as torch
+    >>> torch.masked.softmax(torch.tensor([1.0, 1.0, 1.0]), 0, mask=torch.tensor([True, False, True]))
+    tensor([0.5000, 0.0000, 0.5000])
+    """
+    values, _ = _seen(input, mask, -_INF, dtype or _floating(input))
+    return values.softmax(dim)
+
+
+def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+    """Return the logarithm of the softmax of the elements that are seen."""
+    values, _ = _seen(input, mask, -_INF, dtype or _floating(input))
+    return values.log_softmax(dim)
+
+
+def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
+    """Return the softmax of the negative elements that are seen."""
+    values, _ = _seen(input, mask, _INF, dtype or _floating(input))
+    return (-values).softmax(dim)
