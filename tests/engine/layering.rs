@@ -259,7 +259,18 @@ const NAMES_NODES: &[(&str, &str)] = &[
     ("src/engine/zero_edge", "a node of the engine's own"),
     ("src/graph/saved/plain", "what torch's message calls the view that was written to"),
     ("src/graph/transform_level", "a node of the engine's own, which passes gradients out of a transform"),
-    ("bindings/src/functions/copies", "these entries are the blocks of their operations"),
+    ("bindings/src/functions/indexing", "entries that speak with Python stand here, with their operators"),
+    (
+        "bindings/src/functions/layers/images",
+        "entries that speak with Python stand here, with their operators",
+    ),
+    (
+        "bindings/src/functions/layers/pooling",
+        "entries that speak with Python stand here, with their operators",
+    ),
+    ("bindings/src/functions/spreads", "entries that speak with Python stand here, with their operators"),
+    ("bindings/src/functions/superseded", "entries that speak with Python stand here, with their operators"),
+    ("bindings/src/functions/views", "entries that speak with Python stand here, with their operators"),
 ];
 
 /// The names of nodes, such as `"MulBackward0"`, in a piece of code.

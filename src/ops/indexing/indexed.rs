@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, apply_in_place, apply_one, one, single, tangent};
 use crate::dispatch::batch;
-use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
+use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dispatch::in_place;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;

@@ -13,7 +13,7 @@ use crate::shape::Layout;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
+use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dtype::{Complex, DType, Element};

@@ -93,7 +93,7 @@ pub(in crate::functions) const TABLE: &[Function] = &[
         |a| averaged(a, 2),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
-    .operators(&[("=", "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")]),
+    .operators(&[("AvgPool2DBackward0", "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")]),
     inner(
         "avg_pool3d",
         averaged!("3", ", int? divisor_override=None, *, Tensor out=None)"),
