@@ -22,7 +22,7 @@ RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindin
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test build wheel wheels docs fmt lint stubs bench survey fuzz ci parity ecosystem licenses clean
+.PHONY: help demo test build quick wheel wheels docs fmt lint stubs bench survey fuzz ci parity ecosystem licenses clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ test: build $(STAMPS)/python-test  ## Run the engine's tests (cargo test), then 
 	$(BIN)/python -m pytest $(TOGETHER)
 
 build: $(STAMPS)/build  ## Compile the module and install the package, editable, into .venv
+
+quick: $(STAMPS)/python-build  ## Compile what has changed, in seconds, into a module that is slower than `build`'s
+	@rm -f $(STAMPS)/build  # it is no longer what is installed
+	@$(BIN)/maturin develop --profile quick --locked --quiet
 
 wheel: build  ## Pack what is handed out, as small as it gets, into dist/
 	$(BIN)/maturin build --release --locked --quiet --compression-level 9 --out dist

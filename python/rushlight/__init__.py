@@ -14,15 +14,10 @@ from __future__ import annotations
 
 import os as _os
 
-from . import _compat, _devices, _rushlight, _tensor, autograd
+from . import _compat, _devices, _functions, _rushlight, _tensor, autograd
 from ._calls.showing import shown_to
-from ._compat import acquaintances as _acquaintances
-from ._functions import composites as _composites
-from ._functions import pieces as _pieces
-from ._functions import searches as _searches
-from ._functions.composites import *  # noqa: F403 - each says what it has
-from ._functions.pieces import *  # noqa: F403
-from ._functions.searches import *  # noqa: F403
+from ._compat import known_libraries as _known_libraries
+from ._functions import *  # noqa: F403 - it says what it has
 from ._lazy import on_first_use
 from ._rushlight import *  # noqa: F403 - it is the public API
 from ._rushlight import Tensor, float32, float64, int16, int32, int64
@@ -110,6 +105,11 @@ if TYPE_CHECKING:
     from ._functions.assertions import sym_not as sym_not
     from ._functions.assertions import sym_sum as sym_sum
     from ._functions.chains import chain_matmul as chain_matmul
+    from ._functions.deprecated import eig as eig
+    from ._functions.deprecated import lstsq as lstsq
+    from ._functions.deprecated import matrix_rank as matrix_rank
+    from ._functions.deprecated import solve as solve
+    from ._functions.deprecated import symeig as symeig
     from ._functions.eigenpairs import lobpcg as lobpcg
     from ._functions.losses import affine_grid_generator as affine_grid_generator
     from ._functions.losses import bilinear as bilinear
@@ -129,22 +129,22 @@ if TYPE_CHECKING:
     from ._functions.lowrank import ormqr as ormqr
     from ._functions.lowrank import pca_lowrank as pca_lowrank
     from ._functions.lowrank import svd_lowrank as svd_lowrank
-    from ._functions.native_forms import _convolution as _convolution
-    from ._functions.native_forms import _shape_as_tensor as _shape_as_tensor
-    from ._functions.native_forms import convolution as convolution
-    from ._functions.native_forms import embedding_bag as embedding_bag
-    from ._functions.native_forms import embedding_renorm_ as embedding_renorm_
-    from ._functions.native_forms import gcd_ as gcd_
-    from ._functions.native_forms import grid_sampler_2d as grid_sampler_2d
-    from ._functions.native_forms import grid_sampler_3d as grid_sampler_3d
-    from ._functions.native_forms import lcm_ as lcm_
-    from ._functions.native_forms import ldexp_ as ldexp_
-    from ._functions.native_forms import native_batch_norm as native_batch_norm
-    from ._functions.native_forms import native_channel_shuffle as native_channel_shuffle
-    from ._functions.native_forms import native_dropout as native_dropout
-    from ._functions.native_forms import native_group_norm as native_group_norm
-    from ._functions.native_forms import native_layer_norm as native_layer_norm
-    from ._functions.native_forms import xlogy_ as xlogy_
+    from ._functions.native_functions import _convolution as _convolution
+    from ._functions.native_functions import _shape_as_tensor as _shape_as_tensor
+    from ._functions.native_functions import convolution as convolution
+    from ._functions.native_functions import embedding_bag as embedding_bag
+    from ._functions.native_functions import embedding_renorm_ as embedding_renorm_
+    from ._functions.native_functions import gcd_ as gcd_
+    from ._functions.native_functions import grid_sampler_2d as grid_sampler_2d
+    from ._functions.native_functions import grid_sampler_3d as grid_sampler_3d
+    from ._functions.native_functions import lcm_ as lcm_
+    from ._functions.native_functions import ldexp_ as ldexp_
+    from ._functions.native_functions import native_batch_norm as native_batch_norm
+    from ._functions.native_functions import native_channel_shuffle as native_channel_shuffle
+    from ._functions.native_functions import native_dropout as native_dropout
+    from ._functions.native_functions import native_group_norm as native_group_norm
+    from ._functions.native_functions import native_layer_norm as native_layer_norm
+    from ._functions.native_functions import xlogy_ as xlogy_
     from ._functions.recurrences import gru as gru
     from ._functions.recurrences import gru_cell as gru_cell
     from ._functions.recurrences import lstm as lstm
@@ -153,11 +153,6 @@ if TYPE_CHECKING:
     from ._functions.recurrences import rnn_relu_cell as rnn_relu_cell
     from ._functions.recurrences import rnn_tanh as rnn_tanh
     from ._functions.recurrences import rnn_tanh_cell as rnn_tanh_cell
-    from ._functions.retired import eig as eig
-    from ._functions.retired import lstsq as lstsq
-    from ._functions.retired import matrix_rank as matrix_rank
-    from ._functions.retired import solve as solve
-    from ._functions.retired import symeig as symeig
     from ._functions.spectra import istft as istft
     from ._functions.spectra import stft as stft
     from ._functions.windows import bartlett_window as bartlett_window
@@ -338,13 +333,13 @@ else:
             ".amp": "autocast GradScaler",
             "._machine": "compiled_with_cxx11_abi from_file get_device get_num_interop_threads has_lapack "
             "has_mkl has_openmp has_spectral is_distributed set_num_interop_threads",
-            "._functions.native_forms": "_convolution _shape_as_tensor _softmax_backward_data convolution "
-            "embedding_bag embedding_renorm_ frobenius_norm gcd_ grid_sampler_2d grid_sampler_3d lcm_ ldexp_ "
-            "native_batch_norm native_channel_shuffle native_dropout native_group_norm native_layer_norm "
-            "nuclear_norm xlogy_",
+            "._functions.native_functions": "_convolution _shape_as_tensor _softmax_backward_data "
+            "convolution embedding_bag embedding_renorm_ frobenius_norm gcd_ grid_sampler_2d grid_sampler_3d "
+            "lcm_ ldexp_ native_batch_norm native_channel_shuffle native_dropout native_group_norm "
+            "native_layer_norm nuclear_norm xlogy_",
             "._functions.recurrences": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh "
             "rnn_tanh_cell",
-            "._functions.retired": "eig lstsq matrix_rank solve symeig",
+            "._functions.deprecated": "eig lstsq matrix_rank solve symeig",
             "._functions.segments": "segment_reduce",
             ".sparse": "hspmm smm sspaddmm",
             ".sparse._constructors": "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
@@ -388,11 +383,11 @@ _tensor.install(Tensor)
 _devices.install(_rushlight.device)
 
 # The package's forms, which take several tensors or a list of them, before the compiled ones.
-atleast_1d = _composites.atleast_1d
-atleast_2d = _composites.atleast_2d
-meshgrid = _composites.meshgrid  # type: ignore[assignment]
-norm = _composites.norm
-split = _composites.split
+atleast_1d = _functions.composites.atleast_1d
+atleast_2d = _functions.composites.atleast_2d
+meshgrid = _functions.composites.meshgrid  # type: ignore[assignment]
+norm = _functions.composites.norm
+split = _functions.composites.split
 
 e = 2.718281828459045
 pi = 3.141592653589793
@@ -424,9 +419,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 __all__ = [
     *(name for name in dir(_rushlight) if name[0] != "_" and name != "TensorBase"),
-    *_composites.__all__,
-    *_pieces.__all__,
-    *_searches.__all__,
+    *_functions.__all__,
     "__version__",
     "autograd",
     "broadcast_tensors",
@@ -448,7 +441,7 @@ __all__ = [
 ]
 
 _compat.be_found()
-_acquaintances.get_to_know()
+_known_libraries.register_tensor()
 if _os.environ.get("RUSHLIGHT_AS_TORCH", "0") not in ("", "0"):
     from .as_torch import activate as _activate
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from ._calls import written as _written
 from ._calls.showing import shown, shown_as_given, shown_as_method, shown_like, shown_to
-from ._functions import pieces as _pieces
-from ._functions import samples as _samples
-from ._functions import searches as _searches
+from ._functions import METHODS as _OF_FUNCTIONS
+from ._functions import under_vmap as _under_vmap
 from ._lazy import on_first_use
 from ._rushlight import (
     Tensor,
@@ -109,8 +108,8 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     if not isinstance(tensor, Tensor):
         got = type(tensor).__name__
         raise TypeError(f"is_set_to(): argument 'tensor' (position 1) must be Tensor, not {got}")
-    if _samples.is_any_batched(self, tensor):
-        _samples.refuse("MappedDecision", "is_set_to")
+    if _under_vmap.is_any_batched(self, tensor):
+        _under_vmap.refuse("MappedDecision", "is_set_to")
     same = self.data_ptr() == tensor.data_ptr() and self.dtype == tensor.dtype
     return same and self.shape == tensor.shape and self.stride() == tensor.stride()
 
@@ -153,7 +152,7 @@ def untyped_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as bytes: one object for all tensors that share it."""
     from . import storage
 
-    _samples.check_storage(self)
+    _under_vmap.check_storage(self)
     return storage.untyped_storage(self)
 
 
@@ -161,7 +160,7 @@ def _typed_storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type."""
     from . import storage
 
-    _samples.check_storage(self)
+    _under_vmap.check_storage(self)
     return storage.typed_storage(self)
 
 
@@ -170,7 +169,7 @@ def storage(self: Tensor) -> Any:
     """Return the memory of this tensor as elements of its type. It is deprecated."""
     from . import storage
 
-    _samples.check_storage(self)
+    _under_vmap.check_storage(self)
     return storage.deprecated_storage(self)
 
 
@@ -210,10 +209,10 @@ _RARE = {
     "_view_func_unsafe": "._tensors.view_functions",
     "apply_": "._functions.elements",
     "dim_order": "._tensors.layouts",
-    "eig": "._functions.retired",
+    "eig": "._functions.deprecated",
     "is_shared": "._tensors.sharing",
     "istft": "._functions.spectra",
-    "lstsq": "._functions.retired",
+    "lstsq": "._functions.deprecated",
     "map2_": "._functions.elements",
     "map_": "._functions.elements",
     "module_load": "._tensors.legacy",
@@ -221,13 +220,13 @@ _RARE = {
     "orgqr": "._functions.lowrank",
     "ormqr": "._functions.lowrank",
     "pin_memory": "._tensors.sharing",
-    "reinforce": "._functions.retired",
+    "reinforce": "._functions.deprecated",
     "resize": "._tensors.legacy",
     "resize_as": "._tensors.legacy",
     "share_memory_": "._tensors.sharing",
-    "solve": "._functions.retired",
+    "solve": "._functions.deprecated",
     "stft": "._functions.spectra",
-    "symeig": "._functions.retired",
+    "symeig": "._functions.deprecated",
     **dict.fromkeys(
         [
             "_coalesced_",
@@ -315,7 +314,7 @@ def install(tensor_class: type[Tensor]) -> None:
         setattr(tensor_class, name, property(_never))
     for name, place in _RARE.items():
         setattr(tensor_class, name, _rare(name, place))
-    for function in (*_pieces.METHODS, *_searches.METHODS):
+    for function in _OF_FUNCTIONS:
         setattr(tensor_class, function.__name__, shown_as_method(function))
 
 

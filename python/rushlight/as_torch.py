@@ -1,7 +1,7 @@
 """One word for programs that import torch: after `rushlight.as_torch()`, `import torch` means rushlight.
 
 The word may stand in front of a program as well: `python -m rushlight program.py`, `pytest -p
-rushlight.as_torch`, or RUSHLIGHT_AS_TORCH=1 in the environment. How it is done stands in `_compat.standing_in`.
+rushlight.as_torch`, or RUSHLIGHT_AS_TORCH=1 in the environment. How it is done stands in `_compat.torch_alias`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def activate() -> None:
     """
     package = sys.modules[__package__]
     there = sys.modules.get("torch")
-    if there is package and f"{__package__}._compat.standing_in" in sys.modules:
+    if there is package and f"{__package__}._compat.torch_alias" in sys.modules:
         return
     if there not in (None, package):
         place = getattr(there, "__file__", None) or "memory"
@@ -38,9 +38,9 @@ def activate() -> None:
             f"torch has been imported already, from {place}: rushlight can take its place only before that. "
             "Call rushlight.as_torch() first, or start the program with `python -m rushlight`."
         )
-    from ._compat import standing_in
+    from ._compat import torch_alias
 
-    standing_in.begin(package)
+    torch_alias.begin(package)
     if _FOLDER not in sys.path:
         # After the folder of the program. Processes that are started get the path, and find torch there.
         sys.path.insert(1, _FOLDER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._places import open_places
+from ._module_aliases import add_module_aliases
 from .ao.quantization import DeQuantStub, QConfig, QuantStub, QuantWrapper
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -16,6 +16,6 @@ if not TYPE_CHECKING:
 
 # The same places as there.
 for _place in ("fake_quantize", "observer", "qconfig", "quantize", "stubs"):
-    open_places(globals(), {_place: {f".ao.quantization.{_place}": ""}})
+    add_module_aliases(globals(), {_place: {f".ao.quantization.{_place}": ""}})
 
 __all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]

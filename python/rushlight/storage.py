@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 
 from . import _rushlight as native
 from ._lazy import on_first_use
-from ._once import warn_once
 from ._rushlight import (
     Tensor,
     _is_hollow,
@@ -24,6 +23,7 @@ from ._rushlight import (
     uint8,
     zeros,
 )
+from ._warn_once import warn_once
 
 if TYPE_CHECKING:
     from typing_extensions import Self

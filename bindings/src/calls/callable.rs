@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use crate::calls::body::Body;
-use crate::calls::elsewhere;
+use crate::calls::fallback;
 use crate::calls::outputs::{self, OutPolicy};
 use crate::calls::writes;
 use crate::error::{panicked, raise};
@@ -316,7 +316,7 @@ fn dispatch<'py>(
     if let Some(answer) = callable.offer(py, receiver, call)? {
         return Ok(answer);
     }
-    match elsewhere::answer(py, || callable.itself(py), receiver, call)? {
+    match fallback::answer(py, || callable.itself(py), receiver, call)? {
         Some(answer) => Ok(answer),
         None => Err(explain(name, callable.form, signatures, call)),
     }
@@ -397,7 +397,7 @@ impl Callable {
         call: &Call<'_, 'py>,
         error: PyErr,
     ) -> PyResult<Py<PyAny>> {
-        if let Some(answer) = elsewhere::answer(py, || self.itself(py), receiver, call)? {
+        if let Some(answer) = fallback::answer(py, || self.itself(py), receiver, call)? {
             return Ok(answer);
         }
         if overrides::ever() || !error.is_instance_of::<PyTypeError>(py) {

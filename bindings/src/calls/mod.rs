@@ -2,7 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod callable;
-pub(crate) mod elsewhere;
+pub(crate) mod fallback;
 pub(crate) mod inventory;
 pub(crate) mod outputs;
 pub(crate) mod writes;

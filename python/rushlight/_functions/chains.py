@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
 from .._calls.showing import shown_as_given, shown_to
-from .._once import warn_once
+from .._formatting import name_in_c
 from .._rushlight import Tensor
-from .._spelling import name_in_c
+from .._warn_once import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,14 +1,16 @@
-"""Functions of the package that take tensors in forms that only Python has."""
+"""Functions of shapes, and functions that take tensors in forms that only Python has."""
 
 from __future__ import annotations
 
 import itertools
+import math
 
 from .. import _rushlight as native
 from .._calls import written as _written
-from .._calls.showing import shown_as_given, shown_like, shown_to
-from .._once import warn_once
+from .._calls.showing import shown_as_given, shown_like, shown_to, taking
 from .._rushlight import Size, Tensor
+from .._warn_once import warn_once
+from .under_vmap import of_all_samples
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -24,10 +26,13 @@ __all__ = [
     "cartesian_prod",
     "combinations",
     "einsum",
+    "is_same_size",
+    "nonzero_static",
     "norm",
     "norm_except_dim",
     "split",
     "tensordot",
+    "unravel_index",
 ]
 
 
@@ -331,3 +336,93 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         warn_once(_INDEXING)
         return native.meshgrid(vectors)
     return native.meshgrid(vectors, indexing=indexing)
+
+
+@shown_as_given
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Tell whether both have the same shape.
+
+    >>> import rushlight as torch
+    >>> torch.is_same_size(torch.ones(2, 1), torch.ones(1, 2))
+    False
+    """
+    return input.shape == other.shape
+
+
+@taking("(Tensor self, int[] size)")
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Return the sums over the dimensions along which a tensor of that size would broadcast.
+
+    >>> import rushlight as torch
+    >>> torch.ones(2, 3).sum_to_size(2, 1)
+    tensor([[3.],
+            [3.]])
+    """
+    shape = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+    if not shape:
+        return self.sum()
+    missing = self.dim() - len(shape)
+    fits = missing >= 0 and all(
+        wanted in (1, has) for wanted, has in zip(shape, self.shape[max(missing, 0) :], strict=False)
+    )
+    if not fits:
+        raise RuntimeError(f"size {{{shape}}} is not expandable to size {{{list(self.shape)}}}.")
+    leading = list(range(missing))
+    summed = [
+        place + missing
+        for place, wanted in enumerate(shape)
+        if wanted == 1 and self.shape[place + missing] != 1
+    ]
+    if leading or summed:
+        self = self.sum([*leading, *summed], keepdim=True)
+    return self.view(shape) if missing else self
+
+
+@shown_to("indices")
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Return the coordinates of elements that are numbered in row-major order.
+
+    >>> import rushlight as torch
+    >>> torch.unravel_index(torch.tensor([5, 2]), (3, 2))
+    (tensor([2, 1]), tensor([1, 0]))
+    """
+    if indices.is_floating_point() or indices.is_complex() or indices.dtype is native.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        got = str(type(shape)).replace("rushlight", "torch")
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {got}")
+    sizes = [shape] if isinstance(shape, int) else list(shape)
+    for size in sizes:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
+    steps = [math.prod(sizes[place + 1 :]) for place in range(len(sizes))]
+    coordinates = indices.unsqueeze(-1).div(native.tensor(steps, dtype=native.int64), rounding_mode="floor")
+    return (coordinates % native.tensor(sizes, dtype=native.int64)).unbind(-1)
+
+
+@shown_as_given
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
+    """Return so many places of elements that are not zero, filled up if there are less.
+
+    >>> import rushlight as torch
+    >>> torch.nonzero_static(torch.tensor([0, 7, 8]), size=3)
+    tensor([[ 1],
+            [ 2],
+            [-1]])
+    """
+
+    def places(samples: Tensor) -> list[Tensor]:
+        found: Any = samples.nonzero()
+        owners = found[:, 0]
+        counts = native.bincount(owners, minlength=len(samples))
+        numbers = native.arange(len(found)) - (counts.cumsum(0) - counts)[owners]
+        kept = numbers < size
+        filled = native.full((len(samples), size, samples.dim() - 1), fill_value, dtype=found.dtype)
+        return [filled.index_put((owners[kept], numbers[kept]), found[kept, 1:])]
+
+    return native._written("nonzero_static", of_all_samples("nonzero_static", places, [input])[0], out)
+
+
+METHODS = (is_same_size, nonzero_static, sum_to_size)

@@ -9,7 +9,7 @@ from .. import _rushlight as native
 from .._calls.showing import shown_as_given
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
-from .searches import searchsorted
+from .histograms import searchsorted
 
 if TYPE_CHECKING:
     from ..types import Number

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from .. import _rushlight as native
 from .. import fft
 from .._calls.showing import shown_as_given, shown_to
-from .._once import warn_once
 from .._tensors.typename import scalar_name
+from .._warn_once import warn_once
 
 if TYPE_CHECKING:
     from .._rushlight import Tensor

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from .. import _rushlight as native
 from .._calls.showing import taking
+from .._formatting import name_in_c
 from .._rushlight import Tensor
-from .._spelling import name_in_c
 
 if TYPE_CHECKING:
     from typing import Any

@@ -1,15 +1,15 @@
 """Every failure of the engine: its exception class and torch's words for it.
 
 The engine raises facts, a kind and named fields; `render` makes the exception.
-`_spelling` says how fields are written, as in `{dtype:Float}`.
+`_formatting` says how fields are written, as in `{dtype:Float}`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._formatting import spell
 from .._origins import add_notes
-from .._spelling import spell
 from .autograd import AUTOGRAD
 from .complexes import COMPLEXES
 from .composites import COMPOSITES

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import _rushlight
 from .._files.torch_names import is_torch
-from .._functions.samples import check_storage
+from .._functions.under_vmap import check_storage
 from .._rushlight import Tensor, _memory_of, _on_memory, _whole_memory, from_numpy
 from ..autograd.grad_mode import no_grad
 from ..utils.hooks import warn_if_has_hooks

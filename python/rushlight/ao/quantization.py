@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from .._devices.absent import refusing
 from .._lazy import on_first_use
-from .._places import open_places
+from .._module_aliases import add_module_aliases
 from ..nn.modules.module import Module
 
 __all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]
@@ -42,7 +42,7 @@ _OBSERVERS = (
 __getattr__, __dir__ = on_first_use(
     globals(), places={".observers": _OBSERVERS, ".dynamic": "quantize_dynamic"}
 )
-open_places(
+add_module_aliases(
     globals(),
     {
         "fake_quantize": {".observers": _OBSERVERS},

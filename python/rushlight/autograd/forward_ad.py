@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _rushlight as _core
 from .._calls.contexts import _DecoratorContextManager
-from .._functions.samples import refuse
+from .._functions.under_vmap import refuse
 from .._rushlight import Tensor, _is_fwd_grad_enabled
 from .grad_mode import _Flag, inference_mode
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 
 from .._lazy import on_first_use
-from .._places import open_places
+from .._module_aliases import add_module_aliases
 
 _NAMES = {
     "._backend": "Backend is_backend_available is_gloo_available is_mpi_available is_nccl_available "
@@ -51,7 +51,7 @@ def is_initialized() -> bool:
     return world is not None and bool(world.is_initialized())
 
 
-open_places(
+add_module_aliases(
     globals(),
     {
         "distributed_c10d": _NAMES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._devices.absent import refusing
-from .._places import open_places
+from .._module_aliases import add_module_aliases
 
 __all__: list[str] = []
 
@@ -15,4 +15,4 @@ refusing(
     NotImplementedError,
     "torch.distributed.nn: gradients do not pass from one process to another here",
 )
-open_places(globals(), {"functional": {".": _NAMES}})
+add_module_aliases(globals(), {"functional": {".": _NAMES}})

@@ -7,7 +7,7 @@
 tensor([1., 1.])
 """
 
-from .._places import open_places
+from .._module_aliases import add_module_aliases
 from . import constraint_registry, constraints, transforms, utils
 from .bounded import ContinuousBernoulli, Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
@@ -196,4 +196,4 @@ _BESIDE = {
     ".exp_family": "ExponentialFamily",
     ".utils": "broadcast_all lazy_property logits_to_probs probs_to_logits",
 }
-open_places(globals(), {name: {**_BESIDE, **home} for name, home in _HOMES.items()})
+add_module_aliases(globals(), {name: {**_BESIDE, **home} for name, home in _HOMES.items()})

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .. import _rushlight as native
-from .._functions.samples import holds_for_all
+from .._functions.under_vmap import holds_for_all
 from .._rushlight import Tensor
 from . import constraints
 from .chances import _Chance

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .. import _rushlight as native
 from .. import linalg
 from .._functions import composites as _composites
-from .._functions import pieces as _pieces
+from .._functions.diagonals import tril_indices
 from .._rushlight import Size
 from . import constraints
 from .distribution import AroundLocation
@@ -236,7 +236,7 @@ class Wishart(_Rooted, ExponentialFamily):
         shape, size = Size(sample_shape), self._event_shape[-1]
         roots = self._dist_chi2.rsample(shape).sqrt()
         noise = roots.clamp(min=native.finfo(roots.dtype).eps).diag_embed()
-        rows, columns = _pieces.tril_indices(size, size, offset=-1)
+        rows, columns = tril_indices(size, size, offset=-1)
         below = native.randn(*shape, *self._batch_shape, size * (size - 1) // 2, dtype=noise.dtype)
         noise[..., rows, columns] = below
         root = self._unbroadcasted_scale_tril @ noise

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .._functions.samples import holds_for_all
+from .._functions.under_vmap import holds_for_all
 from .._rushlight import Size, Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints

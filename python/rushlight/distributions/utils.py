@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _rushlight as native
-from .._functions import pieces as _pieces
+from .._functions.diagonals import tril_indices
 from .._rushlight import Tensor
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits"]
@@ -82,7 +82,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     size = mat.shape[-1]
     if not -size <= diag < size:
         raise ValueError(f"diag ({diag}) provided is outside [{-size}, {size - 1}].")
-    rows, columns = _pieces.tril_indices(size, size, diag)
+    rows, columns = tril_indices(size, size, diag)
     return mat[..., rows, columns]
 
 
@@ -97,7 +97,7 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
             "part of a square D x D matrix."
         )
     made = vec.new_zeros((*vec.shape[:-1], size, size))
-    rows, columns = _pieces.tril_indices(size, size, diag)
+    rows, columns = tril_indices(size, size, diag)
     made[..., rows, columns] = vec
     return made
 

@@ -38,7 +38,7 @@ from .._compat._jit_internal import (
 from .._compat._jit_internal import (
     is_tracing as is_tracing,
 )
-from .._places import open_places
+from .._module_aliases import add_module_aliases
 from . import annotations as annotations  # type: ignore[assignment]
 from ._isinstance import isinstance
 from ._scripts import (
@@ -153,7 +153,7 @@ __all__ = [
     "wait",
 ]
 
-open_places(
+add_module_aliases(
     globals(),
     {
         "_script": {

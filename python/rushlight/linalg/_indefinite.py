@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _rushlight as native
 from .. import return_types
 from .._calls.showing import shown_as_given
-from .._functions.samples import any_of_all, is_any_batched, of_all_samples
+from .._functions.under_vmap import any_of_all, is_any_batched, of_all_samples
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
 

@@ -7,7 +7,7 @@ from typing import Any
 from .. import _rushlight as native
 from .. import return_types
 from .._calls.showing import shown_as_given, taking
-from .._functions.samples import any_of_all
+from .._functions.under_vmap import any_of_all
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
 

@@ -8,7 +8,7 @@ tensor([1.0000, 3.5000])
 
 from __future__ import annotations
 
-from .._places import open_places
+from .._module_aliases import add_module_aliases
 from ._functions import (
     amax,
     amin,
@@ -59,14 +59,14 @@ __all__ = [
 ]
 
 _FUNCTIONS = " ".join(name for name in __all__ if "masked" not in name.lower())
-open_places(
+add_module_aliases(
     globals(),
     {
         "_ops": {"._functions": _FUNCTIONS},
         "maskedtensor": {"._tensor": "MaskedTensor as_masked_tensor is_masked_tensor masked_tensor"},
     },
 )
-open_places(
+add_module_aliases(
     vars(maskedtensor),  # type: ignore[name-defined]  # noqa: F821
     {
         "core": {".._tensor": "MaskedTensor is_masked_tensor"},

@@ -12,7 +12,7 @@ from .. import _rushlight as native
 from .._rushlight import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
 __all__: list[str] = []
 

@@ -152,11 +152,34 @@ def is_masked_tensor(obj: Any, /) -> bool:
     return isinstance(obj, MaskedTensor)
 
 
-_REDUCED = frozenset("sum mean prod amax amin argmax argmin var std norm logsumexp".split())
-_NORMALISED = frozenset("softmax log_softmax softmin cumsum cumprod".split())
+_REDUCED = frozenset(
+    ["sum", "mean", "prod", "amax", "amin", "argmax", "argmin", "var", "std", "norm", "logsumexp"]
+)
+_NORMALISED = frozenset(["softmax", "log_softmax", "softmin", "cumsum", "cumprod"])
 _MOVED = frozenset(
-    """__getitem__ view reshape transpose permute unsqueeze squeeze expand flatten t select narrow movedim contiguous
-    clone index_select unflatten swapaxes repeat flip roll""".split()
+    [
+        "__getitem__",
+        "view",
+        "reshape",
+        "transpose",
+        "permute",
+        "unsqueeze",
+        "squeeze",
+        "expand",
+        "flatten",
+        "t",
+        "select",
+        "narrow",
+        "movedim",
+        "contiguous",
+        "clone",
+        "index_select",
+        "unflatten",
+        "swapaxes",
+        "repeat",
+        "flip",
+        "roll",
+    ]
 )
 
 

@@ -15,23 +15,163 @@ __all__ = ["answer", "padded"]
 
 # Functions of elements, and those that leave the ragged dimension alone whatever they are given.
 _OF_PIECES = frozenset(
-    """abs abs_ add add_ clamp clamp_max clamp_min clamp_ clone contiguous copysign cos cosh detach detach_ div div_
-    dropout elu embedding empty_like eq erf exp expm1 fill_ float double half bfloat16 floor ge gelu gt hardswish
-    hardtanh isfinite isinf isnan le leaky_relu linear log log1p log_sigmoid logical_and logical_not logical_or
-    logsigmoid lt masked_fill mish mul mul_ nan_to_num ne neg normal_ ones_like pow rand_like randn_like reciprocal relu
-    relu_ remainder round rsqrt rsub selu sigmoid sign silu sin sinh softplus sqrt square sub sub_ tan tanh to true_divide
-    type_as uniform_ where zero_ zeros_like full_like layer_norm rms_norm bitwise_not bitwise_and bitwise_or dropout_
-    __add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ __mul__ __rmul__ __imul__ __truediv__ __rtruediv__ __neg__
-    __pow__ __rpow__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __invert__ __and__ __or__ __abs__ __mod__""".split()
+    [
+        "abs",
+        "abs_",
+        "add",
+        "add_",
+        "clamp",
+        "clamp_max",
+        "clamp_min",
+        "clamp_",
+        "clone",
+        "contiguous",
+        "copysign",
+        "cos",
+        "cosh",
+        "detach",
+        "detach_",
+        "div",
+        "div_",
+        "dropout",
+        "elu",
+        "embedding",
+        "empty_like",
+        "eq",
+        "erf",
+        "exp",
+        "expm1",
+        "fill_",
+        "float",
+        "double",
+        "half",
+        "bfloat16",
+        "floor",
+        "ge",
+        "gelu",
+        "gt",
+        "hardswish",
+        "hardtanh",
+        "isfinite",
+        "isinf",
+        "isnan",
+        "le",
+        "leaky_relu",
+        "linear",
+        "log",
+        "log1p",
+        "log_sigmoid",
+        "logical_and",
+        "logical_not",
+        "logical_or",
+        "logsigmoid",
+        "lt",
+        "masked_fill",
+        "mish",
+        "mul",
+        "mul_",
+        "nan_to_num",
+        "ne",
+        "neg",
+        "normal_",
+        "ones_like",
+        "pow",
+        "rand_like",
+        "randn_like",
+        "reciprocal",
+        "relu",
+        "relu_",
+        "remainder",
+        "round",
+        "rsqrt",
+        "rsub",
+        "selu",
+        "sigmoid",
+        "sign",
+        "silu",
+        "sin",
+        "sinh",
+        "softplus",
+        "sqrt",
+        "square",
+        "sub",
+        "sub_",
+        "tan",
+        "tanh",
+        "to",
+        "true_divide",
+        "type_as",
+        "uniform_",
+        "where",
+        "zero_",
+        "zeros_like",
+        "full_like",
+        "layer_norm",
+        "rms_norm",
+        "bitwise_not",
+        "bitwise_and",
+        "bitwise_or",
+        "dropout_",
+        "__add__",
+        "__radd__",
+        "__iadd__",
+        "__sub__",
+        "__rsub__",
+        "__isub__",
+        "__mul__",
+        "__rmul__",
+        "__imul__",
+        "__truediv__",
+        "__rtruediv__",
+        "__neg__",
+        "__pow__",
+        "__rpow__",
+        "__eq__",
+        "__ne__",
+        "__lt__",
+        "__le__",
+        "__gt__",
+        "__ge__",
+        "__invert__",
+        "__and__",
+        "__or__",
+        "__abs__",
+        "__mod__",
+    ]
 )
 # Tensors beside the nested one are of the layer, and not of its elements.
 _WITH_WEIGHTS = frozenset(("embedding", "layer_norm", "linear", "rms_norm"))
 # Functions along dimensions, which are counted from that of the parts.
 _ALONG = frozenset(
-    """amax amin argmax argmin cat chunk cumsum flip log_softmax logsumexp mean narrow norm prod select softmax split
-    std sum unflatten unsqueeze squeeze var normalize stack""".split()
+    [
+        "amax",
+        "amin",
+        "argmax",
+        "argmin",
+        "cat",
+        "chunk",
+        "cumsum",
+        "flip",
+        "log_softmax",
+        "logsumexp",
+        "mean",
+        "narrow",
+        "norm",
+        "prod",
+        "select",
+        "softmax",
+        "split",
+        "std",
+        "sum",
+        "unflatten",
+        "unsqueeze",
+        "squeeze",
+        "var",
+        "normalize",
+        "stack",
+    ]
 )
-_WHOLE = frozenset("sum mean max min amax amin prod any all".split())
+_WHOLE = frozenset(["sum", "mean", "max", "min", "amax", "amin", "prod", "any", "all"])
 
 
 def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -265,7 +405,7 @@ def _pairs(sizes: Sequence[int], piece: Tensor) -> list[tuple[int, int]]:
 
 
 def _attended(func: Any, query: Any, key: Any, value: Any, *args: Any, **kwargs: Any) -> NestedTensor:
-    if args and args[0] is not None or kwargs.get("attn_mask") is not None:
+    if (args and args[0] is not None) or kwargs.get("attn_mask") is not None:
         raise NotImplementedError("attention of nested tensors with a mask is not computed")
     rows = zip(query.parts(), key.parts(), value.parts(), strict=True)
     found = [func(*(one.unsqueeze(0) for one in row), *args, **kwargs)[0] for row in rows]

@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from .._lazy import on_first_use
-from .._places import open_places
+from .._module_aliases import add_module_aliases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,9 +30,9 @@ __all__ = [
 __getattr__, __dir__ = on_first_use(globals(), rooms={"operators", "symbolic_helper"})
 
 # Where the ways are to write operators in a version of the format: there are none in any.
-open_places(globals(), {f"symbolic_opset{version}": {} for version in range(7, 21)})
-open_places(globals(), {"_internal": {}})
-open_places(vars(_internal), {"exporter": {".": "ONNXProgram"}})  # type: ignore[name-defined]  # noqa: F821
+add_module_aliases(globals(), {f"symbolic_opset{version}": {} for version in range(7, 21)})
+add_module_aliases(globals(), {"_internal": {}})
+add_module_aliases(vars(_internal), {"exporter": {".": "ONNXProgram"}})  # type: ignore[name-defined]  # noqa: F821
 
 _symbolics: dict[tuple[str, int], Callable[..., Any]] = {}
 

@@ -24,7 +24,7 @@ _FUNCTIONS = {**_elementwise.FUNCTIONS, **_structured.FUNCTIONS}
 
 # What has the form of a tensor, and no number of it.
 _OF_FORMS = frozenset(
-    "empty_like full_like new_empty new_full new_ones new_zeros ones_like zeros_like".split()
+    ["empty_like", "full_like", "new_empty", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like"]
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._functions.native_forms import _shape_as_tensor
+from .._functions.native_functions import _shape_as_tensor
 
 if TYPE_CHECKING:
     from .._rushlight import Tensor

@@ -1,7 +1,7 @@
 """Optimisers: what a step makes of gradients."""
 
 from .._lazy import on_first_use
-from .._places import open_places
+from .._module_aliases import add_module_aliases
 from . import lr_scheduler
 from .adadelta import Adadelta
 from .adagrad import Adagrad
@@ -43,7 +43,7 @@ __all__ = [
     "lr_scheduler",
 ]
 
-open_places(globals(), {"adamw": {".adam": "AdamW"}, "_adafactor": {".adafactor": "Adafactor"}})
+add_module_aliases(globals(), {"adamw": {".adam": "AdamW"}, "_adafactor": {".adafactor": "Adafactor"}})
 
 # Rarer ones; and what needs modules, which optimisers do not.
 __getattr__, __dir__ = on_first_use(

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._devices import absent_types as layouts
-from .._functions import searches
+from .._functions.uniques import unique
 from .._rushlight import Tensor
 from ..autograd import Function
 from . import _making
@@ -112,7 +112,7 @@ def smm(input: Any, mat: Tensor) -> Any:
 def hspmm(mat1: Any, mat2: Tensor) -> Any:
     """Return the product of a sparse matrix and a dense one, of which rows are kept."""
     found = mm(mat1, mat2)
-    rows = searches.unique(mat1._pieces.places[0])
+    rows = unique(mat1._pieces.places[0])
     return made(found[rows], Pieces(rows.unsqueeze(0), found), found.shape)
 
 
@@ -182,7 +182,7 @@ def _normalised(input: Any, dim: int, dtype: Any, name: str) -> Any:
     rest = [place for place in range(first) if place != dim]
     size = [input.shape[place] for place in rest]
     lines = flattened(pieces.places[rest], size) if rest else native.zeros(len(values), dtype=native.int64)
-    _, lines = searches.unique(lines, return_inverse=True)
+    _, lines = unique(lines, return_inverse=True)
     count = int(lines.max()) + 1 if len(lines) else 0
     where = lines.reshape(-1, *(1,) * (values.dim() - 1)).expand(values.shape)
     empty = values.detach().new_zeros((count, *values.shape[1:]))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._devices import absent_types as layouts
-from .._functions import searches
+from .._functions.uniques import unique
 from .._rushlight import Tensor
 from .._tensors.wrappers import make_wrapper_subclass
 
@@ -164,7 +164,7 @@ def coalesced(tensor: Any) -> SparseTensor:
         return like(tensor, pieces.values, is_coalesced=True)
     shape = tensor.shape[: len(pieces.places)]
     flat = flattened(pieces.places, shape)
-    numbers, of_which = searches.unique(flat, sorted=True, return_inverse=True)
+    numbers, of_which = unique(flat, sorted=True, return_inverse=True)
     values = pieces.values
     empty = values.new_zeros((len(numbers), *values.shape[1:]))
     if values.dtype is native.bool:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._devices import absent_types as layouts
-from .._functions import searches
-from .._functions.pieces import unravel_index
+from .._functions.composites import unravel_index
+from .._functions.histograms import searchsorted
 from .._rushlight import Tensor
 from ..autograd import Function
 from ._forms import BY_ROWS, IN_BLOCKS, Pieces, coalesced, flattened, is_sparse, like, nonzeros, sparse
@@ -155,7 +155,7 @@ def _matching(tensor: Any, pieces: Pieces, size: Sequence[int]) -> Tensor:
     wanted, there = flattened(pieces.places, first), flattened(kept._pieces.places, first)
     if not len(there):
         return values.new_zeros((len(wanted), *values.shape[1:]))
-    where = searches.searchsorted(there, wanted).clamp(max=len(there) - 1)
+    where = searchsorted(there, wanted).clamp(max=len(there) - 1)
     found = (there[where] == wanted).reshape(-1, *(1,) * (values.dim() - 1))
     return native.where(found, values[where], native.zeros((), dtype=values.dtype))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..._calls.compiled import compile
 from ..._devices.absent import Switch
 from ..._lazy import on_first_use
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 from ...compiler import allow_in_graph, assume_constant_result, disable, is_compiling, reset
 from . import config
 from .eval_frame import OptimizedModule
@@ -44,7 +44,7 @@ __all__ = [
 __getattr__, __dir__ = on_first_use(
     globals(), rooms={"_trace_wrapped_higher_order_op", "comptime", "eval_frame", "utils"}
 )
-open_places(
+add_module_aliases(
     globals(),
     {
         "external_utils": {"...compiler": "is_compiling"},

@@ -1,7 +1,7 @@
 """Where programs that look inside of `func` find its parts."""
 
 from ..._lazy import on_first_use
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 
 TYPE_CHECKING = False  # `typing` would be loaded for it.
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _TREES = "tree_flatten tree_unflatten tree_map tree_map_ _broadcast_to_and_flatten TreeSpec"
 
-open_places(
+add_module_aliases(
     globals(),
     {
         "apis": {"...func": "vmap grad grad_and_value", "._mapping": "chunk_vmap"},

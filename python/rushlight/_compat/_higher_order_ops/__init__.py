@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._lazy import on_first_use
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 from ..._rushlight import Tensor, stack
 from ...utils._pytree import tree_flatten, tree_map, tree_unflatten
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["associative_scan", "cond", "flex_attention", "map", "scan", "while_loop", "wrap"]
 
 __getattr__, __dir__ = on_first_use(globals(), places={"...nn.attention.flex_attention": "flex_attention"})
-open_places(
+add_module_aliases(
     globals(),
     {
         "associative_scan": {".": "associative_scan"},

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 
 __all__: list[str] = []
 
-open_places(
+add_module_aliases(
     globals(),
     {
         "fsdp": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..._devices.absent import refusing
 from ..._lazy import on_first_use
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 
 __all__: list[str] = []
 
@@ -17,4 +17,4 @@ refusing(
     NotImplementedError,
     "torch.distributed.tensor: there are no tensors here whose parts lie in several processes",
 )
-open_places(globals(), {"experimental": {".": "implicit_replication"}})
+add_module_aliases(globals(), {"experimental": {".": "implicit_replication"}})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._devices.absent import Unavailable, refusing
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 
 __all__ = ["FileSystemReader", "FileSystemWriter", "StateDictOptions"]
 
@@ -73,7 +73,7 @@ refusing(
     NotImplementedError,
     "torch.distributed.checkpoint: states are not saved in parts here; torch.save takes whole ones",
 )
-open_places(
+add_module_aliases(
     globals(),
     {
         "default_planner": {".": f"{_PLANS} _EmptyStateDictLoadPlanner"},

@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import Any
 
 from ..._devices.absent import refusing
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 from ...nn.modules.module import Module
 
 __all__ = [
@@ -130,7 +130,7 @@ _NAMES = " ".join(
         "FullOptimStateDictConfig ShardedOptimStateDictConfig ShardedStateDictConfig",
     ]
 )
-open_places(
+add_module_aliases(
     globals(),
     {
         "api": {".": _NAMES},

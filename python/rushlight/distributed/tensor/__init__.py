@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..._devices.absent import Unavailable, refusing
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 
 __all__ = [
     "DTensor",
@@ -112,7 +112,7 @@ refusing(
     NotImplementedError,
     "tensors whose parts lie in several processes are not there",
 )
-open_places(
+add_module_aliases(
     globals(),
     {
         "placement_types": {".": "Partial Placement Replicate Shard _StridedShard"},

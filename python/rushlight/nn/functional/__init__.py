@@ -1,7 +1,7 @@
 """Layers and losses as functions: torch's arguments, checked in the families, computed by the engine."""
 
 from ... import _rushlight as native
-from ..._functions import pieces as _pieces
+from ..._functions.distances import pdist
 from ..._lazy import on_first_use
 from . import (
     activations,
@@ -69,7 +69,6 @@ __all__ = [
 ]
 
 linear = native._nn.linear
-pdist = _pieces.pdist
 # What is rarely called loads on first use.
 __getattr__, __dir__ = on_first_use(
     globals(),

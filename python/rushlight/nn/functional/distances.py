@@ -6,8 +6,8 @@ import warnings
 
 from ... import _rushlight as native
 from ..._calls.showing import shown, shown_as_given
+from ..._formatting import spell
 from ..._rushlight import Tensor
-from ..._spelling import spell
 from ...autograd.grad_mode import no_grad
 from .reductions import chosen_reduction, reduction_number, weighed
 

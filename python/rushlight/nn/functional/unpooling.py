@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._calls.showing import shown, shown_to
-from ..._functions.samples import any_of_all
+from ..._functions.under_vmap import any_of_all
 from ..._tensors.typename import scalar_name
 from .pools import avg_pool1d, avg_pool2d, avg_pool3d
 

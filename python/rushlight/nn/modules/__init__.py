@@ -8,13 +8,13 @@ True
 
 from __future__ import annotations
 
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from typing import Any
 
-open_places(
+add_module_aliases(
     globals(),
     {
         "activation": {

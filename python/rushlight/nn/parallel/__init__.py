@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..._lazy import on_first_use
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 from .data_parallel import DataParallel, data_parallel
 from .parallel_apply import parallel_apply
 from .replicate import replicate
@@ -23,7 +23,7 @@ __all__ = [
     "scatter",
 ]
 
-open_places(
+add_module_aliases(
     globals(),
     {
         "_functions": {"._transfers": "Broadcast Gather ReduceAddCoalesced Scatter"},

@@ -1,7 +1,7 @@
 """Gradients clipped, parameters as one vector, and modules called with parameters of others."""
 
 from ..._lazy import on_first_use
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 from . import parametrize, rnn, stateless
 from .gradients import (
     clip_grad_norm,
@@ -53,7 +53,7 @@ __all__ = [
     "weight_norm",
 ]
 
-open_places(
+add_module_aliases(
     globals(),
     {
         "clip_grad": {

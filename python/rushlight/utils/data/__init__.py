@@ -1,7 +1,7 @@
 """Data sets, the order in which they are read, and batches of them, in the process that asks."""
 
 from ..._lazy import on_first_use
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader, get_worker_info
 from .dataset import (
@@ -51,8 +51,8 @@ __getattr__, __dir__ = on_first_use(
     rooms={"datapipes"},
     places={".datapipes": "IterDataPipe MapDataPipe functional_datapipe"},
 )
-open_places(globals(), {"_utils": {}})
-open_places(
+add_module_aliases(globals(), {"_utils": {}})
+add_module_aliases(
     vars(_utils),  # type: ignore[name-defined]  # noqa: F821
     {
         "collate": {

@@ -13,7 +13,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ..._places import open_places
+from ..._module_aliases import add_module_aliases
 from . import _summaries
 from ._events import EventFile
 
@@ -191,4 +191,4 @@ class SummaryWriter:
         self.close()
 
 
-open_places(globals(), {"writer": {".": "FileWriter SummaryWriter"}})
+add_module_aliases(globals(), {"writer": {".": "FileWriter SummaryWriter"}})

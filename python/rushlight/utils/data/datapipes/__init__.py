@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...._places import open_places
+from ...._module_aliases import add_module_aliases
 from ..dataset import Dataset, IterableDataset
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Shuffler(IterDataPipe):
 ShufflerIterDataPipe = Shuffler
 _ALL = "Batcher Filter IterDataPipe IterableWrapper Mapper Shuffler ShufflerIterDataPipe functional_datapipe"
 
-open_places(
+add_module_aliases(
     globals(),
     {
         "_decorator": {".": "functional_datapipe"},
@@ -146,4 +146,4 @@ open_places(
         "map": {".": "MapDataPipe"},
     },
 )
-open_places(vars(iter), {"combinatorics": {".": "ShufflerIterDataPipe"}})
+add_module_aliases(vars(iter), {"combinatorics": {".": "ShufflerIterDataPipe"}})

@@ -7,9 +7,9 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._calls.showing import shown_as_given, taking
-from .._once import warn_once
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
+from .._warn_once import warn_once
 from ..nn import functional
 from ..nn.functional import bags
 from ..nn.functional.lookups import _shorten

@@ -61,7 +61,7 @@ class _Finder:
         return spec
 
 
-def get_to_know() -> None:
+def register_tensor() -> None:
     """Tell those that are there already, and wait for the others."""
     for name, tell in _TELL.items():
         if name in sys.modules:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def open_places(package: dict[str, Any], places: Mapping[str, Mapping[str, str]]) -> None:
+def add_module_aliases(package: dict[str, Any], places: Mapping[str, Mapping[str, str]]) -> None:
     """Make modules in a package, whose globals are `package`.
 
     For each of them, `places` says which names come from which module: `{"linear": {".layers": "Linear"}}`.

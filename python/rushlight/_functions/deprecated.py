@@ -1,8 +1,20 @@
-"""Names that are only there to say what took their place."""
+"""Deprecated functions, and names that are only there to say what took their place."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import math
+
+from .. import _rushlight as native
+from .._calls.showing import shown_to, taking
+from .._rushlight import Tensor
+from .._warn_once import warn_once
+
+TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from .._rushlight import dtype as DType
+    from ..types import Number
 
 _REMOVED = "This function was deprecated since version 1.9 and is now removed."
 _EIG = (
@@ -81,3 +93,66 @@ def symeig(input: Any, eigenvectors: bool = False, upper: bool = True, *, out: A
 def reinforce(self: Any, reward: Any) -> NoReturn:
     """Refuse: `distributions` are what there is."""
     raise RuntimeError(_REINFORCE)
+
+
+@taking(
+    "(Number start, Number end, Number step=1, *, Tensor? out=None, dtype? dtype=None, layout? layout=None, "
+    "device? device=None, bool? pin_memory=False, bool requires_grad=False)"
+)
+def range(
+    start: Number,
+    end: Number,
+    step: Number = 1,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    **options: Any,
+) -> Tensor:
+    """Return the numbers up to the last one, which is among them."""
+    import warnings
+
+    warnings.warn(_RANGE, UserWarning, stacklevel=2)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    count = math.floor((end - start) / step) + 1
+    found = native.arange(count, **options).to(dtype or native.get_default_dtype()) * step + start
+    return native._written("range", found, out)
+
+
+_RANGE = (
+    "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent "
+    "with Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
+)
+
+
+_LU = (
+    "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
+    "removed in a future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced "
+    "with\nLU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
+    "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
+    "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
+)
+
+
+@shown_to("A")
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
+    """Return both triangles of a matrix in one, with the exchanges of rows.
+
+    >>> import rushlight as torch
+    >>> factors, exchanges = torch.tensor([[0.0, 2.0], [4.0, 8.0]]).lu()
+    >>> factors
+    tensor([[4., 8.],
+            [0., 2.]])
+    >>> exchanges
+    tensor([2, 2], dtype=torch.int32)
+    """
+    from ..return_types import _lu_with_info
+
+    warn_once(_LU)
+    factors, pivots, info = native._nn.linalg_lu_factor_ex(A, pivot=pivot)
+    return _lu_with_info((factors, pivots, info)) if get_infos else (factors, pivots)
+
+
+METHODS = (lu,)

@@ -1,15 +1,15 @@
-"""What is different among elements, or not zero, where values belong, and how many lie between bounds."""
+"""How many elements lie between bounds, and between which bounds elements lie."""
 
 from __future__ import annotations
 
 import math
 
 from .. import _rushlight as native
-from .._calls.showing import shown, shown_as_given, taking
-from .._once import warn_once
+from .._calls.showing import shown_as_given, taking
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
-from .samples import of_all_samples, refuse
+from .._warn_once import warn_once
+from .under_vmap import of_all_samples, refuse
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
@@ -18,57 +18,10 @@ if TYPE_CHECKING:
 
     from ..types import Number
 
-__all__ = [
-    "bucketize",
-    "histc",
-    "histogram",
-    "histogramdd",
-    "nonzero_static",
-    "searchsorted",
-    "unique",
-    "unique_consecutive",
-]
+__all__ = ["bucketize", "histc", "histogram", "histogramdd", "searchsorted"]
 
 
-def _groups(
-    input: Tensor, dim: int | None, neighbours: bool, return_inverse: bool, return_counts: bool
-) -> Any:
-    values, inverse, counts = native._nn.unique_groups(input, dim, neighbours)
-    if return_inverse and return_counts:
-        return values, inverse, counts
-    if return_inverse:
-        return values, inverse
-    return (values, counts) if return_counts else values
-
-
-@shown
-def unique(
-    input: Tensor,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
-) -> Any:
-    """Return the unique elements of the input, or the unique slices along `dim`, in ascending order.
-
-    >>> import rushlight as torch
-    >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
-    (tensor([1, 3]), tensor([1, 2]))
-    """
-    return _groups(input, dim, False, return_inverse, return_counts)
-
-
-@shown
-def unique_consecutive(
-    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
-    """Eliminate all but the first of every group of consecutive equal elements, or slices along `dim`.
-
-    >>> import rushlight as torch
-    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
-    tensor([1, 2, 1])
-    """
-    return _groups(input, dim, True, return_inverse, return_counts)
+TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 
 
 _SCATTERED = (
@@ -344,27 +297,7 @@ def _edges(lines: Tensor, dim: int, count: Any, range: Sequence[float] | None) -
     return native._nn.linspaces(low - half, high + half, count + 1)
 
 
-@shown_as_given
-def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
-    """Return so many places of elements that are not zero, filled up if there are less.
-
-    >>> import rushlight as torch
-    >>> torch.nonzero_static(torch.tensor([0, 7, 8]), size=3)
-    tensor([[ 1],
-            [ 2],
-            [-1]])
-    """
-
-    def places(samples: Tensor) -> list[Tensor]:
-        found: Any = samples.nonzero()
-        owners = found[:, 0]
-        counts = native.bincount(owners, minlength=len(samples))
-        numbers = native.arange(len(found)) - (counts.cumsum(0) - counts)[owners]
-        kept = numbers < size
-        filled = native.full((len(samples), size, samples.dim() - 1), fill_value, dtype=found.dtype)
-        return [filled.index_put((owners[kept], numbers[kept]), found[kept, 1:])]
-
-    return native._written("nonzero_static", of_all_samples("nonzero_static", places, [input])[0], out)
-
-
-METHODS = (histc, histogram, nonzero_static, unique, unique_consecutive)
+METHODS = (
+    histc,
+    histogram,
+)

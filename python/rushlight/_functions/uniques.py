@@ -1,0 +1,61 @@
+"""The distinct elements of tensors."""
+
+from __future__ import annotations
+
+from .. import _rushlight as native
+from .._calls.showing import shown
+from .._rushlight import Tensor
+
+TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
+if TYPE_CHECKING:
+    from typing import Any
+
+
+__all__ = ["unique", "unique_consecutive"]
+
+
+def _groups(
+    input: Tensor, dim: int | None, neighbours: bool, return_inverse: bool, return_counts: bool
+) -> Any:
+    values, inverse, counts = native._nn.unique_groups(input, dim, neighbours)
+    if return_inverse and return_counts:
+        return values, inverse, counts
+    if return_inverse:
+        return values, inverse
+    return (values, counts) if return_counts else values
+
+
+@shown
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return the unique elements of the input, or the unique slices along `dim`, in ascending order.
+
+    >>> import rushlight as torch
+    >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    """
+    return _groups(input, dim, False, return_inverse, return_counts)
+
+
+@shown
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Eliminate all but the first of every group of consecutive equal elements, or slices along `dim`.
+
+    >>> import rushlight as torch
+    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
+    return _groups(input, dim, True, return_inverse, return_counts)
+
+
+METHODS = (
+    unique,
+    unique_consecutive,
+)
