@@ -226,8 +226,7 @@ def _bind(
         apart = {
             argument.name: given[argument.name]
             for argument in arguments
-            if argument.takes_tensors
-            and isinstance(given.get(argument.name), Tensor)
+            if argument.takes_tensors and isinstance(given.get(argument.name), Tensor)
         }
         if all(operand is not apart.get("self") for operand in left):
             apart.pop("self", None)  # It is an operand in another form.

@@ -102,7 +102,7 @@ def _longer(tensor: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def _compared(module: GraphModule, other: GraphModule) -> dict[Node, tuple[Any, dict[str, Any]]]:
-    """Return the arguments of the nodes of a graph, where sizes that another graph has otherwise are marked."""
+    """Return the arguments of the nodes of a graph, with marks where another graph has other sizes."""
     nodes, others = list(module.graph.nodes), list(other.graph.nodes)
     if [node.target for node in nodes if node.op != "get_attr"] != [
         node.target for node in others if node.op != "get_attr"
