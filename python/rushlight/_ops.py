@@ -347,8 +347,8 @@ class _OpNamespace:
         return f"<module '{self.__name__}' from 'torch.ops'>"
 
 
-# Libraries of operators that are compiled for torch, where those stand that are computed here instead, and the
-# namespaces that are theirs.
+# Libraries of operators that are compiled for torch, where those stand that are computed here instead, and
+# the namespaces that are theirs.
 _LIBRARIES = {
     "torchaudio/lib/_torchaudio": "._compat.audio",
     "torchaudio/lib/libtorchaudio": "._compat.audio",

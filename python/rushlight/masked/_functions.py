@@ -1,7 +1,7 @@
 """Reductions and normalisations that see only the elements where a mask holds.
 
-The others become what changes nothing: zero in a sum, infinity in a least element. Gradients reach only elements
-that were seen.
+The others become what changes nothing: zero in a sum, infinity in a least element. Gradients reach only
+elements that were seen.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def _dims(input: Tensor, dim: Any) -> list[int]:
     found = [one % input.ndim for one in given] if input.ndim else []
     if len(set(found)) < len(found):
         raise RuntimeError(
-            f"dim={next(one for one in found if found.count(one) > 1)} appears multiple times in the list of dims"
+            f"dim={next(one for one in found if found.count(one) > 1)} appears multiple times in the list of "
+            "dims"
         )
     return found
 
@@ -117,9 +118,15 @@ def mean(
 
 
 def var(
-    input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: Any = None, keepdim: bool = False,
-    dtype: Any = None, mask: Any = None,
-) -> Tensor:  # fmt: skip
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: Any = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Tensor:
     """Return the variances of the elements that are seen."""
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0

@@ -29,16 +29,17 @@ def writes(*names: str) -> Callable[[Any], Any]:
 
 
 _SAME = {
-    "abs": "Abs", "acos": "Acos", "asin": "Asin", "atan": "Atan", "ceil": "Ceil", "cos": "Cos", "cosh": "Cosh",
-    "erf": "Erf", "exp": "Exp", "floor": "Floor", "isinf": "IsInf", "isnan": "IsNaN", "log": "Log",
-    "logical_not": "Not", "bitwise_not": "Not", "neg": "Neg", "reciprocal": "Reciprocal", "relu": "Relu",
-    "round": "Round", "sigmoid": "Sigmoid", "sign": "Sign", "sin": "Sin", "sinh": "Sinh", "sqrt": "Sqrt",
-    "tan": "Tan", "tanh": "Tanh", "softplus": "Softplus", "mish": "Mish", "hardswish": "HardSwish",
+    "abs": "Abs", "acos": "Acos", "asin": "Asin", "atan": "Atan", "ceil": "Ceil", "cos": "Cos",
+    "cosh": "Cosh", "erf": "Erf", "exp": "Exp", "floor": "Floor", "isinf": "IsInf", "isnan": "IsNaN",
+    "log": "Log", "logical_not": "Not", "bitwise_not": "Not", "neg": "Neg", "reciprocal": "Reciprocal",
+    "relu": "Relu", "round": "Round", "sigmoid": "Sigmoid", "sign": "Sign", "sin": "Sin", "sinh": "Sinh",
+    "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh", "softplus": "Softplus", "mish": "Mish",
+    "hardswish": "HardSwish",
 }  # fmt: skip
 _BINARY = {
-    "mul": "Mul", "div": "Div", "pow": "Pow", "maximum": "Max", "minimum": "Min", "eq": "Equal", "gt": "Greater",
-    "ge": "GreaterOrEqual", "lt": "Less", "le": "LessOrEqual", "logical_and": "And", "logical_or": "Or",
-    "logical_xor": "Xor", "bitwise_and": "And", "bitwise_or": "Or",
+    "mul": "Mul", "div": "Div", "pow": "Pow", "maximum": "Max", "minimum": "Min", "eq": "Equal",
+    "gt": "Greater", "ge": "GreaterOrEqual", "lt": "Less", "le": "LessOrEqual", "logical_and": "And",
+    "logical_or": "Or", "logical_xor": "Xor", "bitwise_and": "And", "bitwise_or": "Or",
 }  # fmt: skip
 _COPIES = "alias clone contiguous detach dropout lift_fresh positive"
 

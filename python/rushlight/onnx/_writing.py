@@ -33,7 +33,7 @@ class Writer:
     """A graph that is being written."""
 
     def __init__(self, version: int) -> None:
-        import onnx
+        import onnx.helper
 
         self.onnx, self.version = onnx, version
         self.nodes: list[Any] = []

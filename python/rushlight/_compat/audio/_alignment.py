@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
@@ -24,7 +25,7 @@ def transducer_loss(
     clamp: float,
     fused_log_softmax: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """Return -log p(targets) of each sample, and its gradient; gradients beyond `clamp`, if positive, are cut."""
+    """Return -log p(targets) of each sample, and its gradient, cut at `clamp` if that is positive."""
     blank %= logits.shape[-1]
     with enable_grad():
         leaf = logits.detach().requires_grad_()
@@ -65,7 +66,7 @@ def forced_align(
     states = [blank]
     for label in labels:
         states += [label, blank]
-    repeats = sum(one == other for one, other in zip(labels, labels[1:], strict=False))
+    repeats = sum(one == other for one, other in pairwise(labels))
     if len(chances) < len(labels) + repeats:
         raise RuntimeError(
             "targets length is too long for CTC. Found too few frames for the targets and their repeats"
