@@ -72,7 +72,7 @@ impl Op for Cholesky {
         let a = Matrices::of(&self.seen(&inputs[0].detach())?)?;
         let (triangle, orders) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&triangle).into_iter().zip(a.numbers(&orders));
+            let room = a.parts::<T>(&triangle).zip(a.numbers(&orders));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (triangle, order))| Positive { matrix, triangle, order });
             cholesky::cholesky_each(all, a.size());

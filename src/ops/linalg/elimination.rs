@@ -67,7 +67,7 @@ impl Op for Elimination {
         let triangles = a.columns(a.rows, a.columns)?;
         let pivots = a.room(&[a.rows.min(a.columns)], DType::Int32)?;
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
+            let room = a.parts::<T>(&triangles).zip(a.parts::<i32>(&pivots));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (triangles, pivots))| Eliminated { matrix, triangles, pivots });
             elimination::eliminate_each(all, self.exchange, a.size());
@@ -168,8 +168,8 @@ fn unpack(lu: &Tensor, pivots: &Tensor) -> Result<[Tensor; 3]> {
     let [exchange, lower, upper] = rooms.map(|(rows, columns)| lu.room(&[rows, columns], lu.dtype));
     let (exchange, lower, upper) = (exchange?, lower?, upper?);
     over!(lu.dtype, T => {
-        let all = lu.parts::<i32>(&pivots).into_iter().zip(lu.parts::<T>(&exchange));
-        let room = lu.parts::<T>(&lower).into_iter().zip(lu.parts::<T>(&upper));
+        let all = lu.parts::<i32>(&pivots).zip(lu.parts::<T>(&exchange));
+        let room = lu.parts::<T>(&lower).zip(lu.parts::<T>(&upper));
         lu.run(lu.each::<T>().zip(all.zip(room)), |(triangles, ((pivots, exchange), (lower, upper)))| {
             elimination::unpack(triangles, pivots, exchange, lower, upper);
         });

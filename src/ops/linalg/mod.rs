@@ -106,12 +106,12 @@ impl Matrices {
     }
 
     /// The part of `room` of each matrix.
-    fn parts<'a, T: Element>(&self, room: &'a Array) -> Vec<&'a mut [T]> {
+    fn parts<'a, T: Element>(&self, room: &'a Array) -> impl Iterator<Item = &'a mut [T]> + use<'a, T> {
         let numbers = room.writable_slice::<T>().unwrap_or_else(|| unreachable!("there is room in order"));
-        match numbers.len() / self.count().max(1) {
-            0 => (0..self.count()).map(|_| Default::default()).collect(),
-            size => numbers.chunks_exact_mut(size).collect(),
-        }
+        let size = numbers.len() / self.count().max(1);
+        let without_numbers = if size == 0 { self.count() } else { 0 };
+        let empty = (0..without_numbers).map(|_| <&mut [T]>::default());
+        numbers.chunks_exact_mut(size.max(1)).chain(empty)
     }
 
     /// Calls `body` with each of what belongs to matrices.
@@ -125,8 +125,8 @@ impl Matrices {
     }
 
     /// The part of `room` of each matrix where that is one number.
-    fn numbers<'a>(&self, room: &'a Array) -> impl Iterator<Item = &'a mut i32> {
-        self.parts::<i32>(room).into_iter().flatten()
+    fn numbers<'a>(&self, room: &'a Array) -> impl Iterator<Item = &'a mut i32> + use<'a> {
+        self.parts::<i32>(room).flatten()
     }
 
     /// The first matrix that has a number that is infinite, or none.

@@ -160,7 +160,7 @@ impl Op for Qr {
         let (q, r) = (a.columns(rows, height)?, a.columns(height, columns)?);
         let wanted = self.mode != Mode::Triangle;
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&q).into_iter().zip(a.parts::<T>(&r));
+            let room = a.parts::<T>(&q).zip(a.parts::<T>(&r));
             a.run(a.each::<T>().zip(room), |(matrix, (q, r))| {
                 orthogonal::decompose(matrix, r, wanted.then_some(q));
             });
@@ -239,7 +239,7 @@ fn packed(x: &Tensor) -> Result<Outputs> {
     let a = Matrices::of(x)?;
     let (packed, scales) = (a.columns(a.rows, a.columns)?, a.room(&[a.rows.min(a.columns)], a.dtype)?);
     over!(a.dtype, T => {
-        let room = a.parts::<T>(&packed).into_iter().zip(a.parts::<T>(&scales));
+        let room = a.parts::<T>(&packed).zip(a.parts::<T>(&scales));
         a.run(a.each::<T>().zip(room), |(matrix, (packed, scales))| {
             let found = orthogonal::reflect(matrix);
             found.packed(packed);

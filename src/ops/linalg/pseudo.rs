@@ -180,7 +180,7 @@ impl Op for LeastSquares {
         let (x, ranks) = (left.columns(left.columns, right.columns)?, left.room(&[], DType::Int64)?);
         over!(left.dtype, T => {
             check_finite::<T>(&left)?;
-            let room = left.parts::<T>(&x).into_iter().zip(left.parts::<i64>(&ranks));
+            let room = left.parts::<T>(&x).zip(left.parts::<i64>(&ranks));
             left.run(left.each::<T>().zip(right.each::<T>()).zip(room), |((matrix, right), (x, rank))| {
                 rank[0] = nearest::solve(matrix, right, self.relative, x) as i64;
             });

@@ -135,8 +135,8 @@ impl Op for Svd {
         let (u, vh) = (a.columns(rows, high)?, a.columns(wide, columns)?);
         over!(a.dtype, T => {
             check_finite::<T>(&a)?;
-            let vectors = a.parts::<T>(&u).into_iter().zip(a.parts::<T>(&vh));
-            let room = a.parts::<Part<T>>(&s).into_iter().zip(vectors);
+            let vectors = a.parts::<T>(&u).zip(a.parts::<T>(&vh));
+            let room = a.parts::<Part<T>>(&s).zip(vectors);
             a.run(a.each::<T>().zip(room), |(matrix, (s, vectors))| values::singular(matrix, s, Some(vectors)));
         });
         Ok(smallvec![a.by_columns(u), Tensor::from_array(s), a.by_columns(vh)])

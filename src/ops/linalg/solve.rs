@@ -124,8 +124,8 @@ impl Op for Solve {
         let (triangles, pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
         let steps = a.room(&[], DType::Int32)?;
         over!(a.dtype, T => {
-            let left = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
-            let right = a.parts::<T>(&x).into_iter().zip(a.numbers(&steps));
+            let left = a.parts::<T>(&triangles).zip(a.parts::<i32>(&pivots));
+            let right = a.parts::<T>(&x).zip(a.numbers(&steps));
             let all = a.each::<T>().zip(b.each::<T>()).zip(left.zip(right));
             let all = all.map(|((matrix, right), ((triangles, pivots), (solutions, step)))| {
                 System { left: Eliminated { matrix, triangles, pivots }, right, solutions, step }
@@ -253,7 +253,7 @@ impl Op for Inverse {
         let a = Matrices::of(inputs[0])?;
         let (y, steps) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&y).into_iter().zip(a.numbers(&steps));
+            let room = a.parts::<T>(&y).zip(a.numbers(&steps));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (inverse, step))| Inverted { matrix, inverse, step });
             elimination::invert_each(all, a.size());

@@ -70,7 +70,7 @@ impl Op for Eigh {
         let n = a.rows;
         let (values, vectors) = (a.room(&[n], a.dtype.to_real())?, a.columns(n, n)?);
         over!(a.dtype, T => {
-            let room = a.parts::<Part<T>>(&values).into_iter().zip(a.parts::<T>(&vectors));
+            let room = a.parts::<Part<T>>(&values).zip(a.parts::<T>(&vectors));
             a.run(a.each::<T>().zip(room), |(matrix, (values, vectors))| {
                 values::symmetric(matrix, self.upper, values, Some(vectors));
             });
@@ -113,8 +113,8 @@ impl Op for Eigh {
 
 /// Refuses values that were not found, because matrices have numbers that are none. Those of two rows are none, too.
 pub(super) fn check_found<R: Element>(a: &Matrices, values: &Array, left: usize) -> Result<()> {
-    let missed = |values: &&mut [R]| a.rows > 2 && values[0].to_f64().is_nan();
-    match a.parts::<R>(values).iter().position(missed) {
+    let missed = |values: &mut [R]| a.rows > 2 && values[0].to_f64().is_nan();
+    match a.parts::<R>(values).position(missed) {
         Some(item) => {
             let (place, code) = (place(item, a.count()), a.rows - left);
             Err(Error::EigenvaluesNotFound { operation: "linalg.eigh", place, code }.into())
