@@ -78,7 +78,7 @@ impl Op for Cholesky {
         let a = Matrices::of(&seen(&inputs[0]))?;
         let (mut triangle, mut orders) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&mut triangle).into_iter().zip(a.numbers(&mut orders));
+            let room = a.parts::<T>(&mut triangle).zip(a.numbers(&mut orders));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (triangle, order))| Positive { matrix, triangle, order });
             cholesky::cholesky_each(all, a.size());

@@ -39,7 +39,7 @@ impl Elimination {
     fn of(a: &Matrices) -> Result<Elimination> {
         let (mut triangles, mut pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&mut triangles).into_iter().zip(a.parts::<i32>(&mut pivots));
+            let room = a.parts::<T>(&mut triangles).zip(a.parts::<i32>(&mut pivots));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (triangles, pivots))| Eliminated { matrix, triangles, pivots });
             elimination::eliminate_each(all, true, a.size());
@@ -49,7 +49,7 @@ impl Elimination {
 
     /// What `read` makes of the triangles and the exchanged rows of each matrix.
     fn each<T: Known, U>(&self, a: &Matrices, read: impl Fn(ArrayView2<'_, T>, &[i32]) -> U) -> Vec<U> {
-        let all = a.shown::<T>(&self.triangles).into_iter().zip(a.shown::<i32>(&self.pivots));
+        let all = a.shown::<T>(&self.triangles).zip(a.shown::<i32>(&self.pivots));
         all.map(|(triangles, pivots)| read(elimination::by_columns(triangles, a.rows), pivots)).collect()
     }
 }

@@ -59,7 +59,7 @@ impl Op for Eigen {
             if a.not_finite::<T>().is_some() {
                 return Err(Error::EigenvaluesNotFinite { operation: "torch.linalg.eig" }.into());
             }
-            let room = a.parts::<Complex<f64>>(&mut values).into_iter().zip(a.parts::<Complex<f64>>(&mut vectors));
+            let room = a.parts::<Complex<f64>>(&mut values).zip(a.parts::<Complex<f64>>(&mut vectors));
             a.run(a.each::<T>().zip(room), |(matrix, (values, vectors))| {
                 let found = values::general(matrix);
                 values.copy_from_slice(&found.values);

@@ -71,7 +71,7 @@ impl Op for Elimination {
         let mut triangles = a.columns(a.rows, a.columns)?;
         let mut pivots = a.room(&[a.rows.min(a.columns)], DType::Int32)?;
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&mut triangles).into_iter().zip(a.parts::<i32>(&mut pivots));
+            let room = a.parts::<T>(&mut triangles).zip(a.parts::<i32>(&mut pivots));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (triangles, pivots))| Eliminated { matrix, triangles, pivots });
             elimination::eliminate_each(all, self.exchange, a.size());
@@ -184,8 +184,8 @@ fn unpack(lu: &Array, pivots: &Array) -> Result<[Array; 3]> {
     let [exchange, lower, upper] = rooms.map(|(rows, columns)| lu.room(&[rows, columns], lu.dtype));
     let (mut exchange, mut lower, mut upper) = (exchange?, lower?, upper?);
     over!(lu.dtype, T => {
-        let all = lu.shown::<i32>(pivots).into_iter().zip(lu.parts::<T>(&mut exchange));
-        let room = lu.parts::<T>(&mut lower).into_iter().zip(lu.parts::<T>(&mut upper));
+        let all = lu.shown::<i32>(pivots).zip(lu.parts::<T>(&mut exchange));
+        let room = lu.parts::<T>(&mut lower).zip(lu.parts::<T>(&mut upper));
         lu.run(lu.each::<T>().zip(all.zip(room)), |(triangles, ((pivots, exchange), (lower, upper)))| {
             elimination::unpack(triangles, pivots, exchange, lower, upper);
         });

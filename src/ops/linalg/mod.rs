@@ -106,20 +106,24 @@ impl Matrices {
     }
 
     /// The part of `room` of each matrix.
-    fn parts<'a, T: Element>(&self, room: &'a mut Array) -> Vec<&'a mut [T]> {
+    fn parts<'a, T: Element>(&self, room: &'a mut Array) -> impl Iterator<Item = &'a mut [T]> + use<'a, T> {
         let numbers = room.owned::<T>();
-        match numbers.len() / self.count().max(1) {
-            0 => (0..self.count()).map(|_| Default::default()).collect(),
-            size => numbers.chunks_exact_mut(size).collect(),
-        }
+        let (size, empty) = self.part_of(numbers.len());
+        numbers.chunks_exact_mut(size).chain((0..empty).map(|_| <&mut [T]>::default()))
     }
 
     /// What was written to the part of such `room` of each matrix.
-    fn shown<'a, T: Element>(&self, room: &'a Array) -> Vec<&'a [T]> {
+    fn shown<'a, T: Element>(&self, room: &'a Array) -> impl Iterator<Item = &'a [T]> + use<'a, T> {
         let numbers = room.slice::<T>().unwrap_or_else(|| unreachable!("it lies in order"));
-        match numbers.len() / self.count().max(1) {
-            0 => (0..self.count()).map(|_| Default::default()).collect(),
-            size => numbers.chunks_exact(size).collect(),
+        let (size, empty) = self.part_of(numbers.len());
+        numbers.chunks_exact(size).chain((0..empty).map(|_| <&[T]>::default()))
+    }
+
+    /// How many of so many numbers belong to each matrix, at least one, and how many matrices have none.
+    fn part_of(&self, numbers: usize) -> (usize, usize) {
+        match numbers / self.count().max(1) {
+            0 => (1, self.count()),
+            size => (size, 0),
         }
     }
 
@@ -134,8 +138,8 @@ impl Matrices {
     }
 
     /// The part of `room` of each matrix where that is one number.
-    fn numbers<'a>(&self, room: &'a mut Array) -> impl Iterator<Item = &'a mut i32> {
-        self.parts::<i32>(room).into_iter().flatten()
+    fn numbers<'a>(&self, room: &'a mut Array) -> impl Iterator<Item = &'a mut i32> + use<'a> {
+        self.parts::<i32>(room).flatten()
     }
 
     /// The first matrix that has a number that is infinite, or none.

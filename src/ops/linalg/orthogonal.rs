@@ -161,7 +161,7 @@ impl Op for Qr {
         let (mut q, mut r) = (a.columns(rows, height)?, a.columns(height, columns)?);
         let wanted = self.mode != Mode::Triangle;
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&mut q).into_iter().zip(a.parts::<T>(&mut r));
+            let room = a.parts::<T>(&mut q).zip(a.parts::<T>(&mut r));
             a.run(a.each::<T>().zip(room), |(matrix, (q, r))| {
                 orthogonal::decompose(matrix, r, wanted.then_some(q));
             });
@@ -241,7 +241,7 @@ fn packed(x: &Tensor) -> Result<Outputs> {
     let (mut packed, mut scales) =
         (a.columns(a.rows, a.columns)?, a.room(&[a.rows.min(a.columns)], a.dtype)?);
     over!(a.dtype, T => {
-        let room = a.parts::<T>(&mut packed).into_iter().zip(a.parts::<T>(&mut scales));
+        let room = a.parts::<T>(&mut packed).zip(a.parts::<T>(&mut scales));
         a.run(a.each::<T>().zip(room), |(matrix, (packed, scales))| {
             let found = orthogonal::reflect(matrix);
             found.packed(packed);

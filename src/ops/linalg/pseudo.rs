@@ -184,7 +184,7 @@ impl Op for LeastSquares {
                 (left.columns(left.columns, right.columns)?, left.room(&[], DType::Int64)?);
             over!(left.dtype, T => {
                 check_finite::<T>(&left)?;
-                let room = left.parts::<T>(&mut x).into_iter().zip(left.parts::<i64>(&mut ranks));
+                let room = left.parts::<T>(&mut x).zip(left.parts::<i64>(&mut ranks));
                 left.run(left.each::<T>().zip(right.each::<T>()).zip(room), |((matrix, right), (x, rank))| {
                     rank[0] = nearest::solve(matrix, right, self.relative, x) as i64;
                 });

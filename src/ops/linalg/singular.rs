@@ -138,8 +138,8 @@ impl Op for Svd {
         let (mut u, mut vh) = (a.columns(rows, high)?, a.columns(wide, columns)?);
         over!(a.dtype, T => {
             check_finite::<T>(&a)?;
-            let vectors = a.parts::<T>(&mut u).into_iter().zip(a.parts::<T>(&mut vh));
-            let room = a.parts::<Part<T>>(&mut s).into_iter().zip(vectors);
+            let vectors = a.parts::<T>(&mut u).zip(a.parts::<T>(&mut vh));
+            let room = a.parts::<Part<T>>(&mut s).zip(vectors);
             a.run(a.each::<T>().zip(room), |(matrix, (s, vectors))| values::singular(matrix, s, Some(vectors)));
         });
         Ok(smallvec![a.by_columns(u), s, a.by_columns(vh)])

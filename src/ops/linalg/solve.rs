@@ -130,8 +130,8 @@ impl Op for Solve {
         let (mut triangles, mut pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
         let mut steps = a.room(&[], DType::Int32)?;
         over!(a.dtype, T => {
-            let left = a.parts::<T>(&mut triangles).into_iter().zip(a.parts::<i32>(&mut pivots));
-            let right = a.parts::<T>(&mut x).into_iter().zip(a.numbers(&mut steps));
+            let left = a.parts::<T>(&mut triangles).zip(a.parts::<i32>(&mut pivots));
+            let right = a.parts::<T>(&mut x).zip(a.numbers(&mut steps));
             let all = a.each::<T>().zip(b.each::<T>()).zip(left.zip(right));
             let all = all.map(|((matrix, right), ((triangles, pivots), (solutions, step)))| {
                 System { left: Eliminated { matrix, triangles, pivots }, right, solutions, step }
@@ -259,7 +259,7 @@ impl Op for Inverse {
         let a = Matrices::of(&inputs[0])?;
         let (mut y, mut steps) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&mut y).into_iter().zip(a.numbers(&mut steps));
+            let room = a.parts::<T>(&mut y).zip(a.numbers(&mut steps));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (inverse, step))| Inverted { matrix, inverse, step });
             elimination::invert_each(all, a.size());

@@ -71,7 +71,7 @@ impl Op for Eigh {
         let n = a.rows;
         let (mut values, mut vectors) = (a.room(&[n], a.dtype.to_real())?, a.columns(n, n)?);
         over!(a.dtype, T => {
-            let room = a.parts::<Part<T>>(&mut values).into_iter().zip(a.parts::<T>(&mut vectors));
+            let room = a.parts::<Part<T>>(&mut values).zip(a.parts::<T>(&mut vectors));
             a.run(a.each::<T>().zip(room), |(matrix, (values, vectors))| {
                 values::symmetric(matrix, self.upper, values, Some(vectors));
             });
