@@ -341,7 +341,7 @@ else:
             "rnn_tanh_cell",
             "._functions.deprecated": "eig lstsq matrix_rank solve symeig",
             "._functions.segments": "segment_reduce",
-            ".sparse": "hspmm smm sspaddmm",
+            ".sparse": "dsmm hsmm hspmm native_norm saddmm smm spmm sspaddmm",
             ".sparse._constructors": "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
             "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor",
             "._settings": "are_deterministic_algorithms_enabled get_deterministic_debug_mode "

@@ -44,6 +44,14 @@ class MetaTensor(Tensor):
 
         return answer(func, args, kwargs or {}, cls)
 
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Sequence[type], args: Any = (), kwargs: Any = None) -> Any:
+        from .._compat._C import DisableTorchFunctionSubclass
+        from .meta_forms import as_one
+
+        with DisableTorchFunctionSubclass():
+            return as_one(func, args, kwargs or {}) if cls is MetaTensor else func(*args, **(kwargs or {}))
+
     device = property(lambda self: META)
     is_meta = property(lambda self: True)
     is_cpu = property(lambda self: False)
@@ -178,6 +186,11 @@ for _name, _dtype in {
     "half": native.float16,
     "bfloat16": native.bfloat16,
     "bool": native.bool,
+    "byte": native.uint8,
+    "char": native.int8,
+    "short": native.int16,
+    "cfloat": native.complex64,
+    "cdouble": native.complex128,
     "int": native.int32,
     "long": native.int64,
 }.items():

@@ -36,10 +36,7 @@ def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) ->
             )
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     if name in _BY_NUMBERS:
-        raise NotImplementedError(
-            f"The register_meta function for torch.{name}() raises unimplemented by default, as a correct "
-            "data-independent implementation does not exist."
-        )
+        raise _unknown(name)
     given = [one for one in _flat((*args, *kwargs.values())) if isinstance(one, Tensor)]
     if name == "copy_" and not isinstance(args[0], cls):
         raise NotImplementedError(_NO_DATA)
@@ -49,11 +46,89 @@ def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any], cls: type) ->
     if name.endswith("_") and not name.endswith("__"):
         return args[0]
     known = _KNOWN.get(name)
-    if known is not None:
+    if known is not None and (name != "_to_copy" or "dtype" in kwargs):
         return known(*args, **kwargs)
+    if name == "_to_copy":
+        return _like(args[0], dtype=func(_small(args[0])).dtype, **kwargs)
     rest = {key: value for key, value in kwargs.items() if key not in ("device", "pin_memory")}
     large = spread(name, func, args, rest, given)
     return _forms(func(*_filled(args), **_filled(rest)), cls, given) if large is None else large
+
+
+# Functions whose parts look at numbers, or make tensors of their own: run as one on numbers that they take.
+_AS_ONE = frozenset(
+    [
+        "binary_cross_entropy",
+        "bucketize",
+        "dropout2d",
+        "dropout3d",
+        "embedding_bag",
+        "feature_dropout",
+        "float_power",
+        "fractional_max_pool2d",
+        "fractional_max_pool3d",
+        "gaussian_nll_loss",
+        "histc",
+        "histogram",
+        "isin",
+        "ldl_factor",
+        "ldl_factor_ex",
+        "ldl_solve",
+        "lstsq",
+        "lu",
+        "lu_factor",
+        "lu_factor_ex",
+        "lu_solve",
+        "lu_unpack",
+        "matrix_rank",
+        "max_unpool1d",
+        "max_unpool2d",
+        "max_unpool3d",
+        "multinomial",
+        "nanquantile",
+        "quantile",
+        "rrelu",
+        "searchsorted",
+    ]
+)
+_NOT_SHOWN = "which no class was shown."
+
+
+def as_one(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Answer a call of a function: by its parts, or as one if no history is asked for."""
+    name = getattr(func, "__name__", "").rpartition("linalg_")[2]
+    given = [one for one in _flat((*args, *kwargs.values())) if isinstance(one, Tensor)]
+    if name not in _AS_ONE or any(one.requires_grad for one in given):
+        try:
+            return func(*args, **kwargs)
+        except NotImplementedError as error:
+            if not str(error).endswith(_NOT_SHOWN):
+                raise
+    if name == "argwhere":
+        raise _unknown("nonzero")
+    fill = {key: _ordinary(value) for key, value in kwargs.items()}
+    return _forms(func(*map(_ordinary, args), **fill), Tensor, given)
+
+
+def _ordinary(value: Any) -> Any:
+    """Return numbers of the form of a tensor that functions take: ones, and matrices that have an inverse."""
+    if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
+        return type(value)(map(_ordinary, value))
+    if not isinstance(value, Tensor) or not native._is_hollow(value):
+        return value
+    made = _zeros(value)
+    is_number = value.is_floating_point() or value.is_complex()
+    ends = (-2, -1) if value.dim() > 1 and is_number else None
+    if made.numel():
+        (made if ends is None else made.diagonal(0, *ends)).fill_(1 if is_number or value.dim() == 0 else 0)
+    return made
+
+
+def _unknown(name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"The register_meta function for torch.{name}() raises unimplemented by default, as a correct "
+        "data-independent implementation does not exist."
+    )
 
 
 def _check_devices(name: str, given: Sequence[Tensor], cls: type) -> None:
@@ -95,11 +170,8 @@ def _filled(values: Any) -> Any:
 
 def _forms(found: Any, cls: type, given: Sequence[Tensor]) -> Any:
     if isinstance(found, (tuple, list)):
-        return (
-            type(found)(_forms(one, cls, given) for one in found)
-            if type(found) in (tuple, list)
-            else tuple(_forms(one, cls, given) for one in found)
-        )
+        # Named ones keep their names.
+        return type(found)([_forms(one, cls, given) for one in found])
     return of_form(found) if isinstance(found, Tensor) else found
 
 

@@ -11,8 +11,9 @@ from .._functions.uniques import unique
 from .._rushlight import Tensor
 from ..autograd import Function
 from . import _making
+from . import _parts as _parts  # what it answers is known once it is there
 from ._constructors import check_sparse_tensor_invariants
-from ._forms import Pieces, flattened, is_sparse
+from ._forms import Pieces, flattened, in_words, is_sparse
 from ._functions import _dim, _sum
 from ._making import Values, dense, made, named
 from ._operators import _plus_product
@@ -102,6 +103,7 @@ def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0) 
 
 def smm(input: Any, mat: Tensor) -> Any:
     """Return the product of a sparse matrix and a dense one as a sparse one."""
+    input = _making.to_coordinates(input)
     found = mm(input, mat)
     rows, columns = (native.arange(length) for length in found.shape)
     full = native.stack([rows.repeat_interleave(len(columns)), columns.repeat(len(rows))])
@@ -118,10 +120,37 @@ def hspmm(mat1: Any, mat2: Tensor) -> Any:
 
 def sspaddmm(input: Any, mat1: Any, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """Return `beta * input + alpha * (mat1 @ mat2)` as a sparse matrix."""
+    if is_sparse(mat2):
+        words = in_words(mat2)
+        raise RuntimeError(
+            f"sspaddmm: expected 'mat2' to have strided layout, got 'mat2' with layout {words}"
+        )
     found = smm(mat1, mat2)
     places = native.cat([input._pieces.places, found._pieces.places], 1)
     values = native.cat([Values.apply(input) * beta, Values.apply(found) * alpha])
     return made(values, Pieces(places, values.detach()), input.shape)
+
+
+def spmm(input: Any, mat: Any) -> Any:
+    """Return the product of a sparse matrix and another: `mm` under an older name."""
+    return mm(input, mat)
+
+
+dsmm, hsmm = spmm, hspmm
+
+
+def saddmm(input: Any, mat1: Any, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """Return `beta * input + alpha * (mat1 @ mat2)`, sparse where `input` is."""
+    if is_sparse(input):
+        return sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
+    return addmm(input, mat1, mat2, beta=beta, alpha=alpha)
+
+
+def native_norm(input: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """Return the norm of the values: of all, of a sparse tensor."""
+    if is_sparse(input):
+        return input.norm(p)
+    return native.norm(input, p, dim, keepdim, dtype=dtype)
 
 
 def sampled_addmm(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _rushlight as native
 from .._compat._C import DisableTorchFunctionSubclass
@@ -15,7 +14,7 @@ from ._forms import Pieces, in_words, is_sparse, like, sparse
 from ._making import Values, coalesce, dense, made, named
 from ._operators import none_of, nothing, overwrite, permuted, widened
 
-_KNOWN: dict[str, Callable[..., Any]] = {}
+known: dict[str, Callable[..., Any]] = {}
 
 # Of zero they are zero.
 _ELEMENTWISE = [
@@ -61,13 +60,13 @@ _ELEMENTWISE = [
 def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Answer a call of a function, or let it come to what it is made of."""
     with DisableTorchFunctionSubclass():
-        known = _KNOWN.get(getattr(func, "__name__", ""))
-        return known(*args, **kwargs) if known else func(*args, **kwargs)
+        answering = known.get(getattr(func, "__name__", ""))
+        return answering(*args, **kwargs) if answering else func(*args, **kwargs)
 
 
 def _called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def listed(function: Callable[..., Any]) -> Callable[..., Any]:
-        _KNOWN.update(dict.fromkeys(names, function))
+        known.update(dict.fromkeys(names, function))
         return function
 
     return listed
@@ -97,8 +96,8 @@ def _writing(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 for _name in _ELEMENTWISE:
-    _KNOWN[_name] = _of_elements(_name)
-    _KNOWN[f"{_name}_"] = _writing(_KNOWN[_name])
+    known[_name] = _of_elements(_name)
+    known[f"{_name}_"] = _writing(known[_name])
 
 
 @_called("pow", "__pow__")
@@ -145,12 +144,24 @@ def _permute(tensor: Any, *dims: Any) -> Any:
 def _transpose(tensor: Any, dim0: int, dim1: int) -> Any:
     order = list(range(tensor.dim()))
     first, second = _dim(dim0, tensor.dim()), _dim(dim1, tensor.dim())
+    kept = len(tensor._pieces.places) if tensor.layout is layouts.sparse_coo else tensor.dim()
+    if (first < kept) != (second < kept):
+        raise RuntimeError(
+            f"sparse transpose: transposed dimensions must be sparse Got sparse_dim: {kept}, d0: {first}, "
+            f"d1: {second}"
+        )
     order[first], order[second] = order[second], order[first]
     return Permute.apply(tensor, order)
 
 
 @_called("t")
 def _turn(tensor: Any) -> Any:
+    if tensor.layout is layouts.sparse_coo and not tensor.dim() == len(tensor._pieces.places) <= 2:
+        kept = len(tensor._pieces.places)
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {kept} sparse and "
+            f"{tensor.dim() - kept} dense dimensions"
+        )
     return Permute.apply(tensor, list(range(tensor.dim()))[::-1])
 
 
@@ -162,8 +173,16 @@ def _dim(dim: int, count: int) -> int:
     return dim % max(count, 1)
 
 
+def check_coordinates(tensor: Any, name: str) -> None:
+    """Refuse compressed layouts, as whatever has no kernel for them."""
+    if tensor.layout is not layouts.sparse_coo:
+        _refuse(name, tensor)
+
+
 @_called("unsqueeze")
 def _widen(tensor: Any, dim: int) -> Any:
+    if tensor.layout is not layouts.sparse_coo:
+        raise RuntimeError("Sparse CSR tensors do not have strides")
     wide = widened(tensor.detach(), dim)
     kept = _kept(tensor)
     if kept is not tensor:
@@ -214,116 +233,6 @@ def _norm(tensor: Any, p: Any = "fro", *args: Any, **kwargs: Any) -> Tensor:
     return found
 
 
-@_called("cat", "concat", "concatenate")
-def _cat(tensors: Sequence[Any], dim: int = 0, **_: Any) -> Any:
-    for place, one in enumerate(tensors):
-        if not is_sparse(one):
-            raise RuntimeError(
-                f"Concatenating sparse tensors, but a dense tensor was found at position {place}."
-            )
-    dim = _dim(dim, tensors[0].dim())
-    kept = [_kept(one) for one in tensors]
-    first, places, begin = len(kept[0]._pieces.places), [], 0
-    if dim >= first:
-        raise RuntimeError("cat: concatenation along dense dimensions of sparse tensors is not there")
-    for one in kept:
-        shift = native.zeros((first, 1), dtype=native.int64)
-        shift[dim] = begin
-        places.append(one._pieces.places + shift)
-        begin += one.shape[dim]
-    values = native.cat([Values.apply(one) for one in kept])
-    size = [*kept[0].shape[:dim], begin, *kept[0].shape[dim + 1 :]]
-    return made(values, Pieces(native.cat(places, 1), values.detach()), size)
-
-
-@_called("stack")
-def _stack(tensors: Sequence[Any], dim: int = 0, **_: Any) -> Any:
-    return _cat([_widen(one, dim) for one in tensors], dim)
-
-
-@_called("select")
-def _select(tensor: Any, dim: int, index: int) -> Any:
-    dim = _dim(dim, tensor.dim())
-    length = tensor.shape[dim]
-    if not -length <= index < length:
-        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {length}")
-    if tensor.layout is not layouts.sparse_coo:
-        from ._making import to_coordinates
-
-        return _select(to_coordinates(tensor), dim, index)
-    index %= length
-    kept = _kept(tensor)
-    pieces, values = kept._pieces, Values.apply(kept)
-    size = [*tensor.shape[:dim], *tensor.shape[dim + 1 :]]
-    first = len(pieces.places)
-    if dim >= first:
-        values = values.select(dim - first + 1, index)
-        return made(values, replace(pieces, values=values.detach()), size)
-    there = pieces.places[dim] == index
-    values = values[there]
-    if first == 1:
-        return values.sum(0)
-    rest = [place for place in range(first) if place != dim]
-    places = pieces.places[rest][:, there]
-    return made(values, Pieces(places, values.detach(), is_coalesced=pieces.is_coalesced), size)
-
-
-@_called("index_select")
-def _rows(tensor: Any, dim: int, index: Tensor) -> Any:
-    dim = _dim(dim, tensor.dim())
-    kept = coalesce(tensor)
-    pieces, values = kept._pieces, Values.apply(kept)
-    size = [*tensor.shape[:dim], index.numel(), *tensor.shape[dim + 1 :]]
-    if dim >= len(pieces.places):
-        values = values.index_select(dim - len(pieces.places) + 1, index)
-        return made(values, replace(pieces, values=values.detach()), size)
-    wanted, found = (index.reshape(-1, 1) % tensor.shape[dim] == pieces.places[dim]).nonzero().t()
-    places = pieces.places[:, found].clone()
-    places[dim] = wanted
-    values = values[found]
-    return made(values, Pieces(places, values.detach(), is_coalesced=dim == 0), size)
-
-
-@_called("narrow")
-def _narrow(tensor: Any, dim: int, start: int, length: int) -> Any:
-    return _rows(tensor, dim, native.arange(start, start + length))
-
-
-@_called("unbind", "__iter__")
-def _unbind(tensor: Any, dim: int = 0) -> Any:
-    return tuple(_select(tensor, dim, place) for place in range(tensor.shape[dim]))
-
-
-_KNOWN["__iter__"] = lambda tensor: iter(_unbind(tensor))
-
-
-@_called("__getitem__")
-def _item(tensor: Any, index: Any) -> Any:
-    index = index if isinstance(index, tuple) else (index,)
-    used = sum(one is not None and one is not Ellipsis for one in index)
-    if Ellipsis in [one for one in index if not isinstance(one, Tensor)]:
-        place = next(place for place, one in enumerate(index) if one is Ellipsis)
-        index = (*index[:place], *(slice(None),) * (tensor.dim() - used), *index[place + 1 :])
-    dim, result = 0, tensor
-    for one in index:
-        if not is_sparse(result):
-            return result[tuple(index[index.index(one) :])]
-        if one is None:
-            result, dim = _widen(result, dim), dim + 1
-        elif isinstance(one, slice):
-            places = range(*one.indices(result.shape[dim]))
-            if len(places) != result.shape[dim] or places.step != 1:
-                result = _rows(result, dim, native.tensor(list(places), dtype=native.int64))
-            dim += 1
-        elif isinstance(one, Tensor):
-            there: Any = one.nonzero() if one.dtype is native.bool else one.unsqueeze(1)
-            where = there.squeeze(1)
-            result, dim = _rows(result, dim, where), dim + 1
-        else:
-            result = _select(result, dim, int(one))
-    return result
-
-
 @_called("__setitem__")
 def _set_item(tensor: Any, index: Any, value: Any) -> Any:
     raise TypeError("Cannot assign to a sparse tensor")
@@ -361,7 +270,7 @@ def _refusing(error: type[Exception], text: str) -> Callable[..., Any]:
     return refuse
 
 
-_KNOWN.update(
+known.update(
     numpy=_refusing(TypeError, "can't convert {layout} layout tensor to numpy. Use Tensor.to_dense() first."),
     __array__=_refusing(
         TypeError, "can't convert {layout} layout tensor to numpy. Use Tensor.to_dense() first."
@@ -384,7 +293,7 @@ def _to(dtype: Any) -> Callable[..., Any]:
     return lambda tensor, **_: tensor.to(dtype)
 
 
-_KNOWN.update(
+known.update(
     double=_to(native.float64),
     float=_to(native.float32),
     half=_to(native.float16),
@@ -414,7 +323,7 @@ def _sum_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return add
 
 
-_KNOWN.update(
+known.update(
     add=_sum_of(native.add), __add__=_sum_of(native.add), sub=_sum_of(native.sub), __sub__=_sum_of(native.sub)
 )
 
@@ -427,6 +336,26 @@ def _floor(one: Any, other: Any) -> Any:
 @_called("relu", "relu_")
 def _relu(tensor: Any, inplace: bool = False) -> Any:
     return _of_elements("relu")(tensor)
+
+
+@_called("angle")
+def _angle(tensor: Any) -> Any:
+    if tensor.layout is layouts.sparse_coo:
+        _refuse("angle", tensor)
+    return _of_elements("angle")(tensor)
+
+
+@_called("fill_")
+def _fill(tensor: Any, value: Any) -> Any:
+    if tensor.layout is layouts.sparse_coo:
+        _refuse("fill_.Scalar", tensor)
+    return overwrite(tensor, like(tensor, native.full_like(tensor._pieces.values, value)))
+
+
+def _refuse(name: str, tensor: Any) -> NoReturn:
+    raise NotImplementedError(
+        f"Could not run 'aten::{name}' with arguments from the '{in_words(tensor)}CPU' backend."
+    )
 
 
 @_called("is_nonzero", "__bool__")

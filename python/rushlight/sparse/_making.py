@@ -234,11 +234,9 @@ def to_compressed(tensor: Tensor, layout: Any, block: Sequence[int] | None = Non
     """Return a matrix, or several, in a compressed layout."""
     if is_sparse(tensor) and tensor.layout is layout and block is None:
         return tensor
-    if tensor.dim() < 2:
+    if tensor.dim() < 2 and not is_sparse(tensor):
         raise RuntimeError(
-            "dense_dim argument is incompatible"
-            if is_sparse(tensor)
-            else "torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
+            "torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
             f"size {list(tensor.shape)}"
         )
     if layout in IN_BLOCKS:
@@ -246,6 +244,11 @@ def to_compressed(tensor: Tensor, layout: Any, block: Sequence[int] | None = Non
     if tensor.dim() > 2:
         return _batch_to_compressed(dense(tensor), layout)
     kept = coalesce(to_coordinates(tensor))
+    if len(kept._pieces.places) != 2:
+        raise RuntimeError(
+            f"coo_to_sparse_{str(layout)[-3:]}: conversion from Sparse to SparseC{str(layout)[-2:]} for "
+            "input tensors with sparse_dim()!=2 is not supported"
+        )
     rows, columns = kept._pieces.places
     if layout in BY_ROWS:
         lines, across, count, order = rows, columns, tensor.shape[0], None

@@ -129,7 +129,9 @@ def _times(one: Any, other: Any) -> Any:
         )
     from ._making import _matching
 
-    one = coalesced(one)
+    if one._pieces.places.shape[1] > other._pieces.places.shape[1]:
+        one, other = other, one
+    # Products of what is there several times are sums of such, if one of the two is there once.
     return like(one, one._pieces.values * _matching(other, one._pieces, one.shape))
 
 
@@ -253,7 +255,10 @@ def permuted(tensor: Any, order: Sequence[int]) -> Any:
         raise RuntimeError("permute: only matrices of compressed layouts can be transposed")
     first = len(pieces.places)
     if sorted(order[:first]) != list(range(first)):
-        raise RuntimeError("transpose: sparse and dense dimensions cannot be exchanged")
+        raise RuntimeError(
+            "permute(sparse_coo): transpositions between sparse and dense dimensions are not allowed.Only "
+            "transpositions within sparse and dense dimensions are supported."
+        )
     places = native.stack([pieces.places[one] for one in order[:first]]) if first else pieces.places
     values = pieces.values.permute(0, *(one - first + 1 for one in order[first:]))
     return sparse(Pieces(places, values, is_coalesced=pieces.is_coalesced and order == sorted(order)), size)

@@ -194,6 +194,25 @@ def sparse_mask(self: Tensor, mask: Any) -> Any:
     return _making.ToSparse.apply(self, kept._pieces)
 
 
+def smm(self: Tensor, mat: Tensor) -> Any:
+    """Return the product with a dense matrix as a sparse one."""
+    from . import smm
+
+    return smm(self, mat)
+
+
+def sspaddmm(self: Tensor, mat1: Any, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """Return `beta * self + alpha * (mat1 @ mat2)` as a sparse matrix."""
+    from . import sspaddmm
+
+    return sspaddmm(self, mat1, mat2, beta=beta, alpha=alpha)
+
+
+def resize_as_sparse_(self: Tensor, the_template: Any) -> Any:
+    """Give a tensor of coordinates the size of another, which holds what there is."""
+    return sparse_resize_(self, the_template.shape, sparse_dim(the_template), dense_dim(the_template))
+
+
 def sparse_resize_(self: Tensor, size: Sequence[int], sparse_dim: int, dense_dim: int) -> Any:
     """Give a tensor of coordinates another size, which holds what there is."""
     from ._forms import sparse

@@ -1,0 +1,129 @@
+"""Parts of sparse tensors, and sparse tensors put together: called with any index, along any dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from .. import _rushlight as native
+from .._devices import absent_types as layouts
+from .._rushlight import Tensor
+from ._forms import Pieces, is_sparse
+from ._functions import _called, _dim, _kept, _widen, check_coordinates, known
+from ._making import Values, made
+
+__all__: list[str] = []
+
+
+@_called("cat", "concat", "concatenate")
+def _cat(tensors: Sequence[Any], dim: int = 0, **_: Any) -> Any:
+    for place, one in enumerate(tensors):
+        if not is_sparse(one):
+            raise RuntimeError(
+                f"Concatenating sparse tensors, but a dense tensor was found at position {place}."
+            )
+        if one.layout is not layouts.sparse_coo:
+            raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
+    dim = _dim(dim, tensors[0].dim())
+    kept = [_kept(one) for one in tensors]
+    first, places, begin = len(kept[0]._pieces.places), [], 0
+    if dim >= first:
+        raise RuntimeError("cat: concatenation along dense dimensions of sparse tensors is not there")
+    for one in kept:
+        shift = native.zeros((first, 1), dtype=native.int64)
+        shift[dim] = begin
+        places.append(one._pieces.places + shift)
+        begin += one.shape[dim]
+    values = native.cat([Values.apply(one) for one in kept])
+    size = [*kept[0].shape[:dim], begin, *kept[0].shape[dim + 1 :]]
+    return made(values, Pieces(native.cat(places, 1), values.detach()), size)
+
+
+@_called("stack")
+def _stack(tensors: Sequence[Any], dim: int = 0, **_: Any) -> Any:
+    return _cat([_widen(one, dim) for one in tensors], dim)
+
+
+@_called("select")
+def _select(tensor: Any, dim: int, index: int) -> Any:
+    dim = _dim(dim, tensor.dim())
+    length = tensor.shape[dim]
+    if not -length <= index < length:
+        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {length}")
+    if tensor.layout is not layouts.sparse_coo:
+        from ._making import to_coordinates
+
+        return _select(to_coordinates(tensor), dim, index)
+    index %= length
+    kept = _kept(tensor)
+    pieces, values = kept._pieces, Values.apply(kept)
+    size = [*tensor.shape[:dim], *tensor.shape[dim + 1 :]]
+    first = len(pieces.places)
+    if dim >= first:
+        values = values.select(dim - first + 1, index)
+        return made(values, replace(pieces, values=values.detach()), size)
+    there = pieces.places[dim] == index
+    values = values[there]
+    if first == 1:
+        return values.sum(0)
+    rest = [place for place in range(first) if place != dim]
+    places = pieces.places[rest][:, there]
+    return made(values, Pieces(places, values.detach(), is_coalesced=pieces.is_coalesced), size)
+
+
+@_called("index_select")
+def _rows(tensor: Any, dim: int, index: Tensor) -> Any:
+    check_coordinates(tensor, "index_select")
+    dim = _dim(dim, tensor.dim())
+    kept = _kept(tensor)
+    pieces, values = kept._pieces, Values.apply(kept)
+    size = [*tensor.shape[:dim], index.numel(), *tensor.shape[dim + 1 :]]
+    if dim >= len(pieces.places):
+        values = values.index_select(dim - len(pieces.places) + 1, index)
+        return made(values, replace(pieces, values=values.detach()), size)
+    wanted, found = (index.reshape(-1, 1) % tensor.shape[dim] == pieces.places[dim]).nonzero().t()
+    places = pieces.places[:, found].clone()
+    places[dim] = wanted
+    values = values[found]
+    return made(values, Pieces(places, values.detach(), is_coalesced=dim == 0), size)
+
+
+@_called("narrow", "narrow_copy")
+def _narrow(tensor: Any, dim: int, start: int, length: int) -> Any:
+    return _rows(tensor, dim, native.arange(start, start + length))
+
+
+@_called("unbind", "__iter__")
+def _unbind(tensor: Any, dim: int = 0) -> Any:
+    return tuple(_select(tensor, dim, place) for place in range(tensor.shape[dim]))
+
+
+known["__iter__"] = lambda tensor: iter(_unbind(tensor))
+
+
+@_called("__getitem__")
+def _item(tensor: Any, index: Any) -> Any:
+    index = index if isinstance(index, tuple) else (index,)
+    used = sum(one is not None and one is not Ellipsis for one in index)
+    if Ellipsis in [one for one in index if not isinstance(one, Tensor)]:
+        place = next(place for place, one in enumerate(index) if one is Ellipsis)
+        index = (*index[:place], *(slice(None),) * (tensor.dim() - used), *index[place + 1 :])
+    dim, result = 0, tensor
+    for one in index:
+        if not is_sparse(result):
+            return result[tuple(index[index.index(one) :])]
+        if one is None:
+            result, dim = _widen(result, dim), dim + 1
+        elif isinstance(one, slice):
+            places = range(*one.indices(result.shape[dim]))
+            if len(places) != result.shape[dim] or places.step != 1:
+                result = _rows(result, dim, native.tensor(list(places), dtype=native.int64))
+            dim += 1
+        elif isinstance(one, Tensor):
+            there: Any = one.nonzero() if one.dtype is native.bool else one.unsqueeze(1)
+            where = there.squeeze(1)
+            result, dim = _rows(result, dim, where), dim + 1
+        else:
+            result = _select(result, dim, int(one))
+    return result
