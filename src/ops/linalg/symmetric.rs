@@ -115,7 +115,7 @@ impl Op for Eigh {
 /// Refuses values that were not found, because matrices have numbers that are none. Those of two rows are none, too.
 pub(super) fn check_found<R: Element>(a: &Matrices, values: &Array, left: usize) -> Result<()> {
     let missed = |values: &&[R]| a.rows > 2 && values[0].to_f64().is_nan();
-    match a.shown::<R>(values).iter().position(missed) {
+    match a.shown::<R>(values).position(|value| missed(&value)) {
         Some(item) => {
             let (place, code) = (place(item, a.count()), a.rows - left);
             Err(Error::EigenvaluesNotFound { operation: "linalg.eigh", place, code }.into())
