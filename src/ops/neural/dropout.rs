@@ -90,7 +90,13 @@ fn room_like(x: &Tensor) -> Result<Tensor> {
     match intercept::is_active() {
         true => {
             let like = |operands: &[Value]| Ok(create::zeros_like(intercept::first(operands))?.array());
-            intercept::elementwise("EmptyLike", &[x.into()], Box::new(like), &|| None)
+            intercept::elementwise(
+                "EmptyLike",
+                crate::graph::Attributes::new(),
+                &[x.into()],
+                Box::new(like),
+                &|| None,
+            )
         }
         false => create::zeros_like(x),
     }
