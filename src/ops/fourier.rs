@@ -69,6 +69,10 @@ impl Work {
     where
         Complex<T>: Element,
     {
+        if dims.is_empty() {
+            // Then they may be those of the operand.
+            return;
+        }
         let layout = numbers.layout.clone();
         let (shape, numbers) = (layout.shape(), numbers.owned::<Complex<T>>());
         for (at, dim) in dims.iter().enumerate() {
