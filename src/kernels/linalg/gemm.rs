@@ -26,6 +26,7 @@ use std::mem::MaybeUninit;
 use crate::dtype::Number;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::{parallel_items, parallel_parts};
+use crate::kernels::wide::Wide;
 
 /// Products with at most this many multiplications skip packing.
 const SMALL: usize = 5 * 5 * 5;
@@ -43,6 +44,10 @@ const FEW_COLUMNS: usize = 128;
 /// one.
 const SHARED: usize = 1 << 21;
 const TURN: usize = 1 << 20;
+
+/// Multiplications below which products are made in tiles, and those of lines as they lie.
+const TILED: usize = 1 << 19;
+const LINES: usize = 1 << 23;
 
 /// At most so many bytes does the library keep for each thread.
 const OWN: usize = 1 << 23;
@@ -113,7 +118,7 @@ pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [
     if m * k * n <= SMALL {
         return plain(a, b, out.chunks_exact_mut(n));
     }
-    if products_of_vectors(a, b, out) || m * k * n < SHARED && in_tiles(a, b, out) {
+    if products_of_vectors(a, b, out) || in_tiles(a, b, out) {
         return;
     }
     let laid;
@@ -156,18 +161,30 @@ fn known_view<'a, T: Number, K: Number>(view: &ArrayView2<'a, T>) -> Option<Arra
     (TypeId::of::<T>() == TypeId::of::<K>()).then(|| unsafe { std::mem::transmute_copy(view) })
 }
 
-/// The product in tiles, if there are tiles for it. Columns are too few where vectors would be nearly empty.
+/// The product in tiles, if there are tiles for it, and says whether it was. Columns are too few where vectors would be
+/// nearly empty.
 fn in_tiles<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) -> bool {
-    if b.ncols() < FEW_ROWS.min(a.nrows()) {
+    let ((m, k), n) = (a.dim(), b.ncols());
+    let most = if tiles::are_lines(a, b) { LINES } else { TILED };
+    if n < FEW_ROWS.min(m) || m * k * n >= most {
         return false;
     }
     if let (Some(a), Some(b), Some(out)) = (known_view::<T, f32>(&a), known_view(&b), known_mut(out)) {
-        return tiles::product(a, b, out);
+        return real_in_tiles(a, b, out);
     }
     match (known_view::<T, f64>(&a), known_view(&b), known_mut(out)) {
-        (Some(a), Some(b), Some(out)) => tiles::product(a, b, out),
+        (Some(a), Some(b), Some(out)) => real_in_tiles(a, b, out),
         _ => false,
     }
+}
+
+/// `in_tiles` of real numbers.
+fn real_in_tiles<T: Wide>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) -> bool {
+    let takes = tiles::takes(a);
+    if takes {
+        tiles::product(a, b, out);
+    }
+    takes
 }
 
 /// The products with a matrix of one row or column, or of few rows with one that lies column by column, if they are

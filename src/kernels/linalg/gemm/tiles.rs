@@ -23,26 +23,41 @@ const LITTLE: usize = 2048;
 /// Rows and columns that are turned together.
 const SQUARE: usize = 16;
 
-/// From so many columns of the left factor on lines of both are multiplied as they lie, if both lie along them: then
-/// sums of lanes cost less than panels.
-const LONG: usize = 192;
+/// Where the left factor has more columns than so many times its rows, lines of both are multiplied as they lie, if both
+/// lie along them: sums of lanes cost less there than panels.
+const LONG: usize = 12;
 const LINES: usize = 4;
 
-/// Writes `a b`, one row after the other, and says whether it did: not on processors without vectors, and not where
-/// rows of the left factor are neither lines nor columns of lines.
-pub(super) fn product<T: Wide>(
-    a: ArrayView2<'_, T>,
-    b: ArrayView2<'_, T>,
-    out: &mut [MaybeUninit<T>],
-) -> bool {
-    let lies = |x: &ArrayView2<'_, T>, axis: usize| x.len_of(Axis(axis)) == 1 || x.strides()[axis] == 1;
-    if !lies(&a, 0) && !lies(&a, 1) {
-        return false;
+/// Whether a matrix of these rows can be the left factor: not on processors without vectors, and not where its rows
+/// are neither lines nor columns of lines.
+pub(super) fn takes<T: Wide>(a: ArrayView2<'_, T>) -> bool {
+    struct Vectors;
+    impl WithSimd for Vectors {
+        type Output = bool;
+
+        fn with_simd<S: Simd>(self, _simd: S) -> bool {
+            !S::IS_SCALAR
+        }
     }
-    if a.ncols() >= LONG && lies(&a, 1) && lies(&b, 0) {
-        return Arch::new().dispatch(Lines { a, b, out });
+    (lies_along(a, 0) || lies_along(a, 1)) && Arch::new().dispatch(Vectors)
+}
+
+/// Whether neighbours along an axis lie beside each other.
+fn lies_along<T>(matrix: ArrayView2<'_, T>, axis: usize) -> bool {
+    matrix.len_of(Axis(axis)) == 1 || matrix.strides()[axis] == 1
+}
+
+/// Whether lines of both are multiplied as they lie.
+pub(super) fn are_lines<T>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> bool {
+    a.ncols() > LONG * a.nrows() && lies_along(a, 1) && lies_along(b, 0)
+}
+
+/// Writes `a b`, one row after the other.
+pub(super) fn product<T: Wide>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+    match are_lines(a, b) {
+        true => Arch::new().dispatch(Lines { a, b, out }),
+        false => Arch::new().dispatch(Product { a, b, out }),
     }
-    Arch::new().dispatch(Product { a, b, out })
 }
 
 /// How many numbers a vector has.
@@ -57,13 +72,10 @@ struct Product<'a, 'o, T> {
 }
 
 impl<T: Wide> WithSimd for Product<'_, '_, T> {
-    type Output = bool;
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
-        if S::IS_SCALAR {
-            return false;
-        }
+    fn with_simd<S: Simd>(self, simd: S) {
         let Product { a, b, out } = self;
         let len = b.nrows() * b.ncols().next_multiple_of(const { lanes::<T, S>() });
         let (mut little, mut much) = ([const { MaybeUninit::uninit() }; LITTLE], None);
@@ -88,7 +100,6 @@ impl<T: Wide> WithSimd for Product<'_, '_, T> {
             panels.rows::<S, 1>(simd, a, row, out);
             row += 1;
         }
-        true
     }
 }
 
@@ -272,14 +283,11 @@ struct Lines<'a, 'o, T> {
 }
 
 impl<T: Wide> WithSimd for Lines<'_, '_, T> {
-    type Output = bool;
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> bool {
+    fn with_simd<S: Simd>(self, simd: S) {
         let Lines { a, b, out } = self;
-        if S::IS_SCALAR {
-            return false;
-        }
         let row = |row: usize| {
             let Some(line) = a.row(row).to_slice() else { unreachable!("rows have stride 1") };
             line
@@ -303,7 +311,6 @@ impl<T: Wide> WithSimd for Lines<'_, '_, T> {
                 }
             }
         }
-        true
     }
 }
 
