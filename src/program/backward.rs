@@ -135,11 +135,11 @@ impl Backward {
         if hooked(roots.iter().filter_map(|root| edge(root)).map(|edge| edge.node).collect()) {
             return Err(refused("through hooks"));
         }
-        let draws = {
+        let state = {
             let _known = Known::new();
-            let state = Generator::process_wide().state().map_err(|_| Refusal::Origin)?;
-            state.to_vec::<u8>().ok() != drawn.to_vec::<u8>().ok()
+            Generator::process_wide().state().map_err(|_| Refusal::Origin)?
         };
+        let draws = state.to_vec::<u8>().ok() != drawn.to_vec::<u8>().ok();
         let leaves: Vec<usize> = (0..known.len()).filter(|&index| known[index].requires_grad()).collect();
         let inputs: Vec<Tensor> = leaves.iter().map(|&index| known[index].clone()).collect();
         let mut turns = Vec::new();
