@@ -113,17 +113,12 @@ def _is_pure(function: Any) -> bool:
             return function.__name__ not in _IMPURE
         return module in _PURE_MODULES or module.startswith("rushlight")
     if isinstance(owner, type):
-        return owner in _PURE_OWNERS or _is_of_the_engine(owner, function)
+        return owner in _PURE_OWNERS or owner.__module__.startswith("rushlight")
     kind = type(owner)
     return (
-        isinstance(owner, _PURE_OWNERS) or _is_of_the_engine(kind, function) or hasattr(kind, "__next__")
-    )
-
-
-def _is_of_the_engine(kind: type, function: Any) -> bool:
-    """Tell whether a compiled function that a class has comes from a class of rushlight's."""
-    return any(
-        base.__module__.startswith("rushlight") and function.__name__ in vars(base) for base in kind.__mro__
+        isinstance(owner, _PURE_OWNERS)
+        or kind.__module__.startswith("rushlight")
+        or hasattr(kind, "__next__")
     )
 
 
@@ -322,9 +317,7 @@ class Sight:
         for kind in value.__mro__:
             module = sys.modules.get(kind.__module__)
             file = getattr(module, "__file__", None) or ""
-            # Classes of the compiled module lie in no file.
-            is_own = kind.__module__.startswith("rushlight.")
-            if is_own or kind.__module__ == "builtins" or file.startswith((_OWN, _LIBRARY)):
+            if kind.__module__ == "builtins" or file.startswith((_OWN, _LIBRARY)):
                 continue
             for name, found in vars(kind).items():
                 if isinstance(found, types.FunctionType):
