@@ -1,8 +1,9 @@
 //! Whether a program does what the host's own program does: it is run on copies of all that it writes to, and
 //! what came out is held against what the host's program leaves behind.
 
-use super::backward::{Back, Held, differentiate, example};
-use super::{Gradient, Number, Program};
+use std::sync::atomic::Ordering;
+
+use super::{Gradient, Program};
 use crate::error::Result;
 use crate::graph::mode;
 use crate::ops::creation::copy;
@@ -21,7 +22,7 @@ pub struct Apart {
 
 impl Program {
     /// Runs it on copies of what it writes to. The numbers that are drawn are drawn again afterwards.
-    pub fn run_apart(&self, known: &[Tensor], numbers: &[Number]) -> Result<Apart> {
+    pub fn run_apart(&self, known: &[Tensor]) -> Result<Apart> {
         let _off = mode::GradModeGuard::off();
         let original = |place: usize| self.known_at(place, known);
         let mut written = Vec::new();
@@ -32,7 +33,6 @@ impl Program {
             }
         }
         let mut frame = self.frame()?;
-        frame.numbers = numbers.into();
         self.bind(&mut frame, &|place| {
             let copied = written.iter().find(|(other, ..)| *other == place);
             copied.map_or_else(|| original(place), |(_, copied, _)| Some(copied.clone()))
@@ -48,25 +48,23 @@ impl Program {
             Gradient::Is(left) => Some(self.hand_out(left, &frame)),
         });
         let gradients = gradients.collect();
-        let outputs = self.hand_all_out(&frame, known);
+        let outputs = self.outputs.iter().map(|left| self.hand_out(left, &frame)).collect();
         let written = written.into_iter().map(|(_, copied, version)| (copied, version)).collect();
         Ok(Apart { outputs, gradients, written, drawn })
     }
 
     /// Whether the host's program, which was run since and gave `outputs`, has left the same bits.
     pub fn is_same(&self, apart: &Apart, known: &[Tensor], outputs: &[Tensor]) -> Result<bool> {
-        let mut same = outputs.len() == self.shown;
+        let mut same = outputs.len() == apart.outputs.len();
         for ((own, other), left) in apart.outputs.iter().zip(outputs).zip(&self.outputs) {
-            left.count(other.version());
-            let requires_grad = own.requires_grad() || left.leads;
-            same &= is_alike(own, other)? && requires_grad == other.requires_grad();
-            same &= left.leads || own.is_view() == other.is_view();
+            left.version.store(other.version(), Ordering::Relaxed);
+            same &= is_alike(own, other)? && own.requires_grad() == other.requires_grad();
         }
         for ((index, gradient), own) in self.gradients.iter().zip(&apart.gradients) {
             same &= match (own, known[*index].grad(), gradient) {
                 (None, None, _) => true,
                 (Some(own), Some(other), Gradient::Is(left)) => {
-                    left.count(other.version());
+                    left.version.store(other.version(), Ordering::Relaxed);
                     is_alike(own, &other)?
                 }
                 _ => false,
@@ -78,42 +76,7 @@ impl Program {
                 None => false,
             };
         }
-        same = same && has_bits_of(&apart.drawn, &Generator::process_wide().state()?)?;
-        match &self.back {
-            Some(back) if same => self.leads_back_alike(back, apart, known, outputs),
-            _ => Ok(same),
-        }
-    }
-
-    /// Whether backward gives the same gradients, of numbers that are nothing special.
-    fn leads_back_alike(
-        &self,
-        back: &Back,
-        apart: &Apart,
-        known: &[Tensor],
-        outputs: &[Tensor],
-    ) -> Result<bool> {
-        let roots: Vec<&Tensor> = back.leading.iter().map(|&index| &outputs[index]).collect();
-        let leaves: Vec<Tensor> = back.leaves.iter().map(|&index| known[index].clone()).collect();
-        for turn in &back.turns {
-            let given = turn.given.iter().map(|form| form.as_ref().map(example).transpose());
-            let given = given.collect::<Result<Vec<_>>>()?;
-            let Ok(expected) = differentiate(&roots, &given, &leaves, false) else { return Ok(false) };
-            let held = back.held.iter().map(|held| {
-                Ok(match held {
-                    Held::Known(index) => Tensor::from_array(known[*index].memory()),
-                    Held::Kept(index) => apart.outputs[self.shown + index].clone(),
-                })
-            });
-            for (own, other) in back.take(turn, &given, held)?.iter().zip(&expected) {
-                match (own, other) {
-                    (None, None) => {}
-                    (Some(own), Some(other)) if is_alike(own, other)? => {}
-                    _ => return Ok(false),
-                }
-            }
-        }
-        Ok(true)
+        Ok(same && has_bits_of(&apart.drawn, &Generator::process_wide().state()?)?)
     }
 }
 

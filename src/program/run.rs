@@ -1,18 +1,13 @@
 //! How a program is run: see Note [Programs].
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
-use super::node::{Again, Past, Recorded};
-use super::{Base, Form, Gradient, Instruction, Left, Number, Operand, Place, Program, Way, is_same};
+use super::{Form, Gradient, Instruction, Left, Operand, Place, Program, Way, is_same};
 use crate::dispatch::direct::{Source, Target};
 use crate::dispatch::operand::Value;
-use crate::dispatch::record::{gradient_edges, record};
-use crate::dispatch::view;
-use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
 use crate::graph::{self, At, Edge, Forms, Freeing, Gradients, Node, Rule, mode};
@@ -26,20 +21,12 @@ pub(super) struct Frame {
     pub(super) arrays: Vec<Option<Array>>,
     /// Those that are wanted as tensors.
     tensors: Vec<Option<Tensor>>,
-    /// Numbers that are others than those that were recorded.
-    pub(super) numbers: SmallVec<[Number; 4]>,
 }
 
 impl Frame {
     /// The array of a form that is there.
     pub(super) fn array(&self, form: usize) -> &Array {
         self.arrays[form].as_ref().unwrap_or_else(|| unreachable!("what is read is made before"))
-    }
-
-    /// The number that an instruction is given as this operand.
-    fn number(&self, instruction: &Instruction, operand: usize, recorded: Scalar) -> Scalar {
-        let is_it = |number: &&Number| number.instruction == instruction.at && number.operand == operand;
-        self.numbers.iter().find(is_it).map_or(recorded, |number| Scalar::Float(number.value))
     }
 
     /// Drops what nobody reads after an instruction.
@@ -65,19 +52,10 @@ impl Frame {
 
 impl Program {
     /// Computes it of these known tensors, which are as they were when it was recorded. Answers what it gives.
-    ///
-    /// Where that leads back, `host` is the host's program, for what is not recorded of backward.
-    pub fn run(
-        &self,
-        known: &[Tensor],
-        numbers: &[Number],
-        host: Option<Arc<dyn Again>>,
-    ) -> Result<Vec<Tensor>> {
+    pub fn run(&self, known: &[Tensor]) -> Result<Vec<Tensor>> {
         let _off = mode::GradModeGuard::off();
-        let past = self.back.as_ref().map(|back| Past::before(back, host)).transpose()?;
         let before = self.frame.lock().take();
         let mut frame = before.map_or_else(|| self.frame().map(Box::new), Ok)?;
-        frame.numbers = numbers.into();
         self.bind(&mut frame, &|place| self.known_at(place, known))?;
         let mut versions: SmallVec<[u32; 16]> = SmallVec::new();
         for &(place, count) in &self.written {
@@ -98,44 +76,13 @@ impl Program {
                 Gradient::Is(left) => Some(self.hand_out(left, &frame)),
             });
         }
-        let mut outputs = self.hand_all_out(&frame, known);
+        let outputs = self.outputs.iter().map(|left| self.hand_out(left, &frame)).collect();
         for &form in &self.passing {
             frame.arrays[form] = None;
             frame.tensors[form] = None;
         }
         *self.frame.lock() = Some(frame);
-        let kept = outputs.split_off(self.shown);
-        if let (Some(back), Some(past)) = (&self.back, past) {
-            let leaves: SmallVec<[&Tensor; 8]> = back.leaves.iter().map(|&index| &known[index]).collect();
-            let edges = gradient_edges(&leaves)?;
-            let leading: SmallVec<[Tensor; 2]> =
-                back.leading.iter().map(|&index| outputs[index].clone()).collect();
-            record(Recorded::new(self, back, known, &kept, past), edges, &leading)?;
-        }
         Ok(outputs)
-    }
-
-    /// All that a run gives, and keeps for backward.
-    pub(super) fn hand_all_out(&self, frame: &Frame, known: &[Tensor]) -> Vec<Tensor> {
-        let mut outputs: Vec<Tensor> = self.outputs.iter().map(|left| self.hand_out(left, frame)).collect();
-        if self.bases.is_empty() {
-            return outputs;
-        }
-        let bases: Vec<Tensor> = self
-            .bases
-            .iter()
-            .map(|base| match base {
-                Base::Known(index) => known[*index].base().unwrap_or_else(|| known[*index].clone()),
-                Base::Output(index) => outputs[*index].clone(),
-                Base::Form(form) => self.hand_out(&Left::kept(*form), frame),
-            })
-            .collect();
-        for (output, left) in outputs.iter_mut().zip(&self.outputs) {
-            if let Some((base, creation)) = left.base {
-                *output = view::as_created(&bases[base], output.memory(), creation);
-            }
-        }
-        outputs
     }
 
     /// The tensor that is in a place, of known tensors and their gradients.
@@ -150,8 +97,7 @@ impl Program {
     /// Memory for a run, and what lies in it all the time.
     pub(super) fn frame(&self) -> Result<Frame> {
         let count = self.forms.len();
-        let mut frame =
-            Frame { arrays: vec![None; count], tensors: vec![None; count], numbers: SmallVec::new() };
+        let mut frame = Frame { arrays: vec![None; count], tensors: vec![None; count] };
         let rooms = self.rooms.iter().map(|&bytes| Storage::uninit(bytes)).collect::<Result<Vec<_>>>()?;
         for &(form, room) in &self.kept {
             frame.arrays[form] = Some(self.show(form, &rooms[room]));
@@ -245,9 +191,8 @@ impl Program {
             .operands
             .iter()
             .zip(&way.beside)
-            .enumerate()
-            .map(|(index, (operand, beside))| match operand {
-                Operand::Number(number) => Source::Number(frame.number(instruction, index, *number)),
+            .map(|(operand, beside)| match operand {
+                Operand::Number(number) => Source::Number(*number),
                 Operand::Form(form) => Source::Array(frame.array(*form), elements.start, *beside),
             })
             .collect();
@@ -258,9 +203,9 @@ impl Program {
     /// Computes an operation as it computes itself, of tensors.
     fn step(&self, instruction: &Instruction, frame: &mut Frame) -> Result<()> {
         let mut operands: SmallVec<[Value; 3]> = SmallVec::new();
-        for (index, operand) in instruction.operands.iter().enumerate() {
+        for operand in &instruction.operands {
             operands.push(match operand {
-                Operand::Number(number) => Value::Scalar(frame.number(instruction, index, *number)),
+                Operand::Number(number) => Value::Scalar(*number),
                 Operand::Form(form) => Value::Tensor(frame.tensor(*form)),
             });
         }
@@ -291,11 +236,8 @@ impl Program {
                 self.show(left.form, &home.storage)
             }
         };
-        let version = left.version.as_ref().map(|version| version.load(Ordering::Relaxed));
-        if let Some(version) = version
-            && array.storage.is_counted()
-            && array.storage.version() != version
-        {
+        let version = left.version.load(Ordering::Relaxed);
+        if array.storage.is_counted() && array.storage.version() != version {
             array.storage.set_version(version);
         }
         match &left.spent {

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .._rushlight import Tensor, _begin_recording, _Program, _Recording, is_grad_enabled
 from .before import Before
 from .sight import Unclear, Watch, look
-from .telling import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -156,8 +155,6 @@ class Function:
                 result = self._function(*args, **kwargs)
             self._codes.update(watch.codes)
             return result
-        for entry in self._entries:
-            log.info("%r is recorded anew: %s", self, entry.program.difference(args, kwargs))
         return self._record(mode, args, kwargs)
 
     def _as_before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -180,28 +177,12 @@ class Function:
         if not isinstance(recording, _Recording):
             return self._failed(mode, recording, self._function(*args, **kwargs))
         watch = Watch()
-        substitutes = recording.arguments()
-        own_args, own_kwargs = substitutes or (args, kwargs)
         try:
             with watch:
-                result = self._function(*own_args, **own_kwargs)
-                refusal = recording.lead_back(result)
-            program = recording.end(result, self._function) if refusal is None else refusal
-        except Exception as error:
-            if substitutes is None or not before.is_known:
-                raise
-            # What stands in for an argument is not in everything like it.
-            before.restore()
-            return self._failed(
-                mode, f"it fails where it is recorded: {error}", self._function(*args, **kwargs)
-            )
+                result = self._function(*args, **kwargs)
+            program = recording.end(result)
         finally:
             recording.abandon()
-        if substitutes is not None:
-            if not before.is_known:
-                raise AssertionError("what has a history can be had again")
-            before.restore()
-            result = self._function(*args, **kwargs)
         is_new = not watch.codes.keys() <= self._codes.keys()
         self._codes.update(watch.codes)
         if watch.unclear is not None:
@@ -214,7 +195,7 @@ class Function:
         self._entries = [*self._entries, _Entry(program)]
         self._renew()
         # Operations that are shown may be rounded otherwise: what was recorded is undone.
-        if not before.is_known or substitutes is not None:
+        if not before.is_known:
             return result
         before.restore()
         return self._function(*args, **kwargs)
@@ -224,7 +205,6 @@ class Function:
             text, place = reason
             reason = text if place is None else f"{text} at {place:line}"
         self.reason = str(reason)
-        log.info("%r is not recorded: %s", self, self.reason)
         self._failures[mode] = self._failures.get(mode, 0) + 1
         if self._fullgraph and hard:
             raise RuntimeError(f"{self!r} cannot be recorded as a whole: {self.reason}")
@@ -244,7 +224,6 @@ class Function:
         self._entries = [other for other in self._entries if other is not entry]
         self._failures[is_grad_enabled()] = _MOST_FAILURES
         self.reason = reason
-        log.info("%r is not recorded any longer: %s", self, reason)
         self._renew()
 
     def _renew(self) -> None:

@@ -81,8 +81,6 @@ pub enum Event {
     Wrote(Place),
     /// An operation was computed.
     Computed(Computed),
-    /// What follows is backward, which was given these gradients, and none for some outputs.
-    Backward(SmallVec<[Option<Place>; 2]>),
 }
 
 /// Memory that was filled with a number when it came into being; whether it still is when it is first used has
@@ -113,16 +111,6 @@ impl Recording {
     pub fn new() -> Recording {
         LOG.take();
         Recording { _following: Following::new() }
-    }
-
-    /// What follows is backward of what was computed, from these gradients, which have just been made.
-    pub fn backward(&self, given: &[Option<Tensor>]) {
-        let places = given.iter().map(|given| given.as_ref().map(|given| Place::of(&given.memory().storage)));
-        let places = places.collect();
-        LOG.with_borrow_mut(|log| {
-            note(log);
-            log.events.push(Event::Backward(places));
-        });
     }
 
     /// Ends it: what happened, and the first number that left.
@@ -287,30 +275,23 @@ pub(crate) fn overwriting(
     others: &[&Tensor],
     write: impl Fn(&[&Tensor], &[&Tensor]) -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
-    overwriting_directly(name, targets, others, None, move |targets, others, _| write(targets, others), None)
+    overwriting_directly(name, targets, others, write, None)
 }
 
-/// `overwriting` of what can be computed of arrays as well, in the same order, and of a number, which may be another
-/// the next time.
+/// `overwriting` of what can be computed of arrays as well, in the same order.
 pub(crate) fn overwriting_directly(
     name: &'static str,
     targets: &[&Tensor],
     others: &[&Tensor],
-    number: Option<f64>,
-    write: impl Fn(&[&Tensor], &[&Tensor], Option<f64>) -> Result<()> + Send + Sync + 'static,
+    write: impl Fn(&[&Tensor], &[&Tensor]) -> Result<()> + Send + Sync + 'static,
     direct: Option<Arc<dyn Direct>>,
 ) -> Result<()> {
-    let tensors = targets.iter().chain(others).map(|&tensor| Value::Tensor(tensor.clone()));
-    let operands = tensors.chain(number.map(|number| Value::Scalar(Scalar::Float(number)))).collect();
+    let operands = targets.iter().chain(others).map(|&tensor| Value::Tensor(tensor.clone())).collect();
     let count = targets.len();
     let compute = move |operands: &[Value]| {
         let tensors = super::intercept::tensors(operands);
         let (targets, others) = tensors.split_at(count);
-        let number = match operands.last() {
-            Some(Value::Scalar(number)) => Some(number.to_f64()),
-            _ => None,
-        };
-        write(targets, others, number)?;
+        write(targets, others)?;
         Ok(Outputs::new())
     };
     let mut operation = Operation::writing(name, operands, count, Arc::new(compute));
