@@ -113,26 +113,15 @@ def _is_pure(function: Any) -> bool:
             return function.__name__ not in _IMPURE
         return module in _PURE_MODULES or module.startswith("rushlight")
     if isinstance(owner, type):
-        return owner in _PURE_OWNERS or owner.__module__.startswith("rushlight")
+        return owner in _PURE_OWNERS or _is_of_the_engine(owner, function)
     kind = type(owner)
-    return (
-        isinstance(owner, _PURE_OWNERS)
-        or kind.__module__.startswith("rushlight")
-        or hasattr(kind, "__next__")
-    )
+    return isinstance(owner, _PURE_OWNERS) or _is_of_the_engine(kind, function) or hasattr(kind, "__next__")
 
 
-_REACHING = frozenset(("param_groups", "state_dict", "getattr", "__dict__", "get_last_lr", "lr"))
-"""Names of code that may look at the numbers of an optimiser by itself."""
-
-
-@functools.lru_cache(maxsize=4096)
-def _reaches(code: types.CodeType) -> bool:
-    """Tell whether code may look at the numbers of an optimiser by itself."""
-    constants = code.co_consts
-    inner = (constant for constant in constants if isinstance(constant, types.CodeType))
-    return not _REACHING.isdisjoint((*code.co_names, *(c for c in constants if isinstance(c, str)))) or any(
-        map(_reaches, inner)
+def _is_of_the_engine(kind: type, function: Any) -> bool:
+    """Tell whether a compiled function that a class has comes from a class of rushlight's."""
+    return any(
+        base.__module__.startswith("rushlight") and function.__name__ in vars(base) for base in kind.__mro__
     )
 
 
@@ -182,25 +171,6 @@ class Sight:
             if len(self._seen) > _MOST_OBJECTS:
                 raise Unclear("it sees too many objects")
             self._visit(value, path)
-
-    def free_rates(self) -> None:
-        """Let the rates of optimisers be others in every call, where only their own steps look at them."""
-        from ..optim.optimizer import Optimizer
-
-        own = [found for found in self._seen.values() if isinstance(found, Optimizer)]
-        if any(map(_reaches, self.codes)):
-            return
-        groups = {
-            id(group)
-            for optimizer in own
-            if type(optimizer).__module__.startswith("rushlight.")
-            for group in optimizer.param_groups
-            if type(group.get("lr")) is float
-        }
-        self.checks = [
-            (*check, "lr") if check[0] == "dict" and id(check[1]) in groups else check
-            for check in self.checks
-        ]
 
     def _each(self, values: Any, path: str) -> None:
         self._waiting.extend((value, path) for value in values)
@@ -317,7 +287,9 @@ class Sight:
         for kind in value.__mro__:
             module = sys.modules.get(kind.__module__)
             file = getattr(module, "__file__", None) or ""
-            if kind.__module__ == "builtins" or file.startswith((_OWN, _LIBRARY)):
+            # Classes of the compiled module lie in no file.
+            is_own = kind.__module__.startswith("rushlight.")
+            if is_own or kind.__module__ == "builtins" or file.startswith((_OWN, _LIBRARY)):
                 continue
             for name, found in vars(kind).items():
                 if isinstance(found, types.FunctionType):
@@ -372,6 +344,5 @@ def look(
     sight = Sight(codes)
     given = [(value, "an argument") for value in _values([args, kwargs])]
     sight.look(iter([(function, getattr(function, "__name__", "it")), *given]))
-    sight.free_rates()
     distinct = {id(tensor): tensor for tensor in sight.tensors}
     return list(distinct.values()), sight.checks

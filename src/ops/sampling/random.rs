@@ -21,6 +21,7 @@ use crate::dispatch::record::trace;
 use crate::dispatch::{batch, binary, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
+use crate::graph::following;
 use crate::graph::observe::profile;
 use crate::graph::observe::profile::Label;
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
@@ -326,17 +327,8 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
         return Ok(y);
     }
     let y = create::zeros(&shape::signed(probabilities.layout().shape()), probabilities.dtype())?;
-    match recording::is_on() {
-        true => {
-            let generator = generator.cloned();
-            recording::overwriting("BernoulliBackward0", &[&y], &[probabilities], move |targets, others| {
-                fill_each(&targets[0].array(), &others[0].array(), generator.as_ref())
-            })?;
-        }
-        false => long_work::patiently(8 * y.numel() as u64, || {
-            fill_each(&y.array(), &probabilities.array(), generator)
-        })?,
-    }
+    following::leaves("bernoulli");
+    long_work::patiently(8 * y.numel() as u64, || fill_each(&y.array(), &probabilities.array(), generator))?;
     apart(&[probabilities], y, "BernoulliBackward0")
 }
 
