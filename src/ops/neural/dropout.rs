@@ -5,8 +5,8 @@ use crate::dispatch::operand::Value;
 use crate::dispatch::{batch, in_place, long_work};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::mode;
 use crate::graph::shown::shown;
+use crate::graph::{Attributes, mode};
 use crate::ops::creation::{cast, create};
 use crate::ops::sampling::random;
 use crate::ops::sampling::random::Generator;
@@ -91,7 +91,7 @@ fn room_like(x: &Tensor) -> Result<Tensor> {
     match intercept::is_active() {
         true => {
             let like = |operands: &[Value]| Ok(create::zeros_like(intercept::first(operands))?.array());
-            intercept::elementwise("EmptyLike", &[x.into()], Box::new(like), &|| None)
+            intercept::elementwise("EmptyLike", Attributes::new(), &[x.into()], Box::new(like), &|| None)
         }
         false => create::zeros_like(x),
     }
