@@ -27,7 +27,8 @@ def _mask_of(input: Tensor, mask: Any) -> Tensor:
         raise IndexError(
             "_output_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
         )
-    return mask.bool().expand(input.shape)
+    expanded: Tensor = mask.bool().expand(input.shape)
+    return expanded
 
 
 def _dims(input: Tensor, dim: Any) -> list[int]:
@@ -141,7 +142,8 @@ def var(
     squares = (away * away.conj()).real if away.is_complex() else away * away
     total = squares.sum(dims, keepdim=bool(keepdim)) if dims else squares
     count = count if keepdim or not dims else count.sum(dims)
-    return total / (count - correction).clamp(min=0)
+    found: Tensor = total / (count - correction).clamp(min=0)
+    return found
 
 
 def std(input: Any, dim: Any = None, unbiased: bool | None = None, **options: Any) -> Tensor:
@@ -229,7 +231,8 @@ def median(
 ) -> Tensor:
     """Return the middle of the elements that are seen."""
     values, _ = _seen(input, mask, float("nan"), dtype or input.dtype)
-    return native.nanmedian(values, dim, bool(keepdim)).values
+    middle: Tensor = native.nanmedian(values, dim, bool(keepdim)).values
+    return middle
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:

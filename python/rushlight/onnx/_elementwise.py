@@ -120,7 +120,7 @@ def _silu(t: Translation, x: Any) -> str:
 
 @writes("glu")
 def _gated(t: Translation, x: Any, dim: int = -1) -> str:
-    value, gate = t.add("Split", t.name(x), outputs=2, axis=dim, num_outputs=2)
+    value, gate = t.add_several("Split", t.name(x), outputs=2, axis=dim, num_outputs=2)
     return t.add("Mul", value, t.add("Sigmoid", gate))
 
 

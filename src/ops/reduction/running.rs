@@ -14,7 +14,6 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
-use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
@@ -30,6 +29,7 @@ use crate::ops::pointwise::select::where_;
 use crate::ops::reduction::reduce::{Over, accumulated};
 use crate::ops::reduction::{extremes_over, reduce, scan};
 use crate::ops::{abs, add, conjugate, exp, log, mul, sub};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use crate::shape::{self, SharedLayout};
 use crate::storage;
 use crate::tensor::{Array, Tensor};

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
@@ -38,7 +38,8 @@ def transducer_loss(
                 )
             ]
         )
-        (gradient,) = grad(losses.sum(), leaf)
+        gradients: Any = grad(losses.sum(), leaf)
+    gradient = gradients[0]
     return losses.detach(), gradient.clamp(-clamp, clamp) if clamp > 0 else gradient
 
 
