@@ -57,7 +57,7 @@ fn cut<T, const N: usize, const L: usize>(rows: [&[T]; N]) -> [&[[T; L]]; N] {
 
 /// The last elements of each row, which has as many at least.
 #[inline(always)]
-fn ends<'a, T, const N: usize, const L: usize>(rows: [&'a [T]; N]) -> [&'a [T; L]; N] {
+fn ends<T, const N: usize, const L: usize>(rows: [&[T]; N]) -> [&[T; L]; N] {
     std::array::from_fn(
         #[inline(always)]
         |row| rows[row].last_chunk().unwrap_or_else(|| unreachable!("the row is as long")),

@@ -65,6 +65,9 @@ struct Point<T, const K: usize> {
     slopes: [[T; K]; 3],
 }
 
+/// Lines of memory that is still to be written.
+type Lines<'a, T> = Vec<&'a mut [MaybeUninit<T>]>;
+
 impl View {
     fn plane(&self) -> usize {
         self.sizes.iter().product()
@@ -175,7 +178,7 @@ impl View {
     fn seen_by<T: Real, const K: usize>(&self, images: &[T], points: &[T], out: &mut [MaybeUninit<T>]) {
         let ([_, channels, count], plane, rank) = (self.counts, self.plane(), self.rank);
         // Of every stretch of points its lines in all channels.
-        let mut stretches: Vec<(usize, usize, Vec<&mut [MaybeUninit<T>]>)> = Vec::new();
+        let mut stretches: Vec<(usize, usize, Lines<'_, T>)> = Vec::new();
         for (sample, out) in out.chunks_exact_mut(channels * count).enumerate() {
             let first = stretches.len();
             stretches
@@ -261,9 +264,9 @@ impl View {
                 let mut sums = [[T::ZERO; K]; STRETCH];
                 for (image, line) in images.chunks_exact(plane).zip(lines) {
                     for ((sums, point), &gradient) in sums.iter_mut().zip(&seen).zip(line) {
-                        for corner in 0..K {
-                            if let Some(&x) = image.get(point.elements[corner]) {
-                                sums[corner] = sums[corner] + gradient * x;
+                        for (sum, &element) in sums.iter_mut().zip(&point.elements) {
+                            if let Some(&x) = image.get(element) {
+                                *sum = *sum + gradient * x;
                             }
                         }
                     }

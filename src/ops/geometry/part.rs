@@ -170,7 +170,7 @@ impl Op for Embed {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
         let y = Array::zeroed(&self.whole, x.dtype)?;
-        copy::write(&self.part.of(&y)?, &x)?;
+        copy::write(&self.part.of(&y)?, x)?;
         Ok(smallvec![y])
     }
 

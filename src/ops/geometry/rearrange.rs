@@ -233,7 +233,7 @@ impl Op for Repeat {
         let y = Array::uninit_shape(&woven, x.dtype)?;
         let once: Dims =
             woven.iter().enumerate().map(|(at, &size)| if at % 2 == 0 { 1 } else { size }).collect();
-        let x = copy::dense(&x)?.with_layout(Layout::contiguous(&once)?);
+        let x = copy::dense(x)?.with_layout(Layout::contiguous(&once)?);
         copy::write(&y, &binary::expanded(&x, &woven)?)?;
         Ok(smallvec![y.with_layout(Layout::contiguous(&shape)?)])
     }

@@ -50,7 +50,7 @@ impl Op for Triangle {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let x = copy::in_order(&x)?;
+        let x = copy::in_order(x)?;
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         let (&[.., rows, columns], diagonal) = (x.layout.shape(), self.diagonal) else {
             unreachable!("triangles are parts of matrices")

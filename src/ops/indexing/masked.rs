@@ -128,7 +128,7 @@ impl Op for Pick {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let x = flat(&binary::expanded(&x, &self.seen(x.layout.shape())?)?)?;
+        let x = flat(&binary::expanded(x, &self.seen(x.layout.shape())?)?)?;
         let mut y = Array::uninit_shape(&self.numbers.shape, x.dtype)?;
         dispatch!(bits x.dtype, T => {
             gather::index_select(x.view::<T>(), 0, &self.numbers.places, y.fresh::<T>());

@@ -216,12 +216,12 @@ impl<const SLICES: bool> Op for ScatterReduce<SLICES> {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (x, source, index) = (&inputs[0], &inputs[1], self.index.array());
         if index.layout.numel() == 0 {
-            return Ok(smallvec![copy::dense(&x)?]);
+            return Ok(smallvec![copy::dense(x)?]);
         }
         let index = copy::as_type(&index, DType::Int64)?;
         let y = match x.dtype.is_float() {
-            true => self.folded::<f64>(&x, &source, &index, |sum, count| sum / count)?,
-            false => self.folded::<i64>(&x, &source, &index, i64::div_euclid)?,
+            true => self.folded::<f64>(x, source, &index, |sum, count| sum / count)?,
+            false => self.folded::<i64>(x, source, &index, i64::div_euclid)?,
         };
         Ok(smallvec![copy::as_type(&y, x.dtype)?.into_owned()])
     }

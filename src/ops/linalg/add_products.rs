@@ -400,7 +400,7 @@ fn added(
 }
 
 /// The factors and the weights.
-fn parts<'a>(arguments: &'a dyn Arguments) -> Result<(&'a Tensor, &'a Tensor, Weights)> {
+fn parts(arguments: &dyn Arguments) -> Result<(&Tensor, &Tensor, Weights)> {
     let weights = Weights { beta: arguments.number(3)?, alpha: arguments.number(4)? };
     Ok((arguments.tensor(1)?, arguments.tensor(2)?, weights))
 }

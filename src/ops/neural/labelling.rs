@@ -88,7 +88,7 @@ impl Op for LabelStates {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (x, skips) = (&inputs[0], &inputs[1]);
-        let (x, skips) = (copy::in_order(&x)?, copy::as_type(&skips, DType::Bool)?);
+        let (x, skips) = (copy::in_order(x)?, copy::as_type(skips, DType::Bool)?);
         let skips: Vec<bool> = skips.view::<Bool>().iter().map(|skips| skips.get()).collect();
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         dispatch!(float x.dtype, T => {
@@ -154,8 +154,8 @@ impl Op for StateSums {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (x, weights) = (&inputs[0], &inputs[1]);
-        let x = copy::in_order(&x)?;
-        let weights = copy::as_type(&weights, x.dtype)?;
+        let x = copy::in_order(x)?;
+        let weights = copy::as_type(weights, x.dtype)?;
         let weights = copy::in_order(&weights)?;
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         let ([steps, states], reach) = (last(&x), reach(&x.layout));

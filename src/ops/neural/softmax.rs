@@ -149,7 +149,7 @@ impl Op for SoftmaxGradient {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let y = &inputs[1];
         let g = &inputs[0];
-        let g = copy::as_type(&g, y.dtype)?;
+        let g = copy::as_type(g, y.dtype)?;
         let mut z = Array::uninit(&y.layout, y.dtype)?;
         dispatch!(float y.dtype, T => match self.log {
             true => kernels::log_softmax_backward(g.view::<T>(), y.view(), self.dim, z.fresh()),
@@ -275,7 +275,7 @@ impl Op for LogSumExp {
         let x = &inputs[0];
         let result = if x.dtype.is_float() { x.dtype } else { default_dtype::get() };
         let dtype = result.wide();
-        let x = copy::as_type(&x, dtype)?;
+        let x = copy::as_type(x, dtype)?;
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
         dispatch!(float dtype, T => reduce::logsumexp(x.view::<T>(), &self.over.dims, y.fresh()), else {
             unreachable!("the default type is a floating-point type")

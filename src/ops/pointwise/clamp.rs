@@ -195,7 +195,7 @@ impl Op for Clamp {
         let y = dispatch!(number dtype, T => match (min, max) {
             (Some(Numbers::Scalar(min)), Some(Numbers::Scalar(max))) => {
                 let (min, max): (T, T) = (min.to(), max.to());
-                let x = copy::as_type_in_order(&x, dtype)?;
+                let x = copy::as_type_in_order(x, dtype)?;
                 unary::compute::<T, T>(&x, dtype, move |x| at_most(at_least(x, min), max))?
             }
             (min, max) => {

@@ -63,7 +63,7 @@ impl<const FILL: bool> Op for Select<FILL> {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (a, b) = (&inputs[usize::from(FILL)], &inputs[usize::from(!FILL)]);
-        let y = choose(&self.condition.array(), &a, &b, self.dtype)?;
+        let y = choose(&self.condition.array(), a, b, self.dtype)?;
         Ok(smallvec![if FILL { memory_order::in_order(y)? } else { y }])
     }
 
@@ -155,7 +155,7 @@ impl Op for Fill {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let y = choose(&self.mask.array(), &self.value.array(), &x, x.dtype)?;
+        let y = choose(&self.mask.array(), &self.value.array(), x, x.dtype)?;
         Ok(smallvec![memory_order::in_order(y)?])
     }
 

@@ -60,7 +60,7 @@ impl Op for ExtremeAlong {
         let x = &inputs[0];
         let shape = self.over.shape(x.layout.shape());
         let dtype = if x.dtype == DType::Bool { DType::Int64 } else { comparable(x.dtype) };
-        let wide = copy::as_type(&x, dtype)?;
+        let wide = copy::as_type(x, dtype)?;
         let mut y = Array::uninit_shape(&shape, dtype)?;
         let mut index = Array::uninit_shape(&shape, DType::Int64)?;
         dispatch!(float dtype, T => self.run::<T>(&wide, &mut y, &mut index), else {

@@ -105,7 +105,7 @@ impl Op for Extreme {
         let shape = self.over.shape(x.layout.shape());
         // One kernel serves all integers.
         let dtype = comparable(x.dtype);
-        let wide = copy::as_type(&x, dtype)?;
+        let wide = copy::as_type(x, dtype)?;
         let mut y = Array::uninit_shape(&shape, dtype)?;
         let dims = &self.over.dims;
         macro_rules! run {

@@ -98,7 +98,7 @@ impl Op for VectorNorm {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let x = copy::as_type(&x, self.dtype.wide())?;
+        let x = copy::as_type(x, self.dtype.wide())?;
         let x = if x.dtype.is_complex() { complex::magnitudes(&x)? } else { x.into_owned() };
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
         // Of a single element it is the magnitude, whatever becomes of its powers.

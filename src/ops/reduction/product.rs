@@ -99,7 +99,7 @@ impl Op for Prod {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let x = to_accumulate(&x, self.dtype)?;
+        let x = to_accumulate(x, self.dtype)?;
         let (dims, dtype) = (&self.over.dims, x.dtype);
         if dtype.is_complex() {
             let x = copy::as_type(&x, DType::Complex128)?;

@@ -198,12 +198,12 @@ impl Op for Logcumsumexp {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
         if self.is_still(&x.layout) {
-            return Ok(smallvec![copy::dense(&x)?]);
+            return Ok(smallvec![copy::dense(x)?]);
         }
         if x.dtype.is_complex() {
             let step = |sum: Complex<f64>, x: Complex<f64>, _: usize| math::log_add_exp(sum, x);
             let nothing = Complex::new(f64::NEG_INFINITY, 0.0);
-            let wide = copy::as_type(&x, DType::Complex128)?;
+            let wide = copy::as_type(x, DType::Complex128)?;
             let mut y = Array::uninit(&x.layout, DType::Complex128)?;
             let along = Along::forward(self.dim);
             reduction::scan::scan(wide.view(), along, y.fresh::<Complex<f64>>(), nothing, step, |sum| sum);

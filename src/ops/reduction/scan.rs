@@ -139,7 +139,7 @@ impl Op for Cumsum {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let x = to_accumulate(&x, self.dtype)?;
+        let x = to_accumulate(x, self.dtype)?;
         let y = match (x.dtype.is_complex(), x.layout.ndim()) {
             // Nothing to sum, and the parts are not to be.
             (true, 0) => copy::dense(&x)?,
@@ -205,7 +205,7 @@ impl Op for Cumprod {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let x = to_accumulate(&x, self.dtype)?;
+        let x = to_accumulate(x, self.dtype)?;
         let dtype = x.dtype;
         if dtype.is_complex() {
             let y = in_double(&x, |x| {
@@ -288,10 +288,10 @@ impl Op for Recurrence {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (a, b) = (&inputs[0], &inputs[1]);
-        let b = copy::as_type(&b, a.dtype)?;
-        let y = dispatch!(float a.dtype, T => self.run::<T>(&a, &b)?, else {
+        let b = copy::as_type(b, a.dtype)?;
+        let y = dispatch!(float a.dtype, T => self.run::<T>(a, &b)?, else {
             let b = copy::as_type(&b, DType::Complex128)?;
-            in_double(&a, |a| self.run::<Complex<f64>>(a, &b))?
+            in_double(a, |a| self.run::<Complex<f64>>(a, &b))?
         });
         Ok(smallvec![y])
     }
@@ -360,8 +360,8 @@ impl Op for Shift {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
-            in_double(&x, |x| self.run::<Complex<f64>>(x))?
+        let y = dispatch!(float x.dtype, T => self.run::<T>(x)?, else {
+            in_double(x, |x| self.run::<Complex<f64>>(x))?
         });
         Ok(smallvec![y])
     }

@@ -237,8 +237,9 @@ impl<T: Wide, const R: usize> Left<'_, T, R> {
         out: &mut [MaybeUninit<T>],
         [apart, width]: [usize; 2],
     ) {
-        let lanes = const { lanes::<T, S>() };
         // Loops count, and do not zip: what is not inlined here would keep sums in memory.
+        #![allow(clippy::needless_range_loop)]
+        let lanes = const { lanes::<T, S>() };
         let mut sums = [[T::splat(simd, T::ZERO); V]; R];
         let (vectors, _) = T::vectors::<S>(panel);
         let rows = vectors.as_chunks::<V>().0;
@@ -319,7 +320,8 @@ impl<T: Wide> WithSimd for Lines<'_, '_, T> {
 fn dots<T: Wide, S: Simd>(simd: S, left: [&[T]; LINES], right: [&[T]; LINES]) -> [[T; LINES]; LINES] {
     let mut sums = [[T::splat(simd, T::ZERO); LINES]; LINES];
     let depth = left[0].len();
-    let (mut a, mut b): ([&[T::Of<S>]; LINES], [&[T::Of<S>]; LINES]) = ([&[]; LINES], [&[]; LINES]);
+    let mut a: [&[T::Of<S>]; LINES] = [&[]; LINES];
+    let mut b: [&[T::Of<S>]; LINES] = [&[]; LINES];
     for line in 0..LINES {
         (a[line], b[line]) =
             (T::vectors::<S>(&left[line][..depth]).0, T::vectors::<S>(&right[line][..depth]).0);

@@ -86,10 +86,10 @@ impl Op for Columns {
             return Ok(smallvec![complex::of_parts(&part(0)?, &part(1)?)?]);
         }
         if x.dtype == DType::Bool {
-            let y = self.run::<u8>(&*copy::in_order(&*copy::as_type(&x, DType::UInt8)?)?)?;
+            let y = self.run::<u8>(&*copy::in_order(&*copy::as_type(x, DType::UInt8)?)?)?;
             return Ok(smallvec![copy::as_type(&y, DType::Bool)?.into_owned()]);
         }
-        let x = copy::in_order(&x)?;
+        let x = copy::in_order(x)?;
         let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
             let operation = if self.folds { "col2im_out_cpu" } else { "im2col_out_cpu" };
             return Err(Error::NotImplementedFor { operation, dtype: x.dtype }.into())

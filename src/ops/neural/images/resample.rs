@@ -135,7 +135,7 @@ impl Op for Resample {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
         let layout = x.layout.clone();
-        let x = copy::in_order(&x)?;
+        let x = copy::in_order(x)?;
         if self.takes_complex && x.dtype.is_complex() {
             let parts = |x: &Array| {
                 dispatch!(float x.dtype, T => self.run::<T>(x, 1), else {

@@ -176,7 +176,7 @@ impl Op for NllLoss {
         let (single, target) = (single_shape(x.layout.shape()), class_numbers(&inputs[1])?);
         let loss = dispatch!(float x.dtype, T => {
             let mut losses = Array::uninit_shape(&single, x.dtype)?;
-            let (x, weight) = (copy::in_order(&x)?, by_class(self.weight.as_ref(), x.dtype)?);
+            let (x, weight) = (copy::in_order(x)?, by_class(self.weight.as_ref(), x.dtype)?);
             let classes = classes::<T>(x.layout.shape(), &target, weight.as_ref(), self.ignored);
             kernels::losses(classes, elements(&x), losses.fresh());
             match self.reduction {

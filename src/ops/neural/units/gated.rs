@@ -211,6 +211,6 @@ pub const ENTRIES: &[Entry] = &[
     }),
 ];
 
-fn drawn_call<'a>(a: &'a dyn Arguments) -> Result<(&'a Tensor, f64, f64)> {
+fn drawn_call(a: &dyn Arguments) -> Result<(&Tensor, f64, f64)> {
     Ok((a.tensor(0)?, a.number(1)?.to_f64(), a.number(2)?.to_f64()))
 }
