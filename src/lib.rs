@@ -4,7 +4,7 @@
 //! numbers), `error` (failures as data), `shape` (sizes and strides), `sharing` (reference counts and locks),
 //! `storage` (memory with a version counter), `tensor` (the handle: array, history, view), `graph` (nodes, edges,
 //! saved tensors, hooks, modes), `kernels` (loops over numbers), `dispatch` (what a call passes on its way to a
-//! kernel: vmap, forward mode, modes, recording), `ops` (the operators), `program` (recorded programs that run
+//! kernel: vmap, forward mode, modes, recording), `schema` (how an operator is called), `ops` (the operators), `program` (recorded programs that run
 //! again) and `engine` (backward). `ARCHITECTURE.md` says which of them may use which.
 #![deny(unsafe_code)]
 
@@ -18,6 +18,7 @@ pub mod kernels;
 pub mod ops;
 pub mod origin;
 pub mod program;
+pub mod schema;
 pub mod shape;
 pub mod sharing;
 pub mod storage;

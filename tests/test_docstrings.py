@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import gc
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +37,8 @@ def test_the_package_is_full_of_examples():
 @pytest.mark.parametrize("name", [name for name, examples in EXAMPLES.items() if examples])
 def test_the_examples_of_a_module_answer_as_shown(name):
     known = vars(import_module(name))
+    if "compiler" in name:
+        gc.collect()  # Nothing is recorded while a tensor of an earlier example's own kind lies in a cycle.
     for line, text in EXAMPLES[name].items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

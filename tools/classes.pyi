@@ -69,6 +69,9 @@ _Generator = typing.Any
 _Storage = typing.Any
 
 uint8: dtype
+uint16: dtype
+uint32: dtype
+uint64: dtype
 int8: dtype
 int16: dtype
 short: dtype
@@ -78,11 +81,18 @@ int64: dtype
 long: dtype
 float32: dtype
 float: dtype
+float8_e8m0fnu: dtype
+float8_e5m2fnuz: dtype
+float8_e4m3fnuz: dtype
+float8_e5m2: dtype
+float8_e4m3fn: dtype
 float16: dtype
 half: dtype
 bfloat16: dtype
 float64: dtype
 double: dtype
+complex32: dtype
+chalf: dtype
 complex64: dtype
 cfloat: dtype
 complex128: dtype
@@ -267,6 +277,8 @@ def _begin_recording(
     checks: Sequence[tuple[typing.Any, ...]],
 ) -> typing.Any: ...
 def _is_recording() -> _bool: ...
+def from_capsule(capsule: typing.Any) -> Tensor: ...
+def to_capsule(tensor: Tensor, versioned: _bool, copied: _bool) -> typing.Any: ...
 def _advance(
     parameter: Tensor, means: Sequence[Tensor], rate: _float, betas: Sequence[_float], eps: _float
 ) -> None: ...
@@ -410,6 +422,7 @@ def set_printoptions(
 
 _Row = tuple[_str, _str, _bool, _bool, _str | None]
 
+def _operators() -> list[tuple[_str, _str]]: ...
 def _signatures() -> list[tuple[_str, _str, list[tuple[list[_Row], _str]]]]: ...
 
 class RemovableHandle:
@@ -689,6 +702,9 @@ class Tensor(TensorBase):
     def to_sparse_bsr(self, blocksize: Sequence[_int], dense_dim: _int | None = None) -> Tensor: ...
     def to_sparse_bsc(self, blocksize: Sequence[_int], dense_dim: _int | None = None) -> Tensor: ...
     def sparse_mask(self, mask: Tensor) -> Tensor: ...
+    def resize_as_sparse_(self, the_template: Tensor) -> Tensor: ...
+    def smm(self, mat: Tensor) -> Tensor: ...
+    def sspaddmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor: ...
     def sparse_resize_(self, size: Sequence[_int], sparse_dim: _int, dense_dim: _int) -> Tensor: ...
     def sparse_resize_and_clear_(self, size: Sequence[_int], sparse_dim: _int, dense_dim: _int) -> Tensor: ...
     def coalesce(self) -> Tensor: ...

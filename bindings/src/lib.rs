@@ -62,6 +62,8 @@ mod _rushlight {
     #[pymodule_export]
     use super::error::error_kinds;
     #[pymodule_export]
+    use super::functions::operators;
+    #[pymodule_export]
     use super::interpreter::callbacks::queue;
     #[pymodule_export]
     use super::interpreter::warnings::{is_warn_always_enabled, set_warn_always};

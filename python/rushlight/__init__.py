@@ -306,8 +306,8 @@ else:
             "._functions.assertions": "_assert _check _check_index _check_is_size _check_not_implemented "
             "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with _is_all_true "
             "_is_any_true sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
-            "._compat._C._scripting": "Block Graph ListType Node PyTorchFileReader PyTorchFileWriter ScriptFunction "
-            "ScriptObject TensorType Value",
+            "._compat._C._scripting": "Block Graph ListType Node PyTorchFileReader PyTorchFileWriter "
+            "ScriptFunction ScriptObject TensorType Value",
             "._functions.chains": "chain_matmul",
             "._calls.compiled": "compile",
             "._functions.eigenpairs": "lobpcg",

@@ -226,10 +226,10 @@ def _bind(
         apart = {
             argument.name: given[argument.name]
             for argument in arguments
-            if argument.takes_tensors
-            and argument.name != "self"  # It is an operand, if perhaps in another type.
-            and isinstance(given.get(argument.name), Tensor)
+            if argument.takes_tensors and isinstance(given.get(argument.name), Tensor)
         }
+        if all(operand is not apart.get("self") for operand in left):
+            apart.pop("self", None)  # It is an operand in another form.
         left = [operand for operand in left if all(operand is not other for other in apart.values())]
     else:
         apart = {}

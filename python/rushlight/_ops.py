@@ -1,7 +1,7 @@
 """Operators as torch's dispatcher names them: `torch.ops.aten.mm.default` and its like.
 
 A handle says which operator is meant: policies and logs compare it. Calling one calls the function that
-computes it. What each takes and returns stands in `_operators.txt`, read when the first is asked for.
+computes it. What each takes and returns is said where it is computed, and read when the first is asked for.
 """
 
 from __future__ import annotations
@@ -275,23 +275,28 @@ def _replace(own: Any, given: Any, replaced: dict[int, Tensor]) -> bool:
     return own is given or (type(own) is type(given) and bool(own == given))
 
 
-@cache
-def table() -> tuple[dict[str, list[OpOverload]], dict[str, OpOverloadPacket]]:
-    """Read the table: the operators by node, and packets by name."""
-    nodes: dict[str, list[str]] = {}
-    schemas: dict[str, list[FunctionSchema]] = {}
+def _others() -> Iterator[tuple[str, str]]:
+    """Yield the operators that are in no table of the compiled module, and the nodes that they leave."""
     with open(os.path.join(os.path.dirname(__file__), "_operators.txt"), encoding="utf-8") as lines:
         for line in lines:
-            if line[0] == "#":
+            if line[0] != "#":
+                node, _, text = line.rstrip().partition(" ")
+                yield node, text
+
+
+@cache
+def table() -> tuple[dict[str, list[OpOverload]], dict[str, OpOverloadPacket]]:
+    """Return the operators by node, and packets by name."""
+    nodes: dict[str, list[str]] = {}
+    schemas: dict[str, list[FunctionSchema]] = {}
+    for node, text in [*_rushlight._operators(), *_others()]:
+        for key, schema in ((node, FunctionSchema(text)), (f"{node}_", _in_place(text))):
+            if schema is None or (node in "-=" and key != node):
                 continue
-            node, _, text = line.rstrip().partition(" ")
-            for key, schema in ((node, FunctionSchema(text)), (f"{node}_", _in_place(text))):
-                if schema is None or (node in "-=" and key != node):
-                    continue
-                known = schemas.setdefault(schema.name[6:], [])
-                if all(other.overload_name != schema.overload_name for other in known):
-                    known.append(schema)
-                nodes.setdefault(key, []).append(schema._text)
+            known = schemas.setdefault(schema.name[6:], [])
+            if all(other.overload_name != schema.overload_name for other in known):
+                known.append(schema)
+            nodes.setdefault(key, []).append(schema._text)
     packets = {name: OpOverloadPacket(name, found) for name, found in schemas.items()}
     texts = {
         overload._schema._text: overload
@@ -342,8 +347,8 @@ class _OpNamespace:
         return f"<module '{self.__name__}' from 'torch.ops'>"
 
 
-# Libraries of operators that are compiled for torch, where those stand that are computed here instead, and the
-# namespaces that are theirs.
+# Libraries of operators that are compiled for torch, where those stand that are computed here instead, and
+# the namespaces that are theirs.
 _LIBRARIES = {
     "torchaudio/lib/_torchaudio": "._compat.audio",
     "torchaudio/lib/libtorchaudio": "._compat.audio",

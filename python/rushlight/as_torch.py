@@ -1,7 +1,8 @@
 """One word for programs that import torch: after `rushlight.as_torch()`, `import torch` means rushlight.
 
 The word may stand in front of a program as well: `python -m rushlight program.py`, `pytest -p
-rushlight.as_torch`, or RUSHLIGHT_AS_TORCH=1 in the environment. How it is done stands in `_compat.torch_alias`.
+rushlight.as_torch`, or RUSHLIGHT_AS_TORCH=1 in the environment. How it is done
+stands in `_compat.torch_alias`.
 """
 
 from __future__ import annotations

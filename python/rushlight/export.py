@@ -1,14 +1,17 @@
 """Modules as graphs that stand alone: `export` records one with the symbolic tracer of `fx`.
 
-What depends on values stays what it was for the tracer; sizes that were read become numbers.
+A module whose way depends on values, which the tracer does not have, is run with the example instead, and the
+operators that it calls are recorded: it then goes the way of the example, in its sizes.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._rushlight import Tensor
 from .fx import GraphModule, Tracer
 from .nn.modules.module import Module
+from .utils import _pytree as pytree
 
 if TYPE_CHECKING:
     from .fx import Graph
@@ -86,8 +89,41 @@ def export(
     """
     if not isinstance(mod, Module):
         raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
-    graph = _Whole().trace(mod)
-    return ExportedProgram(GraphModule(mod, graph), (args, kwargs or {}))
+    try:
+        module = GraphModule(mod, _Whole().trace(mod))
+    except Exception:
+        # Values are asked for, in whatever way: the example has some.
+        module = _recorded(mod, args, kwargs or {})
+    return ExportedProgram(module, (args, kwargs or {}))
+
+
+def _recorded(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> GraphModule:
+    """Return the operators that a module calls for an example, as a module with the same parameters."""
+    from .fx.experimental.proxy_tensor import make_fx, place_of
+
+    given, structure = pytree.tree_flatten((args, kwargs))
+    tensors = [one for one in given if isinstance(one, Tensor)]
+
+    def call(*inputs: Tensor) -> Any:
+        left = iter(inputs)
+        values = [next(left) if isinstance(one, Tensor) else one for one in given]
+        some, named = pytree.tree_unflatten(values, structure)
+        return mod(*some, **named)
+
+    module = make_fx(call)(*tensors)
+    names = {place_of(tensor): name for name, tensor in [*mod.named_parameters(), *mod.named_buffers()]}
+    for node in module.graph.nodes:
+        if node.op == "get_attr":
+            tensor = getattr(module, str(node.target))
+            name = names.get(place_of(tensor))
+            if name is None:
+                mod.register_buffer(str(node.target), tensor, persistent=False)
+            else:
+                node.target = name
+    found = GraphModule(mod, module.graph)
+    for name in [one for one, _ in mod.named_buffers() if one.startswith("_tensor_constant")]:
+        delattr(mod, name)
+    return found
 
 
 def save(ep: ExportedProgram, f: Any, **options: Any) -> None:

@@ -47,6 +47,26 @@ pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
     ops::add_(a, b)
 }
 
+/// The gradient, or a copy that `add_in_place` adds to such a tensor without further memory.
+pub fn addable(gradient: Tensor, to: &Tensor) -> Result<Tensor> {
+    let layout = to.layout();
+    if mode::special() || layout.shape() != gradient.layout().shape() || !layout.is_dense() {
+        return Ok(gradient);
+    }
+    let is_ready = {
+        let (own, to) = (gradient.read(), to.read());
+        let (own, to) = (own.array(), to.array());
+        let is_plain = own.dtype == to.dtype && !own.overlaps(to);
+        let lies = own.layout.strides() == layout.strides() || own.repeated_element().is_some();
+        is_plain && lies || own.dtype.is_pending() || !own.dtype.can_cast(to.dtype)
+    };
+    if is_ready {
+        return Ok(gradient);
+    }
+    let _off = mode::GradModeGuard::off();
+    cast::clone_as(&cast::to_dtype(&gradient, to.dtype())?, &layout)
+}
+
 /// One in every element of a gradient of this form.
 pub fn ones(form: FormRef<'_>) -> Result<Tensor> {
     let sizes: Vec<i64> = form.layout.shape().iter().map(|&size| size as i64).collect();
@@ -75,15 +95,12 @@ fn add_elements(a: &Array, b: &Array) -> bool {
         return false;
     }
     dispatch!(field a.dtype, T => {
-        let Some(target) = a.writable_slice::<T>() else { return false };
         if let Some(elements) = b.slice::<T>() {
-            zip::zip_slice_in_place(target, elements, Ring::add);
-            return true;
+            return a.overwrite_slice([b], |target| zip::zip_slice_in_place(target, elements, Ring::add));
         }
         let Some(element) = b.repeated_element() else { return false };
         let element: T = element.to();
-        map::map_slice_in_place(target, move |a| Ring::add(a, element));
-        true
+        a.overwrite_slice([], |target| map::map_slice_in_place(target, move |a| Ring::add(a, element)))
     }, else { false })
 }
 

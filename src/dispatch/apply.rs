@@ -18,9 +18,10 @@ use crate::dispatch::in_place;
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::record::trace;
-use crate::dispatch::{half, long_work};
+use crate::dispatch::{long_work, stored, view};
 use crate::ops::creation::copy;
 pub use keep::{Keep, Keepsake};
+pub use stored::Unsigned;
 
 use crate::dtype::DType;
 use crate::error::Result;
@@ -31,19 +32,11 @@ use crate::tensor::{Array, Creation, Tensor};
 /// The outputs of an operation; nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
 
-/// How an operation takes integers that no type with kernels holds: Note [Stored types].
-#[derive(Clone, Copy, PartialEq)]
-pub enum Unsigned {
-    /// Not at all.
-    Refused,
-    /// As the signed ones with the same bits: the result is the same of all that differ by 2⁶⁴.
-    Wrapped,
-    /// As signed ones in the same order: only that counts.
-    Ordered,
-}
+/// The numbers of these.
+pub type Arrays = SmallVec<[Array; 1]>;
 
-/// A structured operation. Its parameters are the fields of the type, its inputs come as tensors; everything that is
-/// true of it stands in its `impl`.
+/// A structured operation. Its parameters are the fields of the type; everything that is true of it stands in its
+/// `impl`. Its inputs are arrays where numbers are computed, and tensors where derivatives are.
 pub trait Op: Clone + Send + Sync + 'static {
     /// What the node keeps for `vjp` and `jvp`, made by `save`.
     type Saved: Keepsake;
@@ -65,7 +58,7 @@ pub trait Op: Clone + Send + Sync + 'static {
     }
 
     /// The number of outputs for these inputs.
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         1
     }
 
@@ -76,10 +69,10 @@ pub trait Op: Clone + Send + Sync + 'static {
     }
 
     /// The type that outputs are rounded to if an input is of a stored type.
-    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
         let types = |least: usize, kind: fn(DType) -> bool| {
-            let counted = inputs.iter().filter(move |input| input.ndim() >= least);
-            counted.map(|input| input.dtype()).filter(|dtype| kind(*dtype)).reduce(DType::promote)
+            let counted = inputs.iter().filter(move |input| input.layout.ndim() >= least);
+            counted.map(|input| input.dtype).filter(|dtype| kind(*dtype)).reduce(DType::promote)
         };
         let fractions = |least| types(least, DType::is_differentiable);
         let integers = |least| types(least, DType::is_wide_unsigned);
@@ -87,8 +80,11 @@ pub trait Op: Clone + Send + Sync + 'static {
         found.or_else(|| integers(1)).or_else(|| integers(0))
     }
 
-    /// Computes the outputs, from arrays: tensor operations in it would be recorded.
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
+    /// Computes the outputs: arrays of arrays, so that nothing in it can be recorded or mapped. A view answers the
+    /// memory of its input in another layout, and is given it as it is (`Tensor::memory`); all others are given
+    /// numbers with nothing left to be done (`Tensor::array`). What another operation computes of arrays is
+    /// `numbers`, `unary::numbers`, `binary::numbers`.
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays>;
 
     /// Saves what the derivatives by the inputs that require grad need.
     fn save(&self, keep: &Keep<'_>) -> Self::Saved;
@@ -120,8 +116,8 @@ pub trait Op: Clone + Send + Sync + 'static {
     }
 
     /// Estimated nanoseconds of `forward`.
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        inputs.iter().map(|input| input.numel() as u64).sum()
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        inputs.iter().map(|input| input.layout.numel() as u64).sum()
     }
 
     /// The inputs as torch counts them, if it counts others; see `Rule::inputs`.
@@ -131,6 +127,11 @@ pub trait Op: Clone + Send + Sync + 'static {
 
     /// The batching rule for `vmap`: all samples at once, by operations on the values.
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
+
+    /// The part of torch that it comes from, in the message of tensors whose mapping is over.
+    fn plumbing(&self) -> &'static str {
+        batch::plumbing::GENERATED
+    }
 
     /// Further parameters that dispatch modes are shown, under torch's names.
     fn dispatch_attributes(&self) -> Attributes {
@@ -256,15 +257,45 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
     if mode::special() {
         return apply_traced(&op, inputs);
     }
-    if !O::VIEW && long_work::is_long(op.effort(inputs)) {
+    let mut arrays = memory(inputs);
+    if !O::VIEW && long_work::is_long(op.effort(&arrays)) {
         return long_work::at_length(false, || apply(op, inputs));
     }
-    let outputs = half::forward(&op, inputs)?;
+    let outputs = compute(&op, inputs, &mut arrays)?;
     trace(inputs, &outputs, |needed| {
         let saved = op.save(&Keep::new(inputs, &outputs, needed));
         OpRule { op, saved }
     })?;
     Ok(outputs)
+}
+
+/// The memory of tensors, as they show it.
+pub(crate) fn memory(tensors: &[&Tensor]) -> SmallVec<[Array; 3]> {
+    tensors.iter().map(|tensor| tensor.memory()).collect()
+}
+
+/// What an operation makes of tensors whose memory this is, without a history.
+#[inline]
+pub(crate) fn compute<O: Op>(op: &O, inputs: &[&Tensor], arrays: &mut [Array]) -> Result<Outputs> {
+    if let Some(creation) = op.creation() {
+        let views = op.forward(arrays)?.into_iter();
+        return Ok(views.map(|memory| view::show_memory(inputs[0], memory, creation)).collect());
+    }
+    for array in arrays.iter_mut().filter(|array| array.dtype.is_pending()) {
+        *array = array.resolved();
+    }
+    Ok(numbers(op, arrays)?.into_iter().map(Tensor::from_array).collect())
+}
+
+/// What an operation computes of arrays of any type, half types included.
+#[inline]
+pub(crate) fn numbers<O: Op>(op: &O, inputs: &[Array]) -> Result<Arrays> {
+    stored::forward(op, inputs)
+}
+
+/// `numbers` of an operation with one output.
+pub(crate) fn number_one<O: Op>(op: &O, inputs: &[Array]) -> Result<Array> {
+    numbers(op, inputs)?.pop().map_or_else(|| unreachable!("the operation has one output"), Ok)
 }
 
 /// `apply` on a special thread: Note [The layers of a call].
@@ -276,7 +307,7 @@ fn apply_traced(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> {
     let given: SmallVec<[Option<&Tensor>; 3]> = inputs.iter().copied().map(Some).collect();
     let forward = &mut || match intercept::is_active() {
         true => intercept::structured(op, inputs),
-        false => op.forward(inputs),
+        false => op.compute(inputs),
     };
     tangents::run(&given, forward, &mut |needed, outputs| op.rule(&Keep::new(inputs, outputs, needed)))
 }
@@ -301,7 +332,7 @@ pub trait Overwrite: Op {
 
     /// Writes the new elements into memory that holds the first input. The target shows none of the
     /// memory of the other inputs.
-    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()>;
+    fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()>;
 
     /// torch's name of the in-place form in messages.
     fn in_place_name(&self) -> &'static str {
@@ -309,12 +340,12 @@ pub trait Overwrite: Op {
     }
 
     /// The first input with the new elements, in memory of its own: the forward of such operations.
-    fn overwritten(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn overwritten(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let layout = if self.keeps_order() { x.layout.packed() } else { x.layout.fresh() };
-        let copy = copy::laid_out(&x, &SharedLayout::new(layout))?;
+        let copy = copy::laid_out(x, &SharedLayout::new(layout))?;
         self.overwrite(&copy, inputs)?;
-        Ok(smallvec![Tensor::from_array(copy)])
+        Ok(smallvec![copy])
     }
 }
 
@@ -329,7 +360,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
             apply_one(op, &inputs)
         });
     }
-    if long_work::is_long(op.effort(inputs)) {
+    if long_work::is_long(op.effort(&memory(inputs))) {
         return long_work::at_length(true, || apply_in_place(op, inputs));
     }
     // Windows may overlap: what is written to none of them is not to undo what is written to another.
@@ -345,9 +376,10 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     if op.reads_apart() {
         inputs[1..].iter().try_for_each(|input| target.check_apart(&input.array()))?;
     }
-    let apart = apart(&target, inputs)?;
-    let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
+    let arrays = apart(&target, inputs)?;
     let rule = |needed| {
+        let apart: SmallVec<[Tensor; 3]> = kept_apart(inputs, &arrays);
+        let apart: SmallVec<[&Tensor; 3]> = apart.iter().collect();
         let saved = op.save(&Keep::new(&apart, &[], needed));
         OpRule { op: op.clone(), saved }
     };
@@ -356,19 +388,30 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     }
     match intercept::is_active() {
         true => intercept::overwritten(&op, inputs)?,
-        false => half::overwrite(&op, &target, &apart)?,
+        false => stored::overwrite(&op, &target, &arrays)?,
     }
     write.finish(rule)
 }
 
 /// The inputs of a write to `target`, the first of them, in memory that the write leaves alone.
-pub(crate) fn apart(target: &Array, inputs: &[&Tensor]) -> Result<SmallVec<[Tensor; 3]>> {
-    let inputs = inputs.iter().enumerate();
-    let apart = inputs.map(|(index, &input)| match index > 0 && target.overlaps(&input.array()) {
-        true => copy::dense(&input.array()).map(Tensor::from_array),
-        false => Ok(input.clone()),
+pub(crate) fn apart(target: &Array, inputs: &[&Tensor]) -> Result<SmallVec<[Array; 3]>> {
+    let arrays = inputs.iter().map(|input| input.array()).enumerate();
+    let apart = arrays.map(|(index, array)| match index > 0 && target.overlaps(&array) {
+        true => copy::dense(&array),
+        false => Ok(array),
     });
     apart.collect()
+}
+
+/// The inputs of a write as its rule may keep them: those that were copied as copies.
+fn kept_apart(inputs: &[&Tensor], apart: &[Array]) -> SmallVec<[Tensor; 3]> {
+    let pairs = inputs.iter().zip(apart);
+    let kept =
+        pairs.map(|(&input, array)| match input.is_pending() || input.memory().storage.is(&array.storage) {
+            true => input.clone(),
+            false => Tensor::from_array(array.clone()),
+        });
+    kept.collect()
 }
 
 /// The gradients of an operation with one input.

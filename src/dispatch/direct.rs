@@ -3,6 +3,8 @@
 //!
 //! The kernels are those that compute the operation everywhere else, so that the bits are the same.
 
+use std::mem::MaybeUninit;
+
 use smallvec::SmallVec;
 
 use crate::dtype::{DType, Element, Scalar};
@@ -62,6 +64,23 @@ pub struct Target<'a> {
     pub count: usize,
 }
 
+impl Target<'_> {
+    /// Has the elements written, all of them, by what reads these arrays.
+    pub(crate) fn write<T: Element>(self, reads: &[&Array], write: impl FnOnce(&mut [MaybeUninit<T>])) {
+        self.array.overwrite_part(self.first..self.first + self.count, reads.iter().copied(), write);
+    }
+
+    /// `write` by what reads the arrays among these.
+    pub(crate) fn write_of<T: Element>(
+        self,
+        sources: &[Source<'_>],
+        write: impl FnOnce(&mut [MaybeUninit<T>]),
+    ) {
+        let reads = sources.iter().filter_map(Source::array);
+        self.array.overwrite_part(self.first..self.first + self.count, reads, write);
+    }
+}
+
 /// An operation that can be computed so.
 pub trait Direct: Send + Sync {
     /// Whether each element of the result is a function of those beside it, so that a part of them can be computed.
@@ -108,6 +127,12 @@ pub(crate) fn beside(operand: &Layout, result: &Layout) -> Option<Beside> {
         (_, true) if all / count >= SHORTEST_ROW => Some(Beside::Column(all / count)),
         _ => None,
     }
+}
+
+/// Whether there is one operand, which is of the type and the shape of the result and lies in order.
+pub(crate) fn is_one_like(operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
+    let is_alike = |layout: &Layout| layout.is_contiguous() && layout.shape() == result.shape();
+    matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && is_alike(layout))
 }
 
 /// How the operands of an elementwise operation go with its result, if loops can take them so.

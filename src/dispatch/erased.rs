@@ -6,24 +6,25 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::dispatch::apply;
-use crate::dispatch::apply::{Keep, Op, OpRule, Outputs};
+use crate::dispatch::apply::{Arrays, Keep, Op, OpRule, Outputs};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::Direct;
-use crate::dispatch::half;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::Attributes;
 use crate::graph::node::{RuleBox, boxed};
-use crate::tensor::{Creation, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// An operation of any type: the methods of `Op`.
 pub(crate) trait AnyOp: Send + Sync {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
+    /// See `Op::plumbing`.
+    fn plumbing(&self) -> &'static str;
     /// The parameters that dispatch modes are shown.
     fn dispatch_attributes(&self, inputs: &[&Tensor]) -> Attributes;
     /// The number of outputs for these inputs.
-    fn outputs(&self, inputs: &[&Tensor]) -> usize;
+    fn outputs(&self, inputs: &[Array]) -> usize;
     /// How its outputs were made, if they are views of the first input.
     fn creation(&self) -> Option<Creation>;
     /// Tensors among its parameters.
@@ -35,11 +36,11 @@ pub(crate) trait AnyOp: Send + Sync {
     /// The `dtype` argument of the call.
     fn result(&self) -> Option<DType>;
     /// The type that outputs are rounded to.
-    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType>;
-    /// `Op::forward` for inputs of any element type, half types included.
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
-    /// `Op::forward` itself, for the types that kernels compute in.
-    fn numbers(&self, inputs: &[&Tensor]) -> Result<Outputs>;
+    fn rounding(&self, inputs: &[Array]) -> Option<DType>;
+    /// What it makes of these tensors, without a history.
+    fn compute(&self, inputs: &[&Tensor]) -> Result<Outputs>;
+    /// `Op::forward`, for the types that kernels compute in.
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays>;
     /// The batching rule.
     fn batch(&self, call: &Call<'_>) -> Result<Answer>;
     /// Runs and records it.
@@ -51,6 +52,10 @@ pub(crate) trait AnyOp: Send + Sync {
 }
 
 impl<O: Op> AnyOp for O {
+    fn plumbing(&self) -> &'static str {
+        Op::plumbing(self)
+    }
+
     fn name(&self) -> &'static str {
         Op::name(self)
     }
@@ -62,7 +67,7 @@ impl<O: Op> AnyOp for O {
         told
     }
 
-    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, inputs: &[Array]) -> usize {
         Op::outputs(self, inputs)
     }
 
@@ -86,15 +91,15 @@ impl<O: Op> AnyOp for O {
         Op::result(self)
     }
 
-    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
         Op::rounding(self, inputs)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        half::forward(self, inputs)
+    fn compute(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        apply::compute(self, inputs, &mut apply::memory(inputs))
     }
 
-    fn numbers(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         Op::forward(self, inputs)
     }
 

@@ -21,11 +21,20 @@ pub(crate) fn fused<const N: usize>(
     }
     let operands: SmallVec<[&Tensor; 3]> = std::iter::once(x).chain(others).collect();
     let found = recording::as_one("fused", &operands, 1, move |given| {
-        let others: SmallVec<[&Tensor; 3]> = given[1..].into();
-        let Ok(others) = <[&Tensor; N]>::try_from(&*others) else { unreachable!("they were given so") };
-        Ok(smallvec![numbers(f, given[0], others)?])
+        let arrays: SmallVec<[Array; 3]> = given.iter().map(|given| given.array()).collect();
+        let others = std::array::from_fn(|index| &arrays[index + 1]);
+        Ok(smallvec![Tensor::from_array(numbers(f, &arrays[0], others)?)])
     });
     Ok(found?.pop())
+}
+
+/// `fused` of arrays, at which nobody looks.
+pub(crate) fn fused_numbers<const N: usize>(
+    f: impl Function<N>,
+    x: &Array,
+    others: [&Array; N],
+) -> Result<Option<Array>> {
+    if are_alike(x, &others) { numbers(f, x, others).map(Some) } else { Ok(None) }
 }
 
 /// Whether these are tensors that a pass goes over, and may.
@@ -34,26 +43,25 @@ pub(crate) fn is_alike(x: &Tensor, others: &[&Tensor]) -> bool {
     if !recording::is_undivided(&operands) {
         return false;
     }
-    let x = x.array();
+    let arrays: SmallVec<[Array; 2]> = others.iter().map(|other| other.array()).collect();
+    are_alike(&x.array(), &arrays.iter().collect::<SmallVec<[&Array; 2]>>())
+}
+
+/// Whether these are arrays that a pass goes over.
+fn are_alike(x: &Array, others: &[&Array]) -> bool {
     let is_alike = |other: &Array| other.dtype == x.dtype && other.layout.shape() == x.layout.shape();
     // Gradients of sums are one element again and again.
     let is_plain = |array: &Array| array.layout.is_row_major() || array.repeated_element().is_some();
     let is_float = matches!(x.dtype, DType::Float32 | DType::Float64);
-    let others = || others.iter().map(|other| other.array());
-    is_float && is_plain(&x) && others().all(|other| is_alike(&other) && is_plain(&other))
+    is_float && is_plain(x) && others.iter().all(|other| is_alike(other) && is_plain(other))
 }
 
 /// `f` of the elements of tensors that are alike.
-pub(crate) fn numbers<const N: usize>(
-    f: impl Function<N>,
-    x: &Tensor,
-    others: [&Tensor; N],
-) -> Result<Tensor> {
-    let (x, others) = (x.array(), others.map(Tensor::array));
+pub(crate) fn numbers<const N: usize>(f: impl Function<N>, x: &Array, others: [&Array; N]) -> Result<Array> {
     let mut y = Array::uninit_shape(x.layout.shape(), x.dtype)?;
-    let x = copy::in_order(&x)?;
+    let x = copy::in_order(x)?;
     let mut ordered = Vec::with_capacity(N);
-    for other in &others {
+    for other in others {
         ordered.push(copy::in_order(other)?);
     }
     dispatch!(float x.dtype, T => {
@@ -66,5 +74,5 @@ pub(crate) fn numbers<const N: usize>(
         }
         vector::map(elements::<T>(&x), slices, y.fresh(), f);
     }, else { unreachable!("the type was asked for") });
-    Ok(Tensor::from_array(y))
+    Ok(y)
 }

@@ -90,7 +90,7 @@ pub fn given_up(payload: Box<dyn Any + Send>) -> std::result::Result<Box<Error>,
 }
 
 /// Runs `body`. Work that is given up for want of memory becomes a failure.
-fn caught(body: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+pub fn caught<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     // What is unwound was working on memory that nobody else has, or that is half written.
     catch_unwind(AssertUnwindSafe(body))
         .unwrap_or_else(|payload| given_up(payload).map_or_else(|payload| resume_unwind(payload), Err))
@@ -169,12 +169,12 @@ fn gives_lock_back() -> bool {
 
 /// Runs what reads tensors, and takes so many nanoseconds by estimate, as operations are run.
 pub fn patiently<T: Send>(work: u64, operation: impl Send + FnOnce() -> Result<T>) -> Result<T> {
-    if is_long(work) { at_length(false, operation) } else { operation() }
+    if is_long(work) { at_length(false, operation) } else { caught(operation) }
 }
 
 /// Runs what writes to tensors, and takes so many nanoseconds by estimate: to the end, whatever the host says.
 pub fn to_the_end<T: Send>(work: u64, operation: impl Send + FnOnce() -> Result<T>) -> Result<T> {
-    if is_long(work) { at_length(true, operation) } else { operation() }
+    if is_long(work) { at_length(true, operation) } else { caught(operation) }
 }
 
 /// Runs an operation without the host's lock. It is given up if the host says so, unless it writes in

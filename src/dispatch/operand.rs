@@ -200,6 +200,18 @@ pub(crate) enum Numbers {
     Scalar(Scalar),
 }
 
+impl From<&Array> for Numbers {
+    fn from(array: &Array) -> Numbers {
+        Numbers::Array(array.clone())
+    }
+}
+
+impl<S: Into<Scalar>> From<S> for Numbers {
+    fn from(number: S) -> Numbers {
+        Numbers::Scalar(number.into())
+    }
+}
+
 impl Operand<'_> {
     pub(crate) fn numbers(self) -> Numbers {
         match self {

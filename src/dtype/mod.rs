@@ -87,7 +87,7 @@ pub enum DType {
 // Half types, the floating-point types of eight bits, complex numbers of two halves and the wider unsigned integers are
 // there to be stored and moved: no kernel calculates with them. The entry points of operations give the forward
 // numbers of a wider type instead, `DType::wide`, and round what it answers; those of elementwise
-// operations are in `unary` and `binary`, that of all others is `dispatch/half.rs`. Rules are written in
+// operations are in `unary` and `binary`, that of all others is `dispatch/stored.rs`. Rules are written in
 // operations, and so calculate with stored types as these do. No type of the house holds all integers of `UInt64`:
 // operations are refused that would have to, but those that are the same of all integers that differ by 2⁶⁴.
 

@@ -18,38 +18,74 @@ pub(super) struct Deposit {
     tensor: Tensor,
     gradient: Tensor,
     retained: bool,
+    ready: Option<Ready>,
+}
+
+/// What a gradient comes to, if `.grad` is then still what it is now.
+enum Ready {
+    /// It is as the first `.grad` has to be.
+    First,
+    /// A tensor takes the place of the one that is there.
+    Instead { before: Tensor, sum: Tensor },
+}
+
+/// Puts all of the gradients, or none if there is no memory for what they come to: all that needs some is done before
+/// the first is put.
+pub(super) fn put(deposits: impl ExactSizeIterator<Item = Deposit>, recording: bool) -> Result<()> {
+    let alone = deposits.len() == 1;
+    let ready = |deposit: Deposit| if alone { Ok(deposit) } else { deposit.made_ready(recording) };
+    let ready = deposits.map(ready).collect::<Result<Deposits>>()?;
+    ready.into_iter().try_for_each(|deposit| deposit.put(recording))
 }
 
 impl Deposit {
     /// For a leaf.
     pub(super) fn leaf(tensor: Tensor, gradient: Tensor) -> Self {
-        Deposit { tensor, gradient, retained: false }
+        Deposit { tensor, gradient, retained: false, ready: None }
     }
 
     /// For a tensor that retains its gradient.
     pub(super) fn retained(tensor: Tensor, gradient: Tensor) -> Self {
-        Deposit { tensor, gradient, retained: true }
+        Deposit { tensor, gradient, retained: true, ready: None }
+    }
+
+    /// With what `put` would need memory for.
+    fn made_ready(self, recording: bool) -> Result<Self> {
+        let Deposit { tensor, mut gradient, retained, .. } = self;
+        let ready = match tensor.grad() {
+            None => {
+                gradient = first(gradient, &tensor.layout(), retained, recording)?;
+                Some(Ready::First)
+            }
+            Some(before) if is_replaced(&before, retained, recording) => {
+                let sum = accumulate::add(&before, &gradient)?;
+                Some(Ready::Instead { before, sum })
+            }
+            Some(before) => {
+                gradient = accumulate::addable(gradient, &before)?;
+                None
+            }
+        };
+        Ok(Deposit { tensor, gradient, retained, ready })
     }
 
     /// Adds the gradient to `.grad`. A first gradient is taken over if nobody else holds it; a later
     /// one is added in place, unless the run is recorded.
     pub(super) fn put(self, recording: bool) -> Result<()> {
-        let Deposit { tensor, gradient, retained } = self;
+        let Deposit { tensor, gradient, retained, ready } = self;
         let layout = tensor.layout();
         let mut astray = None;
         let put = tensor.update_grad(|before| {
             let Some(before) = before else {
-                let first = match (retained, recording) {
-                    (true, _) => accumulate::copy(&gradient)?,
-                    (false, true) => accumulate::copy_like(&gradient, &layout)?,
-                    (false, false) => accumulate::take_over(gradient, &layout)?,
-                };
-                return Ok(Some(first));
+                return Ok(Some(match ready {
+                    Some(Ready::First) => gradient,
+                    _ => first(gradient, &layout, retained, recording)?,
+                }));
             };
-            // What is added to a tensor without numbers may be of another class than it.
-            let sum = match recording || retained || before.has_no_data() {
-                true => Some(accumulate::add(before, &gradient)?),
-                false => accumulate::add_in_place(before, &gradient).map(|()| None)?,
+            let sum = match (is_replaced(before, retained, recording), ready) {
+                (true, Some(Ready::Instead { before: expected, sum })) if expected.is(before) => Some(sum),
+                (true, _) => Some(accumulate::add(before, &gradient)?),
+                (false, _) => accumulate::add_in_place(before, &gradient).map(|()| None)?,
             };
             let found = sum.as_ref().unwrap_or(before);
             if !retained && !found.has_no_data() && !lies_alike(&found.read().array().layout, &layout) {
@@ -63,6 +99,21 @@ impl Deposit {
         put?;
         astray.map_or(Ok(()), |found| tell_once(&found, &layout, recording))
     }
+}
+
+/// The gradient as the first `.grad` of a tensor with this layout.
+fn first(gradient: Tensor, layout: &Layout, retained: bool, recording: bool) -> Result<Tensor> {
+    match (retained, recording) {
+        (true, _) => accumulate::copy(&gradient),
+        (false, true) => accumulate::copy_like(&gradient, layout),
+        (false, false) => accumulate::take_over(gradient, layout),
+    }
+}
+
+/// Whether another tensor takes the place of a `.grad` to which a gradient is added: what is added to a tensor without
+/// numbers may be of another class than it.
+fn is_replaced(before: &Tensor, retained: bool, recording: bool) -> bool {
+    recording || retained || before.has_no_data()
 }
 
 /// Whether a gradient lies in memory as its leaf does, which is what optimisers are fastest with.

@@ -19,7 +19,7 @@ pub use current::{
 
 use self::experience::Threads;
 use crate::dispatch::accumulate;
-use crate::dispatch::long_work::{KeepLockGuard, LongWork};
+use crate::dispatch::long_work::{self, KeepLockGuard, LongWork};
 use crate::error::{Error, Result};
 pub use crate::graph::host::{Host, NoHost};
 use crate::graph::observe::detach_site::Reason;
@@ -129,7 +129,7 @@ pub fn run(
         let alone =
             || options.create_graph || mode::special() || anomaly::is_enabled() || !flags.multithreading;
         outcome = match &watch {
-            None => run::run(&mut plan, roots, &terms),
+            None => long_work::caught(|| run::run(&mut plan, roots, &terms)),
             Some(watch) if plan.is_worth_threads() && !alone() => plan.kind().run(|way| match way {
                 Threads::Several => watch.over(|| parallel::run(&plan, roots, terms, watch)),
                 Threads::One => watch.over(|| run::run(&mut plan, roots, &terms)),
@@ -161,7 +161,7 @@ pub fn call(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
     }
     let (needed, tracking) = (plan::bits(node.edges()), mode::is_grad_enabled());
     let at = At { node, needed, tracking, seen: true };
-    node.rule().vjp(&at, gradients)
+    long_work::caught(|| node.rule().vjp(&at, gradients))
 }
 
 /// Accumulates the gradients of `roots` into the leaves.

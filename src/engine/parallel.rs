@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use super::buffer::Buffer;
 use super::check;
-use super::leaf::{Deposit, Deposits};
+use super::leaf::{self, Deposit, Deposits};
 use super::plan::{Plan, Target, has_hooks};
 use super::run::{Step, Terms, finish_leaf, tensor_hooks};
 use crate::dispatch::long_work::LongWork;
@@ -131,9 +131,7 @@ pub(super) fn run(
     drop(state);
     let _uninterrupted = Asking::nothing();
     deposits.sort_by_key(|(rank, _)| *rank);
-    for (_, deposit) in deposits {
-        deposit.put(terms.options.create_graph)?;
-    }
+    leaf::put(deposits.into_iter().map(|(_, deposit)| deposit), terms.options.create_graph)?;
     Ok(captured)
 }
 

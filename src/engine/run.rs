@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::Options;
 use super::check;
 use super::current::NodeGuard;
-use super::leaf::{Deposit, Deposits};
+use super::leaf::{self, Deposit, Deposits};
 use super::plan::{Plan, Target, Task};
 use crate::dispatch::accumulate;
 use crate::engine::zero_edge;
@@ -78,9 +78,7 @@ pub(super) fn run(
         }
     }
     let _uninterrupted = interrupt::is_asking().then(Asking::nothing);
-    for deposit in sweep.deposits.drain(..) {
-        deposit.put(terms.options.create_graph)?;
-    }
+    leaf::put(std::mem::take(&mut sweep.deposits).into_iter(), terms.options.create_graph)?;
     Ok(sweep.captured)
 }
 

@@ -83,6 +83,8 @@ macro_rules! making {
     // Memory
     /// Memory that could not be had.
     OutOfMemory { bytes: u64 },
+    /// More brackets within brackets than are printed.
+    PrintedDimensions {},
     }} };
 }
 pub(super) use making;

@@ -20,6 +20,9 @@ use crate::kernels::pointwise::apply::{GRAIN, each_slice_1, each_slice_2, each_s
 /// a block has as many as there is room for.
 const BLOCK: usize = 1 << 12;
 
+/// Elements of a run that is shorter than it takes to ask how long it is.
+const SHORT: usize = 16;
+
 /// How often the elements of an operand have to be repeated for all of them to be gathered beforehand.
 const OFTEN: usize = 8;
 
@@ -175,7 +178,7 @@ impl Plan {
             let chunks = out.chunks_mut(chunk).enumerate();
             chunks.map(move |(inside, out)| blocks(index * outer + inside * chunk, out))
         });
-        each_item(chunks.collect(), 1, body);
+        each_item(chunks, 1, body);
     }
 
     /// The block of a view that has `len` elements from `start` on.
@@ -307,7 +310,17 @@ impl<T: Copy + Send + Sync + 'static> Reader<'_, '_, T> {
             len,
             #[inline(always)]
             || {
-                filled.chunks_mut(run).zip(&elements[first..]).for_each(|(run, &element)| run.fill(element));
+                if run >= SHORT {
+                    let runs = filled.chunks_mut(run).zip(&elements[first..]);
+                    return runs.for_each(|(run, &element)| run.fill(element));
+                }
+                // More than the run, in one go: what is too much is overwritten by those that follow.
+                for (index, &element) in (0..len).step_by(run).zip(&elements[first..]) {
+                    match filled[index..].first_chunk_mut::<SHORT>() {
+                        Some(room) => *room = [element; SHORT],
+                        None => filled[index..][..run.min(len - index)].fill(element),
+                    }
+                }
             },
         );
         self.filled = (len <= run && self.gathered.len() == len).then_some(first);

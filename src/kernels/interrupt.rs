@@ -43,6 +43,16 @@ pub(super) fn collected<T>(items: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     all
 }
 
+/// What an iterator has, however much that is, in a vector. Unwinds if there is no room for it.
+pub(super) fn gathered<T>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all = room(items.size_hint().0);
+    for item in items {
+        let next = all.len() + 1;
+        storage::push(&mut all, item).unwrap_or_else(|_| exhausted(next.saturating_mul(size_of::<T>())));
+    }
+    all
+}
+
 /// So many times the same. Unwinds if there is no room for them.
 pub(super) fn filled<T: Clone>(len: usize, value: T) -> Vec<T> {
     let mut all = room(len);

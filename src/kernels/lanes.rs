@@ -5,19 +5,14 @@
 
 use std::hint::black_box;
 
+use crate::kernels::merge::{Merge, Sum};
 use crate::kernels::pointwise::math::Arithmetic;
 
 /// Elements that are taken at once, enough to fill the vector registers.
 const LANES: usize = 32;
 
-/// Of what is left over, so many are taken at once.
-const FEW: usize = 8;
-
 /// Elements of a leaf: what is folded lane by lane. Leaves are folded along a tree.
 const LEAF: usize = 4096;
-
-/// More leaves than two to this power have no room in memory.
-const LEVELS: usize = 52;
 
 /// A piece of each row. It is looked up once: the loops along it have nothing left to check.
 #[inline(always)]
@@ -50,14 +45,23 @@ fn apart() {
     black_box(());
 }
 
-/// Rows cut into pieces, and what is left over of each.
+/// Rows cut into pieces.
 #[inline(always)]
-fn cut<T, const N: usize, const L: usize>(rows: [&[T]; N]) -> ([&[[T; L]]; N], [&[T]; N]) {
-    let (mut chunks, mut rest) = ([[].as_slice(); N], rows);
+fn cut<T, const N: usize, const L: usize>(rows: [&[T]; N]) -> [&[[T; L]]; N] {
+    let mut chunks = [[].as_slice(); N];
     for row in 0..N {
-        (chunks[row], rest[row]) = rows[row].as_chunks::<L>();
+        chunks[row] = rows[row].as_chunks::<L>().0;
     }
-    (chunks, rest)
+    chunks
+}
+
+/// The last elements of each row, which has as many at least.
+#[inline(always)]
+fn ends<T, const N: usize, const L: usize>(rows: [&[T]; N]) -> [&[T; L]; N] {
+    std::array::from_fn(
+        #[inline(always)]
+        |row| rows[row].last_chunk().unwrap_or_else(|| unreachable!("the row is as long")),
+    )
 }
 
 /// What elements are folded with: `map` makes `K` states of those at one place, `merge` one state of two.
@@ -68,65 +72,76 @@ pub(super) struct Folding<A, M, G> {
     pub(super) merge: G,
 }
 
-/// Folds each lane of the pieces, and then the lanes.
+/// What the lanes of `K` foldings have come to, in lines of memory: what is written across two of them is not at
+/// hand when parts of it are read.
+#[repr(C, align(64))]
+struct States<T, const K: usize, const L: usize>([[T; L]; K]);
+
+/// Folds each lane of the pieces, and then the lanes. What is left over of rows is in pieces that end with them; of
+/// these, the lanes that were folded before are left out.
 #[inline(always)]
 fn fold_pieces<A: Arithmetic, const N: usize, const K: usize, const L: usize>(
-    chunks: [&[[A::Plain; L]]; N],
-    folding: Folding<A, impl Fn([A; N]) -> [A; K] + Copy, impl Fn(A, A) -> A + Copy>,
+    rows: [&[A::Plain]; N],
+    folding: Folding<A, impl Fn([A; N]) -> [A; K] + Copy, impl Merge>,
 ) -> [A; K] {
-    let mut states = [[folding.identity; L]; K];
+    let chunks = cut::<_, N, L>(rows);
+    let mut states = [[folding.identity.get(); L]; K];
     for chunk in 0..chunks[0].len() {
         apart();
         let pieces = pieces(&chunks, chunk);
         for lane in 0..L {
             let mapped = (folding.map)(column(&pieces, lane));
             for (state, lanes) in states.iter_mut().enumerate() {
-                lanes[lane] = (folding.merge)(lanes[lane], mapped[state]);
+                lanes[lane] = folding.merge.two(lanes[lane], mapped[state].get());
             }
         }
     }
-    // The compiler shall not see both loops at once: it would take what the tree takes together, two lanes.
-    let mut states = black_box(states);
-    let mut folded = [folding.identity; K];
-    for (folded, lanes) in folded.iter_mut().zip(&mut states) {
-        let mut width = L;
-        while width > 1 {
-            width /= 2;
-            for lane in 0..width {
-                lanes[lane] = (folding.merge)(lanes[lane], lanes[lane + width]);
+    // The compiler shall see neither what follows together with the loop nor the tree: it would take numbers one by one.
+    let mut states = black_box(States(states));
+    let left = rows[0].len() % L;
+    if left > 0 {
+        let (pieces, first) = (ends::<_, N, L>(rows), first_of(left, L));
+        for lane in 0..L {
+            let mapped = (folding.map)(column(&pieces, lane));
+            for (state, lanes) in states.0.iter_mut().enumerate() {
+                let merged = folding.merge.two(lanes[lane], mapped[state].get());
+                lanes[lane] = if lane as u32 >= first { merged } else { lanes[lane] };
             }
         }
-        *folded = lanes[0];
+        states = black_box(states);
+    }
+    let mut folded = [folding.identity; K];
+    for (folded, lanes) in folded.iter_mut().zip(&states.0) {
+        *folded = A::new(folding.merge.all(lanes));
     }
     folded
 }
 
-/// Folds a leaf.
+/// The first of the last so many lanes. The compiler shall take it for a narrow number: as many of those are compared
+/// at once as there are elements.
+#[inline(always)]
+fn first_of(left: usize, lanes: usize) -> u32 {
+    black_box((lanes - left) as u32)
+}
+
+/// Folds a leaf, in pieces as wide as it allows.
 #[inline(always)]
 fn fold_leaf<A: Arithmetic, const N: usize, const K: usize>(
     rows: [&[A::Plain]; N],
-    folding: Folding<A, impl Fn([A; N]) -> [A; K] + Copy, impl Fn(A, A) -> A + Copy>,
+    folding: Folding<A, impl Fn([A; N]) -> [A; K] + Copy, impl Merge>,
 ) -> [A; K] {
-    let mut folded = [folding.identity; K];
-    let (chunks, rest) = cut::<_, N, LANES>(rows);
-    if !chunks[0].is_empty() {
-        folded = fold_pieces(chunks, folding);
+    match rows[0].len() {
+        LANES.. => fold_pieces::<A, N, K, LANES>(rows, folding),
+        16.. => fold_pieces::<A, N, K, 16>(rows, folding),
+        8.. => fold_pieces::<A, N, K, 8>(rows, folding),
+        _ => fold_pieces::<A, N, K, 1>(rows, folding),
     }
-    let (chunks, rest) = cut::<_, N, FEW>(rest);
-    if !chunks[0].is_empty() {
-        folded = merged(folded, fold_pieces(chunks, folding), folding.merge);
-    }
-    let (chunks, _) = cut::<_, N, 1>(rest);
-    for chunk in 0..chunks[0].len() {
-        folded = merged(folded, (folding.map)(column(&pieces(&chunks, chunk), 0)), folding.merge);
-    }
-    folded
 }
 
 #[inline(always)]
-fn merged<A: Copy, const K: usize>(mut a: [A; K], b: [A; K], merge: impl Fn(A, A) -> A) -> [A; K] {
+fn merged<A: Arithmetic, const K: usize>(mut a: [A; K], b: [A; K], merge: impl Merge) -> [A; K] {
     for (a, b) in a.iter_mut().zip(b) {
-        *a = merge(*a, b);
+        *a = merge.two(*a, b);
     }
     a
 }
@@ -135,12 +150,13 @@ fn merged<A: Copy, const K: usize>(mut a: [A; K], b: [A; K], merge: impl Fn(A, A
 #[inline(always)]
 pub(super) fn fold<A: Arithmetic, const N: usize, const K: usize>(
     rows: [&[A::Plain]; N],
-    folding: Folding<A, impl Fn([A; N]) -> [A; K] + Copy, impl Fn(A, A) -> A + Copy>,
+    folding: Folding<A, impl Fn([A; N]) -> [A; K] + Copy, impl Merge>,
 ) -> [A; K] {
     // One call of the loops for short rows and for long ones: they are in the program once.
     let len = rows[0].len();
     let leaves = len.div_ceil(LEAF).max(1);
-    let (mut folded, mut levels) = ([folding.identity; K], [[folding.identity; K]; LEVELS]);
+    // A binary counter: the entry for bit b holds 2^b leaves.
+    let (mut folded, mut levels) = ([folding.identity; K], Vec::new());
     for leaf in 0..leaves {
         let (start, end) = (leaf * LEAF, len.min((leaf + 1) * LEAF));
         let mut part = rows;
@@ -149,28 +165,16 @@ pub(super) fn fold<A: Arithmetic, const N: usize, const K: usize>(
         }
         folded = fold_leaf(part, folding);
         if leaves == 1 {
-            break;
+            return folded;
         }
-        // A binary counter: the entry for bit b holds 2^b leaves.
-        let full = leaf.trailing_ones() as usize;
-        for level in &levels[..full] {
-            folded = merged(*level, folded, folding.merge);
+        for _ in 0..leaf.trailing_ones() {
+            folded = levels.pop().map_or(folded, |earlier| merged(earlier, folded, folding.merge));
         }
-        levels[full] = folded;
+        levels.push(folded);
     }
-    if leaves > 1 {
-        // What the counter holds, from the latest leaves to the earliest.
-        let bits = (0..LEVELS).filter(|level| leaves >> level & 1 == 1);
-        let mut held = None;
-        for level in bits {
-            held = Some(match held {
-                Some(later) => merged(levels[level], later, folding.merge),
-                None => levels[level],
-            });
-        }
-        folded = held.unwrap_or(folded);
-    }
-    folded
+    // What the counter holds, from the latest leaves to the earliest.
+    let latest = levels.pop().unwrap_or(folded);
+    levels.into_iter().rev().fold(latest, |later, earlier| merged(earlier, later, folding.merge))
 }
 
 /// The sums of `K` functions of the elements at one place.
@@ -179,7 +183,7 @@ pub(super) fn sums<A: Arithmetic, const N: usize, const K: usize>(
     rows: [&[A::Plain]; N],
     map: impl Fn([A; N]) -> [A; K] + Copy,
 ) -> [A; K] {
-    fold(rows, Folding { identity: A::from_f64(0.0), map, merge: |a: A, b: A| a + b })
+    fold(rows, Folding { identity: A::from_f64(0.0), map, merge: Sum })
 }
 
 /// Calls `put` for each element of `out` with those of the rows at its place.
@@ -193,24 +197,35 @@ pub(super) fn visit<A: Arithmetic, V: Copy, const N: usize>(
     for row in &mut rows {
         *row = &row[..out.len()];
     }
-    let (chunks, rest) = cut::<_, N, LANES>(rows);
-    let (out, out_rest) = out.as_chunks_mut::<LANES>();
-    visit_pieces(chunks, out, put);
-    let (chunks, rest) = cut::<_, N, FEW>(rest);
-    let (out, out_rest) = out_rest.as_chunks_mut::<FEW>();
-    visit_pieces(chunks, out, put);
-    let (chunks, _) = cut::<_, N, 1>(rest);
-    let (out, _) = out_rest.as_chunks_mut::<1>();
-    visit_pieces(chunks, out, put);
+    match out.len() {
+        LANES.. => visit_pieces::<A, V, N, LANES>(rows, out, put),
+        16.. => visit_pieces::<A, V, N, 16>(rows, out, put),
+        8.. => visit_pieces::<A, V, N, 8>(rows, out, put),
+        _ => visit_pieces::<A, V, N, 1>(rows, out, put),
+    }
 }
 
 #[inline(always)]
 fn visit_pieces<A: Arithmetic, V: Copy, const N: usize, const L: usize>(
-    chunks: [&[[A::Plain; L]]; N],
-    out: &mut [[V; L]],
+    rows: [&[A::Plain]; N],
+    out: &mut [V],
     put: impl Fn(&mut V, [A; N]) + Copy,
 ) {
-    for (chunk, out) in out.iter_mut().enumerate() {
+    let chunks = cut::<_, N, L>(rows);
+    // What is left over comes first: places that were just written are not at hand when others are read with them.
+    let left = out.len() % L;
+    if left > 0 {
+        let (pieces, first) = (ends::<_, N, L>(rows), first_of(left, L));
+        let out = out.last_chunk_mut::<L>().unwrap_or_else(|| unreachable!("there are as many places"));
+        let mut results = *out;
+        for (lane, result) in results.iter_mut().enumerate() {
+            let mut changed = *result;
+            put(&mut changed, column(&pieces, lane));
+            *result = if lane as u32 >= first { changed } else { *result };
+        }
+        *out = results;
+    }
+    for (chunk, out) in out.as_chunks_mut::<L>().0.iter_mut().enumerate() {
         apart();
         let pieces = pieces(&chunks, chunk);
         let mut results = *out;

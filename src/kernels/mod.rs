@@ -13,6 +13,7 @@ pub mod indexing;
 pub mod interrupt;
 mod lanes;
 pub mod linalg;
+mod merge;
 pub mod neural;
 pub mod parallel;
 pub mod pointwise;

@@ -4,6 +4,8 @@
 //! How wide they are shows in the order of sums. Functions here, and those that are built of them, are inlined into one
 //! that is compiled for the processor (`pulp::WithSimd`).
 
+use std::mem::MaybeUninit;
+
 use pulp::Simd;
 
 use crate::dtype::Real;
@@ -31,6 +33,9 @@ pub trait Wide: Real {
     /// The sum of all places.
     fn total<S: Simd>(simd: S, x: Self::Of<S>) -> Self;
 
+    /// Writes a vector, or as much of it as there is room for.
+    fn put<S: Simd>(simd: S, x: Self::Of<S>, out: &mut [MaybeUninit<Self>]);
+
     /// A line as vectors, and what is left over.
     fn vectors<S: Simd>(line: &[Self]) -> (&[Self::Of<S>], &[Self]);
 
@@ -41,7 +46,7 @@ pub trait Wide: Real {
 /// The vectors of one precision, by the names that the library has for them.
 macro_rules! wide {
     ($T:ident, $Of:ident, $splat:ident, $mul:ident, $mul_add:ident, $negate_mul_add:ident, $sum:ident,
-     $slice:ident, $slice_mut:ident) => {
+     $slice:ident, $slice_mut:ident, $slice_uninit:ident, $partial:ident) => {
         impl Wide for $T {
             type Of<S: Simd> = S::$Of;
             #[inline(always)]
@@ -65,6 +70,21 @@ macro_rules! wide {
                 simd.$sum(x)
             }
             #[inline(always)]
+            fn put<S: Simd>(simd: S, x: S::$Of, out: &mut [MaybeUninit<Self>]) {
+                match S::$slice_uninit(out) {
+                    ([whole], []) => {
+                        whole.write(x);
+                    }
+                    _ => {
+                        let mut line = [0.0; 64 / size_of::<$T>()];
+                        simd.$partial(&mut line[..out.len()], x);
+                        for place in 0..out.len() {
+                            out[place].write(line[place]);
+                        }
+                    }
+                }
+            }
+            #[inline(always)]
             fn vectors<S: Simd>(line: &[Self]) -> (&[S::$Of], &[Self]) {
                 S::$slice(line)
             }
@@ -84,7 +104,9 @@ wide!(
     negate_mul_add_f32s,
     reduce_sum_f32s,
     as_simd_f32s,
-    as_mut_simd_f32s
+    as_mut_simd_f32s,
+    as_uninit_mut_simd_f32s,
+    partial_store_f32s
 );
 wide!(
     f64,
@@ -95,5 +117,7 @@ wide!(
     negate_mul_add_f64s,
     reduce_sum_f64s,
     as_simd_f64s,
-    as_mut_simd_f64s
+    as_mut_simd_f64s,
+    as_uninit_mut_simd_f64s,
+    partial_store_f64s
 );

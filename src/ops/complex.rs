@@ -15,11 +15,13 @@
 use crate::dispatch::in_place;
 use crate::ops::creation::create;
 use crate::ops::pointwise::power;
+use crate::schema::signatures::{ONE, ONE_OUT};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, function, of, receiver};
 use smallvec::smallvec;
 
 use super::conjugate::{conj, imag, real};
 use super::{div, mul, sub};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::record::records;
 use crate::dispatch::unary;
@@ -63,6 +65,11 @@ fn check_parts(a: &Tensor, b: &Tensor) -> Result<()> {
     Ok(())
 }
 
+/// The numbers with these parts.
+pub(crate) fn of_parts(re: &Array, im: &Array) -> Result<Array> {
+    made(re, im, Complex::new)
+}
+
 /// z = x + iy
 ///
 /// dz = dx + i dy, x̄ = Re z̄, ȳ = Im z̄
@@ -77,9 +84,8 @@ impl Op for FromParts {
         "ComplexBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let z = made(&inputs[0].array(), &inputs[1].array(), Complex::new)?;
-        Ok(smallvec![Tensor::from_array(z)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![of_parts(&inputs[0], &inputs[1])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -132,9 +138,9 @@ impl Op for Polar {
         "PolarBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let z = made(&inputs[0].array(), &inputs[1].array(), Complex::from_polar)?;
-        Ok(smallvec![Tensor::from_array(z)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let z = made(&inputs[0], &inputs[1], Complex::from_polar)?;
+        Ok(smallvec![z])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -226,8 +232,8 @@ impl Op for Measure {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(self.run(&inputs[0].array())?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.run(&inputs[0])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -347,3 +353,33 @@ pub(crate) fn refusal(other: Error) -> Box<Error> {
         other => other,
     })
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "complex",
+        &["(Tensor real, Tensor imag, *, Tensor out=None)"],
+        "Builds complex numbers from real and imaginary parts.",
+        |a| complex(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.once().typed(Types::Combined)),
+    function(
+        "polar",
+        &["(Tensor abs, Tensor angle, *, Tensor out=None)"],
+        "Builds complex numbers from absolute values and angles.",
+        |a| polar(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.once().typed(Types::Combined)),
+    both(
+        "conj_physical",
+        ONE_OUT,
+        "The complex conjugate of every element, computed into new memory.",
+        |a| of(a, conj_physical),
+    )
+    .written(&OutPolicy::ALIGNED.unknown("conj_physical").typed(Types::Found)),
+    both("conj_physical_", ONE, "Conjugates every element in place.", |a| {
+        receiver(a, conj_physical_(a.tensor(0)?))
+    }),
+    both("angle", ONE_OUT, "The angle of every element in radians.", |a| of(a, angle))
+        .written(&OutPolicy::ALIGNED),
+];

@@ -4,11 +4,12 @@
 
 use crate::ops::complex::conj_physical;
 use crate::ops::geometry::part;
+use crate::schema::signatures::ONE;
+use crate::schema::{Entry, both, function, method, of};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
@@ -115,9 +116,8 @@ impl Op for Reading {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let memory = self.of(&inputs[0].memory())?;
-        Ok(smallvec![view::show_memory(inputs[0], memory, Creation::Default)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.of(&inputs[0])?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -177,7 +177,7 @@ fn check_pairs(memory: &Array) -> Result<()> {
 /// Complex numbers of which a last dimension of two holds the parts.
 pub fn view_as_complex(x: &Tensor) -> Result<Tensor> {
     let dtype = x.dtype();
-    if dtype.to_complex().to_real() != dtype {
+    if dtype.to_complex().to_real() != dtype || !dtype.is_float() {
         return Err(Error::PairsDType { dtype }.into());
     }
     check_pairs(&x.memory())?;
@@ -231,3 +231,69 @@ pub fn imag(x: &Tensor) -> Result<Tensor> {
     }
     part::select(&view_as_real(x)?, x.ndim() as i64, 1)
 }
+
+const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
+
+/// Whether a tensor shows the conjugates of what lies in its memory.
+pub fn is_conj(x: &Tensor) -> bool {
+    x.is_pending() && x.dtype().is_complex()
+}
+
+/// Whether a tensor shows the negatives of what lies in its memory.
+pub fn is_neg(x: &Tensor) -> bool {
+    x.is_pending() && !x.dtype().is_complex()
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function("real", ONE, "The real parts, as a view.", |a| of(a, real)),
+    function("imag", ONE, "The imaginary parts, as a view.", |a| of(a, imag)),
+    function(
+        "view_as_real",
+        ONE,
+        "A view of complex numbers as pairs of real and imaginary parts in a last dimension of size two.",
+        |a| of(a, view_as_real),
+    ),
+    function(
+        "view_as_complex",
+        ONE,
+        "A view of pairs of numbers in a last dimension of size two as complex numbers.",
+        |a| of(a, view_as_complex),
+    ),
+    both(
+        "conj",
+        ONE,
+        "The complex conjugates, as a view whose conjugation is computed when it is needed.",
+        |a| of(a, |x| conj(x.clone())),
+    ),
+    both(
+        "resolve_conj",
+        ONE,
+        "The tensor with its pending conjugation computed, or itself if there is none.",
+        |a| of(a, |x| if x.dtype().is_complex() { resolve(x) } else { Ok(x.clone()) }),
+    ),
+    both(
+        "resolve_neg",
+        ONE,
+        "The tensor with its pending negation computed, or itself if there is none.",
+        |a| of(a, |x| if x.dtype().is_complex() { Ok(x.clone()) } else { resolve(x) }),
+    ),
+    function(
+        "_neg_view",
+        ONE,
+        "The negated elements, as a view whose negation is computed when it is needed.",
+        |a| of(a, negative_view),
+    ),
+    function("is_neg", YES_OR_NO, "Whether the negation of the tensor is pending.", |a| {
+        Ok(is_neg(a.tensor(0)?).into())
+    }),
+    function("is_conj", YES_OR_NO, "Whether the conjugation of the tensor is pending.", |a| {
+        Ok(is_conj(a.tensor(0)?).into())
+    }),
+    method(
+        "_conj",
+        ONE,
+        "The complex conjugates, as a view whose conjugation is computed when it is needed.",
+        |a| of(a, |x| conj(x.clone())),
+    ),
+];

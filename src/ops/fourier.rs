@@ -1,10 +1,11 @@
 //! Fourier transforms over several dimensions: of complex numbers, of real ones to the half of the result
 //! that says all of it, and from such a half back.
 
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use super::conjugate::real;
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::{in_place, memory_order};
@@ -52,28 +53,28 @@ impl Work {
     }
 
     /// Numbers in this order.
-    fn sorted(&self, x: &Tensor) -> Result<Array> {
-        let array = x.array();
-        let array = copy::as_type(&array, x.dtype())?;
-        Ok(array.with_layout(array.layout.permuted(self.order.iter().copied())))
+    fn sorted(&self, x: &Array) -> Array {
+        x.with_layout(x.layout.permuted(self.order.iter().copied()))
     }
 
     /// Numbers in this order as they were ordered before, in a layout.
-    fn restored(&self, y: Array, layout: &SharedLayout) -> Result<Tensor> {
+    fn restored(&self, y: Array, layout: &SharedLayout) -> Result<Array> {
         let strides = shape::strides_in(&self.order, |dim| layout.shape()[dim]);
         let own = SharedLayout::new(Layout::strided(layout.shape().into(), strides, 0)?);
-        memory_order::settled_as(Array { layout: own, ..y }, layout).map(Tensor::from_array)
+        memory_order::settled_as(Array { layout: own, ..y }, layout)
     }
 
     /// Transforms complex numbers in this order over dimensions, in place, the last time with a scale.
-    fn transform<T: Precision>(&self, numbers: &Array, dims: &[usize], forward: bool, scale: f64)
+    fn transform<T: Precision>(&self, numbers: &mut Array, dims: &[usize], forward: bool, scale: f64)
     where
         Complex<T>: Element,
     {
-        let shape = numbers.layout.shape();
-        let numbers = numbers
-            .writable_slice::<Complex<T>>()
-            .unwrap_or_else(|| unreachable!("the numbers are in order"));
+        if dims.is_empty() {
+            // Then they may be those of the operand.
+            return;
+        }
+        let layout = numbers.layout.clone();
+        let (shape, numbers) = (layout.shape(), numbers.owned::<Complex<T>>());
         for (at, dim) in dims.iter().enumerate() {
             let place = self.order.iter().position(|other| other == dim);
             let place = place.unwrap_or_else(|| unreachable!("the dimensions were checked"));
@@ -91,8 +92,8 @@ macro_rules! precise {
 }
 
 /// Refuses to transform nothing.
-fn check_numbers(x: &Tensor, plan: &Plan) -> Result<()> {
-    match x.numel() == 0 && !plan.dims.is_empty() {
+fn check_numbers(x: &Array, plan: &Plan) -> Result<()> {
+    match x.layout.numel() == 0 && !plan.dims.is_empty() {
         true => Err(Error::FourierNothing {}.into()),
         false => Ok(()),
     }
@@ -151,15 +152,15 @@ impl Op for Fourier {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (x, dims) = (inputs[0], &self.plan.dims[..]);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, dims) = (&inputs[0], &self.plan.dims[..]);
         check_numbers(x, &self.plan)?;
-        let given = x.layout();
-        let layout = memory_order::transformed(given.shape(), &given, dims, 0)?;
+        let given = &x.layout;
+        let layout = memory_order::transformed(given.shape(), given, dims, 0)?;
         let work = Work { order: shape::order_of_strides(layout.shape(), layout.strides()) };
-        let y = copy::dense(&work.sorted(x)?)?;
+        let mut y = copy::dense(&work.sorted(x))?;
         let scale = self.plan.factor(given.shape());
-        precise!(x.dtype(), T => work.transform::<T>(&y, dims, self.forward, scale));
+        precise!(x.dtype, T => work.transform::<T>(&mut y, dims, self.forward, scale));
         Ok(smallvec![work.restored(y, &layout)?])
     }
 
@@ -201,29 +202,29 @@ impl Op for RealFourier {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (x, dims, last) = (inputs[0], &self.plan.dims[..], self.plan.last());
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, dims, last) = (&inputs[0], &self.plan.dims[..], self.plan.last());
         check_numbers(x, &self.plan)?;
         if dims.is_empty() {
-            let y = copy::as_type(&x.array(), x.dtype().to_complex())?.into_owned();
-            return Ok(smallvec![Tensor::from_array(y)]);
+            let y = copy::as_type(x, x.dtype.to_complex())?.into_owned();
+            return Ok(smallvec![y]);
         }
-        let given = x.layout();
+        let given = &x.layout;
         let mut shape: Dims = given.shape().into();
         let (size, scale) = (shape[last], self.plan.factor(&shape));
         if self.half {
             shape[last] = size / 2 + 1;
         }
-        let layout = memory_order::transformed(&shape, &given, dims, usize::from(self.half))?;
+        let layout = memory_order::transformed(&shape, given, dims, usize::from(self.half))?;
         let work = Work::of(&layout, last);
-        let lines = work.sorted(x)?;
+        let lines = work.sorted(x);
         let lines = copy::in_order(&lines)?;
         let sorted: Dims = work.order.iter().map(|&dim| shape[dim]).collect();
-        let mut y = Array::uninit_shape(&sorted, x.dtype().to_complex())?;
-        precise!(x.dtype(), T => {
+        let mut y = Array::uninit_shape(&sorted, x.dtype.to_complex())?;
+        precise!(x.dtype, T => {
             let lines = lines.slice().unwrap_or_else(|| unreachable!("the lines are in order"));
             kernels::from_real::<T>(lines, size, T::from_f64(scale), !self.half, y.fresh());
-            work.transform::<T>(&y, &dims[..dims.len() - 1], true, 1.0);
+            work.transform::<T>(&mut y, &dims[..dims.len() - 1], true, 1.0);
         });
         Ok(smallvec![work.restored(y, &layout)?])
     }
@@ -278,28 +279,28 @@ impl Op for HalfFourier {
         self.plan.shown()
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (x, last, size) = (inputs[0], self.plan.last(), self.size);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, last, size) = (&inputs[0], self.plan.last(), self.size);
         check_numbers(x, &self.plan)?;
         // As in torch two transforms, of which the second finds what the first leaves.
-        let (given, others) = (x.layout(), &self.plan.dims[..self.plan.dims.len() - 1]);
+        let (given, others) = (&x.layout, &self.plan.dims[..self.plan.dims.len() - 1]);
         let mut shape: Dims = given.shape().into();
         shape[last] = size;
         let between = match others {
-            [] => given,
-            others => memory_order::transformed(given.shape(), &given, others, 0)?,
+            [] => given.clone(),
+            others => memory_order::transformed(given.shape(), given, others, 0)?,
         };
         let layout = memory_order::transformed(&shape, &between, &[last], 1)?;
         let work = Work::of(&layout, last);
         let sorted: Dims = work.order.iter().map(|&dim| shape[dim]).collect();
-        let mut y = Array::uninit_shape(&sorted, x.dtype().to_real())?;
-        let halves = work.sorted(x)?;
-        let halves =
+        let mut y = Array::uninit_shape(&sorted, x.dtype.to_real())?;
+        let halves = work.sorted(x);
+        let mut halves =
             if others.is_empty() { copy::in_order(&halves)?.into_owned() } else { copy::dense(&halves)? };
         let scale = self.plan.factor(&shape);
-        precise!(x.dtype(), T => {
+        precise!(x.dtype, T => {
             // The other dimensions first: then each line is the half of a mirrored one.
-            work.transform::<T>(&halves, others, false, 1.0);
+            work.transform::<T>(&mut halves, others, false, 1.0);
             let halves = halves.slice().unwrap_or_else(|| unreachable!("the halves are in order"));
             kernels::to_real::<T>(halves, size, T::from_f64(scale), y.fresh());
         });
@@ -372,4 +373,35 @@ pub fn half_fourier(x: &Tensor, dims: &[i64], scale: Scale, size: i64) -> Result
         Ok(size) if size > 0 && half == Some(size / 2 + 1) => apply_one(HalfFourier { plan, size }, &[x]),
         _ => Err(Error::FourierPoints { points: size }.into()),
     }
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "fft_c2c",
+        &["(Tensor input, int[] dim, int normalization, bool forward)"],
+        "The discrete Fourier transform of complex numbers.",
+        |a| fourier(a.tensor(0)?, &a.ints(1)?, scale(a, 2)?, a.boolean(3)).reply(),
+    ),
+    inner(
+        "fft_r2c",
+        &["(Tensor input, int[] dim, int normalization, bool onesided)"],
+        "The discrete Fourier transform of real numbers.",
+        |a| real_fourier(a.tensor(0)?, &a.ints(1)?, scale(a, 2)?, a.boolean(3)).reply(),
+    ),
+    inner(
+        "fft_c2r",
+        &["(Tensor input, int[] dim, int normalization, int last_dim_size)"],
+        "The inverse discrete Fourier transform whose result is real.",
+        |a| half_fourier(a.tensor(0)?, &a.ints(1)?, scale(a, 2)?, a.int(3)?).reply(),
+    ),
+];
+
+/// How a transform is scaled, from torch's number for it.
+fn scale(a: &dyn Arguments, index: usize) -> Result<Scale> {
+    Ok(match a.int(index)? {
+        0 => Scale::None,
+        1 => Scale::Root,
+        _ => Scale::Count,
+    })
 }

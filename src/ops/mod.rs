@@ -18,176 +18,212 @@ pub mod reduction;
 pub mod sampling;
 pub mod sorting;
 
-use self::neural::units::activation;
-use self::pointwise::arithmetic;
-use self::pointwise::division;
-use self::pointwise::exp_log;
-use self::pointwise::extremes;
-use self::pointwise::gamma;
-use self::pointwise::hyperbolic;
-use self::pointwise::pairs;
-use self::pointwise::power;
-use self::pointwise::representation;
-use self::pointwise::rounding;
-use self::pointwise::special;
-use self::pointwise::trigonometry;
-use crate::dispatch::binary;
+pub use self::neural::units::activation::{relu, relu_, sigmoid, sigmoid_};
+pub use self::pointwise::arithmetic::{add, add_, div, div_, mul, mul_, rsub, rsub_, sub, sub_};
+pub use self::pointwise::division::{fmod, fmod_, remainder, remainder_};
+pub use self::pointwise::exp_log::{
+    erf, erf_, erfc, erfc_, exp, exp_, exp2, exp2_, expm1, expm1_, log, log_, log1p, log1p_, log2, log2_,
+    log10, log10_, reciprocal, reciprocal_, rsqrt, rsqrt_, sqrt, sqrt_,
+};
+pub use self::pointwise::extremes::{fmax, fmax_, fmin, fmin_, maximum, maximum_, minimum, minimum_};
+pub use self::pointwise::gamma::{digamma, digamma_, lgamma, lgamma_};
+pub use self::pointwise::hyperbolic::{
+    acosh, acosh_, asinh, asinh_, atanh, atanh_, cosh, cosh_, sinh, sinh_, tanh, tanh_,
+};
+pub use self::pointwise::pairs::{
+    copysign, copysign_, hypot, hypot_, logaddexp, logaddexp_, logaddexp2, logaddexp2_, xlogy, xlogy_,
+};
+pub use self::pointwise::power::{pow, pow_};
+pub use self::pointwise::representation::{ldexp, ldexp_, nextafter, nextafter_};
+pub use self::pointwise::rounding::{
+    abs, abs_, ceil, ceil_, floor, floor_, frac, frac_, neg, neg_, round, round_, sgn, sgn_, sign, sign_,
+    trunc, trunc_,
+};
+pub use self::pointwise::special::{
+    deg2rad, deg2rad_, erfinv, erfinv_, i0, i0_, rad2deg, rad2deg_, sinc, sinc_,
+};
+pub use self::pointwise::trigonometry::{
+    acos, acos_, asin, asin_, atan, atan_, atan2, atan2_, cos, cos_, sin, sin_, tan, tan_,
+};
 pub use crate::dispatch::operand::{Argument, Operand, Value};
-use crate::dispatch::unary;
-use crate::dtype::Scalar;
-use crate::error::Result;
-use crate::tensor::Tensor;
+use crate::schema::{Elementwise2Entry, ElementwiseEntry, Entry, Operator};
 
-/// An elementwise operation of one tensor, as tables list it.
-pub struct ElementwiseEntry {
-    /// The name in both languages.
-    pub name: &'static str,
-    /// What it is, in a sentence.
-    pub doc: &'static str,
-    /// The operation.
-    pub function: fn(&Tensor) -> Result<Tensor>,
-    /// The operation in place.
-    pub in_place: fn(&Tensor) -> Result<()>,
-    /// What it makes of integers.
-    pub integers: unary::Integers,
+/// Every elementwise operation of one tensor.
+pub fn elementwise() -> impl Iterator<Item = &'static ElementwiseEntry> {
+    let families = [
+        neural::units::activation::ELEMENTWISE,
+        pointwise::exp_log::ELEMENTWISE,
+        pointwise::gamma::ELEMENTWISE,
+        pointwise::hyperbolic::ELEMENTWISE,
+        pointwise::rounding::ELEMENTWISE,
+        pointwise::special::ELEMENTWISE,
+        pointwise::trigonometry::ELEMENTWISE,
+    ];
+    families.into_iter().flatten()
 }
 
-/// Makes a function, an in-place function and a table entry of each line:
-/// `sin, sin_: trigonometry::Sin, "…";` gives `ops::sin(&x)`, `ops::sin_(&x)` and an entry.
-macro_rules! elementwise {
-    ($($name:ident, $in_place:ident: $op:expr, $doc:literal;)*) => {
-        $(
-            #[doc = $doc]
-            pub fn $name(x: &Tensor) -> Result<Tensor> {
-                unary::apply($op, x)
-            }
-            #[doc = concat!($doc, " In place.")]
-            pub fn $in_place(x: &Tensor) -> Result<()> {
-                unary::apply_in_place($op, x)
-            }
-        )*
-        /// Every elementwise operation of one tensor and nothing else.
-        pub const ELEMENTWISE: &[ElementwiseEntry] = &[
-            $(ElementwiseEntry {
-                name: stringify!($name),
-                doc: $doc,
-                function: $name,
-                in_place: $in_place,
-                integers: unary::integers_of(&$op),
-            }),*
-        ];
-    };
+/// Every elementwise operation of two operands.
+pub fn elementwise2() -> impl Iterator<Item = &'static Elementwise2Entry> {
+    let families = [
+        pointwise::arithmetic::ELEMENTWISE2,
+        pointwise::division::ELEMENTWISE2,
+        pointwise::extremes::ELEMENTWISE2,
+        pointwise::pairs::ELEMENTWISE2,
+        pointwise::power::ELEMENTWISE2,
+        pointwise::representation::ELEMENTWISE2,
+        pointwise::trigonometry::ELEMENTWISE2,
+    ];
+    families.into_iter().flatten()
 }
 
-elementwise! {
-    abs, abs_: rounding::Abs, "The magnitude of every element.";
-    acos, acos_: trigonometry::Acos, "The angle whose cosine every element is.";
-    acosh, acosh_: hyperbolic::Acosh, "The number whose hyperbolic cosine every element is.";
-    asin, asin_: trigonometry::Asin, "The angle whose sine every element is.";
-    asinh, asinh_: hyperbolic::Asinh, "The number whose hyperbolic sine every element is.";
-    atan, atan_: trigonometry::Atan, "The angle whose tangent every element is.";
-    atanh, atanh_: hyperbolic::Atanh, "The number whose hyperbolic tangent every element is.";
-    ceil, ceil_: rounding::Ceil, "Every element rounded up.";
-    cos, cos_: trigonometry::Cos, "The cosine of every element.";
-    cosh, cosh_: hyperbolic::Cosh, "The hyperbolic cosine of every element.";
-    deg2rad, deg2rad_: special::Angle::<false>, "The angles in radians.";
-    digamma, digamma_: gamma::Digamma, "The derivative of the logarithm of the gamma function at every element.";
-    erf, erf_: exp_log::Erf, "The error function of every element.";
-    erfc, erfc_: exp_log::Erfc, "One less the error function of every element.";
-    erfinv, erfinv_: special::Erfinv, "The number whose error function every element is.";
-    exp, exp_: exp_log::Exp, "The exponential of every element.";
-    exp2, exp2_: exp_log::Exp2, "Two to the power of every element.";
-    expm1, expm1_: exp_log::Expm1, "The exponential of every element, less one.";
-    floor, floor_: rounding::Floor, "Every element rounded down.";
-    frac, frac_: rounding::Frac, "What is behind the point of every element.";
-    i0, i0_: special::I0, "The modified Bessel function of the first kind of order zero.";
-    lgamma, lgamma_: gamma::Lgamma, "The logarithm of the magnitude of the gamma function.";
-    log, log_: exp_log::Log, "The natural logarithm of every element.";
-    log10, log10_: exp_log::Log10, "The logarithm to base ten of every element.";
-    log1p, log1p_: exp_log::Log1p, "The natural logarithm of every element plus one.";
-    log2, log2_: exp_log::Log2, "The logarithm to base two of every element.";
-    neg, neg_: rounding::Neg, "Every element with its sign turned round.";
-    rad2deg, rad2deg_: special::Angle::<true>, "The angles in degrees.";
-    reciprocal, reciprocal_: exp_log::Reciprocal, "One divided by every element.";
-    relu, relu_: activation::Relu, "Every element, and zero in place of negative ones.";
-    round, round_: rounding::Round, "Every element rounded to the nearest integer, halves to even ones.";
-    rsqrt, rsqrt_: exp_log::Rsqrt, "One divided by the square root of every element.";
-    sgn, sgn_: rounding::Sgn, "The sign of every element: -1, 0 or 1.";
-    sigmoid, sigmoid_: activation::Sigmoid, "The logistic function of every element.";
-    sign, sign_: rounding::Sign, "The sign of every element: -1, 0 or 1.";
-    sin, sin_: trigonometry::Sin, "The sine of every element.";
-    sinc, sinc_: special::Sinc, "The sine of every element times π, divided by that.";
-    sinh, sinh_: hyperbolic::Sinh, "The hyperbolic sine of every element.";
-    sqrt, sqrt_: exp_log::Sqrt, "The square root of every element.";
-    tan, tan_: trigonometry::Tan, "The tangent of every element.";
-    tanh, tanh_: hyperbolic::Tanh, "The hyperbolic tangent of every element.";
-    trunc, trunc_: rounding::Trunc, "Every element without what is behind the point.";
+/// Every entry.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    elementwise().flat_map(|line| line.entries).chain(ENTRIES.iter().copied().flatten())
 }
 
-/// An elementwise operation of two operands, as tables list it.
-pub struct Elementwise2Entry {
-    /// The name in both languages.
-    pub name: &'static str,
-    /// The operation.
-    pub function: fn(Operand<'_>, Operand<'_>) -> Result<Tensor>,
-    /// The operation in place of the first operand.
-    pub in_place: fn(&Tensor, Operand<'_>) -> Result<()>,
+/// The entries of all files but those that follow from lines of `elementwise`.
+const ENTRIES: &[&[Entry]] = &[
+    complex::ENTRIES,
+    composite::contract::ENTRIES,
+    composite::distances::ENTRIES,
+    composite::einsum::ENTRIES,
+    composite::normal::ENTRIES,
+    composite::places::ENTRIES,
+    composite::series::ENTRIES,
+    composite::statistics::ENTRIES,
+    conjugate::ENTRIES,
+    creation::cast::ENTRIES,
+    creation::ranges::ENTRIES,
+    fourier::ENTRIES,
+    geometry::expand::ENTRIES,
+    geometry::join::ENTRIES,
+    geometry::part::ENTRIES,
+    geometry::permute::ENTRIES,
+    geometry::rearrange::ENTRIES,
+    geometry::reinterpret::ENTRIES,
+    geometry::reshape::ENTRIES,
+    geometry::resize::ENTRIES,
+    geometry::split::ENTRIES,
+    geometry::squeeze::ENTRIES,
+    geometry::strided::ENTRIES,
+    geometry::triangle::ENTRIES,
+    geometry::view_copy::ENTRIES,
+    indexing::along::ENTRIES,
+    indexing::gather::ENTRIES,
+    indexing::indexed::ENTRIES,
+    indexing::masked::ENTRIES,
+    indexing::nonzero::ENTRIES,
+    linalg::add_products::ENTRIES,
+    linalg::cholesky::ENTRIES,
+    linalg::determinant::ENTRIES,
+    linalg::eigen::ENTRIES,
+    linalg::elimination::ENTRIES,
+    linalg::exponential::ENTRIES,
+    linalg::factors::ENTRIES,
+    linalg::linear::ENTRIES,
+    linalg::matmul::ENTRIES,
+    linalg::norms::ENTRIES,
+    linalg::orthogonal::ENTRIES,
+    linalg::products::ENTRIES,
+    linalg::pseudo::ENTRIES,
+    linalg::singular::ENTRIES,
+    linalg::solve::ENTRIES,
+    linalg::symmetric::ENTRIES,
+    linalg::triangular::ENTRIES,
+    neural::attention::ENTRIES,
+    neural::convolution::ENTRIES,
+    neural::dropout::ENTRIES,
+    neural::embedding::ENTRIES,
+    neural::images::pad::ENTRIES,
+    neural::images::shuffle::ENTRIES,
+    neural::labelling::ENTRIES,
+    neural::loss::binary::ENTRIES,
+    neural::loss::cross_entropy::ENTRIES,
+    neural::loss::nll::ENTRIES,
+    neural::loss::probability::ENTRIES,
+    neural::loss::robust::ENTRIES,
+    neural::loss::squared::ENTRIES,
+    neural::normalise::ENTRIES,
+    neural::softmax::ENTRIES,
+    neural::units::activation::ENTRIES,
+    neural::units::gated::ENTRIES,
+    neural::units::prelu::ENTRIES,
+    neural::units::rectifiers::ENTRIES,
+    neural::units::rectifiers::PAIRS,
+    neural::units::smooth_units::ENTRIES,
+    neural::units::smooth_units::PAIRS,
+    pointwise::arithmetic::ENTRIES,
+    pointwise::arithmetic::PAIRS,
+    pointwise::blend::ENTRIES,
+    pointwise::clamp::ENTRIES,
+    pointwise::compare::ENTRIES,
+    pointwise::compare::PAIRS,
+    pointwise::division::PAIRS,
+    pointwise::extremes::ENTRIES,
+    pointwise::gamma::ENTRIES,
+    pointwise::hyperbolic::PAIRS,
+    pointwise::incomplete::ENTRIES,
+    pointwise::logical::PAIRS,
+    pointwise::mathematics::ENTRIES,
+    pointwise::pairs::ENTRIES,
+    pointwise::pairs::PAIRS,
+    pointwise::power::PAIRS,
+    pointwise::representation::ENTRIES,
+    pointwise::representation::PAIRS,
+    pointwise::rounding::ENTRIES,
+    pointwise::rounding::PAIRS,
+    pointwise::select::ENTRIES,
+    pointwise::special::ENTRIES,
+    pointwise::trigonometry::PAIRS,
+    reduction::extremes_along::ENTRIES,
+    reduction::extremes_over::ENTRIES,
+    reduction::middle::ENTRIES,
+    reduction::norm::ENTRIES,
+    reduction::product::ENTRIES,
+    reduction::reduce::ENTRIES,
+    reduction::running::ENTRIES,
+    reduction::scan::ENTRIES,
+    reduction::truth::ENTRIES,
+    sampling::choose::ENTRIES,
+    sampling::counts::ENTRIES,
+    sampling::random::ENTRIES,
+    sorting::distinct::ENTRIES,
+    sorting::picked::ENTRIES,
+    sorting::tally::ENTRIES,
+];
+
+/// Every operator as torch's dispatcher has it.
+pub fn operators() -> impl Iterator<Item = &'static Operator> {
+    entries().flat_map(|entry| entry.operators).chain(OPERATORS.iter().copied().flatten())
 }
 
-/// The same for operations of two operands: `mul, mul_: arithmetic::Mul, "…";` gives
-/// `ops::mul(a, b)`, `ops::mul_(&x, b)` and an entry.
-macro_rules! elementwise2 {
-    ($($name:ident, $in_place:ident: $op:expr, $doc:literal;)*) => {
-        $(
-            #[doc = $doc]
-            pub fn $name<'a, A: Argument<'a>, B: Argument<'a>>(a: A, b: B) -> Result<Tensor> {
-                // Not generic, so that it is compiled here, and not by whoever calls it again.
-                fn compiled(a: Operand<'_>, b: Operand<'_>, own_number: bool) -> Result<Tensor> {
-                    binary::apply_to($op, a, b, own_number)
-                }
-                compiled(a.into(), b.into(), A::OWN_NUMBER || B::OWN_NUMBER)
-            }
-            #[doc = concat!($doc, " In place of the first.")]
-            pub fn $in_place<'a>(x: &Tensor, b: impl Into<Operand<'a>>) -> Result<()> {
-                fn compiled(x: &Tensor, b: Operand<'_>) -> Result<()> {
-                    binary::apply_in_place($op, x, b)
-                }
-                compiled(x, b.into())
-            }
-        )*
-        /// Every elementwise operation of two operands and nothing else.
-        pub const ELEMENTWISE2: &[Elementwise2Entry] = &[
-            $(Elementwise2Entry {
-                name: stringify!($name),
-                function: |a, b| $name(a, b),
-                in_place: |x, b| $in_place(x, b),
-            }),*
-        ];
-    };
-}
-
-elementwise2! {
-    add, add_: arithmetic::Plus, "The sum of two operands.";
-    sub, sub_: arithmetic::Sub { alpha: Scalar::Int(1) }, "The difference of two operands.";
-    mul, mul_: arithmetic::Mul, "The product of two operands.";
-    div, div_: arithmetic::Div, "The quotient of two operands.";
-    rsub, rsub_: arithmetic::Rsub { alpha: Scalar::Int(1) }, "The second operand less the first.";
-    ldexp, ldexp_: representation::Ldexp { whole: false }, "The first operand times two to the power of the second.";
-    nextafter, nextafter_: representation::Nextafter, "The number next to the first operand on the way to the second.";
-    copysign, copysign_: pairs::Copysign, "The magnitude of the first operand with the sign of the second.";
-    hypot, hypot_: pairs::Hypot, "The hypotenuse of two legs.";
-    logaddexp, logaddexp_: pairs::LogAddExp::<false>, "The logarithm of the sum of the exponentials.";
-    logaddexp2, logaddexp2_: pairs::LogAddExp::<true>, "The logarithm to base two of the sum of powers of two.";
-    xlogy, xlogy_: pairs::Xlogy::<false>, "The first operand times the logarithm of the second.";
-    remainder, remainder_: division::Remainder::<true>, "What a division rounded down leaves over.";
-    fmod, fmod_: division::Remainder::<false>, "What a division rounded towards zero leaves over.";
-    pow, pow_: power::Pow::default(), "The first operand to the power of the second.";
-    maximum, maximum_: extremes::Extreme::<true>, "The greater of two operands.";
-    minimum, minimum_: extremes::Extreme::<false>, "The lesser of two operands.";
-    fmax, fmax_: extremes::NumberExtreme::<true>, "The greater of two operands, of which one may not be a number.";
-    fmin, fmin_: extremes::NumberExtreme::<false>, "The lesser of two operands, of which one may not be a number.";
-    atan2, atan2_: trigonometry::Atan2, "The angle of the points whose coordinates are the second and the first operand.";
-}
+/// The operators that no entry names.
+const OPERATORS: &[&[Operator]] = &[
+    creation::cast::OPERATORS,
+    geometry::reshape::OPERATORS,
+    indexing::along::writes::OPERATORS,
+    indexing::gather::scatter::OPERATORS,
+    indexing::indexed::OPERATORS,
+    linalg::products::vectors::OPERATORS,
+    neural::convolution::OPERATORS,
+    neural::convolution_gradients::OPERATORS,
+    neural::images::upsample::OPERATORS,
+    neural::pooling::mean_pool::OPERATORS,
+    neural::softmax::OPERATORS,
+    neural::units::rectifiers::OPERATORS,
+    neural::units::smooth_units::OPERATORS,
+    pointwise::arithmetic::OPERATORS,
+    pointwise::compare::OPERATORS,
+    pointwise::division::OPERATORS,
+    pointwise::logical::OPERATORS,
+    pointwise::pairs::OPERATORS,
+    pointwise::power::OPERATORS,
+    pointwise::representation::OPERATORS,
+    pointwise::rounding::OPERATORS,
+    pointwise::trigonometry::OPERATORS,
+    reduction::extremes_along::OPERATORS,
+    sorting::picked::OPERATORS,
+];
 
 /// Every other operation that gradients pass, by the name under which derivatives are checked.
 pub const DIFFERENTIABLE: &[&str] = &[

@@ -97,7 +97,7 @@ impl Program {
         };
         let turns = (0..count).step_by(TILE * TURN).map(|start| start..(start + TILE * TURN).min(count));
         let outcome: Mutex<Result<()>> = Mutex::new(Ok(()));
-        parallel_items(turns.collect(), 1, |elements| {
+        parallel_items(turns, 1, |elements| {
             if let Err(error) = turn(elements) {
                 *outcome.lock() = Err(error);
             }

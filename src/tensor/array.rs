@@ -3,18 +3,22 @@
 //! Note [Memory of tensors]
 //! ----
 //! Several arrays may show the same bytes, and in-place operations write to bytes that others show:
-//! that is what a view is for. Rust's rules are kept by three habits. Fresh outputs are written
-//! through `fresh`, which wants the only handle to the storage. In-place operations write through
-//! `writable`, after `overlaps` has said that no operand reads the same bytes (else the operand is
-//! copied first). No slice outlives the kernel call that it is made for, so within a thread a read
-//! and a write never overlap in time. Two threads that write one tensor at once race, as they do in
-//! numpy and torch: the numbers are then unspecified, and the program must not do it.
+//! that is what a view is for. Rust's rules are kept by two ways to write. What nobody else has a handle to is written
+//! through `fresh` and `owned`, which take the array as a mutable one and look that its storage is unique: no other
+//! slice of it can exist. What others may show is written through `overwrite`, `overwrite_slice` and `overwrite_part`:
+//! they hand the elements to a function for as long as that runs, and are told of all arrays that it reads meanwhile,
+//! none of which may show the same bytes (operands that do are copied first). No method gives a mutable slice away
+//! from a shared array. Slices to read are made where a kernel is called, so within a thread a read and a write never
+//! overlap in time. Two threads that write one tensor at once race, as they do in numpy and torch: the numbers are
+//! then unspecified, and the program must not do it.
 
 #![allow(unsafe_code)]
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
+use smallvec::SmallVec;
 
 use super::{Tensor, resolve};
 use crate::dtype::{Complex, DType, Element, Scalar};
@@ -96,6 +100,13 @@ impl Array {
         Array { storage: self.storage.clone(), layout: SharedLayout::new(layout), dtype: self.dtype }
     }
 
+    /// The elements, which lie in row-major order, in another shape.
+    pub(crate) fn in_shape(&self, shape: &[usize]) -> Result<Array> {
+        assert!(self.layout.is_contiguous(), "elements in order are put in another shape");
+        let strides = shape::contiguous_strides(shape);
+        Ok(self.with_layout(Layout::strided(shape.into(), strides, self.layout.offset())?))
+    }
+
     /// The elements as another type, which is no stored type, in row-major order.
     pub fn converted(&self, dtype: DType) -> Result<Array> {
         let elements = Tensor::from_array(self.clone()).to_vec::<Complex<f64>>()?;
@@ -161,14 +172,27 @@ impl Array {
         Some(unsafe { std::slice::from_raw_parts(self.start::<T>().add(first), count) })
     }
 
-    /// Room for so many elements, from this one on as they lie in memory, to be written: each of them, and none read.
-    #[expect(clippy::mut_from_ref, reason = "Note [Memory of tensors]")]
-    pub(crate) fn room<T: Element>(&self, first: usize, count: usize) -> &mut [MaybeUninit<T>] {
-        let end = (self.layout.offset() + first + count) * size_of::<T>();
+    /// Has so many elements written, from this one on as they lie in memory: each of them, and none read. The function
+    /// reads these arrays, and others that show none of the elements.
+    pub(crate) fn overwrite_part<'a, T: Element>(
+        &self,
+        part: Range<usize>,
+        reads: impl IntoIterator<Item = &'a Array>,
+        write: impl FnOnce(&mut [MaybeUninit<T>]),
+    ) {
+        self.check_unread(reads);
+        let end = (self.layout.offset() + part.end) * size_of::<T>();
         assert!(end <= self.storage.room(), "what is written lies inside of the storage");
         // SAFETY: `start` points at elements of this type, as in `slice`, and so many of them lie in the storage, as was
         // just looked at; Note [Memory of tensors] for aliasing.
-        unsafe { std::slice::from_raw_parts_mut(self.start::<T>().add(first).cast(), count) }
+        write(unsafe {
+            std::slice::from_raw_parts_mut(self.start::<T>().add(part.start).cast(), part.len())
+        });
+    }
+
+    /// What is written shows none of the bytes that are read meanwhile.
+    fn check_unread<'a>(&self, reads: impl IntoIterator<Item = &'a Array>) {
+        assert!(reads.into_iter().all(|read| !self.overlaps(read)), "what is written is not read meanwhile");
     }
 
     /// The element, if the layout shows nothing but one element again and again.
@@ -180,8 +204,14 @@ impl Array {
         repeats.then(|| dispatch!(stored self.dtype, T => unsafe { *self.start::<T>() }.to_scalar()))
     }
 
-    /// The elements, to be overwritten in place. The layout must not show an element twice.
-    pub(crate) fn writable<T: Element>(&self) -> ArrayViewMutD<'_, T> {
+    /// Has the elements overwritten in place by what reads these arrays, and others that show none of the elements. The
+    /// layout must not show an element twice.
+    pub(crate) fn overwrite<'a, T: Element, R>(
+        &self,
+        reads: impl IntoIterator<Item = &'a Array>,
+        write: impl FnOnce(ArrayViewMutD<'_, T>) -> R,
+    ) -> R {
+        self.check_unread(reads);
         assert!(self.layout.is_non_overlapping(), "an element that is shown twice is not written");
         let strides = match self.layout.numel() {
             // Expanded, without elements: ndarray does not see that nothing is shown twice.
@@ -190,26 +220,73 @@ impl Array {
         };
         let shape = IxDyn(self.layout.shape()).strides(IxDyn(&strides));
         // SAFETY: as in `slice`; Note [Memory of tensors] for aliasing.
-        unsafe { ArrayViewMutD::from_shape_ptr(shape, self.start::<T>()) }
+        write(unsafe { ArrayViewMutD::from_shape_ptr(shape, self.start::<T>()) })
     }
 
-    /// The elements as a slice, to be overwritten in place, if they lie in row-major order. Operands
-    /// show none of them: see `overlaps`.
-    #[expect(clippy::mut_from_ref, reason = "Note [Memory of tensors]")]
-    pub(crate) fn writable_slice<T: Element>(&self) -> Option<&mut [T]> {
+    /// `overwrite` of elements that lie in row-major order, as a slice. Answers whether they do.
+    #[inline]
+    pub(crate) fn overwrite_slice<'a, T: Element>(
+        &self,
+        reads: impl IntoIterator<Item = &'a Array>,
+        write: impl FnOnce(&mut [T]),
+    ) -> bool {
         if !self.layout.is_contiguous() {
-            return None;
+            return false;
         }
+        self.check_unread(reads);
         // SAFETY: as in `slice`; Note [Memory of tensors] for aliasing.
-        Some(unsafe { std::slice::from_raw_parts_mut(self.start::<T>(), self.layout.numel()) })
+        write(unsafe { std::slice::from_raw_parts_mut(self.start::<T>(), self.layout.numel()) });
+        true
+    }
+
+    /// `overwrite_slice` of several arrays at once, which show no element of each other.
+    pub(crate) fn overwrite_slices<T: Element>(
+        written: &[&Array],
+        reads: &[&Array],
+        write: impl FnOnce(&mut [&mut [T]]),
+    ) -> bool {
+        if !written.iter().all(|array| array.layout.is_contiguous()) {
+            return false;
+        }
+        let pairs = written.iter().enumerate();
+        pairs.for_each(|(index, array)| {
+            array.check_unread(written[index + 1..].iter().copied().chain(reads.iter().copied()));
+        });
+        let slices = written.iter().map(|array| {
+            // SAFETY: as in `slice`; no two of them overlap, as was just looked at; Note [Memory of tensors].
+            unsafe { std::slice::from_raw_parts_mut(array.start::<T>(), array.layout.numel()) }
+        });
+        write(&mut slices.collect::<SmallVec<[&mut [T]; 4]>>());
+        true
+    }
+
+    /// `owned` as an ndarray view.
+    pub(crate) fn owned_view<T: Element>(&mut self) -> ArrayViewMutD<'_, T> {
+        let shape = IxDyn(self.layout.shape());
+        let view = ArrayViewMutD::from_shape(shape, self.owned());
+        view.unwrap_or_else(|_| unreachable!("there are as many elements as the shape says"))
+    }
+
+    /// The elements of an array that nobody else has a handle to, in row-major order, to be changed.
+    #[inline]
+    pub(crate) fn owned<T: Element>(&mut self) -> &mut [T] {
+        assert!(
+            self.storage.is_unique() && self.layout.is_contiguous(),
+            "only an array of one's own is changed"
+        );
+        // SAFETY: as in `slice`; nobody else has a handle to the storage, and this one is borrowed meanwhile.
+        unsafe { std::slice::from_raw_parts_mut(self.start::<T>(), self.layout.numel()) }
     }
 
     /// Copies bytes into an array of bytes, from this one on; answers whether there are so many.
     pub fn write_bytes(&self, first: usize, bytes: &[u8]) -> bool {
         let end = first.checked_add(bytes.len());
-        let all = self.writable_slice::<u8>().zip(end);
-        let place = all.and_then(|(all, end)| all.get_mut(first..end));
-        place.map(|place| place.copy_from_slice(bytes)).is_some()
+        let mut fits = false;
+        self.overwrite_slice::<u8>([], |all| {
+            let place = end.and_then(|end| all.get_mut(first..end));
+            fits = place.map(|place| place.copy_from_slice(bytes)).is_some();
+        });
+        fits
     }
 
     /// The first element.
@@ -292,5 +369,50 @@ fn bytes(layout: &Layout, dtype: DType) -> Result<usize> {
     match layout.numel().checked_mul(dtype.size()) {
         Some(bytes) if isize::try_from(bytes).is_ok() => Ok(bytes),
         _ => Err(Error::TooManyElements { shape: shape::signed(layout.shape()) }.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn array() -> Array {
+        Array::from_slice(&[4], &[1.0, 2.0, 3.0, 4.0]).unwrap_or_else(|_| unreachable!("there is memory"))
+    }
+
+    fn part(array: &Array, start: usize) -> Array {
+        let layout = Layout::strided([2].into_iter().collect(), [1].into_iter().collect(), start);
+        array.with_layout(layout.unwrap_or_else(|_| unreachable!("it is small")))
+    }
+
+    #[test]
+    fn what_is_written_in_place_lies_apart_from_what_is_read() {
+        let array = array();
+        let (first, last) = (part(&array, 0), part(&array, 2));
+        let read = last.slice::<f64>().unwrap_or_default();
+        assert!(first.overwrite_slice([&last], |place| place.copy_from_slice(read)));
+        assert_eq!(array.slice::<f64>(), Some(&[3.0, 4.0, 3.0, 4.0][..]));
+    }
+
+    #[test]
+    #[should_panic(expected = "what is written is not read meanwhile")]
+    fn what_is_read_is_not_written_meanwhile() {
+        let array = array();
+        part(&array, 0).overwrite_slice::<f64>([&part(&array, 1)], |_| ());
+    }
+
+    #[test]
+    #[should_panic(expected = "what is written is not read meanwhile")]
+    fn two_slices_to_write_lie_apart() {
+        let array = array();
+        Array::overwrite_slices::<f64>(&[&part(&array, 0), &part(&array, 1)], &[], |_| ());
+    }
+
+    #[test]
+    #[should_panic(expected = "only an array of one's own is changed")]
+    fn what_another_handle_shows_is_not_owned() {
+        let mut array = array();
+        let _other = array.clone();
+        array.owned::<f64>();
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn widen(array: &Array) -> Result<Array> {
         false => {
             let storage = Storage::uninit(layout.numel().saturating_mul(array.dtype.size()))?;
             let copy = Array { storage, layout: layout.clone(), dtype: array.dtype };
-            dispatch!(bits array.dtype, T => moves::move_into(copy.writable::<T>(), array.view::<T>()));
+            dispatch!(bits array.dtype, T => copy.overwrite([array], |place| moves::move_into::<T>(place, array.view())));
             copy
         }
     };

@@ -45,6 +45,17 @@ def test_numbers_that_leave(name, read):
     assert name in reason and "test_not_recorded.py" in reason
 
 
+def test_a_tensor_that_is_shown_operations_stands_in_the_way():
+    class Shown(torch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    alive = torch.Tensor._make_wrapper_subclass(Shown, (2,))
+    assert "shown operations" in not_recorded(lambda x: x * 2, torch.ones(2))
+    assert alive.shape == (2,)
+
+
 def test_elements_that_are_appended_to_a_list_are_appended_each_time():
     SEEN.clear()
 

@@ -165,6 +165,25 @@ def test_operations_of_unsigned_integers_wrap_and_keep_their_type(dtype):
     assert x.cumsum(0).tolist() == [1, 3, 253] and x.any().item() and x.ne(y).all().item()
 
 
+@pytest.mark.own  # torch neither compares nor adds them
+def test_integers_that_only_uint64_holds_are_told_apart():
+    x = torch.tensor([2**64 - 1, 5, 2**63], dtype=torch.uint64)
+    array = np.array([2**64 - 1, 5, 2**63], dtype=np.uint64)
+    for found, expected in (
+        (x + 3, array + np.uint64(3)),
+        (torch.maximum(x, x.flip(0)), np.maximum(array, array[::-1])),
+        (torch.minimum(x, x.roll(1)), np.minimum(array, np.roll(array, 1))),
+        (x.argmax(), array.argmax()),
+        (x.sort()[1], array.argsort()),
+        (x.nonzero().squeeze(1), array.nonzero()[0]),
+        (torch.nn.functional.pad(x, (1, 0)), np.pad(array, (1, 0))),
+        (x.repeat(2), np.tile(array, 2)),
+    ):
+        assert found.tolist() == expected.tolist()
+    with raises(NotImplementedError, "\"remainder_cpu\" not implemented for 'UInt64'"):
+        x % 3
+
+
 @pytest.mark.own  # torch has no orders of them
 def test_integers_that_only_uint64_holds_are_compared_and_ordered():
     x = torch.tensor([2**64 - 1, 5, 2**63], dtype=torch.uint64)
@@ -203,6 +222,7 @@ def test_unsigned_integers_are_promoted_to_what_holds_both():
 # -- complex numbers of two halves ---------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
 def test_complex_numbers_of_two_halves():
     z = torch.tensor([1.5 + 2j, -3.0]).to(torch.complex32)
     assert z.dtype == torch.complex32 and z.tolist() == [1.5 + 2j, -3.0]

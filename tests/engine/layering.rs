@@ -16,7 +16,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kernels", &["error", "dtype", "shape", "storage", "sharing"]),
     ("tensor", &["error", "dtype", "shape", "sharing", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "sharing", "storage", "tensor", "origin"]),
-    ("dispatch", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "ops"]),
+    ("dispatch", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "ops", "schema"]),
+    ("schema", &["error", "dtype", "tensor", "dispatch", "ops"]),
     (
         "program",
         &[
@@ -32,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "ops",
         ],
     ),
-    ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "dispatch"]),
+    ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "dispatch", "schema"]),
     (
         "engine",
         &[
@@ -258,7 +259,18 @@ const NAMES_NODES: &[(&str, &str)] = &[
     ("src/engine/zero_edge", "a node of the engine's own"),
     ("src/graph/saved/plain", "what torch's message calls the view that was written to"),
     ("src/graph/transform_level", "a node of the engine's own, which passes gradients out of a transform"),
-    ("bindings/src/functions/copies", "these entries are the blocks of their operations"),
+    ("bindings/src/functions/indexing", "entries that speak with Python stand here, with their operators"),
+    (
+        "bindings/src/functions/layers/images",
+        "entries that speak with Python stand here, with their operators",
+    ),
+    (
+        "bindings/src/functions/layers/pooling",
+        "entries that speak with Python stand here, with their operators",
+    ),
+    ("bindings/src/functions/spreads", "entries that speak with Python stand here, with their operators"),
+    ("bindings/src/functions/superseded", "entries that speak with Python stand here, with their operators"),
+    ("bindings/src/functions/views", "entries that speak with Python stand here, with their operators"),
 ];
 
 /// The names of nodes, such as `"MulBackward0"`, in a piece of code.
@@ -292,6 +304,47 @@ fn operations_are_named_in_their_blocks() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(excused.len(), NAMES_NODES.len(), "an exception that is none any more");
     assert_eq!(nodes(r#"f("MulBackward0", "mul", "Backward", "x + Backward0")"#), ["MulBackward0"]);
+}
+
+/// Operations whose numbers are written in operations, which is what `on_tensors` is for, and why.
+const COMPOSITES: &[(&str, &str)] = &[
+    ("src/dispatch/composites/checkpointed", "operations that consist of others"),
+    ("src/dispatch/composites/composite", "operations that consist of others"),
+    ("src/ops/geometry/strided", "windows that overlap are sums, in the steps that a graph would record"),
+    ("src/ops/geometry/view_copy", "what is copied is what views show"),
+    ("src/ops/linalg/pseudo", "what solutions leave is a sum of squares of a product"),
+    ("src/ops/neural/attention", "what has no kernel of its own consists of products and a softmax"),
+    ("src/ops/neural/normalise", "what has no kernel of its own consists of means"),
+];
+
+/// The bodies of forwards in a piece of code.
+fn forwards(code: &str) -> Vec<&str> {
+    let bodies = code.split("fn forward(&self, inputs: &[Array])").skip(1);
+    let bodies = bodies.filter(|rest| rest.find('{') < rest.find(';'));
+    bodies.map(|rest| rest.split("\n    }\n").next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn forwards_compute_with_arrays() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut read, mut wrong, mut excused) = (0, vec![], BTreeSet::new());
+    for path in sources(&top.join("src")) {
+        let inside = path.strip_prefix(top).unwrap().with_extension("");
+        let source = fs::read_to_string(&path).unwrap();
+        for body in forwards(&code(&source)) {
+            read += 1;
+            if !(body.contains("Tensor") || body.contains("on_tensors(")) {
+                continue;
+            }
+            match COMPOSITES.iter().find(|(file, _)| inside == Path::new(file)) {
+                Some((file, _)) => drop(excused.insert(file)),
+                None => wrong.push(inside.display().to_string()),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "forwards that make tensors: {}", wrong.join(", "));
+    assert_eq!(excused.len(), COMPOSITES.len(), "an exception that is none any more");
+    assert!(read >= 90, "only {read} forwards were read");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod complex;
 mod deep_graph;
 mod derivatives;
 mod dual;
+mod entries;
 mod gradcheck;
 mod layering;
 mod random_graph;

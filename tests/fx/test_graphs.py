@@ -221,3 +221,29 @@ def test_decompositions_take_the_place_of_operators():
     table = {torch.ops.aten.relu.default: lambda x: torch.ops.aten.clamp.default(x, 0)}
     code = make_fx(lambda x: torch.relu(x), decomposition_table=table)(torch.ones(2)).code
     assert "aten.clamp.default(x_1, 0)" in code and "relu" not in code
+
+
+class GoesByValues(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3)
+        self.shift = torch.arange(3.0)
+
+    def forward(self, x, *, scale=None):
+        y = self.second(self.first(x))
+        if float(x.sum()) > 0:  # No symbol has a sign.
+            y = y.relu()
+        return {"y": y + self.shift, "scaled": y if scale is None else y * scale}
+
+
+def test_a_module_whose_way_depends_on_values_is_exported_on_the_way_of_its_example():
+    torch.manual_seed(0)
+    model = GoesByValues().eval()
+    x, scale = torch.ones(2, 2), torch.tensor(3.0)
+    program = torch.export.export(model, (x,), {"scale": scale})
+    assert {"first.weight", "first.bias", "second.running_mean"} <= set(program.state_dict)
+    assert not [name for name, _ in model.named_buffers() if "constant" in name]
+    other = torch.tensor([[0.5, 2.0], [1.0, 0.25]])
+    found, wanted = program.module()(other, scale), model(other, scale=scale)
+    for name, value in wanted.items():
+        torch.testing.assert_close(found[name], value)

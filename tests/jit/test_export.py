@@ -1,13 +1,16 @@
 """`onnx` and what stands behind compilers: names that are there, and refuse or keep what they are told."""
 
+import sys
+
 import pytest
 import rushlight as torch
 
 pytestmark = pytest.mark.own
 
 
-def test_nothing_is_written_as_onnx(tmp_path):
-    with pytest.raises(torch.onnx.OnnxExporterError, match="models are not written as ONNX here"):
+def test_nothing_is_written_as_onnx_without_the_package_of_that_name(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(torch.onnx.OnnxExporterError, match="needs the package `onnx`"):
         torch.onnx.export(torch.nn.ReLU(), torch.ones(1), tmp_path / "relu.onnx")
     assert not torch.onnx.is_in_onnx_export() and list(tmp_path.iterdir()) == []
 

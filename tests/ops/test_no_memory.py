@@ -1,6 +1,9 @@
 """Where there is no memory an operation raises, forward and backward, and the process goes on."""
 
 import os
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from support import run_script
@@ -67,3 +70,79 @@ def test_what_finds_no_memory_raises(name):
     found = run_script(LIMITED + body, timeout=300).strip().split(";")
     assert set(found) <= {"raised", "done"}
     assert "raised" in found
+
+
+# Every large allocation of a program in turn is the one that fails. Smaller ones are tables of dimensions and nodes. None
+# of the programs multiplies matrices: the library that does asks for memory itself, and ends the process.
+ONE_BY_ONE = """
+import ctypes, gc
+from rushlight import _rushlight as native
+
+F = torch.nn.functional
+allocator = ctypes.CDLL(None)
+allocator.fail_allocation.argtypes = [ctypes.c_long, ctypes.c_size_t]
+LARGE = 1 << 14
+torch.set_num_threads(1)
+
+def once(work, shapes, number):
+    "What came of a run in which one allocation fails, and how many there were."
+    leaves = [torch.rand(shape, requires_grad=True) for shape in shapes]
+    for leaf in leaves:
+        leaf.grad = torch.full_like(leaf, 7.0)
+    failure = None
+    allocator.fail_allocation(number, LARGE)
+    try:
+        work(*leaves).sum().backward()
+    except BaseException as raised:
+        failure = raised
+    met = allocator.allocations_met()
+    if failure is not None:
+        assert isinstance(failure, (RuntimeError, MemoryError)), repr(failure)
+        assert "allocate memory" in str(failure) or isinstance(failure, MemoryError), failure
+        assert all(leaf.grad.eq(7).all() for leaf in leaves), "some gradients are new"
+    return met, failure
+
+def every(work, *shapes):
+    once(work, shapes, 0)
+    met, failed = once(work, shapes, 0)[0], 0
+    gc.collect()
+    before = native._allocated_bytes()
+    for number in range(1, met + 1):
+        failed += once(work, shapes, number)[1] is not None
+    gc.collect()
+    assert native._allocated_bytes() - before < LARGE, "memory is left"
+    print(failed > 0)
+"""
+
+PROGRAMS = {
+    "blocks": "every(lambda *x: torch.block_diag(*x).exp(), (70, 70), (70, 70), (70, 70))",
+    "one gradient for two": "every(lambda a, b: (a + b).exp(), (9000,), (9000,))",
+    "extremes": "every(lambda x: x.aminmax(dim=1)[0] * 3, (9000, 2))",
+    "a number for many": "every(lambda x, y: x * y, (9000, 3), (1,))",
+    "images": "every(lambda x, w: F.conv2d(x, w), (2, 3, 40, 40), (8, 3, 3, 3))",
+    "numbers in order": "every(lambda x: x.sort()[0].cumsum(0), (9000,))",
+    "choices": "every(lambda x: x[torch.arange(8999, -1, -1)], (9000,))",
+}
+
+
+@pytest.fixture(scope="module")
+def failing_malloc(tmp_path_factory):
+    compiler = shutil.which("cc")
+    if compiler is None or not os.path.exists("/proc/self/statm"):
+        pytest.skip("needs a C compiler, and a system that loads libraries before others")
+    library = tmp_path_factory.mktemp("malloc") / "failing.so"
+    source = Path(__file__).parent / "failing_malloc.c"
+    made = subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, source], check=False)
+    if made.returncode != 0:
+        pytest.skip("the C library has no such functions")
+    return library
+
+
+@needs_linux
+@pytest.mark.own
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_any_large_allocation_may_fail(name, failing_malloc, monkeypatch):
+    monkeypatch.setenv("LD_PRELOAD", str(failing_malloc))
+    # What is kept for its next use is not asked for.
+    monkeypatch.setenv("RUSHLIGHT_CACHE_MB", "0")
+    assert run_script(ONE_BY_ONE + PROGRAMS[name], timeout=300).split() == ["True"]

@@ -235,6 +235,8 @@ TABLES = {
         "x = torch.rand(8, 3000, 3000)",
         "torch.nn.functional.adaptive_max_pool2d(x, 20)",
     ),
+    "views of elements": ("x = torch.rand(1_000_000)", "x.unbind()"),
+    "a list": ("x = torch.rand(1_000_000)", "list(x)"),
     "a file": (
         "import os\nx, file = torch.rand(80_000_000), open(os.devnull, 'wb')",
         "torch.save(x, file, _use_new_zipfile_serialization=True)",

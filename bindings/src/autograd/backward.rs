@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::ffi;
@@ -15,7 +16,7 @@ use rushlight::origin::Origin;
 use rushlight::{Error, Result, Tensor};
 
 use crate::autograd::node::{node_of, wrap_node};
-use crate::error::{carry, raise};
+use crate::error::{carry, panicked, raise};
 use crate::interpreter::callbacks::{self, Run};
 use crate::interpreter::origin::describe;
 use crate::interpreter::unlocked;
@@ -117,8 +118,7 @@ pub(crate) fn run_backward<'py>(
     if let Some(since) = transform {
         transform_level::next_run_is_of(since);
     }
-    let outcome = engine::run(&starts, &wanted, options, &Interpreter)
-        .map_err(raise)
+    let outcome = run_engine(&starts, &wanted, options)
         .and_then(|found| run.finish(py, options.create_graph).map(|()| found));
     if accumulate_grad && options.create_graph {
         warn_of_cycle(py, outcome.is_ok())?;
@@ -137,6 +137,12 @@ pub(crate) fn run_backward<'py>(
     }
     let found: Vec<_> = found.into_iter().map(|gradient| gradient.to_python(py)).collect::<PyResult<_>>()?;
     PyTuple::new(py, found)
+}
+
+/// Runs the engine. A panic becomes an exception, as it does in calls of operations.
+fn run_engine(starts: &[(Edge, Tensor)], wanted: &Wanted, options: Options) -> PyResult<Vec<Option<Tensor>>> {
+    let run = AssertUnwindSafe(|| engine::run(starts, wanted, options, &Interpreter).map_err(raise));
+    catch_unwind(run).unwrap_or_else(|payload| Err(panicked(payload)))
 }
 
 /// Warns of leaves that hold the graph which holds them, when the run is over. Where warnings are errors, they do
@@ -165,7 +171,7 @@ pub(crate) fn accumulate(root: &Bound<'_, TensorBase>, retain_graph: Option<Swit
     let options = Options { retain_graph: retain_graph.is_some_and(|it| it.0), create_graph: false };
     let start = engine::root(root.get().tensor(), None, 0).map_err(raise)?;
     let run = Run::begin();
-    engine::run(&[start], &Wanted::AllLeaves, options, &Interpreter).map_err(raise)?;
+    run_engine(&[start], &Wanted::AllLeaves, options)?;
     run.finish(root.py(), options.create_graph)?;
     Ok(true)
 }

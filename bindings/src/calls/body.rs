@@ -1,13 +1,12 @@
-//! The Rust function behind a table entry: any function of arguments, or one of the two shapes in which the engine
-//! lists its elementwise operations of one tensor.
+//! The Rust function behind a table entry: one that the engine lists with its operation, or one of the bindings' own.
 use crate::error::raise;
 use crate::interpreter::warnings::Superseded;
 use crate::values::arguments::Arguments;
 use crate::values::returns::ToPython;
 use pyo3::prelude::*;
-use rushlight::{Result, Tensor};
+use rushlight::schema;
 
-/// The Rust side of an entry that takes its arguments itself.
+/// The Rust side of an entry that speaks with Python.
 pub(crate) type Call = for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>;
 
 /// The Rust side of a table entry.
@@ -17,10 +16,8 @@ pub(crate) enum Body {
     Any(Call),
     /// The same of an operation whose place another has taken.
     Superseded(Call, &'static Superseded),
-    /// `exp(x)`
-    Unary(fn(&Tensor) -> Result<Tensor>),
-    /// `x.exp_()`
-    UnaryInPlace(fn(&Tensor) -> Result<()>),
+    /// What the engine's entry does.
+    Engine(schema::Call),
 }
 
 impl Body {
@@ -30,11 +27,11 @@ impl Body {
         match self {
             Body::Any(call) => call(arguments),
             Body::Superseded(call, by) => by.tell(arguments.py()).and_then(|()| call(arguments)),
-            Body::Unary(operation) => operation(arguments.tensor(0)?).answer(arguments.py()),
-            Body::UnaryInPlace(operation) => {
-                operation(arguments.tensor(0)?).map_err(raise)?;
-                arguments.object(0).answer(arguments.py())
-            }
+            Body::Engine(call) => match call(arguments).map_err(raise)? {
+                schema::Reply::Tensor(tensor) => tensor.answer(arguments.py()),
+                schema::Reply::Given(index) => arguments.object(index).answer(arguments.py()),
+                answer => answer.answer(arguments.py()),
+            },
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::calls::body::Body;
 use crate::calls::fallback;
-use crate::calls::outputs::{self, OutPolicy};
+use crate::calls::outputs;
 use crate::calls::writes;
 use crate::error::{panicked, raise};
 use crate::interpreter::warnings::{Once, Superseded};
@@ -30,6 +30,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use rushlight::dispatch::batch;
 use rushlight::graph::mode;
+use rushlight::schema::{Operator, OutPolicy};
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -56,12 +57,19 @@ pub(crate) struct Function {
     pub(crate) kind: u8,
     /// How it writes to tensors that it is given.
     pub(crate) policy: &'static OutPolicy,
+    /// What torch's dispatcher calls the operators behind it.
+    pub(crate) operators: &'static [Operator],
 }
 
 impl Function {
     /// The entry, with its way to write to tensors that it is given.
     pub(crate) const fn written(self, policy: &'static OutPolicy) -> Function {
         Function { policy, ..self }
+    }
+
+    /// The entry, with what torch's dispatcher calls its operators.
+    pub(crate) const fn operators(self, operators: &'static [Operator]) -> Function {
+        Function { operators, ..self }
     }
 
     /// The entry, with what is told of an operation whose place another has taken.

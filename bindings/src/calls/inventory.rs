@@ -28,6 +28,8 @@ pub(crate) fn signatures(py: Python<'_>) -> PyResult<Vec<(&'static str, &'static
             }
         }
     }
+    // By name, so that the stub does not depend on where an entry stands.
+    rows.sort_by_key(|(place, name, _)| (*place, *name));
     Ok(rows)
 }
 

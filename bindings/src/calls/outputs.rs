@@ -20,11 +20,11 @@ use std::ffi::CString;
 mod composed;
 mod history;
 mod memory;
-mod policy;
-pub(crate) mod types;
 
-use policy::{Conversion, History, Memory};
-pub(crate) use policy::{OutPolicy, Placed, Shape, UnbatchedTarget};
+mod types;
+
+use rushlight::schema::{History, Memory, OutPolicy, Placed, Shape};
+use types::Conversion;
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
 /// if there are several.
@@ -58,7 +58,7 @@ pub(crate) fn write<'py>(
         by.tell_of_outputs(py)?;
     }
     let history = policy.history;
-    history.check(arguments.name, source.is_some(), &inputs, &tensors_in(out))?;
+    history::check(history, arguments.name, source.is_some(), &inputs, &tensors_in(out))?;
     writes::check_out(arguments, policy, out)?;
     memory::check(policy, &inputs, out)?;
     // A tensor made from nothing but its size takes the place of the old one without a word.
@@ -67,8 +67,8 @@ pub(crate) fn write<'py>(
     let is_given = |wanted: &str| named.iter().any(|(name, value)| *name == wanted && !value.is_none());
     let exact = policy.exact && is_given("dtype");
     let into = Into { name: arguments.name, policy, source, first, exact, silent: made };
-    let written = history.while_calculating(|| into.deliver(out, calculate()?.bind(py)))?;
-    history.record(&inputs, &tensors_in(out))?;
+    let written = history::while_calculating(history, || into.deliver(out, calculate()?.bind(py)))?;
+    history::record(history, &inputs, &tensors_in(out))?;
     if policy.made && as_tensor(out).is_some_and(|out| matches!(out.is_leaf(), Ok(true))) {
         // What is made requires a gradient if that is asked for.
         let asked = |(name, value): &(&str, Bound<'_, PyAny>)| {
@@ -98,10 +98,10 @@ pub(crate) fn written<'py>(
     }
     let policy = composed::policy(name);
     let inputs = tensors_in(&found);
-    policy.history.check(name, true, &inputs, &tensors_in(&out))?;
+    history::check(policy.history, name, true, &inputs, &tensors_in(&out))?;
     let into = Into { name, policy, source: None, first: None, exact: false, silent: policy.made };
-    let written = policy.history.while_calculating(|| into.deliver(&out, &found))?;
-    policy.history.record(&inputs, &tensors_in(&out))?;
+    let written = history::while_calculating(policy.history, || into.deliver(&out, &found))?;
+    history::record(policy.history, &inputs, &tensors_in(&out))?;
     Ok(written.into_bound(out.py()))
 }
 
@@ -192,7 +192,7 @@ impl Into<'_> {
                 Shape::Told | Shape::Silent | Shape::InLine => {}
             }
         }
-        self.policy.history.check_resized(out)?;
+        history::check_resized(self.policy.history, out)?;
         resize::replace(out, result).map_err(raise)
     }
 
@@ -221,7 +221,7 @@ impl Into<'_> {
         if from == to {
             return Ok(());
         }
-        (self.policy.types)(&Conversion { name: self.name, bare, from, to, source: self.source, place })
+        Conversion { name: self.name, bare, from, to, source: self.source, place }.check(self.policy.types)
     }
 }
 

@@ -10,57 +10,32 @@ use rushlight::dispatch::batch;
 use rushlight::dispatch::in_place::check_history;
 use rushlight::graph::mode;
 use rushlight::graph::tangents;
+use rushlight::schema::{OtherArguments, OutPolicy, UnbatchedTarget};
 use rushlight::tensor::{Mapping, Tensor};
 
 use crate::calls::callable::Callable;
-use crate::calls::outputs::{OutPolicy, UnbatchedTarget};
 use crate::error::raise;
 use crate::tensor::object::as_tensor;
 use crate::values::arguments::{Arguments, tensors_in};
 
-/// What a write is given beside its target.
-#[derive(Default)]
-pub(crate) struct OtherArguments<'a> {
-    /// The tensors.
-    pub(crate) tensors: Vec<&'a Tensor>,
-    /// How many arguments there are.
-    pub(crate) count: usize,
-    /// Whether the first is a number.
-    pub(crate) number: bool,
-    /// Whether the first is a sequence.
-    pub(crate) sequence: bool,
-}
-
-impl<'a> OtherArguments<'a> {
-    /// A single operand, which is a tensor or a number.
-    pub(crate) fn operand(operand: Option<&'a Tensor>) -> OtherArguments<'a> {
-        let tensors: Vec<&Tensor> = operand.into_iter().collect();
-        OtherArguments { number: tensors.is_empty(), tensors, count: 1, sequence: false }
-    }
-
-    /// The first name where there are that many tensors, else the second.
-    pub(crate) fn named(&self, tensors: usize, enough: &'static str, fewer: &'static str) -> &'static str {
-        if self.tensors.len() >= tensors { enough } else { fewer }
-    }
-
-    fn behind(arguments: &Arguments<'a, '_>, first: usize, target: Option<usize>) -> OtherArguments<'a> {
-        let mut given = OtherArguments::default();
-        for (slot, object) in arguments.slots.iter().enumerate().skip(first) {
-            let Some(object) = *object else { continue };
-            if Some(slot) == target {
-                continue;
-            }
-            given.count += 1;
-            let tensor = as_tensor(object);
-            if given.count == 1 {
-                let names = |kind: &str| object.get_type().name().is_ok_and(|name| name == kind);
-                given.sequence = tensor.is_none() && (names("list") || names("tuple"));
-                given.number = tensor.is_none() && (names("int") || names("float"));
-            }
-            given.tensors.extend(tensor);
+/// The arguments from a slot on but the target.
+fn behind<'a>(arguments: &Arguments<'a, '_>, first: usize, target: Option<usize>) -> OtherArguments<'a> {
+    let mut given = OtherArguments::default();
+    for (slot, object) in arguments.slots.iter().enumerate().skip(first) {
+        let Some(object) = *object else { continue };
+        if Some(slot) == target {
+            continue;
         }
-        given
+        given.count += 1;
+        let tensor = as_tensor(object);
+        if given.count == 1 {
+            let names = |kind: &str| object.get_type().name().is_ok_and(|name| name == kind);
+            given.sequence = tensor.is_none() && (names("list") || names("tuple"));
+            given.number = tensor.is_none() && (names("int") || names("float"));
+        }
+        given.tensors.extend(tensor);
     }
+    given
 }
 
 /// Warns of a write by `method` to a tensor that shows elements several times, unless it will be refused. `such`
@@ -91,7 +66,7 @@ pub(crate) fn check_method(arguments: &Arguments<'_, '_>) -> PyResult<()> {
         // It is a product, or nothing at all.
         true if arguments.boolean(2) => check_in_place(target, "mul_", &OtherArguments::operand(None)),
         true => Ok(()),
-        false => check_in_place(target, arguments.name, &OtherArguments::behind(arguments, 1, None)),
+        false => check_in_place(target, arguments.name, &behind(arguments, 1, None)),
     }
 }
 
@@ -157,7 +132,7 @@ pub(crate) fn check_out(
         return Ok(());
     }
     let name = arguments.name;
-    let inputs = OtherArguments::behind(arguments, 0, arguments.signature.out);
+    let inputs = behind(arguments, 0, arguments.signature.out);
     let given = arguments.slots.iter().flatten();
     let all: Vec<Tensor> = given.flat_map(|object| tensors_in(object)).chain(tensors_in(out)).collect();
     if Mapping::innermost().is_some() && (policy.drawn)(&inputs) {

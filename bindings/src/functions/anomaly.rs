@@ -9,7 +9,7 @@ use rushlight::graph::observe::anomaly;
 pub(super) const TABLE: &[Function] = &[function(
     "set_anomaly_enabled",
     &["(bool enabled, bool check_nan=True) -> None"],
-    "Switches anomaly mode on or off, and whether it looks for gradients that are not numbers.",
+    "Switches anomaly detection on or off, and whether it looks for gradients that are NaN.",
     set_enabled,
 )];
 

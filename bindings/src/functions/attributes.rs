@@ -3,7 +3,6 @@
 use super::conversion;
 use super::entries::{function, method};
 use crate::calls::callable::Function;
-use crate::calls::outputs::{OutPolicy, UnbatchedTarget};
 use crate::error::raise;
 use crate::tensor::history::{detached, forget};
 use crate::tensor::object::{TensorBase, wrap_as};
@@ -17,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 use rushlight::dtype::DType;
 use rushlight::ops::creation::cast;
+use rushlight::schema::{OutPolicy, UnbatchedTarget};
 use rushlight::shape::normalize_dim;
 
 const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
@@ -26,63 +26,63 @@ pub(super) const TABLE: &[Function] = &[
     function("numel", &["(Tensor input) -> int"], "The number of elements.", |a| {
         answer(a, a.tensor(0)?.numel() as i64)
     }),
-    function("is_floating_point", YES_OR_NO, "Whether elements have a fraction.", |a| {
+    function("is_floating_point", YES_OR_NO, "Whether the dtype is a floating-point one.", |a| {
         answer(a, a.tensor(0)?.dtype().is_float())
     }),
-    function("is_complex", YES_OR_NO, "Whether elements have an imaginary part.", |a| {
+    function("is_complex", YES_OR_NO, "Whether the dtype is a complex one.", |a| {
         answer(a, a.tensor(0)?.dtype().is_complex())
     }),
-    function("is_signed", YES_OR_NO, "Whether elements can be negative.", |a| {
+    function("is_signed", YES_OR_NO, "Whether the dtype is a signed one.", |a| {
         answer(a, !matches!(a.tensor(0)?.dtype(), DType::Bool | DType::UInt8))
     }),
     function("is_inference", YES_OR_NO, "Whether the tensor was made in inference mode.", |a| {
         answer(a, a.tensor(0)?.is_inference())
     }),
-    function("is_nonzero", YES_OR_NO, "Whether the only element is not zero.", |a| {
+    function("is_nonzero", YES_OR_NO, "Whether the only element of the tensor is not zero.", |a| {
         answer(a, is_true(a.tensor(0)?)?)
     }),
-    function("detach", &["(Tensor input)"], "The tensor without its history, on the same memory.", |a| {
+    function("detach", &["(Tensor input)"], "A view of the tensor, detached from the graph.", |a| {
         answer(a, detached(a.tensor(0)?)?)
-    }),
-    function("detach_", &["(Tensor input)"], "Has a tensor forget its history.", |a| {
+    })
+    .operators(&[
+        ("Detach", "detach(Tensor(a) self) -> Tensor(a)"),
+        ("-", "detach(Tensor(a) self) -> Tensor(a)"),
+    ]),
+    function("detach_", &["(Tensor input)"], "Detaches the tensor from the graph in place.", |a| {
         forget(a.tensor(0)?)?;
         answer(a, a.object(0))
     })
-    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Found)),
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Found))
+    .operators(&[("-", "detach_(Tensor(a!) self) -> Tensor(a!)")]),
     method(
         "size",
         &["(Tensor input, int? dim=None) -> Size | int"],
-        "The size of every dimension, or of one.",
+        "The size of the tensor, or of one dimension.",
         size,
     ),
     method(
         "stride",
         &["(Tensor input) -> tuple[int, ...]", "(Tensor input, int dim) -> int"],
-        "The number of elements to step over in memory, for every dimension or for one.",
+        "The stride of the tensor, or of one dimension.",
         stride,
     ),
     method(
         "is_contiguous",
         &["(Tensor input, *, memory_format memory_format=contiguous_format) -> bool"],
-        "Whether the elements lie in memory in row-major order, or in another, without gaps.",
+        "Whether the elements are contiguous in memory, in row-major order or in that of a memory format.",
         is_contiguous,
     ),
-    method(
-        "get_device",
-        &["(Tensor input) -> int"],
-        "The number of the device; minus one for the CPU.",
-        get_device,
-    ),
+    method("get_device", &["(Tensor input) -> int"], "The index of the device; -1 for the CPU.", get_device),
     method(
         "requires_grad_",
         &["(Tensor input, bool requires_grad=True)"],
-        "Makes operations on this leaf be recorded, or not.",
+        "Sets whether operations on the tensor are recorded, in place.",
         set_requires_grad,
     ),
     method(
         "as_subclass",
         &["(Tensor input, object cls)"],
-        "The tensor as an instance of another tensor class, on the same memory.",
+        "The tensor as an instance of a subclass, sharing its memory.",
         as_subclass,
     ),
 ];

@@ -22,13 +22,13 @@ pub(super) const TABLE: &[Function] = &[
         &[
             "(object data, *, dtype? dtype=None, device? device=None, bool pin_memory=False, bool requires_grad=False)",
         ],
-        "A tensor of a copy of the data, without history.",
+        "Builds a tensor by copying data; it is a leaf without history.",
         tensor,
     ),
     function(
         "as_tensor",
         &["(object data, dtype? dtype=None, device? device=None)"],
-        "The data as a tensor, without a copy and with its history where that is possible.",
+        "Converts data to a tensor, sharing memory and keeping history where possible.",
         as_tensor,
     ),
     function(
@@ -36,10 +36,15 @@ pub(super) const TABLE: &[Function] = &[
         &[
             "(object obj, *, dtype? dtype=None, device? device=None, bool? copy=None, bool? requires_grad=None)",
         ],
-        "The object as a tensor, copied always, never or where it must be.",
+        "Converts an object to a tensor, sharing memory unless a copy is asked for or needed.",
         asarray,
     ),
-    function("from_numpy", &["(object ndarray)"], "A tensor on the memory of a numpy array.", from_numpy),
+    function(
+        "from_numpy",
+        &["(object ndarray)"],
+        "A tensor that shares the memory of a numpy array.",
+        from_numpy,
+    ),
 ];
 
 /// The object at a position where the signature requires one.

@@ -29,34 +29,34 @@ const fn named(name: &'static str, doc: &'static str, call: Call) -> Function {
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    named("half", "The elements in half precision.", |a| given(a, DType::Float16)),
-    named("bfloat16", "The elements in single precision with a shorter fraction.", |a| {
-        given(a, DType::BFloat16)
+    named("half", "The tensor converted to float16.", |a| given(a, DType::Float16)),
+    named("bfloat16", "The tensor converted to bfloat16.", |a| given(a, DType::BFloat16)),
+    named("float", "The tensor converted to float32.", |a| given(a, DType::Float32)),
+    named("double", "The tensor converted to float64.", |a| given(a, DType::Float64)),
+    named("cfloat", "The tensor converted to complex64.", |a| given(a, DType::Complex64)),
+    named("cdouble", "The tensor converted to complex128.", |a| given(a, DType::Complex128)),
+    named("bool", "The tensor converted to bool: whether each element is not zero.", |a| {
+        given(a, DType::Bool)
     }),
-    named("float", "The elements in single precision.", |a| given(a, DType::Float32)),
-    named("double", "The elements in double precision.", |a| given(a, DType::Float64)),
-    named("cfloat", "The elements as complex numbers in single precision.", |a| given(a, DType::Complex64)),
-    named("chalf", "The elements as complex numbers in half precision.", |a| given(a, DType::Complex32)),
-    named("cdouble", "The elements as complex numbers in double precision.", |a| given(a, DType::Complex128)),
-    named("bool", "Whether each element is not zero.", |a| given(a, DType::Bool)),
-    named("byte", "The elements as unsigned 8-bit integers.", |a| given(a, DType::UInt8)),
-    named("char", "The elements as 8-bit integers.", |a| given(a, DType::Int8)),
-    named("short", "The elements as 16-bit integers.", |a| given(a, DType::Int16)),
-    named("int", "The elements as 32-bit integers.", |a| given(a, DType::Int32)),
-    named("long", "The elements as 64-bit integers.", |a| given(a, DType::Int64)),
-    named("cpu", "The tensor on the CPU: itself.", |a| given(a, a.tensor(0)?.dtype())),
+    named("chalf", "The tensor converted to complex32.", |a| given(a, DType::Complex32)),
+    named("byte", "The tensor converted to uint8.", |a| given(a, DType::UInt8)),
+    named("char", "The tensor converted to int8.", |a| given(a, DType::Int8)),
+    named("short", "The tensor converted to int16.", |a| given(a, DType::Int16)),
+    named("int", "The tensor converted to int32.", |a| given(a, DType::Int32)),
+    named("long", "The tensor converted to int64.", |a| given(a, DType::Int64)),
+    named("cpu", "The tensor in the memory of the CPU: itself.", |a| given(a, a.tensor(0)?.dtype())),
     method(
         "cuda",
         &[
             "(Tensor input, device? device=None, bool non_blocking=False, *, memory_format? memory_format=None)",
         ],
-        "Fails: there is no such device.",
+        "Raises an error: there is no CUDA device.",
         cuda,
     ),
     method(
         "numpy",
         &["(Tensor input, *, bool force=False) -> numpy.ndarray"],
-        "The tensor as a numpy array on the same memory.",
+        "The tensor as a numpy array that shares its memory.",
         |a| to_numpy(a.py(), a.tensor(0)?, a.boolean(1)).map(Bound::unbind),
     ),
     method(
@@ -66,13 +66,13 @@ pub(super) const TABLE: &[Function] = &[
             "(Tensor input, dtype dtype, bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)",
             "(Tensor input, Tensor tensor, bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None)",
         ],
-        "The tensor in another element type, on a device, or like another tensor.",
+        "The tensor converted to a dtype, to a device, or to those of another tensor.",
         to,
     ),
     method(
         "type",
         &["(Tensor input, object dtype=None, bool non_blocking=False) -> Tensor | str"],
-        "The name of the tensor's type, or the tensor in the type of that name.",
+        "The name of the tensor type, or the tensor converted to the type of a name.",
         r#type,
     ),
 ];

@@ -1,12 +1,10 @@
 //! Tensors out of nothing: filled and counted.
 use super::conversion;
-use super::entries::{function, inner, method};
+use super::entries::{function, method};
 use super::factory::{made, made_like, options};
 use crate::calls::callable::Function;
-use crate::calls::outputs::{OutPolicy, Shape, types};
 use crate::error::raise;
 use crate::values::arguments::Arguments;
-use crate::values::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dispatch::default_dtype;
@@ -15,6 +13,7 @@ use rushlight::dispatch::operand::{promoted, scalar_type};
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::creation::cast::Order;
 use rushlight::ops::creation::{create, ranges};
+use rushlight::schema::{OutPolicy, Shape, Types};
 use rushlight::{Error, Tensor};
 
 const SIZED: &[&str] = &[options!("(int[] size, *, Tensor out=None, ")];
@@ -27,20 +26,22 @@ const ONE: Scalar = Scalar::Int(1);
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    function("zeros", SIZED, "A tensor of zeros.", |a| {
+    function("zeros", SIZED, "A tensor filled with zeros.", |a| {
         let size = a.ints(0)?;
         made(a, 2, default_dtype::get(), |dtype| create::zeros(&size, dtype))
     })
-    .written(&OutPolicy::MADE.unknown("zeros")),
-    function("ones", SIZED, "A tensor of ones.", |a| {
+    .written(&OutPolicy::MADE.unknown("zeros"))
+    .operators(&[("-", "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
+    function("ones", SIZED, "A tensor filled with ones.", |a| {
         let size = a.ints(0)?;
         made(a, 2, default_dtype::get(), |dtype| create::full(&size, ONE, dtype))
     })
-    .written(&OutPolicy::MADE.unknown("ones")),
+    .written(&OutPolicy::MADE.unknown("ones"))
+    .operators(&[("-", "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function(
         "empty",
         &[options!("(int[] size, *, memory_format? memory_format=None, Tensor out=None, ")],
-        "A tensor whose elements are yet to be set.",
+        "A tensor filled with uninitialized data.",
         |a| {
             let (size, format) = (a.ints(0)?, conversion::format(a, 1));
             if format == Some("preserve_format") {
@@ -50,11 +51,12 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 3, default_dtype::get(), |dtype| create::empty_in(&size, order, dtype))
         },
     )
-    .written(&OutPolicy::PLAIN.resizing().typed(types::any)),
+    .written(&OutPolicy::PLAIN.resizing().typed(Types::Any))
+    .operators(&[("-", "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
     function(
         "empty_strided",
         &[options!("(int[] size, int[] stride, *, ")],
-        "A tensor whose elements are yet to be set, with strides of its own.",
+        "A tensor of the given size and stride, filled with uninitialized data.",
         |a| {
             let (size, stride) = (a.ints(0)?, a.ints(1)?);
             made(a, 2, default_dtype::get(), |dtype| create::empty_strided(&size, &stride, dtype))
@@ -63,7 +65,7 @@ pub(super) const TABLE: &[Function] = &[
     function(
         "empty_permuted",
         &[options!("(int[] size, int[] physical_layout, *, ")],
-        "A tensor whose elements are yet to be set, with its dimensions in an order of their own in memory.",
+        "A tensor filled with uninitialized data, whose dimensions lie in memory in the given order.",
         |a| {
             let (size, order) = (a.ints(0)?, a.ints(1)?);
             made(a, 2, default_dtype::get(), |dtype| create::empty_permuted(&size, &order, dtype))
@@ -72,58 +74,68 @@ pub(super) const TABLE: &[Function] = &[
     function(
         "full",
         &[options!("(int[] size, Number fill_value, *, Tensor out=None, ")],
-        "A tensor with every element the same. Its type is that of the number unless `dtype` says otherwise.",
+        "A tensor filled with a value, of its dtype unless `dtype` is given.",
         |a| {
             let (size, value) = (a.ints(0)?, a.number(1)?);
             made(a, 3, scalar_type(value), |dtype| create::full(&size, value, dtype))
         },
     )
-    .written(&OutPolicy::MADE.unknown("full")),
+    .written(&OutPolicy::MADE.unknown("full"))
+    .operators(&[("-", "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function(
         "scalar_tensor",
         &[options!("(Number s, *, ")],
-        "A tensor without dimensions that holds a number.",
+        "A tensor of no dimensions that holds a number.",
         |a| {
             let value = a.number(0)?;
             made(a, 1, default_dtype::get(), |dtype| create::full(&[], value, dtype))
         },
-    ),
-    function("zeros_like", LIKE, "Zeros in the shape of another tensor.", |a| {
+    )
+    .operators(&[("-", "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
+    function("zeros_like", LIKE, "A tensor of zeros with the size and dtype of another.", |a| {
         made_like(a, 1, 6, |x, dtype| create::full_like(x, ZERO, dtype))
-    }),
-    function("ones_like", LIKE, "Ones in the shape of another tensor.", |a| {
+    })
+    .operators(&[("ZerosLike", "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
+    function("ones_like", LIKE, "A tensor of ones with the size and dtype of another.", |a| {
         made_like(a, 1, 6, |x, dtype| create::full_like(x, ONE, dtype))
-    }),
-    function("empty_like", LIKE, "Elements yet to be set, in the shape of another tensor.", |a| {
+    })
+    .operators(&[("OnesLike", "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
+    function("empty_like", LIKE, "An uninitialized tensor with the size and dtype of another.", |a| {
         made_like(a, 1, 6, create::empty_like)
-    }),
+    })
+    .operators(&[("EmptyLike", "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
     function(
         "full_like",
         &[
             "(Tensor input, Number fill_value, *, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, bool? requires_grad=False)",
         ],
-        "A number for every element of another tensor.",
+        "A tensor filled with a value, with the size and dtype of another.",
         |a| {
             let value = a.number(1)?;
             made_like(a, 3, 2, |x, dtype| create::full_like(x, value, dtype))
         },
-    ),
-    method("new_zeros", NEW, "Zeros of the type of this tensor.", |a| new(a, 2, ZERO)),
-    method("new_ones", NEW, "Ones of the type of this tensor.", |a| new(a, 2, ONE)),
-    method("new_empty", NEW, "Elements yet to be set, of the type of this tensor.", |a| {
+    )
+    .operators(&[("FullLike", "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
+    method("new_zeros", NEW, "A tensor of zeros with the dtype of this one.", |a| new(a, 2, ZERO))
+    .operators(&[("-", "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
+    method("new_ones", NEW, "A tensor of ones with the dtype of this one.", |a| new(a, 2, ONE))
+    .operators(&[("-", "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
+    method("new_empty", NEW, "An uninitialized tensor with the dtype of this one.", |a| {
         let size = a.ints(1)?;
         made(a, 2, a.tensor(0)?.dtype(), |dtype| create::empty_in(&size, Order::RowMajor, dtype))
-    }),
+    })
+    .operators(&[("-", "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     method(
         "new_full",
         &[options!("(Tensor input, int[] size, Number fill_value, *, ")],
-        "A tensor of the type of this one with every element the same.",
+        "A tensor filled with a value, with the dtype of this one.",
         |a| new(a, 3, a.number(2)?),
-    ),
+    )
+    .operators(&[("-", "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     method(
         "new_empty_strided",
         &[options!("(Tensor input, int[] size, int[] stride, *, ")],
-        "Elements yet to be set, of the type of this tensor, with strides of their own.",
+        "An uninitialized tensor of the given size and stride, with the dtype of this one.",
         |a| {
             let (size, stride) = (a.ints(1)?, a.ints(2)?);
             made(a, 3, a.tensor(0)?.dtype(), |dtype| create::empty_strided(&size, &stride, dtype))
@@ -132,14 +144,15 @@ pub(super) const TABLE: &[Function] = &[
     function(
         "eye",
         &[options!("(int n, *, Tensor out=None, "), options!("(int n, int m, *, Tensor out=None, ")],
-        "A matrix with ones on its diagonal and zeros elsewhere.",
+        "A matrix with ones on the diagonal and zeros elsewhere.",
         |a| {
             let last = a.overload();
             let (rows, columns) = (a.int(0)?, a.int(last)?);
             made(a, last + 2, default_dtype::get(), |dtype| create::eye(rows, columns, dtype))
         },
     )
-    .written(&OutPolicy::MADE.unknown("eye")),
+    .written(&OutPolicy::MADE.unknown("eye"))
+    .operators(&[("-", "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"), ("-", "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function(
         "arange",
         &[
@@ -147,10 +160,11 @@ pub(super) const TABLE: &[Function] = &[
             options!("(Number start, Number end, *, "),
             options!("(Number start, Number end, Number step=1, *, Tensor out=None, "),
         ],
-        "The numbers from `start` to before `end`, `step` apart.",
+        "The numbers from `start` up to, but not including, `end`, in steps of `step`.",
         arange,
     )
-    .written(&OutPolicy::MADE.unknown("arange").shaped(Shape::Counted).typed(types::cast)),
+    .written(&OutPolicy::MADE.unknown("arange").shaped(Shape::Counted).typed(Types::Cast))
+    .operators(&[("-", "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"), ("-", "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"), ("-", "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function(
         "linspace",
         &[
@@ -159,7 +173,7 @@ pub(super) const TABLE: &[Function] = &[
             options!("(Tensor start, Number end, int steps, *, Tensor out=None, "),
             options!("(Number start, Number end, int steps, *, Tensor out=None, "),
         ],
-        "`steps` numbers from `start` to `end` at equal distances.",
+        "`steps` evenly spaced numbers from `start` to `end`.",
         |a| {
             if let Some(([start, end], dtype)) = ends_of_samples(a)? {
                 let steps = a.int(2)?;
@@ -169,13 +183,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 4, spaced_type(&[start, end]), |dtype| ranges::linspace(start, end, steps, dtype))
         },
     )
-    .written(&OutPolicy::MADE.unknown("linspace").shaped(Shape::InLine)),
-    inner(
-        "linspaces",
-        &["(Tensor start, Tensor end, int steps)"],
-        "Rows of `steps` numbers, each between two elements.",
-        |a| ranges::linspaces(a.tensor(0)?, a.tensor(1)?, a.int(2)?).answer(a.py()),
-    ),
+    .written(&OutPolicy::MADE.unknown("linspace").shaped(Shape::InLine))
+    .operators(&[("-", "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
     function(
         "logspace",
         &[
@@ -184,7 +193,7 @@ pub(super) const TABLE: &[Function] = &[
             options!("(Tensor start, Number end, int steps, float base=10.0, *, Tensor out=None, "),
             options!("(Number start, Number end, int steps, float base=10.0, *, Tensor out=None, "),
         ],
-        "`steps` powers of `base` with exponents from `start` to `end` at equal distances.",
+        "`steps` powers of `base`, with evenly spaced exponents from `start` to `end`.",
         |a| {
             if let Some(([start, end], dtype)) = ends_of_samples(a)? {
                 let (steps, base) = (a.int(2)?, a.float(3)?);
@@ -196,7 +205,8 @@ pub(super) const TABLE: &[Function] = &[
             made(a, 5, spaced_type(&[start, end]), |dtype| ranges::logspace(start, end, steps, base, dtype))
         },
     )
-    .written(&OutPolicy::MADE.unknown("logspace").shaped(Shape::InLine)),
+    .written(&OutPolicy::MADE.unknown("logspace").shaped(Shape::InLine))
+    .operators(&[("-", "logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
 ];
 
 fn new(arguments: &Arguments<'_, '_>, first: usize, value: Scalar) -> PyResult<Py<PyAny>> {

@@ -2,12 +2,12 @@
 
 use crate::calls::body::{Body, Call};
 use crate::calls::callable::{FUNCTION, Function, METHOD, NN};
-use crate::calls::outputs::OutPolicy;
 use crate::error::raise;
 use crate::values::arguments::Arguments;
 use crate::values::returns::ToPython;
 use pyo3::prelude::*;
 use rushlight::dispatch::in_place::first_refusal;
+use rushlight::schema::OutPolicy;
 
 /// The kinds of entries, a function each that makes one.
 macro_rules! kinds {
@@ -19,7 +19,7 @@ macro_rules! kinds {
             doc: &'static str,
             call: Call,
         ) -> Function {
-            Function { name, signatures, doc, body: Body::Any(call), kind: $kind, policy: &OutPolicy::PLAIN }
+            Function { name, signatures, doc, body: Body::Any(call), kind: $kind, policy: &OutPolicy::PLAIN, operators: &[] }
         })*
     };
 }
@@ -31,8 +31,6 @@ kinds! {
     method: METHOD;
     /// An entry that is a function only.
     function: FUNCTION;
-    /// An entry that is a function, and that `nn.functional` has too.
-    shared: FUNCTION | NN;
     /// An entry that the package reaches by modules of its own: `nn.functional`, `linalg`.
     inner: NN;
 }
@@ -55,22 +53,3 @@ pub(super) fn in_own_order(
     result.map_err(raise)?;
     arguments.object(0).answer(arguments.py())
 }
-
-/// Entries of an operation of two operands and of its form in place, which write in one way. The latter answers
-/// with `in_place` unless it is told otherwise: `forms!(BOTH IN_PLACE, "eq", "eq_", compare::eq, compare::eq_, "…", &OutPolicy::COMPARED)`.
-macro_rules! forms {
-    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $policy:expr) => {
-        forms!($signatures $in_place, $name, $underscored, $call, $change, $doc, $policy, in_place)
-    };
-    ($signatures:ident $in_place:ident, $name:literal, $underscored:literal, $call:expr, $change:expr, $doc:literal, $policy:expr, $answer:ident) => {
-        [
-            both($name, $signatures, $doc, |a| $call(a.operand(0)?, a.operand(1)?).answer(a.py()))
-                .written($policy),
-            method($underscored, $in_place, concat!($doc, " In place."), |a| {
-                $answer(a, $change(a.tensor(0)?, a.operand(1)?))
-            })
-            .written($policy),
-        ]
-    };
-}
-pub(super) use forms;

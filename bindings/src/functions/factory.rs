@@ -4,13 +4,11 @@ use super::conversion;
 use crate::error::raise;
 use crate::values::arguments::Arguments;
 use crate::values::device::Device;
-use crate::values::generator::Generator;
 use crate::values::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rushlight::dispatch::batch;
 use rushlight::dtype::DType;
-use rushlight::ops::sampling::random;
 use rushlight::{Result, Tensor};
 
 /// A signature that ends in the options: `options!("(int[] size, *, ")`.
@@ -69,10 +67,4 @@ pub(super) fn made_like(
         Some("contiguous_format") if x.layout().is_row_major() => make(x, dtype),
         format => make(&conversion::cloned(&x.detach(), format)?, dtype),
     })
-}
-
-/// The generator at a position, if one was given.
-pub(super) fn generator(arguments: &Arguments<'_, '_>, index: usize) -> Option<random::Generator> {
-    let object = arguments.object(index)?;
-    object.cast::<Generator>().ok().map(|generator| generator.get().stream().clone())
 }

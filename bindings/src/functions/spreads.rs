@@ -1,7 +1,6 @@
 //! Variances, standard deviations and norms.
 use super::entries::{both, function, inner};
 use crate::calls::callable::Function;
-use crate::calls::outputs::{OutPolicy, types};
 use crate::values::arguments::Arguments;
 use crate::values::convert::Ints;
 use crate::values::returns::ToPython;
@@ -12,6 +11,7 @@ use rushlight::Tensor;
 use rushlight::dtype::Scalar;
 use rushlight::ops::linalg::norms::nuclear;
 use rushlight::ops::reduction::{moments, norm};
+use rushlight::schema::{OutPolicy, Types};
 use std::ffi::CString;
 
 const SPREAD: &[&str] = &[
@@ -31,30 +31,34 @@ const SPREAD_INTO: OutPolicy =
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    both("var", SPREAD, "The variance.", |a| {
+    both("var", SPREAD, "The variance of all elements, or along dimensions.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::var(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
     })
-    .written(&SPREAD_INTO),
-    both("std", SPREAD, "The standard deviation.", |a| {
+    .written(&SPREAD_INTO)
+    .operators(&[("VarBackward0", "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor")]),
+    both("std", SPREAD, "The standard deviation of all elements, or along dimensions.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::std(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
     })
-    .written(&SPREAD_INTO),
-    function("var_mean", PAIR, "The variance and the mean.", |a| {
+    .written(&SPREAD_INTO)
+    .operators(&[("StdBackward0", "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor")]),
+    function("var_mean", PAIR, "The variance and the mean of all elements, or along dimensions.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::var_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
-    }),
-    function("std_mean", PAIR, "The standard deviation and the mean.", |a| {
+    })
+    .operators(&[("VarMeanBackward0", "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)")]),
+    function("std_mean", PAIR, "The standard deviation and the mean of all elements, or along dimensions.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         moments::std_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).answer(a.py())
-    }),
+    })
+    .operators(&[("StdMeanBackward0", "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)")]),
     both(
         "norm",
         &[
             "(Tensor input, object p=\"fro\", int[1]? dim=None, bool keepdim=False, dtype? dtype=None, Tensor out=None)",
         ],
-        "The norm of the elements as a vector, or of the vectors along some dimensions.",
+        "The p-norm of all elements, or of those along dimensions.",
         |a| {
             let (x, dims) = (a.tensor(0)?, a.dims(2)?);
             if a.optional_text(1).is_ok_and(|order| order.as_deref() == Some("nuc")) {
@@ -62,18 +66,19 @@ pub(super) const TABLE: &[Function] = &[
             }
             norm::vector_norm(x, order(a)?, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
         },
-    ).written(&OutPolicy::PLAIN.refused_as("linalg_vector_norm").typed(types::same)),
+    ).written(&OutPolicy::PLAIN.refused_as("linalg_vector_norm").typed(Types::Same)),
     inner(
         "linalg_vector_norm",
         &[
             "(Tensor input, Number ord=2, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
         ],
-        "The norm of the elements as a vector, or of the vectors along some dimensions.",
+        "The vector norm of all elements, or along dimensions.",
         |a| {
             let (order, dims) = (a.number(1)?, a.dims(2)?);
             norm::vector_norm(a.tensor(0)?, order, dims.as_deref(), a.boolean(3), a.dtype(4)).answer(a.py())
         },
-    ).written(&OutPolicy::PLAIN.typed(types::same)),
+    ).written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("LinalgVectorNormBackward0", "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]),
 ];
 
 /// Dimensions, correction and `keepdim`, after a warning if the divisor is not above zero.

@@ -1,7 +1,6 @@
 //! Linear algebra under its former names, and what is told of these.
 use super::entries::both;
 use crate::calls::callable::Function;
-use crate::calls::outputs::{OutPolicy, Placed, types};
 use crate::interpreter::warnings::Superseded;
 use crate::values::returns::{ToPython, named};
 use rushlight::ops::linalg::cholesky::cholesky;
@@ -9,54 +8,56 @@ use rushlight::ops::linalg::elimination::lu_solve;
 use rushlight::ops::linalg::matmul::outer;
 use rushlight::ops::linalg::old_triangular::triangular_solve;
 use rushlight::ops::linalg::orthogonal::{Mode, qr};
+use rushlight::schema::{OutPolicy, Placed, Types};
 
 /// The entries.
 pub(super) static TABLE: &[Function] = &[
     both(
         "cholesky",
         &["(Tensor input, bool upper=False, *, Tensor out=None)"],
-        "Triangles whose products with their transposes the matrices are.",
+        "The Cholesky factors of matrices; `linalg.cholesky` has taken its place.",
         |a| cholesky(a.tensor(0)?, a.boolean(1), true).answer(a.py()),
     )
-    .written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(types::safe_result))
+    .written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(Types::SafeResult))
     .superseded(&CHOLESKY),
     both(
         "qr",
         &["(Tensor input, bool some=True, *, Tensor[] out=None) -> return_types.qr"],
-        "Orthogonal matrices and triangles whose products the matrices are.",
+        "The QR decomposition of matrices; `linalg.qr` has taken its place.",
         |a| {
             let mode = if a.boolean(1) { Mode::Reduced } else { Mode::Complete };
             named("qr", qr(a.tensor(0)?, mode)).answer(a.py())
         },
     )
-    .written(&OutPolicy::PLAIN.refused_as("linalg_qr").typed(types::same))
+    .written(&OutPolicy::PLAIN.refused_as("linalg_qr").typed(Types::Same))
     .superseded(&QR),
     both(
         "lu_solve",
         &["(Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor out=None)"],
-        "The solutions of linear equations whose matrices were factored.",
+        "Solves linear equations by LU decompositions; `linalg.lu_solve` has taken its place.",
         |a| lu_solve(a.tensor(1)?, a.tensor(2)?, a.tensor(0)?, true, false).answer(a.py()),
     )
-    .written(&OutPolicy::PLAIN.refused_as("linalg_lu_solve").typed(types::same))
+    .written(&OutPolicy::PLAIN.refused_as("linalg_lu_solve").typed(Types::Same))
     .superseded(&LU_SOLVE),
     both(
         "triangular_solve",
         &[
             "(Tensor input, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, Tensor[] out=None) -> return_types.triangular_solve",
         ],
-        "The solutions of linear equations whose matrices are triangles, and these.",
+        "Solves linear equations with triangular matrices; `linalg.solve_triangular` has taken its place.",
         |a| {
             let solved =
                 triangular_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4));
             named("triangular_solve", solved).answer(a.py())
         },
     )
-    .written(&OutPolicy::PLAIN.typed(types::same))
-    .superseded(&TRIANGULAR_SOLVE),
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .superseded(&TRIANGULAR_SOLVE)
+    .operators(&[("TriangularSolveBackward0", "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)")]),
     both(
         "ger",
         &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
-        "The same as `outer`.",
+        "The outer product of two vectors; `outer` has taken its place.",
         |a| outer(a.tensor(0)?, a.tensor(1)?).answer(a.py()),
     )
     .written(&OutPolicy::APART.once().refused_as("mul"))

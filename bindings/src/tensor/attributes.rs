@@ -14,12 +14,12 @@ use super::number::number;
 use super::object::{TensorBase, as_tensor, wrap};
 use super::values::check_memory;
 use crate::error::raise;
-use crate::functions::{is_conj, is_neg};
 use crate::interpreter::warnings::Once;
 use crate::values::device::{Device, Layout, strided};
 use crate::values::dtype::wrap_dtype;
 use crate::values::returns::ToPython;
 use crate::values::size::wrap_size;
+use rushlight::ops::conjugate::{is_conj, is_neg};
 
 const T_OF_NUMBER: &std::ffi::CStr =
     c"Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.";

@@ -17,12 +17,13 @@ use smallvec::smallvec;
 use super::object::{TensorBase, as_tensor, track, wrap, wrap_as};
 use crate::autograd::hooks::{PythonHook, RemovableHandle, only_hook};
 use crate::autograd::node::wrap_node;
-use crate::calls::writes::{self, OtherArguments};
+use crate::calls::writes;
 use crate::error::raise;
 use crate::modes::intercept::settle_method;
 use crate::overrides::{self, Method};
 use crate::transforms::transform::refuse_inside_transform;
 use crate::values::dtype::{as_dtype, wrap_dtype};
+use rushlight::schema::OtherArguments;
 
 const HOOK_NO_GRAD: &str = "cannot register a hook on a tensor that doesn't require gradient";
 const NON_LEAF: &str = "you can only change requires_grad flags of leaf variables.";

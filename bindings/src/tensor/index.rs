@@ -16,10 +16,11 @@ use rushlight::ops::{Operand, Value};
 use super::construct::{from_sequence, is_sequence};
 use super::numpy;
 use super::object::as_tensor;
-use crate::calls::writes::{self, OtherArguments, warn_repeated};
+use crate::calls::writes::{self, warn_repeated};
 use crate::error::raise;
 use crate::values::classes::type_name;
 use crate::values::dtype::tensor_type_name;
+use rushlight::schema::OtherArguments;
 
 const NOT_AN_INDEX: &str =
     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices";

@@ -85,24 +85,36 @@ pub(crate) fn check_memory(tensor: &Tensor) -> PyResult<()> {
     }
 }
 
-/// Lists in the form of `shape`. Shapes are short: the depth of the recursion is their length.
+/// Lists in the form of `shape`. There may be more dimensions than calls fit on a stack.
 fn nested<'py>(
     py: Python<'py>,
     shape: &[usize],
     elements: &mut impl Iterator<Item = Scalar>,
     listening: &mut Listening,
 ) -> PyResult<Bound<'py, PyAny>> {
-    listening.object(py)?;
-    let Some((&size, inner)) = shape.split_first() else {
-        let element =
-            elements.next().ok_or_else(|| PyValueError::new_err("fewer elements than the shape has"))?;
-        return element.to_python(py);
+    let mut next = |listening: &mut Listening| {
+        listening.object(py)?;
+        let element = elements.next();
+        element.ok_or_else(|| PyValueError::new_err("fewer elements than the shape has"))?.to_python(py)
     };
-    let list = PyList::empty(py);
-    for _ in 0..size {
-        list.append(nested(py, inner, elements, listening)?)?;
+    if shape.is_empty() {
+        return next(listening);
     }
-    Ok(list.into_any())
+    listening.object(py)?;
+    let mut list = PyList::empty(py);
+    let mut around = Vec::new();
+    loop {
+        if list.len() == shape[around.len()] {
+            let Some(outer) = around.pop() else { return Ok(list.into_any()) };
+            PyListMethods::append(&outer, list)?;
+            list = outer;
+        } else if around.len() + 1 == shape.len() {
+            list.append(next(listening)?)?;
+        } else {
+            listening.object(py)?;
+            around.push(std::mem::replace(&mut list, PyList::empty(py)));
+        }
+    }
 }
 
 /// The only element, as whoever intercepts operations has it.

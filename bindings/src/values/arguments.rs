@@ -1,17 +1,21 @@
 //! The arguments of a call after matching, read by position in the written signature. Reading can
 //! only fail where a value does not fit into the type it is converted to.
+use crate::error::carry;
 use crate::signature::accept;
 use crate::signature::matching::{SLOTS, Slots};
 use crate::signature::{Default, Kind, Parameter, Signature};
 use crate::tensor::object::as_tensor;
 use crate::values::convert::{self, Ints};
+use crate::values::generator::Generator;
 use crate::values::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rushlight::Tensor;
 use rushlight::dtype::{DType, Scalar};
 use rushlight::ops::Operand;
+use rushlight::ops::sampling::random;
+use rushlight::schema;
+use rushlight::{Error, Result, Tensor};
 
 /// The arguments of one call.
 pub(crate) struct Arguments<'a, 'py> {
@@ -88,6 +92,12 @@ impl<'a, 'py> Arguments<'a, 'py> {
             named.push((parameter.name, value));
         }
         Ok(named)
+    }
+
+    /// The generator of random numbers, if one was given.
+    pub(crate) fn generator(&self, index: usize) -> Option<random::Generator> {
+        let generator = self.slots[index]?.cast::<Generator>().ok()?;
+        Some(generator.get().stream().clone())
     }
 
     /// The Python object itself.
@@ -191,11 +201,6 @@ impl<'a, 'py> Arguments<'a, 'py> {
         self.slots[index].and_then(accept::dtype)
     }
 
-    /// An element type that is required.
-    pub(crate) fn element_type(&self, index: usize) -> PyResult<DType> {
-        self.dtype(index).ok_or_else(|| self.absent(index))
-    }
-
     /// A string.
     pub(crate) fn text(&self, index: usize) -> PyResult<String> {
         self.optional_text(index)?.ok_or_else(|| self.absent(index))
@@ -254,6 +259,69 @@ impl<'a, 'py> Arguments<'a, 'py> {
             "{}(): argument {index} is not what the signature promises",
             self.name
         ))
+    }
+}
+
+/// What the engine's entries read. A failure of Python's goes through the engine and comes back as it was.
+impl schema::Arguments for Arguments<'_, '_> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn overload(&self) -> usize {
+        self.signature.overload
+    }
+
+    fn count(&self) -> usize {
+        SLOTS
+    }
+
+    fn given(&self, index: usize) -> bool {
+        self.slots[index].is_some()
+    }
+
+    fn optional_tensor(&self, index: usize) -> Option<&Tensor> {
+        self.slots[index].and_then(as_tensor)
+    }
+
+    fn tensors(&self, index: usize) -> Result<Vec<Tensor>> {
+        Arguments::tensors(self, index).map_err(carry)
+    }
+
+    fn optional_number(&self, index: usize) -> Result<Option<Scalar>> {
+        Arguments::optional_number(self, index).map_err(carry)
+    }
+
+    fn optional_float(&self, index: usize) -> Result<Option<f64>> {
+        Arguments::optional_float(self, index).map_err(carry)
+    }
+
+    fn optional_int(&self, index: usize) -> Result<Option<i64>> {
+        Arguments::optional_int(self, index).map_err(carry)
+    }
+
+    fn optional_boolean(&self, index: usize) -> Option<bool> {
+        Arguments::optional_boolean(self, index)
+    }
+
+    fn dtype(&self, index: usize) -> Option<DType> {
+        Arguments::dtype(self, index)
+    }
+
+    fn optional_text(&self, index: usize) -> Result<Option<String>> {
+        Arguments::optional_text(self, index).map_err(carry)
+    }
+
+    fn dims(&self, index: usize) -> Result<Option<Ints>> {
+        Arguments::dims(self, index).map_err(carry)
+    }
+
+    fn generator(&self, index: usize) -> Option<random::Generator> {
+        Arguments::generator(self, index)
+    }
+
+    fn absent(&self, index: usize) -> Box<Error> {
+        carry(Arguments::absent(self, index))
     }
 }
 

@@ -13,6 +13,7 @@ use rushlight::dispatch::forward_mode::tangents::innermost;
 use rushlight::dispatch::long_work::HostCodeGuard;
 use rushlight::dtype::Scalar;
 use rushlight::graph::{Attributes, Shown};
+use rushlight::ops::neural;
 use rushlight::{Result, Tensor};
 
 use crate::error::{carry, raise};
@@ -127,6 +128,7 @@ pub(crate) fn as_one<'py>(
         counted,
         linear: if is_dual { 0 } else { linear },
         constant,
+        at_once: neural::at_once(&names.1, &parameters),
         shown: parameters,
         function: Some(function),
         parts: Arc::new(parts),

@@ -8,10 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rushlight::Tensor;
 use rushlight::dtype::{Complex, Scalar};
-use smallvec::SmallVec;
 
-/// A list of sizes, dimensions or strides.
-pub(crate) type Ints = SmallVec<[i64; 6]>;
+pub(crate) use rushlight::schema::Ints;
 
 const OVERFLOW: &str = "Overflow when unpacking long long";
 

@@ -1,5 +1,6 @@
 //! From results to Python objects. Words for errors are not found here.
 use crate::error::raise;
+use crate::interpreter::signals::Listening;
 use crate::tensor::object::wrap;
 use crate::values::dtype::wrap_dtype;
 use pyo3::prelude::*;
@@ -7,6 +8,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple};
 use rushlight::Tensor;
 use rushlight::dtype::{DType, Scalar};
+use rushlight::schema::Reply;
+use rushlight::storage;
 
 /// A result that Python can see.
 pub(crate) trait ToPython {
@@ -115,10 +118,31 @@ impl<T: ToPython> ToPython for Option<T> {
     }
 }
 
+/// What the entry of an operation answers. An object that was given has to be looked up by whoever has the arguments.
+impl ToPython for Reply {
+    #[cold]
+    fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Reply::Nothing | Reply::Given(_) => ().to_python(py),
+            Reply::Tensor(tensor) => tensor.to_python(py),
+            Reply::Tensors(tensors) => tensors.to_python(py),
+            Reply::Named(class, elements) => Named { class, elements }.to_python(py),
+            Reply::Bool(value) => value.to_python(py),
+            Reply::Int(value) => value.to_python(py),
+            Reply::DType(dtype) => dtype.to_python(py),
+        }
+    }
+}
+
 /// A tuple, as torch returns for `split`, `unbind` and their like.
 impl<T: ToPython> ToPython for Vec<T> {
     fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        let elements: Vec<_> = self.into_iter().map(|value| value.to_python(py)).collect::<PyResult<_>>()?;
+        let mut listening = Listening::default();
+        let mut elements = storage::room(self.len()).map_err(raise)?;
+        for value in self {
+            listening.object(py)?;
+            elements.push(value.to_python(py)?);
+        }
         Ok(PyTuple::new(py, elements)?.into_any())
     }
 }

@@ -91,9 +91,9 @@ def _torch_by_hand(name: str) -> ModuleSpec | None:
     from ..as_torch import activate
 
     activate()
-    from . import standing_in
+    from . import torch_alias
 
-    return standing_in.found_for_torch(name)
+    return torch_alias.found_for_torch(name)
 
 
 class _Finder:

@@ -105,6 +105,24 @@ def rebuild_tensor_v2(
     return made
 
 
+def rebuild_tensor_v3(
+    storage: Tensor,
+    storage_offset: int,
+    size: tuple[int, ...],
+    stride: tuple[int, ...],
+    requires_grad: bool,
+    backward_hooks: Any,
+    dtype: native.dtype,
+    metadata: Any = None,
+) -> Tensor:
+    """Make the tensor that shows bytes as elements of a type that no storage is named for."""
+    if not isinstance(dtype, native.dtype):
+        raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+    elements = storage[: storage.numel() // dtype.itemsize * dtype.itemsize].view(dtype)
+    how = storage_offset, size, stride, requires_grad, backward_hooks, metadata
+    return rebuild_tensor_v2(elements, *how)
+
+
 def reach(size: Any, stride: Any, offset: int) -> int:
     """Return how many elements of its memory a tensor needs."""
     if 0 in size:
@@ -123,9 +141,10 @@ def _count(kind: Any, count: Any) -> int:
         raise RuntimeError(f"expected torch.dtype, but got {type(kind)}")
     if not isinstance(count, int) or isinstance(count, bool):
         raise TypeError(f"the number of elements of a storage is an int, not {type(count).__name__}")
-    if count < 0:
+    size = int(count * kind.dtype.itemsize)
+    if not 0 <= size < 1 << 63:
         raise TypeError(f"a storage cannot have {count} elements")
-    return int(count * kind.dtype.itemsize)
+    return size
 
 
 class Archive:

@@ -265,7 +265,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if count * r > _MOST:
         raise RuntimeError("numel: integer multiplication overflow")
     index = native.empty(count, r, dtype=native.int64)
-    if input.requires_grad and not native._vmap_nesting():
+    if input.requires_grad and not native._vmap_nesting() and (len(input) > 1 or r <= _MOST_DIMS):
         return _chosen(input, r, with_replacement)
     if count:
         choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
@@ -277,6 +277,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 # No tensor has more elements.
 _MOST = 2**63 - 1
+# No grid of more than one element a side has more dimensions.
+_MOST_DIMS = 62
 # Rows that are made before anybody may interrupt.
 _PATIENCE = 1 << 12
 
@@ -295,7 +297,7 @@ def _choices(size: int, r: int, with_replacement: bool) -> int:
 
 def _chosen(input: Tensor, r: int, with_replacement: bool) -> Tensor:
     """Return combinations as torch records them: the elements of grids where numbers are in order."""
-    if len(input) > 1 and r > 62:
+    if r > _MOST_DIMS:
         raise RuntimeError("numel: integer multiplication overflow")
     numbers = native.meshgrid([native.arange(len(input))] * r, indexing="ij")
     mask = native.ones(numbers[0].shape, dtype=native.bool)

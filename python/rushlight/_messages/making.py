@@ -18,6 +18,7 @@ MAKING: dict[str, tuple[type[Exception], str]] = {
         "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you "
         "tried to allocate {bytes} bytes. Error code 12 (Cannot allocate memory)",
     ),
+    "PrintedDimensions": (RecursionError, "maximum recursion depth exceeded"),
     "ValueOverflow": (RuntimeError, "value cannot be converted to type {name} without overflow"),
     # -- random numbers --------------------------------------------------------------------------------
     "NormalDeviation": (RuntimeError, "normal expects std >= 0.0, but found std {std:g}"),

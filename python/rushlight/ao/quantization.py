@@ -19,8 +19,8 @@ from ..nn.modules.module import Module
 __all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]
 
 _REFUSED = (
-    "HistogramObserver convert fuse_modules fuse_modules_qat get_default_qat_qconfig get_default_qconfig prepare prepare_qat "
-    "quantize quantize_qat"
+    "HistogramObserver convert fuse_modules fuse_modules_qat get_default_qat_qconfig get_default_qconfig "
+    "prepare prepare_qat quantize quantize_qat"
 )
 refusing(
     globals(),

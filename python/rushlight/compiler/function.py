@@ -173,6 +173,7 @@ class Function:
         except (Unclear, RecursionError, ValueError) as unclear:
             return self._failed(mode, str(unclear), self._function(*args, **kwargs))
         if recording is None:
+            self.reason = "a mode is on, or a tensor lives whose class is shown operations"
             return self._function(*args, **kwargs)
         if not isinstance(recording, _Recording):
             return self._failed(mode, recording, self._function(*args, **kwargs))

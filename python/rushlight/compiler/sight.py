@@ -113,12 +113,15 @@ def _is_pure(function: Any) -> bool:
             return function.__name__ not in _IMPURE
         return module in _PURE_MODULES or module.startswith("rushlight")
     if isinstance(owner, type):
-        return owner in _PURE_OWNERS or owner.__module__.startswith("rushlight")
+        return owner in _PURE_OWNERS or _is_of_the_engine(owner, function)
     kind = type(owner)
-    return (
-        isinstance(owner, _PURE_OWNERS)
-        or kind.__module__.startswith("rushlight")
-        or hasattr(kind, "__next__")
+    return isinstance(owner, _PURE_OWNERS) or _is_of_the_engine(kind, function) or hasattr(kind, "__next__")
+
+
+def _is_of_the_engine(kind: type, function: Any) -> bool:
+    """Tell whether a compiled function that a class has comes from a class of rushlight's."""
+    return any(
+        base.__module__.startswith("rushlight") and function.__name__ in vars(base) for base in kind.__mro__
     )
 
 
@@ -220,7 +223,16 @@ class Sight:
         ):
             return True
         if isinstance(
-            value, (types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodWrapperType)
+            value,
+            (
+                types.BuiltinFunctionType,
+                types.WrapperDescriptorType,
+                types.MethodWrapperType,
+                types.MethodDescriptorType,
+                types.ClassMethodDescriptorType,
+                types.GetSetDescriptorType,
+                types.MemberDescriptorType,
+            ),
         ):
             return True
         kind = type(value)
@@ -275,13 +287,19 @@ class Sight:
         for kind in value.__mro__:
             module = sys.modules.get(kind.__module__)
             file = getattr(module, "__file__", None) or ""
-            if kind.__module__ == "builtins" or file.startswith((_OWN, _LIBRARY)):
+            # Classes of the compiled module lie in no file.
+            is_own = kind.__module__.startswith("rushlight.")
+            if is_own or kind.__module__ == "builtins" or file.startswith((_OWN, _LIBRARY)):
                 continue
             for name, found in vars(kind).items():
                 if isinstance(found, types.FunctionType):
                     self.checks.append(("attribute", kind, name, getattr(kind, name)))
                     if found.__code__ in self.codes:
                         self._waiting.append((found, f"{path}.{name}"))
+                elif isinstance(found, staticmethod) and isinstance(found.__func__, types.FunctionType):
+                    self.checks.append(("attribute", kind, name, found.__func__))
+                    if found.__func__.__code__ in self.codes:
+                        self._waiting.append((found.__func__, f"{path}.{name}"))
                 elif name in self.attributes and not isinstance(found, (classmethod, staticmethod, property)):
                     self.checks.append(("attribute", kind, name, getattr(kind, name)))
                     self._waiting.append((found, f"{path}.{name}"))

@@ -1,7 +1,7 @@
 """Reductions and normalisations that see only the elements where a mask holds.
 
-The others become what changes nothing: zero in a sum, infinity in a least element. Gradients reach only elements
-that were seen.
+The others become what changes nothing: zero in a sum, infinity in a least element. Gradients reach only
+elements that were seen.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def _mask_of(input: Tensor, mask: Any) -> Tensor:
         raise IndexError(
             "_output_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
         )
-    return mask.bool().expand(input.shape)
+    expanded: Tensor = mask.bool().expand(input.shape)
+    return expanded
 
 
 def _dims(input: Tensor, dim: Any) -> list[int]:
@@ -44,7 +45,8 @@ def _dims(input: Tensor, dim: Any) -> list[int]:
     found = [one % input.ndim for one in given] if input.ndim else []
     if len(set(found)) < len(found):
         raise RuntimeError(
-            f"dim={next(one for one in found if found.count(one) > 1)} appears multiple times in the list of dims"
+            f"dim={next(one for one in found if found.count(one) > 1)} appears multiple times in the list of "
+            "dims"
         )
     return found
 
@@ -117,9 +119,15 @@ def mean(
 
 
 def var(
-    input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: Any = None, keepdim: bool = False,
-    dtype: Any = None, mask: Any = None,
-) -> Tensor:  # fmt: skip
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: Any = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Tensor:
     """Return the variances of the elements that are seen."""
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
@@ -134,7 +142,8 @@ def var(
     squares = (away * away.conj()).real if away.is_complex() else away * away
     total = squares.sum(dims, keepdim=bool(keepdim)) if dims else squares
     count = count if keepdim or not dims else count.sum(dims)
-    return total / (count - correction).clamp(min=0)
+    found: Tensor = total / (count - correction).clamp(min=0)
+    return found
 
 
 def std(input: Any, dim: Any = None, unbiased: bool | None = None, **options: Any) -> Tensor:
@@ -222,7 +231,8 @@ def median(
 ) -> Tensor:
     """Return the middle of the elements that are seen."""
     values, _ = _seen(input, mask, float("nan"), dtype or input.dtype)
-    return native.nanmedian(values, dim, bool(keepdim)).values
+    middle: Tensor = native.nanmedian(values, dim, bool(keepdim)).values
+    return middle
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:

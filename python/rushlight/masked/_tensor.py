@@ -60,7 +60,7 @@ class MaskedTensor(Tensor):
         self._data.requires_grad_(wanted)
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Any:  # type: ignore[override]
         """The gradient, with the same mask."""
         return None if self._data.grad is None else _made(self._data.grad, self._mask)
 

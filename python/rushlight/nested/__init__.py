@@ -50,7 +50,8 @@ def nested_tensor(
     if not isinstance(tensor_list, (list, tuple)):
         raise TypeError("Only lists (List[Tensor] and List[List...[Scalar]]) are accepted in nested_tensor")
     parts = [_copied(one, dtype) for one in tensor_list]
-    return from_parts(parts, layout).requires_grad_(requires_grad)
+    made: Tensor = from_parts(parts, layout).requires_grad_(requires_grad)
+    return made
 
 
 def _copied(value: Any, dtype: Any) -> Tensor:

@@ -1,7 +1,7 @@
 """The class of nested tensors: pieces with histories of their own, and what is said of all of them.
 
-A jagged one has one piece, the parts one after another along the dimension in which they differ, and the offsets
-of the parts; a strided one has a piece a part. A piece has all dimensions but the first.
+A jagged one has one piece, the parts one after another along the dimension in which they differ, and the
+offsets of the parts; a strided one has a piece a part. A piece has all dimensions but the first.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ __all__ = ["NestedTensor", "Ragged", "from_parts", "from_values"]
 
 _NO_SIZES = "Internal error: NestedTensorImpl doesn't support sizes. Please file an issue."
 _NOT_JAGGED = (
-    "Cannot represent given tensor list as a nested tensor with the jagged layout. Note that the jagged layout "
-    "only allows for a single ragged dimension. For example: (B, *, D_0, D_1, ..., D_N), with ragged * dim."
+    "Cannot represent given tensor list as a nested tensor with the jagged layout. Note that the jagged "
+    "layout only allows for a single ragged dimension. For example: (B, *, D_0, D_1, ..., D_N), with "
+    "ragged * dim."
 )
 _numbers = count(1)
 
@@ -229,7 +230,8 @@ class NestedTensor(Tensor):
             mark = ", requires_grad=True"
         if self._offsets is not None:
             sizes = ", ".join(map(str, self.shape))
-            return f"NestedTensor(size=({sizes}), offsets={self._offsets}{mark}, contiguous={self.is_contiguous()})"
+            mark += f", contiguous={self.is_contiguous()}"
+            return f"NestedTensor(size=({sizes}), offsets={self._offsets}{mark})"
         shown = []
         for part in self.parts():
             text = repr(part.detach().requires_grad_(self.requires_grad and part.is_floating_point()))
@@ -280,12 +282,12 @@ def from_values(values: Tensor, offsets: Tensor, lengths: Tensor | None) -> Nest
 def from_parts(parts: Sequence[Tensor], layout: Any) -> NestedTensor:
     """Return the nested tensor of tensors."""
     if layout is not jagged:
-        if any(one.ndim != parts[0].ndim for one in parts):
+        other = next((place for place, one in enumerate(parts) if one.ndim != parts[0].ndim), None)
+        if other is not None:
             raise RuntimeError(
                 "All Tensors given to nested_tensor must have the same dimension. Found dimension "
-                f"{next(one.ndim for one in parts if one.ndim != parts[0].ndim)} for Tensor at index "
-                f"{next(place for place, one in enumerate(parts) if one.ndim != parts[0].ndim)} and dimension "
-                f"{parts[0].ndim} for Tensor at index 0."
+                f"{parts[other].ndim} for Tensor at index {other} and dimension {parts[0].ndim} for "
+                "Tensor at index 0."
             )
         return _made(list(parts), None)
     if not parts:

@@ -87,8 +87,8 @@ def export(
 ) -> ONNXProgram | None:
     """Write what a module computes of `args` as a model in the ONNX format, to the file `f` if that is given.
 
-    The module is recorded as it runs with these arguments: what depends on values stays what it was, and so do
-    sizes, but for those that `dynamic_axes` or `dynamic_shapes` name.
+    The module is recorded as it runs with these arguments: what depends on values stays what it was, and so
+    do sizes, but for those that `dynamic_axes` or `dynamic_shapes` name.
 
     >>> import rushlight as torch
     >>> torch.onnx.export(torch.nn.ReLU(), (torch.ones(1),), "relu.onnx")  # doctest: +SKIP

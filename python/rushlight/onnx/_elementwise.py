@@ -29,16 +29,17 @@ def writes(*names: str) -> Callable[[Any], Any]:
 
 
 _SAME = {
-    "abs": "Abs", "acos": "Acos", "asin": "Asin", "atan": "Atan", "ceil": "Ceil", "cos": "Cos", "cosh": "Cosh",
-    "erf": "Erf", "exp": "Exp", "floor": "Floor", "isinf": "IsInf", "isnan": "IsNaN", "log": "Log",
-    "logical_not": "Not", "bitwise_not": "Not", "neg": "Neg", "reciprocal": "Reciprocal", "relu": "Relu",
-    "round": "Round", "sigmoid": "Sigmoid", "sign": "Sign", "sin": "Sin", "sinh": "Sinh", "sqrt": "Sqrt",
-    "tan": "Tan", "tanh": "Tanh", "softplus": "Softplus", "mish": "Mish", "hardswish": "HardSwish",
+    "abs": "Abs", "acos": "Acos", "asin": "Asin", "atan": "Atan", "ceil": "Ceil", "cos": "Cos",
+    "cosh": "Cosh", "erf": "Erf", "exp": "Exp", "floor": "Floor", "isinf": "IsInf", "isnan": "IsNaN",
+    "log": "Log", "logical_not": "Not", "bitwise_not": "Not", "neg": "Neg", "reciprocal": "Reciprocal",
+    "relu": "Relu", "round": "Round", "sigmoid": "Sigmoid", "sign": "Sign", "sin": "Sin", "sinh": "Sinh",
+    "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh", "softplus": "Softplus", "mish": "Mish",
+    "hardswish": "HardSwish",
 }  # fmt: skip
 _BINARY = {
-    "mul": "Mul", "div": "Div", "pow": "Pow", "maximum": "Max", "minimum": "Min", "eq": "Equal", "gt": "Greater",
-    "ge": "GreaterOrEqual", "lt": "Less", "le": "LessOrEqual", "logical_and": "And", "logical_or": "Or",
-    "logical_xor": "Xor", "bitwise_and": "And", "bitwise_or": "Or",
+    "mul": "Mul", "div": "Div", "pow": "Pow", "maximum": "Max", "minimum": "Min", "eq": "Equal",
+    "gt": "Greater", "ge": "GreaterOrEqual", "lt": "Less", "le": "LessOrEqual", "logical_and": "And",
+    "logical_or": "Or", "logical_xor": "Xor", "bitwise_and": "And", "bitwise_or": "Or",
 }  # fmt: skip
 _COPIES = "alias clone contiguous detach dropout lift_fresh positive"
 
@@ -119,7 +120,7 @@ def _silu(t: Translation, x: Any) -> str:
 
 @writes("glu")
 def _gated(t: Translation, x: Any, dim: int = -1) -> str:
-    value, gate = t.add("Split", t.name(x), outputs=2, axis=dim, num_outputs=2)
+    value, gate = t.add_several("Split", t.name(x), outputs=2, axis=dim, num_outputs=2)
     return t.add("Mul", value, t.add("Sigmoid", gate))
 
 

@@ -31,7 +31,7 @@ def exported(
 ) -> Any:
     """Return the model of a module."""
     try:
-        import onnx  # noqa: F401 - it is asked for before anything is recorded
+        import onnx.helper  # noqa: F401 - it is asked for before anything is recorded
     except ImportError as error:
         raise OnnxExporterError(
             "torch.onnx.export needs the package `onnx`, which is not installed."

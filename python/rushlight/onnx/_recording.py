@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import _rushlight as native
 from .._rushlight import Tensor
 from ..autograd.grad_mode import no_grad
-from ..fx.experimental.proxy_tensor import make_fx
+from ..fx.experimental.proxy_tensor import make_fx, place_of
 from ..fx.node import Node
 from ..utils import _pytree as pytree
 
@@ -37,7 +37,7 @@ class Recorded(NamedTuple):
     arguments: dict[Node, tuple[Any, dict[str, Any]]]
     inputs: list[Node]
     outputs: list[Any]
-    names: dict[int, str]
+    names: dict[Any, str]
     varies: bool
 
 
@@ -89,7 +89,7 @@ def record(
         arguments,
         [node for node in nodes if node.op == "placeholder"],
         list(returned) if isinstance(returned, (list, tuple)) else [returned],
-        {id(tensor): name for name, tensor in known},
+        {place_of(tensor): name for name, tensor in known},
         bool(varying),
     )
 
@@ -102,7 +102,7 @@ def _longer(tensor: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def _compared(module: GraphModule, other: GraphModule) -> dict[Node, tuple[Any, dict[str, Any]]]:
-    """Return the arguments of the nodes of a graph, where sizes that another graph has otherwise are marked."""
+    """Return the arguments of the nodes of a graph, with marks where another graph has other sizes."""
     nodes, others = list(module.graph.nodes), list(other.graph.nodes)
     if [node.target for node in nodes if node.op != "get_attr"] != [
         node.target for node in others if node.op != "get_attr"

@@ -63,7 +63,7 @@ def _convolution(
     transposed: bool, output_padding: Any, groups: int,
 ) -> str:  # fmt: skip
     names = [t.name(x), t.name(weight), *([t.name(bias)] if bias is not None else [])]
-    own = {"output_padding": list(output_padding)} if transposed else {}
+    own: dict[str, Any] = {"output_padding": list(output_padding)} if transposed else {}
     return t.add(
         "ConvTranspose" if transposed else "Conv",
         *names,
@@ -315,8 +315,7 @@ def _split(t: Translation, x: Any, sizes: Any, dim: int = 0) -> list[str]:
     size = x.meta["val"].shape[dim]
     if isinstance(sizes, int):
         sizes = [min(sizes, size - start) for start in range(0, size, sizes)]
-    names = t.add("Split", t.name(x), t.ints(sizes), outputs=len(sizes), axis=dim)
-    return [names] if len(sizes) == 1 else names
+    return t.add_several("Split", t.name(x), t.ints(sizes), outputs=len(sizes), axis=dim)
 
 
 @writes("unbind")
@@ -373,7 +372,7 @@ def _triangle(t: Translation, x: Any, diagonal: int = 0) -> str:
 def _greatest(
     t: Translation, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> list[str]:
-    found: list[str] = t.add(
+    found: list[str] = t.add_several(
         "TopK", t.name(x), t.ints([k]), outputs=2, axis=dim, largest=int(largest), sorted=int(sorted)
     )
     return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
+from ..fx.experimental.proxy_tensor import place_of
 from ..fx.node import Node
 from . import _elementwise, _structured
 from ._writing import TYPES, Writer
@@ -61,7 +62,7 @@ class Translation(Writer):
             raise self.unknown(f"of {type(node).__name__}")
         if node not in self._names:
             value = _read(self.recorded.module, node)
-            self._names[node] = self.constant(value, self.recorded.names.get(id(value)))
+            self._names[node] = self.constant(value, self.recorded.names.get(place_of(value)))
         found: str = self._names[node]
         return found
 

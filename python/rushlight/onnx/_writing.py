@@ -33,7 +33,7 @@ class Writer:
     """A graph that is being written."""
 
     def __init__(self, version: int) -> None:
-        import onnx
+        import onnx.helper
 
         self.onnx, self.version = onnx, version
         self.nodes: list[Any] = []
@@ -46,12 +46,16 @@ class Writer:
         self._count += 1
         return f"{hint}_{self._count}"
 
-    def add(self, operator: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:
-        """Write a node, and return the name of its output, or of its outputs."""
+    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        """Write a node, and return the name of its output."""
+        return self.add_several(operator, *inputs, outputs=1, **attributes)[0]
+
+    def add_several(self, operator: str, *inputs: str, outputs: int, **attributes: Any) -> list[str]:
+        """Write a node, and return the names of its outputs."""
         names = [self.fresh(operator.lower()) for _ in range(outputs)]
         given = {name: value for name, value in attributes.items() if value is not None}
         self.nodes.append(self.onnx.helper.make_node(operator, inputs, names, **given))
-        return names[0] if outputs == 1 else names
+        return names
 
     def constant(self, tensor: Tensor, name: str | None = None) -> str:
         """Write numbers, and return their name."""

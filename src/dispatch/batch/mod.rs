@@ -69,7 +69,7 @@ pub(crate) fn is_batched(x: &Tensor) -> bool {
 
 /// Tensors of a mapping that is over are of no use.
 pub(crate) fn check_open(mapping: &Mapping) -> Result<()> {
-    check_open_for(mapping, || "gen_vmap_plumbing")
+    check_open_for(mapping, || plumbing::GENERATED)
 }
 
 /// `check_open`, where torch's message names another part of it.
@@ -77,39 +77,14 @@ fn check_open_for(mapping: &Mapping, plumbing: impl FnOnce() -> &'static str) ->
     if mapping.is_open() { Ok(()) } else { Err(Error::Escaped { plumbing: plumbing() }.into()) }
 }
 
-/// The part of torch that a node of this name comes from, in its message.
-fn plumbing(node: &str) -> &'static str {
-    const REDUCTIONS: [&str; 23] = [
-        "Amax",
-        "Amin",
-        "Cummax",
-        "Cummin",
-        "Cumprod",
-        "Cumsum",
-        "Kthvalue",
-        "LinalgVectorNorm",
-        "LogSoftmax",
-        "Logcumsumexp",
-        "Logsumexp",
-        "Max",
-        "Mean",
-        "Median",
-        "Min",
-        "Mode",
-        "Nansum",
-        "Prod",
-        "Softmax",
-        "Sort",
-        "Std",
-        "Topk",
-        "Var",
-    ];
-    match node.split_once("Backward").map_or(node, |(name, _)| name) {
-        "Index" => "index_plumbing",
-        "Sum" | "Nanmedian" => "boxed_reduction_batch_rule",
-        name if REDUCTIONS.contains(&name) => "boxed_reduction_batch_rule",
-        _ => "gen_vmap_plumbing",
-    }
+/// The parts of torch that operations come from, in its message of tensors whose mapping is over.
+pub(crate) mod plumbing {
+    /// Most come from code that is generated.
+    pub(crate) const GENERATED: &str = "gen_vmap_plumbing";
+    /// Reductions have a rule for all of them.
+    pub(crate) const REDUCTION: &str = "boxed_reduction_batch_rule";
+    /// Indexing has one of its own.
+    pub(crate) const INDEX: &str = "index_plumbing";
 }
 
 /// A tensor of the mapping: itself, or one around it that is the same for all samples.
@@ -228,7 +203,7 @@ fn wrapped(answer: Answer, mapping: &Arc<Mapping>) -> Result<Outputs> {
 /// Runs an operation for all samples and records it among the tensors of the mapping.
 #[cold]
 pub(crate) fn apply(op: &dyn AnyOp, inputs: &[&Tensor], mapping: &Arc<Mapping>) -> Result<Outputs> {
-    check_open_for(mapping, || plumbing(op.name()))?;
+    check_open_for(mapping, || op.plumbing())?;
     let answer = below(mapping, || answer(op, inputs, mapping))?;
     let bound = all_bound(inputs, mapping)?;
     let inputs: SmallVec<[&Tensor; 2]> = bound.iter().collect();

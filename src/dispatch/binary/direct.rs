@@ -38,15 +38,14 @@ impl<E: Elementwise2> Direct for Directly<E> {
                 [Source::Array(..), Source::Array(..)] => self.0.among(dtype, dtype),
                 _ => self.0,
             };
-            let out = target.array.room::<T>(target.first, target.count);
-            match a.length().or(b.length()) {
+            target.write_of(sources, |out| match a.length().or(b.length()) {
                 None => along(op, a, b, out),
                 Some(length) => {
                     for (index, out) in out.chunks_mut(length).enumerate() {
                         along(op, a.row(index, length), b.row(index, length), out);
                     }
                 }
-            }
+            });
         }, else { unreachable!("the type was asked for") });
         Ok(())
     }

@@ -74,6 +74,13 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
     record_new(rule, edges, y)
 }
 
+/// What the operation makes of the numbers of two operands, which it takes.
+pub(crate) fn numbers<E: Elementwise2>(op: E, a: impl Into<Numbers>, b: impl Into<Numbers>) -> Result<Array> {
+    let (a, b) = (a.into(), b.into());
+    let dtype = op.result(result_type([&a, &b])?)?;
+    forward(&op, &a, &b, dtype)
+}
+
 /// `apply` on a special thread: Note [The layers of a call].
 #[cold]
 fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {

@@ -340,35 +340,32 @@ pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dt
 /// Replaces elements that lie one after another where they lie: by `f` of them and a number, or of them
 /// and as many others in order. Answers whether that was so.
 fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> bool {
-    let Some(elements) = target.writable_slice::<T>() else { return false };
     match b {
         Numbers::Scalar(b) => {
             let b: T = b.to();
-            map::map_slice_in_place(elements, move |a| f(a, b));
+            target.overwrite_slice([], |elements| map::map_slice_in_place(elements, move |a| f(a, b)))
         }
         Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
-            let Some(b) = b.slice::<T>() else { return false };
-            zip::zip_slice_in_place(elements, b, f);
+            let Some(others) = b.slice::<T>() else { return false };
+            target.overwrite_slice([b], |elements| zip::zip_slice_in_place(elements, others, f))
         }
-        Numbers::Array(_) => return false,
+        Numbers::Array(_) => false,
     }
-    true
 }
 
 /// `replaced` by an operation that is written for vectors.
 fn replaced_function<T: Real, E: Elementwise2>(target: &Array, b: &Numbers, op: E) -> bool {
-    let Some(elements) = target.writable_slice::<T>() else { return false };
     match b {
         Numbers::Scalar(b) => {
-            vector::map_in_place(elements, [], Beside::<E, false>(op, b.to::<T>().to_f64()));
+            let f = Beside::<E, false>(op, b.to::<T>().to_f64());
+            target.overwrite_slice::<T>([], |elements| vector::map_in_place(elements, [], f))
         }
         Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
-            let Some(b) = b.slice::<T>() else { return false };
-            vector::map_in_place(elements, [b], Vector(op));
+            let Some(others) = b.slice::<T>() else { return false };
+            target.overwrite_slice([b], |elements| vector::map_in_place(elements, [others], Vector(op)))
         }
-        Numbers::Array(_) => return false,
+        Numbers::Array(_) => false,
     }
-    true
 }
 
 /// The array shown in a larger shape, that of a result; the caller has checked that it expands.

@@ -4,6 +4,8 @@
 use super::Elementwise2;
 use super::numbers::{Beside, Vector, calculate, sizes_first};
 use crate::dispatch::operand::Numbers;
+use crate::dispatch::stored;
+use crate::dispatch::stored::Unsigned;
 use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::kernels::pointwise::{half, map, zip};
@@ -73,7 +75,7 @@ pub(super) fn calculate_wide<E: Elementwise2>(
     b: &Numbers,
     dtype: DType,
 ) -> Result<Array> {
-    if dtype == DType::UInt64 && !const { E::RING || E::WRAPS } {
+    if dtype == DType::UInt64 && E::UNSIGNED == Unsigned::Refused {
         return Err(sizes_first(op.refusal(dtype).into(), a, b));
     }
     let wide = |operand: &Numbers| -> Result<Numbers> {
@@ -81,14 +83,18 @@ pub(super) fn calculate_wide<E: Elementwise2>(
             Numbers::Scalar(number) if dtype.is_float() && !E::EXACT_NUMBERS => {
                 Numbers::Scalar(dtype.rounded(number.to_f64()).into())
             }
+            Numbers::Scalar(number) if dtype == DType::UInt64 => {
+                Numbers::Scalar(E::UNSIGNED.turn(number.to::<u64>().cast_signed()).into())
+            }
             Numbers::Scalar(number) => Numbers::Scalar(*number),
             Numbers::Array(array) => {
-                let stored = copy::as_type_in_order(array, dtype)?;
-                Numbers::Array(copy::as_type_in_order(&stored, dtype.wide())?.into_owned())
+                let array = copy::as_type_in_order(array, dtype)?;
+                Numbers::Array(stored::widened(&array, E::UNSIGNED)?)
             }
         })
     };
     let op = if dtype.is_float() { op.in_half(dtype) } else { *op };
     let y = calculate(&op, &wide(a)?, &wide(b)?, dtype.wide())?;
+    let y = if dtype == DType::UInt64 { stored::turned(y, E::UNSIGNED)? } else { y };
     copy::converted_in_order(&y, dtype)
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one};
+use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::view::ViewKind;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Shown};
 use crate::shape::Layout;
-use crate::tensor::{Creation, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// An operation, and what is shown in the place of its own parameters of the same names.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ impl<O: Op> Op for WithAttributes<O> {
         self.op.saved_names()
     }
 
-    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, inputs: &[Array]) -> usize {
         self.op.outputs(inputs)
     }
 
@@ -50,7 +50,7 @@ impl<O: Op> Op for WithAttributes<O> {
         self.op.result()
     }
 
-    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
         self.op.rounding(inputs)
     }
 
@@ -58,7 +58,7 @@ impl<O: Op> Op for WithAttributes<O> {
         self.op.is_together()
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         self.op.forward(inputs)
     }
 
@@ -82,7 +82,7 @@ impl<O: Op> Op for WithAttributes<O> {
         self.op.compute(name, saved, at)
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+    fn effort(&self, inputs: &[Array]) -> u64 {
         self.op.effort(inputs)
     }
 

@@ -8,17 +8,19 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::dispatch::apply;
-use crate::dispatch::apply::{Keep, Keepsake, Op, Outputs};
+use crate::dispatch::apply::{Arrays, Keep, Keepsake, Op, Outputs};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::on_tensors;
 use crate::dispatch::composites::recomputed::Subgraph;
+use crate::dispatch::modes::recording;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode::{Flags, FlagsGuard};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::ops::creation::create;
 use crate::shape::{SharedLayout, signed};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// The parts of an operation: what it computes of its inputs.
 pub type Parts = Arc<dyn Fn(&[&Tensor]) -> Result<Outputs> + Send + Sync>;
@@ -45,6 +47,21 @@ pub struct CheckpointedOp {
     pub function: Option<Arc<dyn Any + Send + Sync>>,
     /// The operations that it consists of.
     pub parts: Parts,
+    /// What calculates numbers without them.
+    pub at_once: Option<Arc<dyn AtOnce>>,
+}
+
+/// What an operation and its gradients come to, calculated without the parts, where nobody sees those.
+pub trait AtOnce: Send + Sync {
+    /// Whether there is a way for inputs of these types and sizes.
+    fn fits(&self, inputs: &[&Tensor]) -> bool;
+
+    /// The outputs.
+    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs>;
+
+    /// The gradients of the inputs that are wanted, from what is kept of inputs and outputs and the gradient of the
+    /// first output. The others have none.
+    fn backward(&self, kept: &[&Tensor], gradient: &Tensor, wanted: &[bool]) -> Result<Outputs>;
 }
 
 /// What the node keeps.
@@ -106,11 +123,40 @@ impl CheckpointedOp {
             shown,
             function: None,
             parts,
+            at_once: None,
         }
+    }
+
+    /// The gradients without the parts, if there is a way and nobody sees it.
+    fn gradients_at_once(
+        &self,
+        kept: &SavedInputs,
+        at: &At<'_>,
+        gradients: &Gradients,
+    ) -> Result<Option<Gradients>> {
+        let Some(at_once) = self.at_once.clone().filter(|_| !at.tracking) else { return Ok(None) };
+        let kept: Vec<Tensor> =
+            kept.saved.iter().flatten().map(|saved| at.load(saved)).collect::<Result<_>>()?;
+        let given: Vec<&Tensor> = kept.iter().chain(gradients[0].as_ref()).collect();
+        if gradients[0].is_none() || !recording::is_undivided(&given) || !at_once.fits(&given) {
+            return Ok(None);
+        }
+        let wanted: Vec<bool> = (0..self.counted).map(|index| at.needs(index)).collect();
+        let count = wanted.iter().filter(|wanted| **wanted).count();
+        let (own, are_wanted) = (self.name, wanted.clone());
+        let mut found = recording::as_one(own, &given, count, move |given| {
+            let Some((gradient, kept)) = given.split_last() else { unreachable!("there is a gradient") };
+            at_once.backward(kept, gradient, &are_wanted)
+        })?
+        .into_iter();
+        Ok(Some(wanted.into_iter().map(|wanted| if wanted { found.next() } else { None }).collect()))
     }
 
     /// All gradients, those of the parts.
     fn gradients(&self, kept: &SavedInputs, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
+        if let Some(found) = self.gradients_at_once(kept, at, gradients)? {
+            return Ok(found);
+        }
         let edges = at.node.edges();
         let wanted = |index| at.needs(index) && edges.get(index).is_some_and(Option::is_some);
         let mut found = self.recompute(kept, at, &wanted)?.vjp(gradients)?;
@@ -151,7 +197,7 @@ impl Op for CheckpointedOp {
         self.shown.clone()
     }
 
-    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, inputs: &[Array]) -> usize {
         self.names.len() - inputs.len()
     }
 
@@ -163,16 +209,16 @@ impl Op for CheckpointedOp {
         self.function.as_deref()
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+    fn effort(&self, inputs: &[Array]) -> u64 {
         // The host takes care of its own operations.
-        if self.function.is_some() { 0 } else { inputs.iter().map(|input| input.numel() as u64).sum() }
+        if self.function.is_some() { 0 } else { inputs.iter().map(|input| input.layout.numel() as u64).sum() }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let plain: Vec<Tensor> = inputs.iter().map(|input| input.detach()).collect();
-        let outputs = (self.parts)(&plain.iter().collect::<Vec<_>>())?;
-        Ok(outputs.iter().map(|y| Tensor::from_array(y.array())).collect())
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        on_tensors(inputs, |inputs| match self.at_once.as_ref().filter(|at_once| at_once.fits(inputs)) {
+            Some(at_once) => at_once.forward(inputs),
+            None => (self.parts)(inputs),
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedInputs {

@@ -1,16 +1,16 @@
 //! Operations that are written in other operations, that torch records as one node, and that have derivatives of
 //! their own. Those whose derivatives are the parts' stand in `checkpointed`.
 
-use smallvec::SmallVec;
+use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::saved_inputs;
 use crate::dispatch::composites::saved_inputs::{LoadedInputs, SavedInputs};
+use crate::dispatch::composites::{on_tensors, saved_inputs};
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, mode};
-use crate::tensor::Tensor;
+use crate::graph::{At, Attributes, Gradients};
+use crate::tensor::{Array, Tensor};
 
 /// An operation that is written in others and recorded as one node, with a vjp and a jvp by input.
 pub(crate) trait Composite: Clone + Send + Sync + 'static {
@@ -67,11 +67,8 @@ impl<C: Composite> Op for CompositeOp<C> {
         self.0.shown()
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let plain: Vec<Tensor> = inputs.iter().map(|input| input.detach()).collect();
-        let plain: Vec<&Tensor> = plain.iter().collect();
-        self.0.value(&plain).map(|y| SmallVec::from_elem(Tensor::from_array(y.array()), 1))
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        on_tensors(inputs, |inputs| Ok(smallvec![self.0.value(inputs)?]))
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedInputs {

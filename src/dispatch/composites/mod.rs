@@ -7,3 +7,22 @@ pub mod pointwise;
 pub(crate) mod recomputed;
 pub mod saved_inputs;
 pub mod underived;
+
+use smallvec::SmallVec;
+
+use crate::dispatch::apply::{Arrays, Outputs};
+use crate::error::Result;
+use crate::graph::mode::GradModeGuard;
+use crate::tensor::{Array, Tensor};
+
+/// What a function that is written in operations makes of arrays. The tensors that it is given are its own: they have
+/// no history, are mapped over nothing, and nothing that it does is recorded.
+pub(crate) fn on_tensors(
+    inputs: &[Array],
+    function: impl FnOnce(&[&Tensor]) -> Result<Outputs>,
+) -> Result<Arrays> {
+    let _off = GradModeGuard::off();
+    let tensors: SmallVec<[Tensor; 3]> = inputs.iter().cloned().map(Tensor::from_array).collect();
+    let outputs = function(&tensors.iter().collect::<SmallVec<[&Tensor; 3]>>())?;
+    Ok(outputs.iter().map(Tensor::array).collect())
+}

@@ -2,17 +2,17 @@
 //! what a gradient or tangent of one input becomes. Those of one and two have kernels of their own
 //! (`unary`, `binary`).
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::saved_inputs;
 use crate::dispatch::composites::saved_inputs::{LoadedInputs, SavedInputs};
 use crate::dispatch::memory_order;
 use crate::error::Result;
-use crate::graph::{At, Attributes, Gradients, mode};
-use crate::shape::{Layout, SharedLayout};
-use crate::tensor::Tensor;
+use crate::graph::{At, Attributes, Gradients};
+use crate::shape::Layout;
+use crate::tensor::{Array, Tensor};
 
 /// An elementwise operation of several tensors.
 pub trait Pointwise: Clone + Send + Sync + 'static {
@@ -27,8 +27,8 @@ pub trait Pointwise: Clone + Send + Sync + 'static {
         Attributes::new()
     }
 
-    /// The function, in operations that are not recorded.
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor>;
+    /// The function of numbers.
+    fn value(&self, inputs: &[Array]) -> Result<Array>;
 
     /// The operation with the conjugates of its parameters: see Note [Gradients of complex numbers].
     fn conjugated(&self) -> Self {
@@ -57,13 +57,10 @@ impl<P: Pointwise> Op for PointwiseOp<P> {
         self.0.shown()
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let plain: Vec<Tensor> = inputs.iter().map(|input| input.detach()).collect();
-        let y = self.0.value(&plain)?.array();
-        let layouts: SmallVec<[SharedLayout; 4]> = inputs.iter().map(|input| input.layout()).collect();
-        let layouts: SmallVec<[&Layout; 4]> = layouts.iter().map(|layout| &**layout).collect();
-        Ok(SmallVec::from_elem(Tensor::from_array(memory_order::settled(y, &layouts)?), 1))
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let y = self.0.value(inputs)?;
+        let layouts: SmallVec<[&Layout; 4]> = inputs.iter().map(|input| &*input.layout).collect();
+        Ok(smallvec![memory_order::settled(y, &layouts)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedInputs {

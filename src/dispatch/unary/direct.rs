@@ -2,7 +2,7 @@
 
 use super::Elementwise;
 use super::numbers::Vector;
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target};
+use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernels::pointwise::map;
@@ -17,9 +17,8 @@ impl<E: Elementwise> Direct for Directly<E> {
         true
     }
 
-    fn takes(&self, operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
-        let is_alike = |layout: &Layout| layout.is_contiguous() && layout.shape() == result.shape();
-        matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && is_alike(layout))
+    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
+        is_one_like(operands, result)
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
@@ -27,11 +26,10 @@ impl<E: Elementwise> Direct for Directly<E> {
             let Side::Each(x) = Side::<T>::of(&sources[0], target.count) else {
                 unreachable!("there is one for each")
             };
-            let y = target.array.room::<T>(target.first, target.count);
-            match const { E::VECTOR.has::<T>() } {
+            target.write_of(sources, |y| match const { E::VECTOR.has::<T>() } {
                 true => vector::map(x, [], y, Vector(self.0)),
                 false => map::map_slice(x, y, self.0.loops()),
-            }
+            });
         }, else { unreachable!("the type was asked for") });
         Ok(())
     }

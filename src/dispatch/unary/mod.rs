@@ -29,8 +29,8 @@ use crate::tensor::{Array, Tensor};
 
 pub(crate) use numbers::{compute, compute_function};
 use numbers::{forward, overwrite, result_type};
-pub(crate) use operation::integers_of;
 pub use operation::{Elementwise, Integers, Keeps, OutputStrides};
+pub(crate) use operation::{node_of, policy_of};
 pub(crate) use slope::at_once;
 
 struct UnaryRule<E: Elementwise> {
@@ -104,6 +104,11 @@ impl<E: Elementwise> Rule for UnaryRule<E> {
     fn saved_mut(&mut self) -> SmallVec<[&mut SavedTensor; 2]> {
         self.kept.iter_mut().collect()
     }
+}
+
+/// What the operation makes of the numbers of an operand, which it takes.
+pub(crate) fn numbers<E: Elementwise>(op: E, x: &Array) -> Result<Array> {
+    forward(&op, x)
 }
 
 /// The operation on a tensor.

@@ -8,6 +8,8 @@ use crate::dispatch::default_dtype;
 use crate::dispatch::in_place::repeated;
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
+use crate::dispatch::stored;
+use crate::dispatch::stored::Unsigned;
 use crate::dtype::{Bool, Complex, DType, Element, Real};
 use crate::error::Result;
 use crate::kernels::pointwise::math::Arithmetic;
@@ -20,12 +22,8 @@ use crate::tensor::Array;
 /// The function of every element in the memory of the elements.
 pub(super) fn overwrite<E: Elementwise>(op: &E, target: &Array) -> Result<()> {
     let op = *op;
-    let in_place = dispatch!(float target.dtype, T => match target.writable_slice::<T>() {
-        Some(elements) => {
-            replace(op, elements);
-            true
-        }
-        None => false,
+    let in_place = dispatch!(float target.dtype, T => {
+        target.overwrite_slice::<T>([], |elements| replace(op, elements))
     }, else { false });
     if in_place {
         return Ok(());
@@ -89,10 +87,10 @@ fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
             return copy::converted_in_order(&y, dtype);
         }
         if dtype.is_stored() {
-            if dtype == DType::UInt64 && !E::WRAPS {
+            if dtype == DType::UInt64 && E::UNSIGNED == Unsigned::Refused {
                 return Err(op.refusal(dtype).into());
             }
-            let y = calculate(&op, &*copy::as_type_in_order(&x, dtype.wide())?)?;
+            let y = calculate(&op, &stored::widened(&x, E::UNSIGNED)?)?;
             return copy::converted_in_order(&y, dtype);
         }
         if !E::LEAVES_INTEGERS {

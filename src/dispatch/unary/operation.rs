@@ -1,5 +1,6 @@
 //! The `Elementwise` trait: an elementwise operation of one tensor and everything that is true of it.
 
+use crate::dispatch::stored::Unsigned;
 use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, mode};
@@ -7,6 +8,7 @@ use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
 use crate::ops::creation::create;
 use crate::ops::{div, mul};
+use crate::schema::OutPolicy;
 use crate::tensor::Tensor;
 
 /// Which tensor a derivative is computed from, and the node saves.
@@ -35,9 +37,18 @@ pub enum Integers {
     Only,
 }
 
-/// `INTEGERS` of an operation, for the table of all.
-pub(crate) const fn integers_of<E: Elementwise>(_op: &E) -> Integers {
-    E::INTEGERS
+/// How an operation writes to tensors that it is given.
+pub(crate) const fn policy_of<E: Elementwise>(_op: &E) -> &'static OutPolicy {
+    // Only what calculates with numbers of another type than its own converts them.
+    match E::INTEGERS {
+        Integers::Promote => &OutPolicy::ALIGNED,
+        _ => &OutPolicy::FOUND,
+    }
+}
+
+/// torch's name of the node of an operation.
+pub(crate) const fn node_of<E: Elementwise>(_op: &E) -> &'static str {
+    E::NODE
 }
 
 /// The strides of the result.
@@ -72,8 +83,8 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// How integers are taken.
     const INTEGERS: Integers = Integers::Promote;
 
-    /// Whether the function of integers is the same of all that differ by 2⁶⁴.
-    const WRAPS: bool = false;
+    /// What becomes of the integers of `UInt64`.
+    const UNSIGNED: Unsigned = Unsigned::Refused;
 
     /// Whether results may be of integer types, so that kernels are compiled for these.
     const LEAVES_INTEGERS: bool = matches!(Self::INTEGERS, Integers::Stay | Integers::Only);

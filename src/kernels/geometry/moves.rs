@@ -2,6 +2,7 @@
 //! on the way; where something is, `blocks` moves them into order first.
 
 mod crosswise;
+mod repeated;
 mod small;
 
 use ndarray::{ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, Ix2, Zip, arr0, s};
@@ -110,7 +111,7 @@ fn in_pieces<V: Send, T: Copy + Send + Sync + 'static>(
     let body: &dyn for<'a> Body<(ArrayViewMutD<'a, V>, ArrayViewD<'a, T>)> =
         &|(out, a): (ArrayViewMutD<'_, V>, ArrayViewD<'_, T>)| move_piece(out, a, write);
     let Some((axis, size)) = cut(a.shape()) else { return body.run((out, a)) };
-    let pieces = out.axis_chunks_iter_mut(axis, size).zip(a.axis_chunks_iter(axis, size)).collect();
+    let pieces = out.axis_chunks_iter_mut(axis, size).zip(a.axis_chunks_iter(axis, size));
     each_item(pieces, 1, body);
 }
 
@@ -214,12 +215,15 @@ fn each_matrix<V, T>(
 
 /// Moves row by row. How the elements of a row lie is the same for all of them, so it is looked at once.
 fn move_rows<V: Send, T: Copy + Sync>(
-    out: ArrayViewMut2<'_, V>,
+    mut out: ArrayViewMut2<'_, V>,
     a: ArrayView2<'_, T>,
     write: impl Fn(&mut V, T) + Copy + Sync,
     steps: &mut Steps,
 ) {
     let (len, is_ordered) = (a.ncols(), out.strides()[1] == 1);
+    if let (0, 1, Some(out)) = (a.strides()[0], a.strides()[1], out.as_slice_mut()) {
+        return repeated::move_repeated(out, &a, write, steps);
+    }
     let backwards = a.slice(s![.., ..;-1]);
     match a.strides()[1] {
         1 if is_ordered => each_row(
@@ -242,7 +246,6 @@ fn move_rows<V: Send, T: Copy + Sync>(
             a.len(),
             #[inline(always)]
             || {
-                let mut out = out;
                 for (out, a) in out.outer_iter_mut().zip(a.outer_iter()) {
                     steps.take(len);
                     Zip::from(out).and(a).for_each(|out, &a| write(out, a));

@@ -7,10 +7,14 @@
 #![allow(unsafe_code)]
 
 mod distance;
+mod plain;
+mod tiles;
 mod vector;
 
 pub use distance::distances;
 pub use vector::dot;
+
+use plain::{plain, square};
 
 use gemm::Parallelism;
 use ndarray::{ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis};
@@ -22,13 +26,10 @@ use std::mem::MaybeUninit;
 use crate::dtype::Number;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::{parallel_items, parallel_parts};
+use crate::kernels::wide::Wide;
 
 /// Products with at most this many multiplications skip packing.
 const SMALL: usize = 5 * 5 * 5;
-
-/// Columns that the plain loop computes together, if there are so many, and if there are few.
-const STRETCH: usize = 32;
-const SHORT: usize = 4;
 
 /// Rows and columns of a block of a product that is shared between threads: about half of what there is, between these.
 const ROWS: (usize, usize) = (64, 256);
@@ -43,6 +44,10 @@ const FEW_COLUMNS: usize = 128;
 /// one.
 const SHARED: usize = 1 << 21;
 const TURN: usize = 1 << 20;
+
+/// Multiplications below which products are made in tiles, and those of lines as they lie.
+const TILED: usize = 1 << 19;
+const LINES: usize = 1 << 23;
 
 /// At most so many bytes does the library keep for each thread.
 const OWN: usize = 1 << 23;
@@ -103,10 +108,17 @@ pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [
     if m * n == 0 {
         return;
     }
+    if m == k && k == n && (2..=4).contains(&m) {
+        return match m {
+            2 => square::<T, 2>(a, b, out),
+            3 => square::<T, 3>(a, b, out),
+            _ => square::<T, 4>(a, b, out),
+        };
+    }
     if m * k * n <= SMALL {
         return plain(a, b, out.chunks_exact_mut(n));
     }
-    if products_of_vectors(a, b, out) {
+    if products_of_vectors(a, b, out) || in_tiles(a, b, out) {
         return;
     }
     let laid;
@@ -141,6 +153,38 @@ pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [
         }
     }
     parallel_items(parts, 1, block);
+}
+
+/// A view as one of a type, if its elements are of that.
+fn known_view<'a, T: Number, K: Number>(view: &ArrayView2<'a, T>) -> Option<ArrayView2<'a, K>> {
+    // SAFETY: both are one type, and views may be copied.
+    (TypeId::of::<T>() == TypeId::of::<K>()).then(|| unsafe { std::mem::transmute_copy(view) })
+}
+
+/// The product in tiles, if there are tiles for it, and says whether it was. Columns are too few where vectors would be
+/// nearly empty.
+fn in_tiles<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) -> bool {
+    let ((m, k), n) = (a.dim(), b.ncols());
+    let most = if tiles::are_lines(a, b) { LINES } else { TILED };
+    if n < FEW_ROWS.min(m) || m * k * n >= most {
+        return false;
+    }
+    if let (Some(a), Some(b), Some(out)) = (known_view::<T, f32>(&a), known_view(&b), known_mut(out)) {
+        return real_in_tiles(a, b, out);
+    }
+    match (known_view::<T, f64>(&a), known_view(&b), known_mut(out)) {
+        (Some(a), Some(b), Some(out)) => real_in_tiles(a, b, out),
+        _ => false,
+    }
+}
+
+/// `in_tiles` of real numbers.
+fn real_in_tiles<T: Wide>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) -> bool {
+    let takes = tiles::takes(a);
+    if takes {
+        tiles::product(a, b, out);
+    }
+    takes
 }
 
 /// The products with a matrix of one row or column, or of few rows with one that lies column by column, if they are
@@ -207,7 +251,7 @@ pub fn batched_matmul<T: Number>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out
     let grain = TURN.div_ceil(work);
     match products.len() <= grain {
         true => products.for_each(body),
-        false => parallel_items(interrupt::collected(products), grain, body),
+        false => parallel_items(products, grain, body),
     }
 }
 
@@ -262,47 +306,6 @@ fn block<T: Number>((a, b, mut out): Part<'_, T>) {
             false,
             Parallelism::None,
         );
-    }
-}
-
-/// One product without packing, whose rows are given.
-fn plain<'a, T: Number>(
-    a: ArrayView2<'_, T>,
-    b: ArrayView2<'_, T>,
-    out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,
-) {
-    match b.ncols() <= SHORT {
-        true => stretches::<T, SHORT>(a, b, out),
-        false => stretches::<T, STRETCH>(a, b, out),
-    }
-}
-
-/// Every row of the product in stretches that fit into registers.
-fn stretches<'a, T: Number, const WIDTH: usize>(
-    a: ArrayView2<'_, T>,
-    b: ArrayView2<'_, T>,
-    out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,
-) {
-    for (row, out) in a.outer_iter().zip(out) {
-        for (stretch, out) in out.chunks_mut(WIDTH).enumerate() {
-            let (first, width) = (stretch * WIDTH, out.len());
-            let mut sums = [T::ZERO; WIDTH];
-            for (&x, line) in row.iter().zip(b.outer_iter()) {
-                match line.as_slice() {
-                    Some(line) => {
-                        let line = &line[first..first + width];
-                        sums.iter_mut().zip(line).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)));
-                    }
-                    None => {
-                        let line = line.iter().skip(first);
-                        sums[..width].iter_mut().zip(line).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)));
-                    }
-                }
-            }
-            out.iter_mut().zip(sums).for_each(|(out, sum)| {
-                out.write(sum);
-            });
-        }
     }
 }
 

@@ -30,7 +30,7 @@ fn sweep<T: Real, const N: usize>(
         let written = parts.each_mut().map(|part| part.next().unwrap_or_default());
         (written, gradient)
     });
-    parallel_items(rows.collect(), 1, |(written, gradient)| sweep_part(written, gradient, f));
+    parallel_items(rows, 1, |(written, gradient)| sweep_part(written, gradient, f));
 }
 
 #[inline(never)] // Once for what is short and what is a part of more.

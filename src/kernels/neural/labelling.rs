@@ -35,18 +35,35 @@ pub fn states<T: Real>(
     parallel_parts(out, (WORTH / block).max(1) * block, |start, part| {
         for (index, out) in part.chunks_exact_mut(block).enumerate() {
             let item = start / block + index;
-            let logarithms = &logarithms[item * block..][..block];
             let skips = &skips[item * width..][..width];
-            calculated(Sequence { logarithms, skips, out: out.write_copy_of_slice(logarithms) });
+            along(skips, out.write_copy_of_slice(&logarithms[item * block..][..block]));
         }
     });
 }
 
-/// A sequence. What is written to begins as the logarithms.
+/// Makes the states of a sequence of its logarithms.
+pub(super) fn along<T: Real>(skips: &[bool], states: &mut [T]) {
+    calculated(Sequence { skips, states });
+}
+
+/// A sequence, whose logarithms become states.
 struct Sequence<'a, T> {
-    logarithms: &'a [T],
     skips: &'a [bool],
-    out: &'a mut [T],
+    states: &'a mut [T],
+}
+
+/// What is added to the state before the last one, so that it counts only where it is followed by this one.
+pub(super) fn gates<T: Real>(skips: impl ExactSizeIterator<Item = bool>) -> Vec<T> {
+    interrupt::collected(skips.map(|skips| if skips { T::ZERO } else { T::from_f64(f64::NEG_INFINITY) }))
+}
+
+/// ln (eᵃ + eᵇ + eᶜ), of which each may be nothing.
+#[inline(always)]
+pub(super) fn joined<A: Arithmetic>(a: A, b: A, c: A) -> A {
+    let most = if a > b { a } else { b };
+    let most = if c > most { c } else { most };
+    let base = if most > A::from_f64(f64::NEG_INFINITY) { most } else { A::from_f64(0.0) };
+    math::ln(math::exp(a - base) + math::exp(b - base) + math::exp(c - base)) + base
 }
 
 impl<T: Real> Calculation<T> for Sequence<'_, T> {
@@ -57,29 +74,23 @@ impl<T: Real> Calculation<T> for Sequence<'_, T> {
         let (width, none) = (self.skips.len(), T::from_f64(f64::NEG_INFINITY));
         // Nothing is before the first state.
         let mut before = interrupt::filled(width + REACH - 1, none);
-        let mut added = interrupt::filled(width, none);
-        added.iter_mut().zip(self.skips).filter(|(_, skips)| **skips).for_each(|(added, _)| *added = T::ZERO);
-        let mut rows = self.out.chunks_exact_mut(width).zip(self.logarithms.chunks_exact(width));
-        if let Some((first, _)) = rows.next() {
+        let added: Vec<T> = gates(self.skips.iter().copied());
+        let mut rows = self.states.chunks_exact_mut(width);
+        if let Some(first) = rows.next() {
             first.iter_mut().skip(2).for_each(|state| *state = none);
             before[REACH - 1..].copy_from_slice(first);
         }
-        let (none, zero) = (A::new(none), A::from_f64(0.0));
         let mut steps = Steps::default();
-        for (out, row) in rows {
+        for row in rows {
             steps.take(width);
             let (two, one, same) = (&before[..width], &before[1..][..width], &before[2..][..width]);
-            let (added, row) = (&added[..width], &row[..width]);
-            for (state, out) in out.iter_mut().enumerate() {
-                let (a, b) = (A::new(same[state]), A::new(one[state]));
-                let c = A::new(two[state]) + A::new(added[state]);
-                let most = if a > b { a } else { b };
-                let most = if c > most { c } else { most };
-                let base = if most > none { most } else { zero };
-                let sum = math::exp(a - base) + math::exp(b - base) + math::exp(c - base);
-                *out = (math::ln(sum) + base + A::new(row[state])).get();
+            let added = &added[..width];
+            for (state, out) in row.iter_mut().enumerate() {
+                let two = A::new(two[state]) + A::new(added[state]);
+                let sum = joined(A::new(same[state]), A::new(one[state]), two);
+                *out = (sum + A::new(*out)).get();
             }
-            before[REACH - 1..].copy_from_slice(out);
+            before[REACH - 1..].copy_from_slice(row);
         }
     }
 }

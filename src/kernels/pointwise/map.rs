@@ -100,25 +100,31 @@ pub fn copy<A: Element, U: Element>(a: ArrayViewD<'_, A>, out: &mut [MaybeUninit
     map(a, out, A::convert);
 }
 
-/// Floating-point numbers as integers, without what is behind the point. Numbers that are not too large are added to
-/// one so large that its last bits count ones, since few processors convert several numbers at once.
-pub fn truncated<A: Element, U: Element>(a: &[A], out: &mut [MaybeUninit<U>]) {
-    /// What has ones as its last bits, and room for as many below it as above.
-    const LARGE: f64 = 1.5 * (1u64 << 52) as f64;
-    /// Numbers that are looked at before they are converted.
-    const CHUNK: usize = 1024;
+/// What has ones as its last bits, and room for as many below it as above.
+const LARGE: f64 = 1.5 * (1u64 << 52) as f64;
+
+/// Numbers that are looked at before they are converted.
+const CHUNK: usize = 1024;
+
+/// Converts numbers in chunks: by `quick` those of which all are `near`, since few processors convert several numbers
+/// between integers of eight bytes and others at once.
+#[inline]
+fn in_chunks<A: Element, U: Element>(
+    a: &[A],
+    out: &mut [MaybeUninit<U>],
+    is_near: impl Fn(A) -> bool + Copy + Sync,
+    quick: impl Fn(A) -> U + Copy + Sync,
+) {
     parallel_parts(out, apply::GRAIN, |start, part| {
         for (out, a) in part.chunks_mut(CHUNK).zip(a[start..].chunks(CHUNK)) {
             vectorised(
                 out.len(),
                 #[inline(always)]
                 || {
-                    let is_near = |all, x: &A| all & (x.to_f64().abs() < (1u64 << 50) as f64);
                     let pairs = out.iter_mut().zip(a);
-                    if a.iter().fold(true, is_near) {
-                        pairs.for_each(|(out, x)| {
-                            let bits = (x.to_f64().trunc() + LARGE).to_bits();
-                            out.write(U::from_i64(bits.wrapping_sub(LARGE.to_bits()).cast_signed()));
+                    if a.iter().fold(true, |all, &x| all & is_near(x)) {
+                        pairs.for_each(|(out, &x)| {
+                            out.write(quick(x));
                         });
                     } else {
                         pairs.for_each(|(out, x)| {
@@ -129,6 +135,34 @@ pub fn truncated<A: Element, U: Element>(a: &[A], out: &mut [MaybeUninit<U>]) {
             );
         }
     });
+}
+
+/// Floating-point numbers as integers, without what is behind the point. Numbers that are not too large are added to
+/// one so large that its last bits count ones.
+pub fn truncated<A: Element, U: Element>(a: &[A], out: &mut [MaybeUninit<U>]) {
+    in_chunks(
+        a,
+        out,
+        #[inline(always)]
+        |x| x.to_f64().abs() < (1u64 << 50) as f64,
+        #[inline(always)]
+        |x| {
+            let bits = (x.to_f64().trunc() + LARGE).to_bits();
+            U::from_i64(bits.wrapping_sub(LARGE.to_bits()).cast_signed())
+        },
+    );
+}
+
+/// Integers of eight bytes as floating-point numbers: the other way round.
+pub fn floated<U: Element>(a: &[i64], out: &mut [MaybeUninit<U>]) {
+    in_chunks(
+        a,
+        out,
+        #[inline(always)]
+        |x| x.wrapping_add(1 << 50) as u64 <= 1 << 51,
+        #[inline(always)]
+        |x| U::from_f64(f64::from_bits(LARGE.to_bits().wrapping_add_signed(x)) - LARGE),
+    );
 }
 
 #[cfg(test)]
@@ -207,6 +241,19 @@ mod tests {
             assert_eq!(written::<i64>(numbers.len(), |out| truncated(&numbers, out)), expected);
             let expected: Vec<u8> = numbers.iter().map(|x| x.convert()).collect();
             assert_eq!(written::<u8>(numbers.len(), |out| truncated(&numbers, out)), expected);
+        }
+    }
+
+    #[test]
+    fn integers_become_the_nearest_numbers_however_large_others_are() {
+        let mut integers: Vec<i64> =
+            (-2000..2000).map(|integer| integer * 0x1234_5678_9abc % (1 << 50)).collect();
+        for other in [None, Some(i64::MAX), Some(i64::MIN), Some((1 << 50) + 1)] {
+            integers.extend(other);
+            let expected: Vec<f64> = integers.iter().map(|&x| x as f64).collect();
+            assert_eq!(written::<f64>(integers.len(), |out| floated(&integers, out)), expected);
+            let expected: Vec<f32> = integers.iter().map(|&x| x as f32).collect();
+            assert_eq!(written::<f32>(integers.len(), |out| floated(&integers, out)), expected);
         }
     }
 

@@ -8,6 +8,12 @@ use crate::kernels::simd::vectorised;
 /// Numbers that are counted before anybody asks whether to go on.
 const RUN: usize = 4096;
 
+/// Numbers whose places are found before they are counted.
+const TOGETHER: usize = 256;
+
+/// The place of numbers that lie nowhere.
+const OUTSIDE: i32 = -1;
+
 /// Counts of one number that are kept side by side: the next of equal numbers need not wait for the one before it.
 const TABLES: usize = 4;
 
@@ -60,20 +66,31 @@ pub fn count_between<T: Real>(values: &[T], edges: &[T], counts: &mut [i64]) {
     let (Some(&lower), Some(&upper)) = (edges.first(), edges.get(counts.len())) else { return };
     let (mut steps, Some(last)) = (Steps::default(), counts.len().checked_sub(1)) else { return };
     let scale = T::from_f64(counts.len() as f64) / (upper - lower);
+    let (mut places, most) = ([0; TOGETHER], last.min(i32::MAX as usize) as i32);
     for run in values.chunks(RUN) {
         steps.take(run.len());
-        for &x in run {
-            if !(x >= lower && x <= upper) {
-                continue;
+        for run in run.chunks(TOGETHER) {
+            vectorised(
+                run.len(),
+                #[inline(always)]
+                || {
+                    for (place, &x) in places.iter_mut().zip(run) {
+                        let near = (((x - lower) * scale).to_f64() as i32).min(most);
+                        *place = if x >= lower && x <= upper { near } else { OUTSIDE };
+                    }
+                },
+            );
+            for (&place, &x) in places.iter().zip(run).filter(|(place, _)| **place != OUTSIDE) {
+                let mut place = place as usize;
+                // The quotient may be off by its last bit: the edges decide.
+                while x < edges[place] && place > 0 {
+                    place -= 1;
+                }
+                while place < last && x >= edges[place + 1] {
+                    place += 1;
+                }
+                counts[place] += 1;
             }
-            // The quotient may be off by its last bit: the edges decide.
-            let mut place = (((x - lower) * scale).to_f64() as usize).min(last);
-            if x < edges[place] {
-                place = place.saturating_sub(1);
-            } else if place < last && x >= edges[place + 1] {
-                place += 1;
-            }
-            counts[place] += 1;
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::ops::linalg::products;
 use crate::ops::pointwise::arithmetic::times;
 use crate::ops::reduction::reduce;
 use crate::ops::{add, mul, pow};
+use crate::schema::signatures::{BATCHES, POWERS};
+use crate::schema::{Entry, IntoReply, OutPolicy, Shape, Types, both, method, receiver};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -256,3 +258,72 @@ pub fn float_power(a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     let (a, b) = (wide(a)?, wide(b)?);
     pow(&a, &b)
 }
+
+const ADDR: &[&str] = &[
+    "(Tensor input, Tensor vec1, Tensor vec2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    "(Number beta, Tensor input, Number alpha, Tensor vec1, Tensor vec2, *, Tensor out=None)|deprecated",
+    "(Number beta, Tensor input, Tensor vec1, Tensor vec2, *, Tensor out=None)|deprecated",
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "kron",
+        &["(Tensor input, Tensor other, *, Tensor out=None)"],
+        "The Kronecker product of two tensors.",
+        |a| kron(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::APART.refused_as("mul")),
+    both("addbmm", BATCHES, "`beta * input + alpha * sum(batch1 @ batch2)`, summed over the batch.", |a| {
+        addbmm(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).reply()
+    })
+    .written(&OutPolicy::OF_FIRST.shaped(Shape::Silent).typed(Types::Batched))
+    .operators(&[(
+        "AddbmmBackward0",
+        "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    )]),
+    method("addbmm_", BATCHES, "`addbmm` in place.", |a| {
+        let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
+        let (beta, alpha) = (a.number(3)?, a.number(4)?);
+        receiver(a, addbmm_(x, left, right, beta, alpha))
+    }),
+    both("addr", ADDR, "`beta * input + alpha * outer(vec1, vec2)`.", |a| {
+        addr(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[(
+        "AddrBackward0",
+        "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    )]),
+    method("addr_", ADDR, "`addr` in place.", |a| {
+        let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
+        let (beta, alpha) = (a.number(3)?, a.number(4)?);
+        receiver(a, addr_(x, left, right, beta, alpha))
+    }),
+    both(
+        "float_power",
+        POWERS,
+        "`input` raised to the power of `exponent`, computed in double precision.",
+        |a| float_power(a.operand(0)?, a.operand(1)?).reply(),
+    )
+    .written(&OutPolicy::ALIGNED.refused_as("pow").typed(Types::FloatPower).out_of_pairs()),
+    method(
+        "float_power_",
+        &["(Tensor input, Tensor exponent)", "(Tensor input, Number exponent)"],
+        "`float_power` in place; the tensor has to be of double precision.",
+        |a| {
+            let (x, exponent) = (a.tensor(0)?, a.operand(1)?);
+            // A number is shown as one of double precision.
+            let exponent = match exponent {
+                Operand::Scalar(Scalar::Int(number)) => (number as f64).into(),
+                other => other,
+            };
+            let wide = float_power_dtype(x.into(), exponent);
+            if x.dtype() != wide {
+                return Err(Error::FloatPowerDType { dtype: x.dtype(), wide }.into());
+            }
+            receiver(a, crate::ops::pow_(x, exponent))
+        },
+    )
+    .written(&OutPolicy::PLAIN.overloaded()),
+];

@@ -1,11 +1,10 @@
 //! Distances: norms of differences, of all elements or of every pair of rows.
 
-use std::borrow::Cow;
-
+use crate::schema::{Entry, IntoReply, both, inner};
 use ndarray::ArrayView2;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
@@ -261,13 +260,8 @@ impl Op for EuclideanDistance {
         "EuclideanDistBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let numbers = |x: &Tensor| -> Result<Array> {
-            let array = x.array();
-            let array = copy::as_type(&array, x.dtype())?;
-            copy::in_order(&array).map(Cow::into_owned)
-        };
-        let (a, b) = (numbers(inputs[0])?, numbers(inputs[1])?);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (a, b) = (copy::in_order(&inputs[0])?, copy::in_order(&inputs[1])?);
         let (&[ref lead @ .., rows, width], &[.., others, _]) = (a.layout.shape(), b.layout.shape()) else {
             unreachable!("the ranks were checked")
         };
@@ -281,7 +275,7 @@ impl Op for EuclideanDistance {
                 gemm::distances(a, b.unwrap_or_else(|_| unreachable!("there are so many numbers")), y);
             }
         }, else { return Err(Error::NotImplementedFor { operation: "cdist", dtype: a.dtype }.into()) });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -317,3 +311,24 @@ impl Op for EuclideanDistance {
         call.front(self.clone())
     }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "cdist",
+        &["(Tensor x1, Tensor x2, float p=2, int compute_mode=0)"],
+        "The p-norm distance between every pair of rows of two batches of vectors.",
+        |a| {
+            let products = match a.int(3)? {
+                0 => ByProducts::OfMany,
+                1 => ByProducts::Always,
+                _ => ByProducts::Never,
+            };
+            cdist(a.tensor(0)?, a.tensor(1)?, a.float(2)?, products).reply()
+        },
+    ),
+    both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The p-norm of `input - other`.", |a| {
+        dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).reply()
+    })
+    .operators(&[("=", "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")]),
+];

@@ -1,5 +1,6 @@
 //! Sums of products in Einstein's notation.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use std::collections::VecDeque;
 
 use crate::error::{Error, Result};
@@ -360,3 +361,19 @@ pub fn tensordot(a: &Tensor, b: &Tensor, first: &[i64], second: &[i64]) -> Resul
     };
     reshape::reshape_to(&product, &[height, width].concat())
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner("einsum", &["(str equation, Tensor[] tensors)"], "Sums of products in Einstein notation.", |a| {
+        let tensors = a.tensors(1)?;
+        einsum(&a.text(0)?, &tensors.iter().collect::<Vec<_>>()).reply()
+    })
+    .operators(&[("=", "einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")]),
+    inner(
+        "tensordot",
+        &["(Tensor input, Tensor other, int[] dims_self, int[] dims_other, *, Tensor out=None)"],
+        "The contraction of two tensors over pairs of dimensions.",
+        |a| tensordot(a.tensor(0)?, a.tensor(1)?, &a.ints(2)?, &a.ints(3)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.copied().typed(Types::Contracted)),
+];

@@ -1,5 +1,7 @@
 //! Probabilities of normal numbers: their logarithms, and the numbers that have them.
 
+use crate::schema::signatures::ONE_OUT;
+use crate::schema::{Entry, IntoReply, inner};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use crate::dispatch::composites::composite;
@@ -83,3 +85,21 @@ impl Normal {
         composite::apply(self, &[x])
     }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "special_log_ndtr",
+        ONE_OUT,
+        "The logarithm of the cumulative distribution function of the standard normal distribution.",
+        |a| Normal::LogProbability.of(a.tensor(0)?).reply(),
+    )
+    .operators(&[("SpecialLogNdtrBackward0", "special_log_ndtr(Tensor self) -> Tensor")]),
+    inner(
+        "special_ndtri",
+        ONE_OUT,
+        "The inverse of the cumulative distribution function of the standard normal distribution.",
+        |a| Normal::Quantile.of(a.tensor(0)?).reply(),
+    )
+    .operators(&[("SpecialNdtriBackward0", "special_ndtri(Tensor self) -> Tensor")]),
+];

@@ -1,5 +1,7 @@
 //! Tensors joined, split, turned and written into, by operations that do one of these things.
 
+use crate::schema::signatures::JOIN;
+use crate::schema::{Entry, IntoReply, OutPolicy, both, function, inner, joined};
 use smallvec::smallvec;
 
 use crate::dispatch::batch;
@@ -171,3 +173,57 @@ pub fn fill(x: &Tensor, value: Operand<'_>) -> Result<Tensor> {
         }
     }
 }
+
+const FILL: &[&str] = &["(Tensor input, Tensor value)", "(Tensor input, Number value)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner("atleast_3d", &["(Tensor input)"], "A view of the tensor with at least three dimensions.", |a| {
+        atleast_3d(a.tensor(0)?).reply()
+    }),
+    function("dstack", JOIN, "Stacks tensors along the third dimension.", |a| joined(a, dstack))
+        .written(&OutPolicy::JOINED.refused_as("cat")),
+    function("column_stack", JOIN, "Stacks one-dimensional tensors as columns, and others along the second dimension.", |a| {
+        joined(a, column_stack)
+    })
+    .written(&OutPolicy::JOINED.refused_as("cat")),
+    both("rot90", &["(Tensor input, int k=1, int[] dims=[0,1])"], "Rotates the plane of two dimensions by 90 degrees, `k` times.", |a| {
+        rot90(a.tensor(0)?, a.int(1)?, &a.ints(2)?).reply()
+    })
+    .operators(&[("Rot90Backward0", "rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")]),
+    both(
+        "select_scatter",
+        &["(Tensor input, Tensor src, int dim, int index)"],
+        "A copy of `input` with `src` embedded at `index` of a dimension.",
+        |a| select_scatter(a.tensor(0)?, a.tensor(1)?, a.int(2)?, a.int(3)?).reply(),
+    ),
+    both(
+        "slice_scatter",
+        &["(Tensor input, Tensor src, int dim=0, int? start=None, int? end=None, int step=1)"],
+        "A copy of `input` with `src` embedded in a slice of a dimension.",
+        |a| {
+            let (start, end) = (a.optional_int(3)?, a.optional_int(4)?);
+            slice_scatter(a.tensor(0)?, a.tensor(1)?, a.int(2)?, start, end, a.int(5)?).reply()
+        },
+    ),
+    both(
+        "diagonal_scatter",
+        &["(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)"],
+        "A copy of `input` with `src` embedded on a diagonal.",
+        |a| diagonal_scatter(a.tensor(0)?, a.tensor(1)?, a.int(2)?, a.int(3)?, a.int(4)?).reply(),
+    ),
+    both(
+        "as_strided_scatter",
+        &["(Tensor input, Tensor src, int[] size, int[] stride, int? storage_offset=None)"],
+        "A copy of `input` with `src` embedded at the elements that `as_strided` shows.",
+        |a| {
+            let (size, stride) = (a.ints(2)?, a.ints(3)?);
+            as_strided_scatter(a.tensor(0)?, a.tensor(1)?, &size, &stride, a.optional_int(4)?).reply()
+        },
+    )
+    .operators(&[("AsStridedScatterBackward0", "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor")]),
+    function("fill", FILL, "A copy of `input` with every element set to `value`.", |a| {
+        fill(a.tensor(0)?, a.operand(1)?).reply()
+    })
+    .operators(&[("FillBackward0", "fill.Scalar(Tensor self, Scalar value) -> Tensor"), ("FillBackward1", "fill.Tensor(Tensor self, Tensor value) -> Tensor")]),
+];

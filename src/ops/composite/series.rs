@@ -4,6 +4,7 @@ use crate::dispatch::batch;
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
+use crate::dispatch::in_place as writing;
 use crate::dispatch::operand::Operand;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
@@ -20,6 +21,9 @@ use crate::ops::pointwise::{clamp, compare};
 use crate::ops::reduction::{norm, reduce, scan};
 use crate::ops::sorting::{distinct, picked};
 use crate::ops::{add, div, mul, neg, sub};
+use crate::schema::{
+    Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, function, inner, method, receiver,
+};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -324,4 +328,60 @@ fn is_found(x: &Tensor, among: &Tensor) -> Result<Tensor> {
     let places = distinct::searchsorted(&sorted, &x, false, None)?;
     let places = clamp::clamp_max(&places, (among.numel() - 1) as i64)?;
     compare::eq(&masked::take(&sorted, &places)?, &x)
+}
+
+const AREA: &[&str] = &["(Tensor y, Tensor x, *, int dim=-1)", "(Tensor y, *, Number dx=1, int dim=-1)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "diff",
+        &[
+            "(Tensor input, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor out=None)",
+        ],
+        "The n-th differences of neighbouring elements along a dimension.",
+        |a| {
+            diff(a.tensor(0)?, a.int(1)?, a.int(2)?, a.optional_tensor(3), a.optional_tensor(4))
+                .reply()
+        },
+    ).written(&OutPolicy::APART.once().refused_as("sub")),
+    function("trapezoid", AREA, "The integral along a dimension by the trapezoidal rule.", |a| area(a, trapezoid)),
+    function(
+        "trapz",
+        &["(Tensor y, *, float dx=1, int dim=-1)", "(Tensor y, Tensor x, *, int dim=-1)"],
+        "The integral along a dimension by the trapezoidal rule.",
+        |a| match a.overload() {
+            0 => trapezoid(a.tensor(0)?, a.float(1)?.into(), a.int(2)?).reply(),
+            _ => area(a, trapezoid),
+        },
+    ),
+    function("cumulative_trapezoid", AREA, "The cumulative integral along a dimension by the trapezoidal rule.", |a| area(a, cumulative_trapezoid)),
+    both(
+        "renorm",
+        &["(Tensor input, Number p, int dim, Number maxnorm, *, Tensor out=None)"],
+        "Scales every slice along a dimension whose p-norm exceeds `maxnorm` down to it.",
+        |a| renorm(a.tensor(0)?, a.number(1)?, a.int(2)?, a.number(3)?).reply(),
+    ).written(&OutPolicy::OF_FIRST.typed(Types::Same))
+    .operators(&[("=", "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")]),
+    method(
+        "renorm_",
+        &["(Tensor input, Number p, int dim, Number maxnorm)"],
+        "`renorm` in place.",
+        |a| {
+            let (x, order, dim) = (a.tensor(0)?, a.number(1)?, a.int(2)?);
+            let most = a.number(3)?;
+            receiver(a, writing::through(x, &[], |x| renorm(x, order, dim, most)))
+        },
+    ),
+    inner(
+        "linalg_cross",
+        &["(Tensor input, Tensor other, *, int dim=-1, Tensor out=None)"],
+        "The cross product of vectors of three elements.",
+        |a| cross(a.tensor(0)?, a.tensor(1)?, a.int(2)?).reply(),
+    ).written(&OutPolicy::APART.typed(Types::Same))
+    .operators(&[("LinalgCrossBackward0", "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")]),
+];
+
+fn area(a: &dyn Arguments, operation: fn(&Tensor, Operand<'_>, i64) -> Result<Tensor>) -> Result<Reply> {
+    operation(a.tensor(0)?, a.operand(1)?, a.int(2)?).reply()
 }

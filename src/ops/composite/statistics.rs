@@ -13,6 +13,7 @@ use crate::ops::pointwise::{blend, clamp, compare, logical};
 use crate::ops::reduction::{extremes_over, reduce, truth};
 use crate::ops::sorting::picked;
 use crate::ops::{Operand, Value, conjugate, div, floor, mul, round, sub};
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -301,4 +302,35 @@ fn between(sorted: &Tensor, ranks: &Tensor, between: Between) -> Result<Tensor> 
             blend::lerp(&at(ranks)?, &at(&above()?)?, Operand::Tensor(&half))
         }
     }
+}
+
+const QUANTILE: &[&str] = &[
+    "(Tensor input, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor out=None)",
+    "(Tensor input, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\", Tensor out=None)",
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("quantile", QUANTILE, "The q-th quantiles of the elements along a dimension.", |a| shares(a, false))
+        .written(&OutPolicy::PLAIN.copied().typed(Types::Quantile)),
+    both("nanquantile", QUANTILE, "The q-th quantiles along a dimension, ignoring NaN.", |a| shares(a, true))
+        .written(&OutPolicy::PLAIN.copied().typed(Types::Quantile)),
+];
+
+fn shares(a: &dyn Arguments, numbers_only: bool) -> Result<Reply> {
+    let x = a.tensor(0)?;
+    let q = match a.overload() {
+        0 => a.tensor(1)?.clone(),
+        _ => {
+            let q = a.float(1)?;
+            if !(0.0..=1.0).contains(&q) {
+                return Err(Error::QuantileShare { q }.into());
+            }
+            let dtype = if x.dtype().is_float() { x.dtype() } else { DType::Float64 };
+            create::full(&[], Scalar::Float(q), dtype)?
+        }
+    };
+    let between = Between::named(&a.text(4)?)?;
+    let how = Quantile { dim: a.optional_int(2)?, keepdim: a.boolean(3), between, numbers_only };
+    quantile(x, &q, how).reply()
 }

@@ -5,12 +5,13 @@ use crate::dispatch::apply;
 use crate::dispatch::view;
 use crate::ops::creation::create;
 use crate::ops::reduction::reduce;
+use crate::schema::{Entry, Operator, OutPolicy, UnbatchedTarget, both, receiver};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-use crate::dispatch::apply::{Keep, Op, OpRule, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, OpRule, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target};
+use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like};
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Operand, Value};
@@ -43,15 +44,14 @@ impl Direct for Copied {
         true
     }
 
-    fn takes(&self, operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
-        let is_alike = |layout: &Layout| layout.is_contiguous() && layout.shape() == result.shape();
-        matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && is_alike(layout))
+    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
+        is_one_like(operands, result)
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
         dispatch!(float target.array.dtype, T => {
             if let Side::Each(x) = Side::<T>::of(&sources[0], target.count) {
-                map::map_slice(x, target.array.room::<T>(target.first, target.count), |x| x);
+                target.write_of::<T>(sources, |y| map::map_slice(x, y, |x| x));
             }
         }, else { unreachable!("the type was asked for") });
         Ok(())
@@ -60,13 +60,14 @@ impl Direct for Copied {
 
 impl Op for Clone {
     type Saved = ();
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "CloneBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(copy::laid_out(&inputs[0].array(), &self.layout)?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![copy::laid_out(&inputs[0], &self.layout)?])
     }
 
     fn direct(&self) -> Option<Arc<dyn Direct>> {
@@ -211,15 +212,15 @@ impl Op for ToCopy {
         "ToCopyBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let y = copy::converted_in_order(&inputs[0].array(), self.dtype)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let y = copy::converted_in_order(&inputs[0], self.dtype)?;
         let y = match self.order.layout(y.layout.shape())? {
             Some(layout) if *layout.strides() != *y.layout.strides() => {
                 copy::laid_out(&y, &SharedLayout::new(layout))?
             }
             _ => y,
         };
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -404,3 +405,32 @@ pub fn fill_<'a>(x: &Tensor, value: impl Into<Operand<'a>>) -> Result<()> {
 pub fn zero_(x: &Tensor) -> Result<()> {
     overwrite(x, Scalar::Int(0), &[x], "ZeroBackward0")
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("ZeroBackward0", "zero(Tensor self) -> Tensor"),
+    ("torch::autograd::CopyBackwards", "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"),
+    (
+        "ToCopyBackward0",
+        "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+    ),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "fill_",
+        &["(Tensor input, Tensor value)", "(Tensor input, Number value)"],
+        "Sets every element to `value` in place.",
+        |a| receiver(a, fill_(a.tensor(0)?, a.operand(1)?)),
+    )
+    .written(&OutPolicy::PLAIN.overloaded().unbatched_target(|_| UnbatchedTarget::Rule("fill_")))
+    .operators(&[
+        ("-", "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"),
+        ("-", "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"),
+    ]),
+    both("zero_", &["(Tensor input)"], "Sets every element to zero in place.", |a| {
+        receiver(a, zero_(a.tensor(0)?))
+    })
+    .operators(&[("-", "zero_(Tensor(a!) self) -> Tensor(a!)")]),
+];

@@ -58,12 +58,20 @@ pub(crate) fn converted(array: &Array, dtype: DType) -> Result<Array> {
     let mut copy = Array::uninit(&array.layout, dtype)?;
     dispatch!(ordered array.dtype, S => dispatch!(ordered dtype, T => {
         let elements = array.slice::<S>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
-        match const { S::DTYPE.is_float() && matches!(T::DTYPE.category(), Category::Integer) } {
-            true => map::truncated(elements, copy.fresh::<T>()),
-            false => map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>),
+        if const { S::DTYPE.is_float() && matches!(T::DTYPE.category(), Category::Integer) } {
+            map::truncated(elements, copy.fresh::<T>());
+        } else if const { matches!(S::DTYPE, DType::Int64) && T::DTYPE.is_float() } {
+            let integers = array.slice().unwrap_or_else(|| unreachable!("the elements are contiguous"));
+            map::floated(integers, copy.fresh::<T>());
+        } else {
+            map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>);
         }
     }, else { return if dtype.is_stored() { to_stored(array, dtype) } else { to_complex(array, dtype) } }), else {
-        return if array.dtype.is_stored() { from_stored(array, dtype) } else { from_complex(array, dtype) }
+        return match dtype {
+            _ if array.dtype.is_stored() => from_stored(array, dtype),
+            DType::Complex32 => to_stored(array, dtype),
+            _ => from_complex(array, dtype),
+        }
     });
     Ok(copy)
 }
@@ -196,7 +204,7 @@ pub(crate) fn fill(target: &Array, value: Scalar) -> Result<()> {
             let value = Array::from_scalar(value, target.dtype.resolved())?;
             return write(target, &binary::expanded(&value, target.layout.shape())?);
         }
-        dispatch!(stored target.dtype, T => moves::fill(target.writable::<T>(), value.to::<T>()));
+        dispatch!(stored target.dtype, T => target.overwrite([], |place| moves::fill(place, value.to::<T>())));
         Ok(())
     })
 }
@@ -222,6 +230,6 @@ pub(crate) fn write(target: &Array, source: &Array) -> Result<()> {
             write(target, &source[0])
         });
     }
-    dispatch!(bits target.dtype, T => moves::move_into(target.writable::<T>(), source.view::<T>()));
+    dispatch!(bits target.dtype, T => target.overwrite([source], |place| moves::move_into(place, source.view::<T>())));
     Ok(())
 }

@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::graph::observe::profile;
 use crate::graph::shown::shown;
 use crate::graph::{Attributes, mode};
-use crate::kernels::geometry::moves;
 use crate::kernels::pointwise::map;
 use crate::ops::creation::cast::Order;
+use crate::ops::creation::copy;
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
@@ -201,12 +201,23 @@ pub fn eye(rows: i64, columns: i64, dtype: DType) -> Result<Tensor> {
         }
     }
     let matrix = zeros(&[rows, columns], dtype)?;
-    let step = matrix.layout().shape()[1] + 1;
-    let diagonal =
-        Layout::strided(SmallVec::from_elem(rows.min(columns) as usize, 1), SmallVec::from_elem(step, 1), 0)?;
-    let diagonal = matrix.array().with_layout(diagonal);
-    dispatch!(stored dtype, T => moves::fill(diagonal.writable::<T>(), Scalar::Int(1).to::<T>()));
+    fill_diagonal(&matrix.array())?;
     recording::fixed(&matrix)?;
+    Ok(matrix)
+}
+
+/// Writes ones to the diagonal of a matrix in row-major order.
+fn fill_diagonal(matrix: &Array) -> Result<()> {
+    let &[rows, columns] = matrix.layout.shape() else { unreachable!("it is a matrix") };
+    let diagonal =
+        Layout::strided(SmallVec::from_elem(rows.min(columns), 1), SmallVec::from_elem(columns + 1, 1), 0)?;
+    copy::fill(&matrix.with_layout(diagonal), Scalar::Int(1))
+}
+
+/// The numbers of a unit matrix.
+pub(crate) fn unit(rows: usize, columns: usize, dtype: DType) -> Result<Array> {
+    let matrix = Array::zeroed(&SharedLayout::new(Layout::contiguous(&[rows, columns])?), dtype)?;
+    fill_diagonal(&matrix)?;
     Ok(matrix)
 }
 

@@ -2,6 +2,8 @@
 
 use crate::dispatch::accumulate;
 use crate::ops::reduction::reduce;
+use crate::schema::signatures::TENSORS_IN_PLACE;
+use crate::schema::{Entry, IntoReply, both, function, joined, method};
 use smallvec::SmallVec;
 
 use crate::dispatch::batch;
@@ -101,3 +103,29 @@ pub fn broadcast_tensors(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     }
     tensors.iter().map(|tensor| expand_to(tensor, &shape)).collect()
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "broadcast_tensors",
+        &["(Tensor[] tensors) -> tuple[Tensor, ...]"],
+        "Views of tensors in the shape that they broadcast to.",
+        |a| joined(a, broadcast_tensors),
+    ),
+    method(
+        "expand",
+        &["(Tensor input, int[] size, *, bool implicit=False)"],
+        "A view with dimensions of size one expanded to a larger size.",
+        |a| expand(a.tensor(0)?, &a.ints(1)?).reply(),
+    )
+    .operators(&[(
+        "ExpandBackward0",
+        "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
+    )]),
+    method("expand_as", TENSORS_IN_PLACE, "A view expanded to the shape of another tensor.", |a| {
+        expand_as(a.tensor(0)?, a.tensor(1)?).reply()
+    }),
+    both("broadcast_to", &["(Tensor input, int[] size)"], "A view broadcast to a shape.", |a| {
+        expand(a.tensor(0)?, &a.ints(1)?).reply()
+    }),
+];

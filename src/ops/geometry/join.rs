@@ -2,13 +2,15 @@
 
 use crate::dispatch::apply;
 use crate::ops::geometry::expand;
+use crate::schema::signatures::JOIN;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, function, joined};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Keepsake, Op, Outputs, apply_one};
+use crate::dispatch::apply::{Arrays, Keep, Keepsake, Op, apply_one};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
-use crate::dispatch::operand::{Numbers, Operand, result_type};
+use crate::dispatch::operand::{Numbers, result_type};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
@@ -42,20 +44,19 @@ const LONG: usize = 1 << 12;
 
 impl Join {
     /// Joins short rows of tensors that lie in order, if they are such.
-    fn in_rows(&self, inputs: &[&Tensor], y: &mut Array) -> bool {
+    fn in_rows(&self, inputs: &[Array], y: &mut Array) -> bool {
         let Some(Part::Slice { dim, .. } | Part::Select { dim, .. }) = self.places.iter().flatten().next()
         else {
             return false;
         };
         let (row, numel): (usize, usize) = (self.shape[*dim..].iter().product(), y.layout.numel());
-        let arrays: Vec<Array> = inputs.iter().map(|input| input.array()).collect();
-        if numel == 0 || row == numel || row > LONG || arrays.iter().any(|array| array.dtype != y.dtype) {
+        if numel == 0 || row == numel || row > LONG || inputs.iter().any(|array| array.dtype != y.dtype) {
             return false;
         }
         let lines = numel / row;
         dispatch!(bits y.dtype, T => {
             let slices: Option<Vec<(&[T], usize)>> =
-                arrays.iter().map(|array| Some((array.slice::<T>()?, array.layout.numel() / lines))).collect();
+                inputs.iter().map(|array| Some((array.slice::<T>()?, array.layout.numel() / lines))).collect();
             slices.inspect(|parts| join::side_by_side(parts, y.fresh::<T>())).is_some()
         })
     }
@@ -73,21 +74,21 @@ impl Op for Join {
         shown! { dim: self.given }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let numbers: Vec<Numbers> = inputs.iter().map(|&input| Operand::Tensor(input).numbers()).collect();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let numbers: Vec<Numbers> = inputs.iter().cloned().map(Numbers::Array).collect();
         let mut y = Array::uninit_shape(&self.shape, result_type(&numbers)?)?;
-        let last = |input: &&Tensor| memory_order::has_channels_last(&input.layout(), 2);
+        let last = |input: &Array| memory_order::has_channels_last(&input.layout, 2);
         let is_last = inputs.iter().all(last);
         if !is_last && self.in_rows(inputs, &mut y) {
-            return Ok(smallvec![Tensor::from_array(y)]);
+            return Ok(smallvec![y]);
         }
         for (part, input) in self.places.iter().zip(inputs) {
             if let Some(part) = part {
-                copy::write(&part.of(&y)?, &input.array())?;
+                copy::write(&part.of(&y)?, input)?;
             }
         }
         if !is_last {
-            return Ok(smallvec![Tensor::from_array(y)]);
+            return Ok(smallvec![y]);
         }
         // What is stacked is joined along the dimension behind the new one, if there is one.
         let mut joined: Dims = self.shape.clone();
@@ -98,7 +99,7 @@ impl Op for Join {
             _ => None,
         };
         if joined.len() != 4 {
-            return Ok(smallvec![Tensor::from_array(y)]);
+            return Ok(smallvec![y]);
         }
         if let Some((dim, count)) = new {
             joined[dim] *= count;
@@ -108,7 +109,7 @@ impl Op for Join {
         let y = memory_order::channels_last(flat)?;
         let strides = shape::view_strides(&joined, y.layout.strides(), &self.shape);
         let strides = strides.unwrap_or_else(|| unreachable!("a dimension is parted in two"));
-        Ok(smallvec![Tensor::from_array(y.with_layout(Layout::strided(self.shape.clone(), strides, 0)?))])
+        Ok(smallvec![y.with_layout(Layout::strided(self.shape.clone(), strides, 0)?)])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {
@@ -275,4 +276,77 @@ pub fn meshgrid(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tensor>> {
         expand::expand(&reshape::view(tensor, &line)?, &grid)
     };
     tensors.iter().enumerate().map(coordinate).collect()
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "cat",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Concatenates tensors along a dimension.",
+        cat_call,
+    )
+    .written(&OutPolicy::JOINED)
+    .operators(&[("CatBackward0", "cat(Tensor[] tensors, int dim=0) -> Tensor")]),
+    function(
+        "concat",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Concatenates tensors along a dimension: `cat`.",
+        cat_call,
+    )
+    .written(&OutPolicy::JOINED.refused_as("cat")),
+    function(
+        "concatenate",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Concatenates tensors along a dimension: `cat`.",
+        cat_call,
+    )
+    .written(&OutPolicy::JOINED.refused_as("cat")),
+    function(
+        "stack",
+        &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
+        "Stacks tensors along a new dimension.",
+        |a| {
+            let dim = a.int(1)?;
+            joined(a, |tensors| stack(tensors, dim))
+        },
+    )
+    .written(&OutPolicy::JOINED)
+    .operators(&[("StackBackward0", "stack(Tensor[] tensors, int dim=0) -> Tensor")]),
+    function(
+        "hstack",
+        JOIN,
+        "Stacks tensors horizontally, along the second dimension, or the first of one-dimensional ones.",
+        |a| joined(a, hstack),
+    )
+    .written(&OutPolicy::JOINED.refused_as("cat")),
+    function("vstack", JOIN, "Stacks tensors vertically, along the first dimension.", |a| joined(a, vstack))
+        .written(&OutPolicy::JOINED.refused_as("cat")),
+    function("row_stack", JOIN, "Stacks tensors vertically: `vstack`.", |a| joined(a, vstack))
+        .written(&OutPolicy::JOINED.refused_as("cat")),
+    function(
+        "meshgrid",
+        &[
+            "(Tensor[] tensors) -> tuple[Tensor, ...]",
+            "(Tensor[] tensors, *, str indexing) -> tuple[Tensor, ...]",
+        ],
+        "Grids of coordinates from one-dimensional tensors.",
+        meshgrid_call,
+    ),
+    function("atleast_1d", &["(Tensor input)"], "A view of the tensor with at least one dimension.", |a| {
+        atleast_1d(a.tensor(0)?).reply()
+    }),
+    function("atleast_2d", &["(Tensor input)"], "A view of the tensor with at least two dimensions.", |a| {
+        atleast_2d(a.tensor(0)?).reply()
+    }),
+];
+
+fn cat_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let dim = arguments.int(1)?;
+    joined(arguments, |tensors| cat(tensors, dim))
+}
+
+fn meshgrid_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let indexing = if arguments.overload() == 0 { None } else { Some(arguments.text(1)?) };
+    joined(arguments, |tensors| meshgrid(tensors, indexing.as_deref().unwrap_or("ij")))
 }

@@ -1,9 +1,13 @@
 //! Parts of a tensor: one element of a dimension, a range of it, a diagonal.
 
+mod entries;
+
 use crate::ops::geometry::strided;
+use crate::schema::{Entry, IntoReply, both, inner, method};
+pub use entries::ENTRIES;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::attribute_override::{ViewWithAttributes, apply_one_with_attributes};
@@ -146,6 +150,7 @@ struct Embed {
 
 impl Op for Embed {
     type Saved = ();
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         self.name
@@ -163,11 +168,11 @@ impl Op for Embed {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let y = Array::zeroed(&self.whole, x.dtype)?;
-        copy::write(&self.part.of(&y)?, &x)?;
-        Ok(smallvec![Tensor::from_array(y)])
+        copy::write(&self.part.of(&y)?, x)?;
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -1,6 +1,7 @@
 //! Dimensions in another order.
 
 use crate::ops::geometry::reshape;
+use crate::schema::{Arguments, Entry, IntoReply, Reply, both, method, receiver};
 use smallvec::SmallVec;
 
 use crate::dispatch::batch;
@@ -218,4 +219,58 @@ pub fn movedim(x: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor
         None => others.next().unwrap_or_else(|| unreachable!("as many places are left as dimensions")),
     };
     reorder(x, (0..ndim).map(place).collect())
+}
+
+const EXCHANGE: &[&str] = &["(Tensor input, int dim0, int dim1)"];
+
+const EXCHANGE_AXES: &[&str] = &["(Tensor input, int axis0, int axis1)"];
+
+const MOVE: &[&str] =
+    &["(Tensor input, int source, int destination)", "(Tensor input, int[] source, int[] destination)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("t", &["(Tensor input)"], "The transpose of a matrix, as a view.", |a| t(a.tensor(0)?).reply())
+        .operators(&[("TBackward0", "t(Tensor(a) self) -> Tensor(a)")]),
+    method("t_", &["(Tensor input)"], "Transposes a matrix in place.", |a| receiver(a, t_(a.tensor(0)?)))
+        .operators(&[("-", "t_(Tensor(a!) self) -> Tensor(a!)")]),
+    both("transpose", EXCHANGE, "A view with two dimensions swapped.", transpose_call).operators(&[(
+        "TransposeBackward0",
+        "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    )]),
+    both("swapaxes", EXCHANGE_AXES, "A view with two dimensions swapped: `transpose`.", transpose_call),
+    both("swapdims", EXCHANGE, "A view with two dimensions swapped: `transpose`.", transpose_call),
+    method("transpose_", EXCHANGE, "Swaps two dimensions in place.", transpose_in_place)
+        .operators(&[("-", "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")]),
+    method("swapaxes_", EXCHANGE_AXES, "Swaps two dimensions in place.", transpose_in_place),
+    method("swapdims_", EXCHANGE, "Swaps two dimensions in place.", transpose_in_place),
+    both("permute", &["(Tensor input, int[] dims)"], "A view with the dimensions permuted.", |a| {
+        permute(a.tensor(0)?, &a.ints(1)?).reply()
+    })
+    .operators(&[("PermuteBackward0", "permute(Tensor(a) self, int[] dims) -> Tensor(a)")]),
+    both("movedim", MOVE, "A view with dimensions moved from `source` to `destination`.", movedim_call),
+    both(
+        "moveaxis",
+        MOVE,
+        "A view with dimensions moved from `source` to `destination`: `movedim`.",
+        movedim_call,
+    ),
+];
+
+fn transpose_call(arguments: &dyn Arguments) -> Result<Reply> {
+    transpose(arguments.tensor(0)?, arguments.int(1)?, arguments.int(2)?).reply()
+}
+
+fn transpose_in_place(arguments: &dyn Arguments) -> Result<Reply> {
+    let result = transpose_(arguments.tensor(0)?, arguments.int(1)?, arguments.int(2)?);
+    receiver(arguments, result)
+}
+
+fn movedim_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let x = arguments.tensor(0)?;
+    match arguments.overload() {
+        0 => movedim(x, &[arguments.int(1)?], &[arguments.int(2)?]),
+        _ => movedim(x, &arguments.ints(1)?, &arguments.ints(2)?),
+    }
+    .reply()
 }

@@ -1,9 +1,13 @@
 //! The same elements at other places, some of them more than once: `flip`, `roll`, `repeat`.
 
+mod entries;
+
+use crate::schema::{Arguments, Entry, IntoReply, Reply, both, function, method};
+pub use entries::ENTRIES;
 use ndarray::Axis;
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dispatch::{batch, binary, long_work, memory_order};
@@ -39,6 +43,7 @@ impl Flip {
 
 impl Op for Flip {
     type Saved = ();
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "FlipBackward0"
@@ -48,15 +53,15 @@ impl Op for Flip {
         shown! { dims: &*self.given }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let mut y = Array::uninit_shape(x.layout.shape(), x.dtype)?;
         dispatch!(bits x.dtype, T => {
             let mut view = x.view::<T>();
             self.dims.iter().for_each(|&dim| view.invert_axis(Axis(dim)));
             moves::gather(view, y.fresh::<T>());
         });
-        Ok(smallvec![Tensor::from_array(memory_order::like(y, &x.layout)?)])
+        Ok(smallvec![memory_order::like(y, &x.layout)?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -123,6 +128,7 @@ impl Roll {
 
 impl Op for Roll {
     type Saved = SharedLayout;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "RollBackward0"
@@ -135,8 +141,8 @@ impl Op for Roll {
         shown! { dims: &dims, shifts: &shifts }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(self.turned(&inputs[0].array())?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.turned(&inputs[0])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -213,6 +219,7 @@ impl Repeat {
 
 impl Op for Repeat {
     type Saved = SharedLayout;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "RepeatBackward0"
@@ -222,16 +229,16 @@ impl Op for Repeat {
         shown! { repeats: &self.times, self_sym_sizes: saved }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let woven = self.woven(x.layout.shape());
         let shape: Dims = woven.chunks(2).map(|pair| pair[0] * pair[1]).collect();
         let y = Array::uninit_shape(&woven, x.dtype)?;
         let once: Dims =
             woven.iter().enumerate().map(|(at, &size)| if at % 2 == 0 { 1 } else { size }).collect();
-        let x = copy::dense(&x)?.with_layout(Layout::contiguous(&once)?);
+        let x = copy::dense(x)?.with_layout(Layout::contiguous(&once)?);
         copy::write(&y, &binary::expanded(&x, &woven)?)?;
-        Ok(smallvec![Tensor::from_array(y.with_layout(Layout::contiguous(&shape)?))])
+        Ok(smallvec![y.with_layout(Layout::contiguous(&shape)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -376,3 +383,10 @@ fn repeated(times: &Tensor, size: usize) -> Result<Tensor> {
     })?;
     Ok(Tensor::from_array(index))
 }
+
+const REPEATED: &str = "Repeats every element along a dimension.";
+
+const REPEATS: &[&str] = &[
+    "(Tensor input, Tensor repeats, int? dim=None, *, int? output_size=None)",
+    "(Tensor input, int repeats, int? dim=None, *, int? output_size=None)",
+];

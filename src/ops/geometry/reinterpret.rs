@@ -3,6 +3,8 @@
 use crate::dispatch::batch;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::ops::geometry::reshape;
+use crate::schema::{Entry, IntoReply, method};
 use crate::shape::{Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -73,3 +75,14 @@ fn coarser(array: &Array, to: DType, ratio: usize) -> Result<Layout> {
     shape[last] /= ratio;
     Layout::strided(shape, strides, offset / ratio)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[method(
+    "view",
+    &["(Tensor input, dtype dtype)", "(Tensor input, int[] size)"],
+    "A view in another shape, or with the memory read as another dtype.",
+    |a| match a.overload() {
+        0 => view_dtype(a.tensor(0)?, a.element_type(1)?).reply(),
+        _ => reshape::view(a.tensor(0)?, &a.ints(1)?).reply(),
+    },
+)];

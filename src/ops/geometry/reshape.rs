@@ -1,8 +1,10 @@
 //! The same elements in the same order in another shape.
 
+use crate::schema::signatures::TENSORS_IN_PLACE;
+use crate::schema::{Entry, IntoReply, Operator, both, method};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::view::{ViewKind, apply};
@@ -12,7 +14,7 @@ use crate::graph::{At, Attributes, Gradients};
 use crate::ops::creation::cast;
 use crate::ops::geometry::squeeze::{Squeezed, returned, squeeze};
 use crate::shape::{self, Dims, Layout, SharedLayout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = x in another shape
 ///
@@ -78,6 +80,7 @@ struct UnsafeView {
 
 impl Op for UnsafeView {
     type Saved = SharedLayout;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         "UnsafeViewBackward0"
@@ -87,12 +90,12 @@ impl Op for UnsafeView {
         shown! { self_sym_sizes: saved }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let strides = shape::view_strides(x.layout.shape(), x.layout.strides(), &self.shape);
         let layout =
             Layout::strided(self.shape.clone(), strides.ok_or(Error::ViewStride {})?, x.layout.offset())?;
-        Ok(smallvec![Tensor::from_array(x.with_layout(layout))])
+        Ok(smallvec![x.with_layout(layout)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -222,3 +225,42 @@ pub fn ravel(x: &Tensor) -> Result<Tensor> {
 pub fn alias(x: &Tensor) -> Result<Tensor> {
     apply(Reshape { name: ALIAS, along: Along::Nothing }, x, (*x.layout()).clone())
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("AliasBackward0", "alias(Tensor(a) self) -> Tensor(a)"),
+    ("ReshapeAliasBackward0", "_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> Tensor(a)"),
+    ("UnsafeViewBackward0", "_unsafe_view(Tensor self, int[] size) -> Tensor"),
+    ("ViewBackward0", "view(Tensor(a) self, int[] size) -> Tensor(a)"),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    method("view_as", TENSORS_IN_PLACE, "A view in the shape of another tensor.", |a| {
+        view_as(a.tensor(0)?, a.tensor(1)?).reply()
+    }),
+    both(
+        "reshape",
+        &["(Tensor input, int[] shape)"],
+        "The tensor in another shape: a view if its strides allow it, else a copy.",
+        |a| reshape(a.tensor(0)?, &a.ints(1)?).reply(),
+    ),
+    method("reshape_as", TENSORS_IN_PLACE, "The tensor in the shape of another tensor.", |a| {
+        reshape_as(a.tensor(0)?, a.tensor(1)?).reply()
+    }),
+    both(
+        "flatten",
+        &["(Tensor input, int start_dim=0, int end_dim=-1)"],
+        "Flattens the dimensions from `start_dim` to `end_dim` into one.",
+        |a| flatten(a.tensor(0)?, a.int(1)?, a.int(2)?).reply(),
+    ),
+    both(
+        "unflatten",
+        &["(Tensor input, int dim, int[] sizes)"],
+        "Expands one dimension into several.",
+        |a| unflatten(a.tensor(0)?, a.int(1)?, &a.ints(2)?).reply(),
+    ),
+    both("ravel", &["(Tensor input)"], "The tensor flattened to one dimension.", |a| {
+        ravel(a.tensor(0)?).reply()
+    }),
+];

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, Rule, mode, replace_kept, saved_tensor_hooks};
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::strided;
+use crate::schema::{Entry, both, method, receiver_in_own_order};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -161,3 +162,23 @@ fn show(x: &Tensor, source: &Tensor, inputs: &[&Tensor]) -> Result<()> {
     }
     Ok(())
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    method(
+        "resize_",
+        &["(Tensor input, int[] size, *, memory_format? memory_format=None)"],
+        "Resizes the tensor in place, keeping what is in its memory.",
+        |a| receiver_in_own_order(a, resize_(a.tensor(0)?, &a.ints(1)?)),
+    )
+    .operators(&[(
+        "-",
+        "resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
+    )]),
+    both(
+        "resize_as_",
+        &["(Tensor input, Tensor the_template, *, memory_format? memory_format=None)"],
+        "Resizes the tensor in place to the size of another.",
+        |a| receiver_in_own_order(a, resize_as_(a.tensor(0)?, a.tensor(1)?)),
+    ),
+];

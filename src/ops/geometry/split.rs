@@ -1,21 +1,23 @@
 //! A tensor as several views of it at once.
 
 use crate::dispatch;
+use crate::dtype::DType;
+use crate::schema::{Arguments, Entry, IntoReply, Reply, both, function, method};
 use std::sync::Arc;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::view::show_as;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
+use crate::kernels::interrupt::Steps;
 use crate::ops::creation::create;
 use crate::ops::geometry::join;
 use crate::ops::geometry::part::{Part, sliced, take, take_slice};
 use crate::shape::{self, SharedLayout};
 use crate::storage;
-use crate::tensor::{Creation, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
 /// yᵢ = parts of x along one dimension that are x together
 ///
@@ -65,6 +67,7 @@ impl Split {
 
 impl Op for Split {
     type Saved = SharedLayout;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         self.name
@@ -80,19 +83,25 @@ impl Op for Split {
         shown
     }
 
-    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, inputs: &[Array]) -> usize {
         match &self.cuts {
-            Cuts::Elements => inputs[0].layout().shape()[self.dim],
-            Cuts::Equal(length) => inputs[0].layout().shape()[self.dim].max(1).div_ceil((*length).max(1)),
+            Cuts::Elements => inputs[0].layout.shape()[self.dim],
+            Cuts::Equal(length) => inputs[0].layout.shape()[self.dim].max(1).div_ceil((*length).max(1)),
             Cuts::Lengths(lengths) => lengths.len(),
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let layout = inputs[0].layout();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let layout = &inputs[0].layout;
         let parts = self.parts(layout.shape()[self.dim])?;
-        let layouts = parts.into_iter().map(|part| part.layout(&layout));
-        layouts.map(|layout| Ok(show_as(inputs[0], layout?, Creation::MultiOutput))).collect()
+        let bytes = parts.len().saturating_mul(size_of::<Array>()) as u64;
+        let (mut shown, mut steps) = (Arrays::new(), Steps::default());
+        shown.try_reserve(parts.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        for part in parts {
+            steps.take(MADE);
+            shown.push(inputs[0].with_layout(part.layout(layout)?));
+        }
+        Ok(shown)
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -206,6 +215,9 @@ pub fn chunk(x: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
 /// Empty parts cost memory too; more of them than this are a mistake.
 const MOST_EMPTY_PARTS: usize = 1 << 24;
 
+/// Making a view takes as long as touching so many elements.
+const MADE: usize = 1 << 7;
+
 /// How `tensor_split` divides a dimension.
 #[derive(Clone, Copy, Debug)]
 pub enum Sections<'a> {
@@ -238,4 +250,135 @@ pub fn tensor_split(x: &Tensor, sections: Sections<'_>, dim: i64) -> Result<Vec<
             starts.zip(ends).map(|(start, end)| part(start, end)).collect()
         }
     }
+}
+
+const SPLIT: &str =
+    "Splits the tensor along a dimension into chunks of a size, or of the given sizes, as views.";
+
+const SIDES: &[&str] = &[
+    "(Tensor input, int sections) -> tuple[Tensor, ...]",
+    "(Tensor input, int[] indices) -> tuple[Tensor, ...]",
+];
+
+const SECTIONS: &[&str] = &[
+    "(Tensor input, int sections, int dim=0) -> tuple[Tensor, ...]",
+    "(Tensor input, int[] indices, int dim=0) -> tuple[Tensor, ...]",
+    "(Tensor input, Tensor tensor_indices_or_sections, int dim=0) -> tuple[Tensor, ...]",
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "unbind",
+        &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"],
+        "Removes a dimension: a tuple of the slices along it, as views.",
+        |a| unbind(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .operators(&[("UnbindBackward0", "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")]),
+    function(
+        "split",
+        &[
+            "(Tensor tensor, int split_size_or_sections, int dim=0) -> tuple[Tensor, ...]",
+            "(Tensor tensor, int[] split_size_or_sections, int dim=0) -> tuple[Tensor, ...]",
+        ],
+        SPLIT,
+        split_,
+    )
+    .operators(&[(
+        "SplitBackward0",
+        "split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
+    )]),
+    method(
+        "split",
+        &[
+            "(Tensor input, int split_size, int dim=0) -> tuple[Tensor, ...]",
+            "(Tensor input, int[] split_size, int dim=0) -> tuple[Tensor, ...]",
+        ],
+        SPLIT,
+        split_,
+    ),
+    both(
+        "split_with_sizes",
+        &["(Tensor input, int[] split_sizes, int dim=0) -> tuple[Tensor, ...]"],
+        "Splits the tensor along a dimension into chunks of the given sizes, as views.",
+        |a| split_with_sizes(a.tensor(0)?, &a.ints(1)?, a.int(2)?).reply(),
+    )
+    .operators(&[(
+        "SplitWithSizesBackward0",
+        "split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
+    )]),
+    both(
+        "chunk",
+        &["(Tensor input, int chunks, int dim=0) -> tuple[Tensor, ...]"],
+        "Splits the tensor along a dimension into at most `chunks` parts of equal size, as views.",
+        |a| chunk(a.tensor(0)?, a.int(1)?, a.int(2)?).reply(),
+    ),
+    both(
+        "hsplit",
+        SIDES,
+        "Splits the tensor horizontally: along the second dimension, or the first of a one-dimensional one.",
+        |a| {
+            let dim = if a.tensor(0)?.ndim() == 1 { 0 } else { 1 };
+            sides(a, "hsplit", 1, dim)
+        },
+    ),
+    both("vsplit", SIDES, "Splits the tensor vertically: along the first dimension.", |a| {
+        sides(a, "vsplit", 2, 0)
+    }),
+    both("dsplit", SIDES, "Splits the tensor depthwise: along the third dimension.", |a| {
+        sides(a, "dsplit", 3, 2)
+    }),
+    both(
+        "tensor_split",
+        SECTIONS,
+        "Splits the tensor along a dimension into a number of parts or at indices, as views.",
+        tensor_split_call,
+    ),
+];
+
+fn split_(arguments: &dyn Arguments) -> Result<Reply> {
+    let (x, dim) = (arguments.tensor(0)?, arguments.int(2)?);
+    match arguments.overload() {
+        0 => split(x, arguments.int(1)?, dim),
+        _ => split_with_sizes(x, &arguments.ints(1)?, dim),
+    }
+    .reply()
+}
+
+/// Parts of a dimension, of one size or between indices.
+fn sides(a: &dyn Arguments, operation: &'static str, least: usize, dim: usize) -> Result<Reply> {
+    let x = a.tensor(0)?;
+    if x.ndim() < least {
+        return Err(Error::SplitRank { operation, least, ndim: x.ndim() }.into());
+    }
+    if a.overload() == 1 {
+        return tensor_split(x, Sections::Indices(&a.ints(1)?), dim as i64).reply();
+    }
+    let (sections, size) = (a.int(1)?, x.layout().shape()[dim]);
+    if sections <= 0 || size as i64 % sections != 0 {
+        return Err(Error::SplitUneven { operation, dim, size, sections }.into());
+    }
+    tensor_split(x, Sections::Count(sections), dim as i64).reply()
+}
+
+fn tensor_split_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let (x, dim) = (arguments.tensor(0)?, arguments.int(2)?);
+    match arguments.overload() {
+        0 => tensor_split(x, Sections::Count(arguments.int(1)?), dim),
+        1 => tensor_split(x, Sections::Indices(&arguments.ints(1)?), dim),
+        _ => {
+            let sections = arguments.tensor(1)?;
+            if sections.dtype() != DType::Int64 {
+                return Err(Error::SectionsDType { dtype: sections.dtype() }.into());
+            }
+            if sections.ndim() > 1 {
+                return Err(Error::SectionsRank { ndim: sections.ndim() }.into());
+            }
+            match (sections.ndim(), sections.to_vec::<i64>()?.as_slice()) {
+                (0, &[count]) => tensor_split(x, Sections::Count(count), dim),
+                (_, indices) => tensor_split(x, Sections::Indices(indices), dim),
+            }
+        }
+    }
+    .reply()
 }

@@ -1,5 +1,6 @@
 //! Dimensions of size one, given and taken.
 
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, both, method, receiver};
 use smallvec::smallvec;
 
 use crate::dispatch::record::records;
@@ -7,6 +8,7 @@ use crate::dispatch::view::{apply, apply_in_place};
 use crate::error::Result;
 use crate::ops::geometry::reshape::{Along, Reshape, reshape_to};
 use crate::shape::{self, Dims, Layout};
+use crate::tensor::Array;
 use crate::tensor::Tensor;
 
 /// Which dimensions `squeeze` takes away, as far as they have size one.
@@ -95,6 +97,11 @@ fn unsqueezed(layout: &Layout, dim: i64) -> Result<Layout> {
     Layout::strided(shape, strides, layout.offset())
 }
 
+/// Numbers with a new dimension of size one.
+pub(crate) fn with_one(x: &Array, dim: usize) -> Result<Array> {
+    Ok(x.with_layout(unsqueezed(&x.layout, dim as i64)?))
+}
+
 /// The tensor with a new dimension of size one.
 pub fn unsqueeze(x: &Tensor, dim: i64) -> Result<Tensor> {
     apply(Reshape { name: "UnsqueezeBackward0", along: Along::New(dim) }, x, unsqueezed(&x.layout(), dim)?)
@@ -107,4 +114,50 @@ pub fn unsqueeze_(x: &Tensor, dim: i64) -> Result<()> {
         x,
         unsqueezed(&x.layout(), dim)?,
     )
+}
+
+const SQUEEZE: &[&str] = &["(Tensor input)", "(Tensor input, int dim)", "(Tensor input, int[] dim)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("squeeze", SQUEEZE, "A view without the dimensions of size one.", |a| {
+        with_squeezed(a, |dims| squeeze(a.tensor(0)?, dims).reply())
+    })
+    .operators(&[
+        ("SqueezeBackward0", "squeeze(Tensor(a) self) -> Tensor(a)"),
+        ("SqueezeBackward1", "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"),
+        ("SqueezeBackward2", "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"),
+    ]),
+    method("squeeze_", SQUEEZE, "Removes dimensions of size one in place.", |a| {
+        with_squeezed(a, |dims| receiver(a, squeeze_(a.tensor(0)?, dims)))
+    })
+    .written(&OutPolicy::PLAIN.in_place_as(|given| match given.count {
+        0 => "",
+        _ if given.number => ".dim",
+        _ => ".dims",
+    }))
+    .operators(&[
+        ("-", "squeeze_(Tensor(a!) self) -> Tensor(a!)"),
+        ("-", "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)"),
+    ]),
+    both("unsqueeze", &["(Tensor input, int dim)"], "A view with a new dimension of size one.", |a| {
+        unsqueeze(a.tensor(0)?, a.int(1)?).reply()
+    })
+    .operators(&[("UnsqueezeBackward0", "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")]),
+    method("unsqueeze_", &["(Tensor input, int dim)"], "Adds a dimension of size one in place.", |a| {
+        receiver(a, unsqueeze_(a.tensor(0)?, a.int(1)?))
+    })
+    .operators(&[("-", "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)")]),
+];
+
+/// Calls with the dimensions that the overload names.
+fn with_squeezed(
+    arguments: &dyn Arguments,
+    call: impl FnOnce(Squeezed<'_>) -> Result<Reply>,
+) -> Result<Reply> {
+    match arguments.overload() {
+        0 => call(Squeezed::All),
+        1 => call(Squeezed::One(arguments.int(1)?)),
+        _ => call(Squeezed::Several(&arguments.ints(1)?)),
+    }
 }

@@ -1,10 +1,12 @@
 //! Strided windows: the view by sizes, strides and offset that every other view is a case of.
 
 use crate::dispatch::apply;
+use crate::dispatch::composites::on_tensors;
 use crate::dispatch::view;
+use crate::schema::{Entry, IntoReply, both, receiver};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
@@ -49,9 +51,9 @@ impl Op for AsStrided {
         shown! { size: &*self.layout, stride: self.layout.strides(), storage_offset: self.layout.offset() }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        check_room(&inputs[0].memory(), &self.layout)?;
-        Ok(smallvec![view::show(inputs[0], (*self.layout).clone())])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        check_room(&inputs[0], &self.layout)?;
+        Ok(smallvec![inputs[0].with_layout((*self.layout).clone())])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -312,6 +314,7 @@ pub(crate) fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
 
 impl Op for Window {
     type Saved = ();
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         match self.direction {
@@ -320,14 +323,16 @@ impl Op for Window {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (from, to) = match self.direction {
-            Direction::Read => (&self.source, &self.window),
-            Direction::Write => (&self.window, &self.source),
-        };
-        let y = Line::of(&self.source, &self.window).moved(from, to, &inputs[0].detach())?.array();
-        let y = if to.is_non_overlapping() { y } else { copy::dense(&y)? };
-        Ok(smallvec![Tensor::from_array(y)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        on_tensors(inputs, |inputs| {
+            let (from, to) = match self.direction {
+                Direction::Read => (&self.source, &self.window),
+                Direction::Write => (&self.window, &self.source),
+            };
+            let y = Line::of(&self.source, &self.window).moved(from, to, &inputs[0].detach())?.array();
+            let y = if to.is_non_overlapping() { y } else { copy::dense(&y)? };
+            Ok(smallvec![Tensor::from_array(y)])
+        })
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -358,3 +363,33 @@ impl Op for Window {
         call.front(Window { source, window, direction: self.direction })
     }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "as_strided",
+        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
+        "A view of the memory with the given size, stride and offset.",
+        |a| {
+            let (size, stride) = (a.ints(1)?, a.ints(2)?);
+            as_strided(a.tensor(0)?, &size, &stride, a.optional_int(3)?).reply()
+        },
+    )
+    .operators(&[(
+        "AsStridedBackward0",
+        "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+    )]),
+    both(
+        "as_strided_",
+        &["(Tensor input, int[] size, int[] stride, int? storage_offset=None)"],
+        "Gives the tensor another size, stride and offset in its memory, in place.",
+        |a| {
+            let (size, stride) = (a.ints(1)?, a.ints(2)?);
+            receiver(a, as_strided_(a.tensor(0)?, &size, &stride, a.optional_int(3)?))
+        },
+    )
+    .operators(&[(
+        "-",
+        "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
+    )]),
+];

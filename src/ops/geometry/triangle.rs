@@ -1,8 +1,11 @@
 //! Triangles and diagonals of matrices.
 
+use crate::dispatch::in_place as writing;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, method, receiver};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::number_one;
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -29,8 +32,14 @@ impl Triangle {
     }
 }
 
+/// The upper or the lower triangles of matrices, from a diagonal on.
+pub(crate) fn numbers(x: &Array, upper: bool, diagonal: i64) -> Result<Array> {
+    number_one(&Triangle { upper, diagonal }, std::slice::from_ref(x))
+}
+
 impl Op for Triangle {
     type Saved = ();
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         if self.upper { "TriuBackward0" } else { "TrilBackward0" }
@@ -40,9 +49,9 @@ impl Op for Triangle {
         shown! { diagonal: self.diagonal }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let x = copy::in_order(&x)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        let x = copy::in_order(x)?;
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         let (&[.., rows, columns], diagonal) = (x.layout.shape(), self.diagonal) else {
             unreachable!("triangles are parts of matrices")
@@ -51,7 +60,7 @@ impl Op for Triangle {
             let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
             rows::triangle(elements, y.fresh::<T>(), [rows, columns], diagonal, self.upper);
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -96,6 +105,7 @@ struct DiagonalCopy {
 
 impl Op for DiagonalCopy {
     type Saved = SharedLayout;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "DiagonalBackward0_copy"
@@ -110,8 +120,8 @@ impl Op for DiagonalCopy {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(copy::dense(&self.part.of(&inputs[0].array())?)?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![copy::dense(&self.part.of(&inputs[0])?)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -166,3 +176,47 @@ pub fn diag_embed(x: &Tensor, offset: i64, first: i64, second: i64) -> Result<Te
     let given = shown! { offset: offset, dim1: dim1, dim2: dim2 };
     part::embed_given(x, part, &whole, "DiagEmbedBackward0", given)
 }
+
+const TRIANGLE: &[&str] = &["(Tensor input, int diagonal=0, *, Tensor out=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    method("tril_", &["(Tensor input, int diagonal=0)"], "`tril` in place.", |a| {
+        let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
+        receiver(a, writing::through(x, &[], |x| tril(x, diagonal)))
+    }),
+    method("triu_", &["(Tensor input, int diagonal=0)"], "`triu` in place.", |a| {
+        let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
+        receiver(a, writing::through(x, &[], |x| triu(x, diagonal)))
+    }),
+    both(
+        "tril",
+        TRIANGLE,
+        "The lower triangle of matrices: elements above a diagonal are set to zero.",
+        |a| tril(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("TrilBackward0", "tril(Tensor self, int diagonal=0) -> Tensor")]),
+    both(
+        "triu",
+        TRIANGLE,
+        "The upper triangle of matrices: elements below a diagonal are set to zero.",
+        |a| triu(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("TriuBackward0", "triu(Tensor self, int diagonal=0) -> Tensor")]),
+    both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix with a given diagonal.", |a| {
+        diag(a.tensor(0)?, a.int(1)?).reply()
+    })
+    .written(&OutPolicy::VIEWED.unknown("diag_embed")),
+    both(
+        "diag_embed",
+        &["(Tensor input, int offset=0, int dim1=-2, int dim2=-1)"],
+        "Matrices whose diagonals are the last dimension, zero elsewhere.",
+        |a| diag_embed(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).reply(),
+    )
+    .operators(&[(
+        "DiagEmbedBackward0",
+        "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+    )]),
+];

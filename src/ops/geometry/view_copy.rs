@@ -1,17 +1,26 @@
 //! What views show, in memory of its own, and tensors of which what a view shows is replaced.
 
+mod entries;
+
+use crate::ops::conjugate;
+use crate::ops::geometry::squeeze::Squeezed;
+use crate::ops::geometry::{expand, permute, reinterpret, reshape, squeeze, strided};
+use crate::ops::sampling::random;
+use crate::schema::signatures::ONE_OUT;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Shape, Types, both, function};
+pub use entries::ENTRIES;
 use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, Unsigned, apply, apply_one, one, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
-use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::composites::recomputed::Subgraph;
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
+use crate::dispatch::composites::{composite, on_tensors};
 use crate::dispatch::modes::intercept;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -19,7 +28,7 @@ use crate::graph::{At, Attributes, Gradients, mode};
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{join, part, split};
 use crate::shape::{self, SharedLayout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// A view as a function.
 type View = Arc<dyn Fn(&Tensor) -> Result<Tensor> + Send + Sync>;
@@ -41,6 +50,7 @@ struct Copied {
 
 impl Op for Copied {
     type Saved = SharedLayout;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         self.name
@@ -50,17 +60,19 @@ impl Op for Copied {
         self.shown.clone()
     }
 
-    fn outputs(&self, inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, inputs: &[Array]) -> usize {
         let _unseen = intercept::suspend();
-        (self.views)(&inputs[0].detach()).map_or(1, |views| views.len())
+        (self.views)(&Tensor::from_array(inputs[0].clone())).map_or(1, |views| views.len())
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let copy = |seen: Tensor| match self.joined {
-            Some(_) => Ok(Tensor::from_array(seen.memory())),
-            None => cast::clone_contiguous(&seen),
-        };
-        (self.views)(&inputs[0].detach())?.into_iter().map(copy).collect()
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        on_tensors(inputs, |inputs| {
+            let copy = |seen: Tensor| match self.joined {
+                Some(_) => Ok(Tensor::from_array(seen.memory())),
+                None => cast::clone_contiguous(&seen),
+            };
+            (self.views)(&inputs[0].detach())?.into_iter().map(copy).collect()
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -236,3 +248,11 @@ pub fn written(
     let sizes = shape::signed(x.layout().shape());
     composite::apply(Written { view: Arc::new(view), name, shown, sizes }, &[x, values])
 }
+
+const DIAGONAL: &[&str] = &["(Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor out=None)"];
+
+const SQUEEZE: &[&str] = &[
+    "(Tensor input, *, Tensor out=None)",
+    "(Tensor input, int dim, *, Tensor out=None)",
+    "(Tensor input, int[] dim, *, Tensor out=None)",
+];

@@ -1,14 +1,16 @@
 //! Whole slices of a dimension named by a vector of indices: `index_select`. Its reverses are in `writes`.
 
-mod writes;
+pub(in crate::ops) mod writes;
 
 use crate::ops::creation::cast;
+use crate::ops::creation::copy;
 use crate::ops::geometry::reshape;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Types, UnbatchedTarget, both, method, receiver};
 use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{DType, Scalar};
@@ -104,6 +106,7 @@ struct IndexSelect {
 
 impl Op for IndexSelect {
     type Saved = (SavedTensor, SharedLayout);
+    const MOVES: bool = true;
     const SAVED: &'static [&'static str] = &["index"];
 
     fn name(&self) -> &'static str {
@@ -114,14 +117,14 @@ impl Op for IndexSelect {
         shown! { dim: self.slices.named, self_sym_sizes: &saved.1 }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let Slices { dim, places, .. } = &self.slices;
         let mut y = Array::uninit_shape(&self.slices.shape(x.layout.shape()), x.dtype)?;
         dispatch!(bits x.dtype, T => {
             kernels::index_select(x.view::<T>(), *dim, places, y.fresh::<T>());
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -144,6 +147,25 @@ impl Op for IndexSelect {
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(IndexSelect { slices: self.slices.deeper() })
     }
+}
+
+/// The rows of a table that an index names, in the shape of the index.
+pub(crate) fn rows(table: &Array, index: &Array) -> Result<Array> {
+    let &[count, width] = table.layout.shape() else { unreachable!("a table has rows") };
+    let index = copy::converted(index, DType::Int64)?;
+    let places = index.slice::<i64>().unwrap_or_else(|| unreachable!("the indices are in order"));
+    if count == 0 && !places.is_empty() {
+        return Err(Error::IndexSelectEmpty {}.into());
+    }
+    if !places.iter().all(|&place| usize::try_from(place).is_ok_and(|place| place < count)) {
+        return Err(Error::IndexSelectRange {}.into());
+    }
+    let mut y = Array::uninit_shape(&[places.len(), width], table.dtype)?;
+    dispatch!(bits table.dtype, T => {
+        kernels::index_select(table.view::<T>(), 0, places, y.fresh::<T>());
+    });
+    let shape = [index.layout.shape(), &[width]].concat();
+    y.in_shape(&shape)
 }
 
 /// The slices of a dimension in the order of an index.
@@ -179,4 +201,77 @@ fn as_elements(index: &Tensor, x: &Tensor, dim: usize) -> Result<Tensor> {
     (shape[dim], line[dim]) = (index.numel(), index.numel());
     let index = cast::to_dtype(index, DType::Int64)?;
     expand::expand_to(&reshape::reshape_to(&index, &line)?, &shape)
+}
+
+const ADDED: &[&str] =
+    &["(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1, Tensor out=None)"];
+
+const ADD: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor source, *, Number alpha=1)"];
+
+const COPIED: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor source, *, Tensor out=None)"];
+
+const COPY: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor source)"];
+
+const FILL: &[&str] = &[
+    "(Tensor input, int dim, Tensor index, Tensor value)",
+    "(Tensor input, int dim, Tensor index, Number value)",
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "index_select",
+        &["(Tensor input, int dim, Tensor index, *, Tensor out=None)"],
+        "The slices of a dimension at the given indices.",
+        |a| index_select(a.tensor(0)?, a.int(1)?, a.tensor(2)?).reply(),
+    )
+    .written(&OutPolicy::APART.once().typed(Types::Picked))
+    .operators(&[("IndexSelectBackward0", "index_select(Tensor self, int dim, Tensor index) -> Tensor")]),
+    both(
+        "index_add",
+        ADDED,
+        "A copy of `input` with the slices of `source` added at the given indices of a dimension.",
+        |a| {
+            let (x, dim, index, source) = slices(a)?;
+            index_add(x, dim, index, source, a.number(4)?).reply()
+        },
+    )
+    .written(&OutPolicy::OF_FIRST.typed(Types::Same)),
+    method(
+        "index_add_",
+        ADD,
+        "Adds the slices of `source` at the given indices of a dimension, in place.",
+        |a| {
+            let (x, dim, index, source) = slices(a)?;
+            receiver(a, index_add_(x, dim, index, source, a.number(4)?))
+        },
+    )
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("index_add_"))),
+    both(
+        "index_copy",
+        COPIED,
+        "A copy of `input` with the slices of `source` at the given indices of a dimension.",
+        |a| {
+            let (x, dim, index, source) = slices(a)?;
+            index_copy(x, dim, index, source).reply()
+        },
+    )
+    .written(&OutPolicy::OF_FIRST.typed(Types::Same)),
+    method(
+        "index_copy_",
+        COPY,
+        "Copies the slices of `source` to the given indices of a dimension, in place.",
+        |a| {
+            let (x, dim, index, source) = slices(a)?;
+            receiver(a, index_copy_(x, dim, index, source))
+        },
+    ),
+    both("index_fill", FILL, "A copy of `input` with a value at the given indices of a dimension.", |a| {
+        index_fill(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?).reply()
+    }),
+];
+
+/// The tensor, the dimension, the index and the slices of `index_add` and `index_copy`.
+pub(super) fn slices(arguments: &dyn Arguments) -> Result<(&Tensor, i64, &Tensor, &Tensor)> {
+    Ok((arguments.tensor(0)?, arguments.int(1)?, arguments.tensor(2)?, arguments.tensor(3)?))
 }

@@ -1,10 +1,11 @@
 //! Elements named one by one along a dimension: `gather`. Its reverse is in `scatter`.
 
-mod scatter;
+pub(in crate::ops) mod scatter;
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, UnbatchedTarget, both, method, receiver};
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::modes::recording;
@@ -23,6 +24,18 @@ pub use scatter::{
 };
 use scatter::{Mode, Scatter};
 
+/// The elements of `x` that an index names along a dimension.
+pub(crate) fn numbers(x: &Array, dim: usize, index: &Array) -> Result<Array> {
+    let index = copy::as_type(index, DType::Int64)?;
+    let mut y = Array::uninit(&index.layout, x.dtype)?;
+    if index.layout.numel() > 0 {
+        dispatch!(bits x.dtype, T => {
+            kernels::gather(x.view::<T>(), dim, index.view::<i64>(), y.fresh::<T>());
+        });
+    }
+    Ok(y)
+}
+
 /// y[i][j] = x[i][index[i][j]], for `dim` 1
 ///
 /// dy is so gathered from dx; x̄ is ȳ added to zeros at the indices
@@ -36,6 +49,7 @@ struct Gather {
 
 impl Op for Gather {
     type Saved = [SavedTensor; 2];
+    const MOVES: bool = true;
     const SAVED: &'static [&'static str] = &["index", "self"];
 
     fn name(&self) -> &'static str {
@@ -46,18 +60,8 @@ impl Op for Gather {
         shown! { dim: self.given, sparse_grad: false }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let index = self.index.array();
-        let index = copy::as_type(&index, DType::Int64)?;
-        let mut y = Array::uninit(&index.layout, x.dtype)?;
-        if index.layout.numel() == 0 {
-            return Ok(smallvec![Tensor::from_array(y)]);
-        }
-        dispatch!(bits x.dtype, T => {
-            kernels::gather(x.view::<T>(), self.dim, index.view::<i64>(), y.fresh::<T>());
-        });
-        Ok(smallvec![Tensor::from_array(y)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![numbers(&inputs[0], self.dim, &self.index.array())?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -182,3 +186,36 @@ pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
     };
     apply_one(Gather { dim, given, index: index.clone() }, &[x])
 }
+
+const ADDED_ALONG: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor src, *, Tensor out=None)"];
+
+const SCATTER_ADD: &[&str] = &["(Tensor input, int dim, Tensor index, Tensor src)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "gather",
+        &["(Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor out=None)"],
+        "Gathers the elements along a dimension at the given indices.",
+        |a| gather(a.tensor(0)?, a.int(1)?, a.tensor(2)?).reply(),
+    )
+    .written(&OutPolicy::APART.typed(Types::Same))
+    .operators(&[(
+        "GatherBackward0",
+        "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+    )]),
+    both(
+        "scatter_add",
+        ADDED_ALONG,
+        "A copy of `input` with the elements of `src` added at the given indices along a dimension.",
+        |a| scatter_add(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?).reply(),
+    )
+    .written(&OutPolicy::OF_FIRST.typed(Types::Same)),
+    method(
+        "scatter_add_",
+        SCATTER_ADD,
+        "Adds the elements of `src` at the given indices along a dimension, in place.",
+        |a| receiver(a, scatter_add_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.tensor(3)?)),
+    )
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("scatter_add_"))),
+];

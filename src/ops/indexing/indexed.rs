@@ -1,13 +1,16 @@
 //! Elements gathered and overwritten by tensors of indices.
 
 use crate::ops::indexing::index;
+use crate::schema::{Entry, IntoReply, Operator, both};
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use crate::dispatch::apply::{
+    Arrays, Keep, Op, Overwrite, Unsigned, apply_in_place, apply_one, one, single, tangent,
+};
 use crate::dispatch::batch;
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dispatch::in_place;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -116,6 +119,7 @@ struct Indexed {
 
 impl Op for Indexed {
     type Saved = Vec<SavedTensor>;
+    const MOVES: bool = true;
     const SAVED: &'static [&'static str] = &["indices"; 64];
 
     fn name(&self) -> &'static str {
@@ -128,8 +132,8 @@ impl Op for Indexed {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(self.indices.places.read(&inputs[0].array())?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.indices.places.read(&inputs[0])?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {
@@ -147,6 +151,10 @@ impl Op for Indexed {
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         at.check(saved)?;
         one(apply_one(Indexed { indices: self.indices.clone() }, &[tangent(tangents)])?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::INDEX
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -209,6 +217,7 @@ impl IndexPut {
 
 impl Op for IndexPut {
     type Saved = Vec<SavedTensor>;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["indices"; 64];
 
     fn name(&self) -> &'static str {
@@ -223,7 +232,7 @@ impl Op for IndexPut {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         self.overwritten(inputs)
     }
 
@@ -302,8 +311,8 @@ impl Overwrite for IndexPut {
         "index_put_"
     }
 
-    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
-        self.indices.places.write(target, &inputs[1].array(), self.accumulate)
+    fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()> {
+        self.indices.places.write(target, &inputs[1], self.accumulate)
     }
 }
 
@@ -368,3 +377,21 @@ pub fn index_put(x: &Tensor, indices: &[&Tensor], values: &Tensor, accumulate: b
 pub fn index_put_(x: &Tensor, indices: &[&Tensor], values: &Tensor, accumulate: bool) -> Result<()> {
     put_(x, &in_order(indices), values, accumulate)
 }
+
+const PUT: &[&str] = &["(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)"];
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] =
+    &[("IndexBackward0", "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")];
+
+/// The entries.
+pub const ENTRIES: &[Entry] =
+    &[both("index_put", PUT, "A copy of `input` with `values` at the given indices.", |a| {
+        let indices = a.tensors(1)?;
+        let indices: Vec<&Tensor> = indices.iter().collect();
+        index_put(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)).reply()
+    })
+    .operators(&[(
+        "IndexPutBackward0",
+        "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    )])];

@@ -2,15 +2,17 @@
 
 use crate::dispatch::in_place;
 use crate::ops;
-use crate::ops::geometry::join;
 use crate::ops::indexing;
 use crate::ops::pointwise::clamp;
 use crate::ops::reduction::scan;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, method, receiver};
 use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use crate::dispatch::apply::{
+    Arrays, Keep, Op, Overwrite, Unsigned, apply_in_place, apply_one, one, single, tangent,
+};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::{batch, binary, long_work, view};
 use crate::dtype::{Bool, DType};
@@ -21,9 +23,8 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::indexing::gather;
 use crate::kernels::interrupt::Steps;
 use crate::ops::creation::{copy, create};
-use crate::ops::geometry::part;
 use crate::ops::geometry::part::from_end;
-use crate::ops::geometry::reshape;
+use crate::ops::geometry::{join, part, reshape};
 use crate::ops::indexing::indexed::tangent_or_zeros;
 use crate::ops::indexing::places::write_slices;
 use crate::ops::pointwise::select;
@@ -115,6 +116,7 @@ impl Pick {
 
 impl Op for Pick {
     type Saved = [SavedTensor; 2];
+    const MOVES: bool = true;
     const SAVED: &'static [&'static str] = &["index", "self"];
 
     fn name(&self) -> &'static str {
@@ -125,14 +127,14 @@ impl Op for Pick {
         if self.name == "MaskedSelectBackward0" { &["mask", "self"] } else { Self::SAVED }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let x = flat(&binary::expanded(&x, &self.seen(x.layout.shape())?)?)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        let x = flat(&binary::expanded(x, &self.seen(x.layout.shape())?)?)?;
         let mut y = Array::uninit_shape(&self.numbers.shape, x.dtype)?;
         dispatch!(bits x.dtype, T => {
             gather::index_select(x.view::<T>(), 0, &self.numbers.places, y.fresh::<T>());
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -184,6 +186,7 @@ struct Place {
 impl Op for Place {
     /// The mask or the index, and as torch the values where they were put; how these lie.
     type Saved = ([Option<SavedTensor>; 2], SharedLayout);
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["mask"];
 
     fn name(&self) -> &'static str {
@@ -201,7 +204,7 @@ impl Op for Place {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         self.overwritten(inputs)
     }
 
@@ -272,9 +275,9 @@ impl Overwrite for Place {
         "masked_scatter_"
     }
 
-    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
+    fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()> {
         let Numbers { places, .. } = &self.numbers;
-        let values = flat(&inputs[1].array())?;
+        let values = flat(&inputs[1])?;
         let first = Layout::strided(smallvec![places.len()], smallvec![1], values.layout.offset())?;
         let values = values.with_layout(first);
         let whole = flat(target)?;
@@ -389,3 +392,59 @@ pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Res
 pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
     in_place::through_apart(x, &[source], |x| put(x, index, source, accumulate))
 }
+
+const MASKED_SCATTER: &[&str] = &["(Tensor input, Tensor mask, Tensor source)"];
+
+const ELEMENTS: &[&str] = &["(Tensor input, Tensor index, Tensor source, bool accumulate=False)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "masked_select",
+        &["(Tensor input, Tensor mask, *, Tensor out=None)"],
+        "The elements where the mask is true, as a one-dimensional tensor.",
+        |a| masked_select(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::APART.once().typed(Types::Picked))
+    .operators(&[("MaskedSelectBackward0", "masked_select(Tensor self, Tensor mask) -> Tensor")]),
+    both(
+        "masked_scatter",
+        MASKED_SCATTER,
+        "A copy of `input` with elements of `source`, in order, where the mask is true.",
+        |a| masked_scatter(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?).reply(),
+    )
+    .operators(&[(
+        "MaskedScatterBackward0",
+        "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+    )]),
+    method(
+        "masked_scatter_",
+        MASKED_SCATTER,
+        "Writes elements of `source`, in order, where the mask is true.",
+        |a| receiver(a, masked_scatter_(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?)),
+    ),
+    both(
+        "take",
+        &["(Tensor input, Tensor index, *, Tensor out=None)"],
+        "The elements at the given indices of the flattened tensor.",
+        |a| take(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::APART.once().typed(Types::Taken))
+    .operators(&[("TakeBackward0", "take(Tensor self, Tensor index) -> Tensor")]),
+    both(
+        "put",
+        ELEMENTS,
+        "A copy of `input` with elements of `source` at the given indices of the flattened tensor.",
+        |a| put(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).reply(),
+    )
+    .operators(&[(
+        "PutBackward0",
+        "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+    )]),
+    method(
+        "put_",
+        ELEMENTS,
+        "Writes elements of `source` at the given indices of the flattened tensor.",
+        |a| receiver(a, put_(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3))),
+    ),
+];

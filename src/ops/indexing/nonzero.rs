@@ -1,8 +1,10 @@
 //! Where elements are that are not zero.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use smallvec::smallvec;
 
-use crate::dispatch::{batch, long_work};
+use crate::dispatch::stored::Unsigned;
+use crate::dispatch::{batch, long_work, stored};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::following;
@@ -65,7 +67,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
         return Err(Error::MappedShape { operation: "nonzero" }.into());
     }
     following::leaves("nonzero");
-    let (array, ndim) = (x.array().widened()?, x.ndim());
+    let (array, ndim) = (stored::widened(&x.array(), Unsigned::Wrapped)?, x.ndim());
     let (count, array) = coordinates(&array)?;
     let strides = if ndim == 0 { [1, count.max(1)] } else { [1, count] };
     let layout = Layout::strided(smallvec![count, ndim], strides.as_slice().into(), 0)?;
@@ -93,3 +95,24 @@ pub fn nonzero_by_dimension(x: &Tensor) -> Result<Vec<Tensor>> {
     let x = if x.ndim() == 0 { reshape::reshape_to(&x.detach(), &[1])? } else { x.detach() };
     split::unbind(&nonzero(&x)?, 1)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "nonzero",
+        &["(Tensor input, *, bool as_tuple=False, Tensor out=None) -> Tensor | tuple[Tensor, ...]"],
+        "The indices of all elements that are not zero.",
+        |a| match a.boolean(1) {
+            true => nonzero_by_dimension(a.tensor(0)?).reply(),
+            false => nonzero(a.tensor(0)?).reply(),
+        },
+    )
+    .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Nonzero))
+    .operators(&[("-", "nonzero(Tensor self) -> Tensor")]),
+    both(
+        "argwhere",
+        &["(Tensor input)"],
+        "The indices of all elements that are not zero, a row each.",
+        |a| argwhere(a.tensor(0)?).reply(),
+    ),
+];

@@ -226,7 +226,9 @@ impl Places {
 pub(crate) fn write_slices(target: &Array, axis: usize, index: &[i64], values: &Array, add: bool) {
     macro_rules! into {
         ($T:ty, $combine:expr) => {
-            gather::index_combine(target.writable::<$T>(), axis, index, values.view::<$T>(), $combine)
+            target.overwrite([values], |place| {
+                gather::index_combine(place, axis, index, values.view::<$T>(), $combine)
+            })
         };
     }
     match add {

@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
@@ -116,19 +116,19 @@ impl<const SLICES: bool> ScatterReduce<SLICES> {
         index: &Array,
         over: fn(T, T) -> T,
     ) -> Result<Array> {
-        let y = copy::converted(x, T::DTYPE)?;
+        let mut y = copy::converted(x, T::DTYPE)?;
         let source = copy::as_type(source, T::DTYPE)?;
         let (index, values) = (index.view::<i64>(), source.view::<T>());
         let fold = self.fold;
         if !self.included {
-            kernels::scatter(y.writable::<T>(), self.dim, index.view(), values.view(), |_, _| fold.neutral());
+            kernels::scatter(y.owned_view(), self.dim, index.view(), values.view(), |_, _| fold.neutral());
         }
-        kernels::scatter(y.writable::<T>(), self.dim, index.view(), values.view(), |a, b| fold.combine(a, b));
+        kernels::scatter(y.owned_view(), self.dim, index.view(), values.view(), |a, b| fold.combine(a, b));
         if fold == Fold::Mean {
-            let counts = Array::zeroed(&y.layout, T::DTYPE)?;
-            kernels::scatter(counts.writable::<T>(), self.dim, index, values, |count, _| count.add(T::ONE));
+            let mut counts = Array::zeroed(&y.layout, T::DTYPE)?;
+            kernels::scatter(counts.owned_view(), self.dim, index, values, |count, _| count.add(T::ONE));
             let own = if self.included { T::ONE } else { T::ZERO };
-            ndarray::Zip::from(&mut y.writable::<T>()).and(&counts.view::<T>()).for_each(|y, &count| {
+            ndarray::Zip::from(&mut y.owned_view::<T>()).and(&counts.view::<T>()).for_each(|y, &count| {
                 let count = count.add(own);
                 *y = if count > T::ONE { over(*y, count) } else { *y };
             });
@@ -213,17 +213,17 @@ impl<const SLICES: bool> Op for ScatterReduce<SLICES> {
         shown! { dim: self.given, include_self: self.included, reduce: self.fold.name() }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (x, source, index) = (inputs[0].array(), inputs[1].array(), self.index.array());
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, source, index) = (&inputs[0], &inputs[1], self.index.array());
         if index.layout.numel() == 0 {
-            return Ok(smallvec![Tensor::from_array(copy::dense(&x)?)]);
+            return Ok(smallvec![copy::dense(x)?]);
         }
         let index = copy::as_type(&index, DType::Int64)?;
         let y = match x.dtype.is_float() {
-            true => self.folded::<f64>(&x, &source, &index, |sum, count| sum / count)?,
-            false => self.folded::<i64>(&x, &source, &index, i64::div_euclid)?,
+            true => self.folded::<f64>(x, source, &index, |sum, count| sum / count)?,
+            false => self.folded::<i64>(x, source, &index, i64::div_euclid)?,
         };
-        Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())])
+        Ok(smallvec![copy::as_type(&y, x.dtype)?.into_owned()])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -283,15 +283,27 @@ pub fn scatter_reduce(
 ) -> Result<Tensor> {
     let place = checked_scatter(x, dim, index, source)?;
     check_ordered(x, "scatter_reduce")?;
-    let mut source = source.clone();
-    for (dim, &size) in index.layout().shape().iter().enumerate() {
-        if source.layout().shape()[dim] != size {
-            source = part::narrow(&source, dim as i64, 0, size as i64)?;
-        }
-    }
+    let source = corner(source, index.layout().shape())?;
     let (index, named) = (index.clone(), index.clone());
     let reduce = ScatterReduce::<false> { dim: place, given: dim, index, named, fold, included };
     apply_one(reduce, &[x, &source])
+}
+
+/// The part of a source that an index of such a shape names: it begins where the source does. An index without
+/// elements may have any number of dimensions, and one dimension of one element is as good as none.
+fn corner(source: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    let mut part = source.clone();
+    if part.ndim() != shape.len() {
+        let count = shape.iter().product::<usize>() as i64;
+        part = part::narrow(&reshape::reshape(&part, &[-1])?, 0, 0, count)?;
+        return reshape::reshape(&part, &shape::signed(shape));
+    }
+    for (dim, &size) in shape.iter().enumerate() {
+        if part.layout().shape()[dim] != size {
+            part = part::narrow(&part, dim as i64, 0, size as i64)?;
+        }
+    }
+    Ok(part)
 }
 
 /// `scatter_reduce` in place.

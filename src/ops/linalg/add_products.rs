@@ -1,11 +1,13 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
+use crate::schema::signatures::BATCHES;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, function, method};
 use std::sync::Arc;
 
 use crate::ops;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::direct::{Beside, Direct, Lies, Side, Source, Target, beside};
 use crate::dispatch::{binary, in_place};
@@ -95,14 +97,14 @@ impl<P: Addable> Op for AddProduct<P> {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let y = self.product.compute(&inputs[1].array(), &inputs[2].array())?;
-        let x = binary::expanded(&inputs[0].array(), y.layout.shape())?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let y = self.product.compute(&inputs[1], &inputs[2])?;
+        let x = binary::expanded(&inputs[0], y.layout.shape())?;
         let Weights { beta, alpha } = self.weights;
         dispatch!(ring y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
             unreachable!("truth values are refused before")
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn direct(&self) -> Option<Arc<dyn Direct>> {
@@ -153,8 +155,8 @@ impl<P: Addable> Op for AddProduct<P> {
         Some(kept.1.0)
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        bilinear::effort(&self.product, inputs[1], inputs[2])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        bilinear::effort(&self.product, &inputs[1], &inputs[2])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -196,14 +198,13 @@ impl Direct for Added {
         let Weights { beta, alpha } = self.weights;
         dispatch!(float target.array.dtype, T => {
             let x = Side::<T>::of(&x, target.count);
-            let Some(y) = target.array.writable_slice::<T>() else { unreachable!("it lies in order") };
-            match x.length() {
+            target.array.overwrite_slice::<T>(sources[0].array(), |y| match x.length() {
                 None => add_along(y, x, beta, alpha),
                 Some(length) => {
                     let rows = y.chunks_mut(length).enumerate();
                     rows.for_each(|(index, y)| add_along(y, x.row(index, length), beta, alpha));
                 }
-            }
+            });
         }, else { unreachable!("the type was asked for") });
         Ok(())
     }
@@ -231,8 +232,7 @@ fn add_along<T: Ring>(y: &mut [T], x: Side<'_, T>, beta: Scalar, alpha: Scalar) 
 
 /// y ← βx + αy
 fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
-    let Some(y) = y.writable_slice::<T>() else { unreachable!("a fresh product lies in order") };
-    zip::zip_in_place(y, x.view::<T>(), sum_of::<T>(beta, alpha));
+    y.overwrite_slice([x], |y| zip::zip_in_place(y, x.view::<T>(), sum_of::<T>(beta, alpha)));
 }
 
 /// `βx + α ab` for matrices a and b.
@@ -343,4 +343,73 @@ fn check_added(x: &Tensor, a: &Tensor, b: &Tensor) -> Result<()> {
         (&[count, rows, ..], &[_, _, columns, ..]) => expand::check(x, &[count, rows, columns]),
         _ => Ok(()),
     }
+}
+
+const ADDMM: &[&str] = &[
+    "(Tensor input, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    "(Number beta, Tensor input, Number alpha, Tensor mat1, Tensor mat2, *, Tensor out=None)|deprecated",
+    "(Number beta, Tensor input, Tensor mat1, Tensor mat2, *, Tensor out=None)|deprecated",
+];
+
+const ADDMV: &[&str] = &[
+    "(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1, Tensor out=None)",
+    "(Number beta, Tensor input, Number alpha, Tensor mat, Tensor vec, *, Tensor out=None)|deprecated",
+    "(Number beta, Tensor input, Tensor mat, Tensor vec, *, Tensor out=None)|deprecated",
+];
+
+/// The function that writes in place has no deprecated overloads.
+const ADDMV_IN_PLACE: &[&str] = &["(Tensor input, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("addmm", ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm))
+        .written(&OutPolicy::OF_FIRST.typed(Types::Same))
+        .operators(&[(
+            "AddmmBackward0",
+            "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        )]),
+    both("addmv", ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv))
+        .written(&OutPolicy::OF_FIRST.typed(Types::Same))
+        .operators(&[(
+            "AddmvBackward0",
+            "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        )]),
+    both(
+        "baddbmm",
+        BATCHES,
+        "`beta * input + alpha * (batch1 @ batch2)`, for every matrix of the batch.",
+        |a| added(a, baddbmm),
+    )
+    .written(&OutPolicy::OF_FIRST.typed(Types::Same))
+    .operators(&[(
+        "BaddbmmBackward0",
+        "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    )]),
+    method("addmm_", ADDMM, "`addmm` in place.", |a| added_in_place(a, addmm_)),
+    method("addmv_", ADDMV, "`addmv` in place.", |a| added_in_place(a, addmv_)),
+    function("addmv_", ADDMV_IN_PLACE, "`addmv` in place.", |a| added_in_place(a, addmv_)),
+    method("baddbmm_", BATCHES, "`baddbmm` in place.", |a| added_in_place(a, baddbmm_)),
+];
+
+fn added(
+    arguments: &dyn Arguments,
+    operation: fn(&Tensor, &Tensor, &Tensor, Weights) -> Result<Tensor>,
+) -> Result<Reply> {
+    let (left, right, weights) = parts(arguments)?;
+    operation(arguments.tensor(0)?, left, right, weights).reply()
+}
+
+/// The factors and the weights.
+fn parts(arguments: &dyn Arguments) -> Result<(&Tensor, &Tensor, Weights)> {
+    let weights = Weights { beta: arguments.number(3)?, alpha: arguments.number(4)? };
+    Ok((arguments.tensor(1)?, arguments.tensor(2)?, weights))
+}
+
+fn added_in_place(
+    arguments: &dyn Arguments,
+    operation: impl FnOnce(&Tensor, &Tensor, &Tensor, Weights) -> Result<()>,
+) -> Result<Reply> {
+    let (left, right, weights) = parts(arguments)?;
+    operation(arguments.tensor(0)?, left, right, weights)?;
+    Ok(Reply::Given(0))
 }

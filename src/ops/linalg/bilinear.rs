@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ops;
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Keepsake, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Keepsake, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::direct::Direct;
 use crate::error::Result;
@@ -122,8 +122,8 @@ pub(crate) struct Nanoseconds(pub(crate) u64);
 const SPEED: u64 = 50;
 
 /// Estimated nanoseconds of a product.
-pub(crate) fn effort<P: Product>(product: &P, a: &Tensor, b: &Tensor) -> u64 {
-    product.multiplications(&a.layout(), &b.layout()) / SPEED
+pub(crate) fn effort<P: Product>(product: &P, a: &Array, b: &Array) -> u64 {
+    product.multiplications(&a.layout, &b.layout) / SPEED
 }
 
 /// Keeps the factors at inputs `first` and `first + 1`.
@@ -205,8 +205,8 @@ impl<P: Product> Op for Times<P> {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(self.0.compute(&inputs[0].array(), &inputs[1].array())?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.0.compute(&inputs[0], &inputs[1])?])
     }
 
     fn direct(&self) -> Option<Arc<dyn Direct>> {
@@ -231,8 +231,8 @@ impl<P: Product> Op for Times<P> {
         Some(kept.1.0)
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        effort(&self.0, inputs[0], inputs[1])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        effort(&self.0, &inputs[0], &inputs[1])
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

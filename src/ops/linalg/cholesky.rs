@@ -1,12 +1,16 @@
 //! Positive matrices as a triangle times its transpose.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Placed, Types, both, inner};
 use smallvec::smallvec;
 
+use super::adjoint_numbers;
 use super::solve::inverse;
+use super::triangular::SolveTriangular;
 use super::triangular::solve_triangular;
-use super::{Matrices, adjoint, check_square, moved_sides, refuse_failed, sides, unit};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
+use super::{Matrices, adjoint, check_square, moved_sides, refuse_failed, sides};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::binary;
 use crate::dispatch::memory_order;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -14,10 +18,11 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::linalg::factor::cholesky;
 use crate::kernels::linalg::factor::cholesky::Positive;
+use crate::ops::creation::create;
 use crate::ops::geometry::triangle::tril;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::{add, mul, neg};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// L Lᴴ = A, where ᴴ transposes and conjugates
 ///
@@ -59,26 +64,27 @@ impl Op for Cholesky {
         shown! { upper: self.upper }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0]) / 16
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0]) / 16
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let seen = |x: &Array| if self.upper { adjoint_numbers(x) } else { x.clone() };
         // The triangle that is asked for is the one that is read.
-        let a = Matrices::of(&self.seen(&inputs[0].detach())?)?;
-        let (triangle, orders) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
+        let a = Matrices::of(&seen(&inputs[0]))?;
+        let (mut triangle, mut orders) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&triangle).into_iter().zip(a.numbers(&orders));
+            let room = a.parts::<T>(&mut triangle).zip(a.numbers(&mut orders));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (triangle, order))| Positive { matrix, triangle, order });
             cholesky::cholesky_each(all, a.size());
         });
-        let triangle = memory_order::by_columns(self.seen(&a.by_columns(triangle))?.array().resolved())?;
-        Ok(smallvec![Tensor::from_array(triangle), Tensor::from_array(orders)])
+        let triangle = memory_order::by_columns(seen(&a.by_columns(triangle)))?;
+        Ok(smallvec![triangle, orders])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -185,6 +191,17 @@ struct CholeskySolve {
     upper: bool,
 }
 
+impl CholeskySolve {
+    fn numbers(&self, b: &Array, triangle: &Array) -> Result<Array> {
+        let other = adjoint_numbers(triangle);
+        let (lower, upper) = if self.upper { (&other, triangle) } else { (triangle, &other) };
+        let solve = |triangle: &Array, b: &Array, upper: bool| {
+            SolveTriangular { upper, unit: false, left: true }.numbers(triangle, b)
+        };
+        solve(upper, &solve(lower, b, false)?, true)
+    }
+}
+
 impl Op for CholeskySolve {
     type Saved = [SavedTensor; 3];
     const SAVED: &'static [&'static str] = &["self", "input2", "result"];
@@ -197,12 +214,8 @@ impl Op for CholeskySolve {
         shown! { upper: self.upper }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (b, triangle) = (inputs[0].detach(), inputs[1].detach());
-        let other = adjoint(&triangle)?;
-        let (lower, upper) = if self.upper { (&other, &triangle) } else { (&triangle, &other) };
-        let middle = solve_triangular(lower, &b, false, true, false)?;
-        Ok(smallvec![Tensor::from_array(solve_triangular(upper, &middle, true, true, false)?.array())])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.numbers(&inputs[0], &inputs[1])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -255,10 +268,11 @@ impl Op for CholeskyInverse {
         shown! { upper: self.upper }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let triangle = inputs[0].detach();
-        let unit = unit(sides(&triangle).0, &triangle)?;
-        Ok(smallvec![Tensor::from_array(cholesky_solve(&unit, &triangle, self.upper)?.array())])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let triangle = &inputs[0];
+        let Some(&side) = triangle.layout.shape().last() else { unreachable!("they are matrices") };
+        let unit = binary::expanded(&create::unit(side, side, triangle.dtype)?, triangle.layout.shape())?;
+        Ok(smallvec![CholeskySolve { upper: self.upper }.numbers(&unit, triangle)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -293,3 +307,44 @@ pub fn cholesky_inverse(triangle: &Tensor, upper: bool) -> Result<Tensor> {
     check_square(triangle, "cholesky_inverse")?;
     apply_one(CholeskyInverse { upper }, &[triangle])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "cholesky_solve",
+        &["(Tensor input, Tensor input2, bool upper=False, *, Tensor out=None)"],
+        "Solves systems of linear equations, given the Cholesky factors of the matrices.",
+        |a| cholesky_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).reply(),
+    ).written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(Types::SafeResult))
+    .operators(&[("CholeskySolveBackward0", "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")]),
+    both(
+        "cholesky_inverse",
+        &["(Tensor input, bool upper=False, *, Tensor out=None)"],
+        "The inverses of matrices, given their Cholesky factors.",
+        |a| cholesky_inverse(a.tensor(0)?, a.boolean(1)).reply(),
+    ).written(&OutPolicy::PLAIN.placed(Placed::InOrderUnlessEmpty).typed(Types::SafeResult))
+    .operators(&[("CholeskyInverseBackward0", "cholesky_inverse(Tensor self, bool upper=False) -> Tensor")]),
+    inner(
+        "linalg_cholesky",
+        &["(Tensor input, *, bool upper=False, Tensor out=None)"],
+        "The Cholesky factors of symmetric or Hermitian positive-definite matrices.",
+        |a| cholesky(a.tensor(0)?, a.boolean(1), false).reply(),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("linalg_cholesky_ex").typed(Types::Same)),
+    inner(
+        "linalg_cholesky_ex",
+        &[
+            "(Tensor input, *, bool upper=False, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_cholesky_ex",
+        ],
+        "The Cholesky factors, and for every matrix zero or the order of the minor that is not positive-definite.",
+        |a| {
+            let (triangle, info) = cholesky_ex(a.tensor(0)?, a.boolean(1))?;
+            if a.boolean(2) {
+                check_positive(&info, "linalg.cholesky_ex")?;
+            }
+            Ok((triangle, info)).named("linalg_cholesky_ex")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("LinalgCholeskyExBackward0", "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)")]),
+];

@@ -1,13 +1,15 @@
 //! Determinants, and the logarithms of their magnitudes.
 
 use crate::ops::pointwise::select;
+use crate::schema::signatures::{MATRIX, ONE};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner};
 use ndarray::ArrayView2;
 use smallvec::smallvec;
 
 use super::elimination::lu_solve;
 use super::solve;
 use super::{Matrices, adjoint, as_row, check_square, diagonal, singular, turned};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
 use crate::dtype::{Complex, DType, Element};
@@ -35,9 +37,9 @@ struct Elimination {
 
 impl Elimination {
     fn of(a: &Matrices) -> Result<Elimination> {
-        let (triangles, pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
+        let (mut triangles, mut pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
+            let room = a.parts::<T>(&mut triangles).zip(a.parts::<i32>(&mut pivots));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (triangles, pivots))| Eliminated { matrix, triangles, pivots });
             elimination::eliminate_each(all, true, a.size());
@@ -47,7 +49,7 @@ impl Elimination {
 
     /// What `read` makes of the triangles and the exchanged rows of each matrix.
     fn each<T: Known, U>(&self, a: &Matrices, read: impl Fn(ArrayView2<'_, T>, &[i32]) -> U) -> Vec<U> {
-        let all = a.parts::<T>(&self.triangles).into_iter().zip(a.parts::<i32>(&self.pivots));
+        let all = a.shown::<T>(&self.triangles).zip(a.shown::<i32>(&self.pivots));
         all.map(|(triangles, pivots)| read(elimination::by_columns(triangles, a.rows), pivots)).collect()
     }
 }
@@ -110,12 +112,12 @@ impl Op for Determinant {
         "LinalgDetBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         3
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0]) / 8
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0]) / 8
     }
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
@@ -126,13 +128,13 @@ impl Op for Determinant {
         factored(name, &at.load(a)?)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let found = Elimination::of(&a)?;
         let y = over!(a.dtype, T => {
             Array::from_slice(&a.lead, &found.each::<T, T>(&a, elimination::determinant))?
         });
-        let [y, pivots] = [y, found.pivots].map(Tensor::from_array);
+        let [y, pivots] = [y, found.pivots];
         Ok(smallvec![y, a.by_columns(found.triangles), pivots])
     }
 
@@ -195,16 +197,16 @@ impl Op for LogDeterminant {
         if name == "sign" { Ok(at.output(&slogdet(&a)?.0, 0)) } else { factored(name, &a) }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         4
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0]) / 8
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0]) / 8
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let found = Elimination::of(&a)?;
         let (sign, logarithm) = over!(a.dtype, T => {
             let both = found.each::<T, _>(&a, elimination::sign_and_logarithm);
@@ -212,7 +214,7 @@ impl Op for LogDeterminant {
                 both.into_iter().map(|(sign, logarithm)| (sign, <Part<T> as Element>::from_f64(logarithm))).unzip();
             (Array::from_slice(&a.lead, &sign)?, Array::from_slice(&a.lead, &logarithm)?)
         });
-        let [sign, logarithm, pivots] = [sign, logarithm, found.pivots].map(Tensor::from_array);
+        let [sign, logarithm, pivots] = [sign, logarithm, found.pivots];
         Ok(smallvec![sign, logarithm, a.by_columns(found.triangles), pivots])
     }
 
@@ -272,3 +274,33 @@ pub fn logdet(a: &Tensor) -> Result<Tensor> {
     }
     select::where_(&crate::ops::pointwise::compare::eq(&sign, -1)?, f64::NAN, &logarithm)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner("linalg_det", MATRIX, "The determinants of matrices.", |a| det(a.tensor(0)?).reply())
+        .written(&OutPolicy::PLAIN.refused_as("_linalg_det").typed(Types::Same))
+        .operators(&[(
+            "LinalgDetBackward0",
+            "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
+        )]),
+    both("det", ONE, "The determinants of matrices.", |a| det(a.tensor(0)?).reply()),
+    both("logdet", ONE, "The logarithms of the determinants of matrices.", |a| logdet(a.tensor(0)?).reply()),
+    inner(
+        "linalg_slogdet",
+        &["(Tensor A, *, Tensor[] out=None) -> return_types.linalg_slogdet"],
+        "The signs of the determinants of matrices, and the logarithms of their absolute values.",
+        |a| slogdet(a.tensor(0)?).named("linalg_slogdet"),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_slogdet").typed(Types::Same))
+    .operators(&[(
+        "LinalgSlogdetBackward0",
+        "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
+    )]),
+    both(
+        "slogdet",
+        &["(Tensor input, *, Tensor[] out=None) -> return_types.slogdet"],
+        "The signs of the determinants of matrices, and the logarithms of their absolute values.",
+        |a| slogdet(a.tensor(0)?).named("slogdet"),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_slogdet").typed(Types::Same)),
+];

@@ -1,5 +1,6 @@
 //! Eigenvalues and eigenvectors of matrices of any kind.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use std::borrow::Cow;
 
 use smallvec::smallvec;
@@ -7,7 +8,7 @@ use smallvec::smallvec;
 use super::solve::solve;
 use super::symmetric::{apart_from_diagonal, over_differences, with_diagonal};
 use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
@@ -41,23 +42,24 @@ impl Op for Eigen {
         "LinalgEigBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        8 * super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        8 * super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let n = a.rows;
-        let (values, vectors) = (a.room(&[n], DType::Complex128)?, a.room(&[n, n], DType::Complex128)?);
+        let (mut values, mut vectors) =
+            (a.room(&[n], DType::Complex128)?, a.room(&[n, n], DType::Complex128)?);
         over!(a.dtype, T => {
             if a.not_finite::<T>().is_some() {
                 return Err(Error::EigenvaluesNotFinite { operation: "torch.linalg.eig" }.into());
             }
-            let room = a.parts::<Complex<f64>>(&values).into_iter().zip(a.parts::<Complex<f64>>(&vectors));
+            let room = a.parts::<Complex<f64>>(&mut values).zip(a.parts::<Complex<f64>>(&mut vectors));
             a.run(a.each::<T>().zip(room), |(matrix, (values, vectors))| {
                 let found = values::general(matrix);
                 values.copy_from_slice(&found.values);
@@ -65,7 +67,7 @@ impl Op for Eigen {
             });
         });
         let narrowed = |array: Array| copy::as_type(&array, a.dtype.to_complex()).map(Cow::into_owned);
-        Ok(smallvec![Tensor::from_array(narrowed(values)?), a.by_columns(narrowed(vectors)?)])
+        Ok(smallvec![narrowed(values)?, a.by_columns(narrowed(vectors)?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -111,3 +113,24 @@ pub fn eig(a: &Tensor, operation: &'static str) -> Result<(Tensor, Tensor)> {
     check_square(a, operation)?;
     apply(Eigen, &[a]).map(two)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_eig",
+        &["(Tensor input, *, Tensor[] out=None) -> return_types.linalg_eig"],
+        "The eigenvalues and eigenvectors of square matrices.",
+        |a| {
+            let elements = eig(a.tensor(0)?, "linalg.eig")?;
+            Ok(elements).named("linalg_eig")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Eigenvectors)),
+    inner(
+        "linalg_eigvals",
+        &["(Tensor input, *, Tensor out=None)"],
+        "The eigenvalues of square matrices.",
+        |a| eig(a.tensor(0)?, "linalg.eigvals").map(|(values, _)| values).reply(),
+    )
+    .written(&OutPolicy::PLAIN.unknown("linalg_eigvals").typed(Types::Eigenvalues)),
+];

@@ -1,15 +1,17 @@
 //! Matrices as the product of two triangles with their rows exchanged, and equations solved by these.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
+use super::adjoint_numbers;
 use super::factors::{Factors, changes, lu_unpack};
 use super::solve::broadcast;
 use super::triangular::{check_equations, solve_triangular};
 use super::{Matrices, adjoint, check_matrix, moved_sides, refuse_failed, sides, turned};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::view;
+use crate::dispatch::binary;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -54,25 +56,25 @@ impl Op for Elimination {
         shown! { pivot: self.exchange }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
-        let triangles = a.columns(a.rows, a.columns)?;
-        let pivots = a.room(&[a.rows.min(a.columns)], DType::Int32)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
+        let mut triangles = a.columns(a.rows, a.columns)?;
+        let mut pivots = a.room(&[a.rows.min(a.columns)], DType::Int32)?;
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
+            let room = a.parts::<T>(&mut triangles).zip(a.parts::<i32>(&mut pivots));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (triangles, pivots))| Eliminated { matrix, triangles, pivots });
             elimination::eliminate_each(all, self.exchange, a.size());
         });
-        Ok(smallvec![a.by_columns(triangles), Tensor::from_array(pivots)])
+        Ok(smallvec![a.by_columns(triangles), pivots])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -115,7 +117,7 @@ pub fn first_zero(lu: &Tensor) -> Result<Tensor> {
     if let Some(found) = batch::front(lu, |lu, _| first_zero(lu)) {
         return found;
     }
-    let lu = Matrices::of(lu)?;
+    let lu = Matrices::of(&lu.array())?;
     let found: Vec<i32> = over!(lu.dtype, T => lu.each::<T>().map(elimination::first_zero).collect());
     Ok(Tensor::from_array(Array::from_slice(&lu.lead, &found)?))
 }
@@ -126,9 +128,10 @@ pub fn check_solvable(info: &Tensor, operation: &'static str) -> Result<()> {
 }
 
 /// With which rows others are exchanged, each of which there is.
-fn rows_exchanged(pivots: &Tensor, rows: usize) -> Result<Vec<i32>> {
-    let steps = pivots.layout().shape().last().copied().unwrap_or(0);
-    let pivots = pivots.to_vec::<i32>()?;
+fn rows_exchanged(pivots: &Array, rows: usize) -> Result<Vec<i32>> {
+    let steps = pivots.layout.shape().last().copied().unwrap_or(0);
+    let view = pivots.view::<i32>();
+    let pivots: Vec<i32> = storage::collected(view.len(), view.iter().copied())?;
     let are = |pivot: &i32| usize::try_from(*pivot).is_ok_and(|pivot| (1..=rows).contains(&pivot));
     match steps <= rows && pivots.iter().all(are) {
         true => Ok(pivots),
@@ -143,7 +146,7 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     }
     let shape = pivots.layout().shape().to_vec();
     let (&steps, lead) = shape.split_last().unwrap_or((&0, &[]));
-    let pivots = rows_exchanged(pivots, rows)?;
+    let pivots = rows_exchanged(&pivots.array(), rows)?;
     let count: usize = lead.iter().product();
     let sizes = shape::checked_shape(&shape::signed(&[lead, &[rows, rows]].concat()))?;
     let mut result = storage::filled(sizes.iter().product(), 0.0)?;
@@ -161,20 +164,20 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
 }
 
 /// The exchange of rows, and the lower and the upper triangle, all row by row.
-fn unpack(lu: &Tensor, pivots: &Tensor) -> Result<[Tensor; 3]> {
-    let (lu, pivots) = (Matrices::of(lu)?, pivots.array());
+fn unpack(lu: &Array, pivots: &Array) -> Result<[Array; 3]> {
+    let lu = Matrices::of(lu)?;
     let (rows, columns, least) = (lu.rows, lu.columns, lu.rows.min(lu.columns));
     let rooms = [(rows, rows), (rows, least), (least, columns)];
     let [exchange, lower, upper] = rooms.map(|(rows, columns)| lu.room(&[rows, columns], lu.dtype));
-    let (exchange, lower, upper) = (exchange?, lower?, upper?);
+    let (mut exchange, mut lower, mut upper) = (exchange?, lower?, upper?);
     over!(lu.dtype, T => {
-        let all = lu.parts::<i32>(&pivots).into_iter().zip(lu.parts::<T>(&exchange));
-        let room = lu.parts::<T>(&lower).into_iter().zip(lu.parts::<T>(&upper));
+        let all = lu.shown::<i32>(pivots).zip(lu.parts::<T>(&mut exchange));
+        let room = lu.parts::<T>(&mut lower).zip(lu.parts::<T>(&mut upper));
         lu.run(lu.each::<T>().zip(all.zip(room)), |(triangles, ((pivots, exchange), (lower, upper)))| {
             elimination::unpack(triangles, pivots, exchange, lower, upper);
         });
     });
-    Ok([exchange, lower, upper].map(Tensor::from_array))
+    Ok([exchange, lower, upper])
 }
 
 /// P L U = A: see `Elimination`. The exchange has no derivative and comes last, as torch counts it.
@@ -201,17 +204,17 @@ impl Op for Lu {
         shown! { pivot: self.exchange }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         3
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (lu, pivots) = two(Elimination { exchange: self.exchange }.forward(inputs)?);
-        let [exchange, lower, upper] = unpack(&lu, &pivots)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let found = Elimination { exchange: self.exchange }.forward(inputs)?;
+        let [exchange, lower, upper] = unpack(&found[0], &found[1])?;
         Ok(smallvec![lower, upper, exchange])
     }
 
@@ -283,18 +286,16 @@ impl Op for Solution {
         Some(smallvec![Some(0), Some(1)])
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let [lu, b, pivots] = [0, 1, 2].map(|index| inputs[index].detach());
-        let x = match self.left {
-            true => solved(&lu, &pivots, &b, self.adjoined)?,
-            false => adjoint(&solved(&lu, &pivots, &adjoint(&b)?, !self.adjoined)?)?,
-        };
-        Ok(smallvec![Tensor::from_array(x.array())])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let [lu, b, pivots] = [0, 1, 2].map(|index| &inputs[index]);
+        Ok(smallvec![match self.left {
+            true => solved(lu, pivots, b, self.adjoined)?,
+            false => adjoint_numbers(&solved(lu, pivots, &adjoint_numbers(b), !self.adjoined)?),
+        }])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -365,16 +366,15 @@ pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, adjoined: 
     apply_one(Solution { left, adjoined }, &[&lu, &b, pivots])
 }
 
-fn solved(lu: &Tensor, pivots: &Tensor, b: &Tensor, adjoined: bool) -> Result<Tensor> {
-    let n = sides(lu).0;
-    let layout = lu.layout();
-    let pivots = view::expand(pivots, &shape::signed(&layout.shape()[..layout.ndim() - 1]))?;
-    let pivots = rows_exchanged(&pivots, n)?;
+fn solved(lu: &Array, pivots: &Array, b: &Array, adjoined: bool) -> Result<Array> {
+    let (_, lead) = lu.layout.shape().split_last().unwrap_or_else(|| unreachable!("they are matrices"));
+    let n = lead.last().copied().unwrap_or_default();
+    let pivots = rows_exchanged(&binary::expanded(pivots, lead)?, n)?;
     let (lu, b) = (Matrices::of(lu)?, Matrices::of(b)?);
-    let x = b.columns(b.rows, b.columns)?;
+    let mut x = b.columns(b.rows, b.columns)?;
     let pivots = (0..lu.count()).map(|item| &pivots[item * n..(item + 1) * n]);
     over!(lu.dtype, T => {
-        let all = lu.each::<T>().zip(pivots).zip(b.each::<T>()).zip(b.parts::<T>(&x));
+        let all = lu.each::<T>().zip(pivots).zip(b.each::<T>()).zip(b.parts::<T>(&mut x));
         let all = all.map(|(((triangles, pivots), right), solutions)| {
             Factored { triangles, pivots, right, solutions }
         });
@@ -382,3 +382,46 @@ fn solved(lu: &Tensor, pivots: &Tensor, b: &Tensor, adjoined: bool) -> Result<Te
     });
     Ok(b.by_columns(x))
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_lu",
+        &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu"],
+        "The LU decomposition with partial pivoting: permutation, lower and upper triangular matrices.",
+        |a| lu(a.tensor(0)?, a.boolean(1)).named("linalg_lu"),
+    ).written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("LinalgLuBackward0", "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)")]),
+    inner(
+        "linalg_lu_factor",
+        &["(Tensor A, *, bool pivot=True, Tensor[] out=None) -> return_types.linalg_lu_factor"],
+        "The LU decomposition in compact form, and the pivots.",
+        |a| {
+            let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), "torch.lu_factor")?;
+            let info = first_zero(&lu)?;
+            check_solvable(&info, "torch.linalg.lu_factor")?;
+            Ok((lu, pivots)).named("linalg_lu_factor")
+        },
+    ).written(&OutPolicy::PLAIN.refused_as("linalg_lu_factor_ex").typed(Types::Same)),
+    inner(
+        "linalg_lu_factor_ex",
+        &[
+            "(Tensor A, *, bool pivot=True, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_lu_factor_ex",
+        ],
+        "The LU decomposition in compact form, the pivots, and zero or the step at which the pivot was zero.",
+        |a| {
+            let (lu, pivots) = lu_factor(a.tensor(0)?, a.boolean(1), "torch.lu_factor")?;
+            let info = first_zero(&lu)?;
+            if a.boolean(2) {
+                check_solvable(&info, "torch.linalg.lu_factor_ex")?;
+            }
+            Ok((lu, pivots, info)).named("linalg_lu_factor_ex")
+        },
+    ).written(&OutPolicy::PLAIN.typed(Types::Same)),
+    inner(
+        "linalg_lu_solve",
+        &["(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor out=None)"],
+        "Solves systems of linear equations, given the LU decompositions of the matrices.",
+        |a| lu_solve(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3), a.boolean(4)).reply(),
+    ).written(&OutPolicy::PLAIN.typed(Types::Same)),
+];

@@ -1,9 +1,10 @@
 //! The exponential of matrices.
 
+use crate::schema::{Entry, IntoReply, both};
 use smallvec::smallvec;
 
 use super::{Matrices, adjoint, check_square, sides};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
@@ -12,7 +13,7 @@ use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::linalg::factor::exponential::{derivative, exponential};
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::part;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// Y = exp A
 ///
@@ -25,10 +26,10 @@ struct MatrixExp;
 fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
     if recording::is_undivided(&[a, t]) && !a.dtype().is_stored() {
         let found = recording::as_one("LinalgMatrixExpBackward0", &[a, t], 1, |given| {
-            let (a, t) = (Matrices::of(given[0])?, Matrices::of(given[1])?);
-            let y = a.room(&[a.rows, a.rows], a.dtype)?;
+            let (a, t) = (Matrices::of(&given[0].array())?, Matrices::of(&given[1].array())?);
+            let mut y = a.room(&[a.rows, a.rows], a.dtype)?;
             over!(a.dtype, T => {
-                let all = a.each::<T>().zip(t.each::<T>()).zip(a.parts::<T>(&y));
+                let all = a.each::<T>().zip(t.each::<T>()).zip(a.parts::<T>(&mut y));
                 a.run(all, |((matrix, along), y)| derivative(matrix, along, y));
             });
             Ok(smallvec![Tensor::from_array(y)])
@@ -55,15 +56,15 @@ impl Op for MatrixExp {
         "LinalgMatrixExpBackward0"
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
-        let y = a.room(&[a.rows, a.rows], a.dtype)?;
-        over!(a.dtype, T => a.run(a.each::<T>().zip(a.parts::<T>(&y)), |(matrix, y)| exponential(matrix, y)));
-        Ok(smallvec![Tensor::from_array(y)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
+        let mut y = a.room(&[a.rows, a.rows], a.dtype)?;
+        over!(a.dtype, T => a.run(a.each::<T>().zip(a.parts::<T>(&mut y)), |(matrix, y)| exponential(matrix, y)));
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -88,3 +89,9 @@ pub fn matrix_exp(a: &Tensor) -> Result<Tensor> {
     check_square(a, "linalg.matrix_exp")?;
     apply_one(MatrixExp, &[a])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] =
+    &[both("matrix_exp", &["(Tensor input)"], "The exponentials of matrices.", |a| {
+        matrix_exp(a.tensor(0)?).reply()
+    })];

@@ -1,6 +1,7 @@
 //! The triangles that matrices are products of: what their gradients and tangents are, and how both are
 //! read from one matrix.
 
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Types, function};
 use std::cmp::Ordering;
 
 use smallvec::smallvec;
@@ -8,19 +9,23 @@ use smallvec::smallvec;
 use super::elimination::{check_rank, exchanges};
 use super::triangular::solve_triangular;
 use super::{adjoint, sides, turned};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::binary;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::ops::creation::create;
+use crate::ops::geometry::part::Part;
+use crate::ops::geometry::triangle;
 use crate::ops::geometry::triangle::{tril, triu};
 use crate::ops::geometry::{join, part};
 use crate::ops::linalg::matmul::matmul;
+use crate::ops::pointwise::arithmetic::Plus;
 use crate::ops::{add, neg, sub};
 use crate::shape::{self, SharedLayout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// The factors of matrices.
 pub(super) struct Factors {
@@ -176,16 +181,6 @@ impl Factors {
     }
 }
 
-/// The lower and the upper triangle.
-fn triangles(lu: &Tensor) -> Result<(Tensor, Tensor)> {
-    let (rows, columns) = sides(lu);
-    let least = rows.min(columns);
-    let strict = tril(&part::narrow(lu, -1, 0, least as i64)?, -1)?;
-    let ones = crate::ops::creation::create::eye(rows as i64, least as i64, lu.dtype())?;
-    let upper = triu(&part::narrow(lu, -2, 0, least as i64)?, 0)?;
-    Ok((add(&strict, &ones)?, upper))
-}
-
 /// Both triangles that are in one matrix
 ///
 /// dL is below the diagonal of dA, dU the rest; Ā is both again, of what L and U are longer by as it is
@@ -204,13 +199,18 @@ impl Op for Unpack {
         shown! { LU_data_sym_argsize_minus_2: rows, LU_data_sym_argsize_minus_1: columns }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (lower, upper) = triangles(&inputs[0].detach())?;
-        Ok([lower, upper].map(|x| Tensor::from_array(x.array())).into_iter().collect())
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let lu = &inputs[0];
+        let &[.., rows, columns] = lu.layout.shape() else { unreachable!("they are matrices") };
+        let (last, length) = (lu.layout.ndim() - 1, rows.min(columns));
+        let first = |dim: usize| Part::Slice { dim, start: 0, length, step: 1 }.of(lu);
+        let strict = triangle::numbers(&first(last)?, false, -1)?;
+        let lower = binary::numbers(Plus, &strict, &create::unit(rows, length, lu.dtype)?)?;
+        Ok(smallvec![lower, triangle::numbers(&first(last - 1)?, true, 0)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -278,4 +278,31 @@ pub fn lu_unpack(lu: &Tensor, pivots: &Tensor) -> Result<(Tensor, Tensor, Tensor
     let exchange = exchanges(pivots, sides(lu).0, lu.dtype())?;
     let (lower, upper) = two(apply(Unpack, &[lu])?);
     Ok((exchange, lower, upper))
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "lu_unpack",
+        &[
+            "(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor[] out=None) -> return_types.lu_unpack",
+        ],
+        "Unpacks LU decompositions into permutation, lower and upper triangular matrices.",
+        |a| parts(a).named("lu_unpack"),
+    ).written(&OutPolicy::PLAIN.typed(Types::Same)),
+];
+
+/// What `lu_unpack` was asked for; the rest is empty.
+fn parts(a: &dyn Arguments) -> Result<(Tensor, Tensor, Tensor)> {
+    let (lu, pivots) = match (a.optional_tensor(0), a.optional_tensor(1)) {
+        (Some(lu), Some(pivots)) => (lu, pivots),
+        _ => unreachable!("the signature asks for both"),
+    };
+    let (exchange, lower, upper) = lu_unpack(lu, pivots)?;
+    let empty = || create::empty(&[0], lu.dtype());
+    Ok((
+        if a.boolean(3) { exchange } else { empty()? },
+        if a.boolean(2) { lower } else { empty()? },
+        if a.boolean(2) { upper } else { empty()? },
+    ))
 }

@@ -7,6 +7,7 @@ use crate::ops::geometry::{permute, reshape};
 use crate::ops::linalg::add_products::{Weights, addmm};
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::{add, add_};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use crate::tensor::Tensor;
 
 /// `x wᵀ + b` along the last dimension of x.
@@ -40,3 +41,13 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tens
     add_(&y, bias)?;
     Ok(y)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "linear",
+    &["(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor out=None)"],
+    "The linear transformation `input @ weight.T + bias`.",
+    |a| linear(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).reply(),
+)
+.written(&OutPolicy::PLAIN.typed(Types::Same))
+.operators(&[("=", "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")])];

@@ -8,6 +8,7 @@ use crate::ops::geometry::squeeze::{Squeezed, squeeze, squeeze_, unsqueeze};
 use crate::ops::geometry::{expand, permute, reshape};
 use crate::ops::linalg::products::{bmm, dot, mm, mv};
 use crate::ops::{Operand, mul};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use crate::shape::{self, Layout};
 use crate::tensor::Tensor;
 
@@ -125,3 +126,29 @@ pub fn inner(a: &Tensor, b: &Tensor) -> Result<Tensor> {
     }
     tensordot(a, b, &[-1], &[-1])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "matmul",
+        &["(Tensor input, Tensor other, *, Tensor out=None)"],
+        "The matrix product of two tensors, batched and broadcast as their dimensions ask for.",
+        |a| matmul(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("=", "matmul(Tensor self, Tensor other) -> Tensor")]),
+    both(
+        "outer",
+        &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
+        "The outer product of two vectors.",
+        |a| outer(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::APART.once().refused_as("mul")),
+    both(
+        "inner",
+        &["(Tensor input, Tensor other, *, Tensor out=None)"],
+        "The inner product along the last dimensions of two tensors.",
+        |a| inner(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.copied().typed(Types::Contracted)),
+];

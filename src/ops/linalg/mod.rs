@@ -40,7 +40,7 @@ use crate::kernels::linalg::factor;
 use crate::kernels::linalg::factor::Field;
 use crate::ops::complex::I;
 use crate::ops::conjugate::{conj, imag};
-use crate::ops::creation::{copy, create};
+use crate::ops::creation::copy;
 use crate::ops::geometry::{part, permute, squeeze, triangle};
 use crate::ops::{mul, neg, sub};
 use crate::shape::{self, Dims, Layout, SharedLayout};
@@ -58,15 +58,15 @@ struct Matrices {
 }
 
 impl Matrices {
-    fn of(x: &Tensor) -> Result<Matrices> {
-        let (array, dtype) = (x.array(), x.dtype());
+    fn of(array: &Array) -> Result<Matrices> {
+        let dtype = array.dtype;
         let &[ref lead @ .., rows, columns] = array.layout.shape() else {
             unreachable!("the number of dimensions was checked")
         };
         let lead: Dims = lead.into();
         let turned = array.with_layout(exchanged(&array.layout));
         let is_turned = !array.layout.is_contiguous() && turned.layout.is_contiguous();
-        let seen = if is_turned { &turned } else { &array };
+        let seen = if is_turned { &turned } else { array };
         let numbers = copy::as_type(seen, dtype)?;
         let numbers = copy::in_order(&numbers)?.into_owned();
         Ok(Matrices { lead, rows, columns, dtype, numbers, turned: is_turned })
@@ -101,16 +101,29 @@ impl Matrices {
     }
 
     /// What was written to such `room` as matrices.
-    fn by_columns(&self, array: Array) -> Tensor {
-        Tensor::from_array(array.with_layout(exchanged(&array.layout)))
+    fn by_columns(&self, array: Array) -> Array {
+        array.with_layout(exchanged(&array.layout))
     }
 
     /// The part of `room` of each matrix.
-    fn parts<'a, T: Element>(&self, room: &'a Array) -> Vec<&'a mut [T]> {
-        let numbers = room.writable_slice::<T>().unwrap_or_else(|| unreachable!("there is room in order"));
-        match numbers.len() / self.count().max(1) {
-            0 => (0..self.count()).map(|_| Default::default()).collect(),
-            size => numbers.chunks_exact_mut(size).collect(),
+    fn parts<'a, T: Element>(&self, room: &'a mut Array) -> impl Iterator<Item = &'a mut [T]> + use<'a, T> {
+        let numbers = room.owned::<T>();
+        let (size, empty) = self.part_of(numbers.len());
+        numbers.chunks_exact_mut(size).chain((0..empty).map(|_| <&mut [T]>::default()))
+    }
+
+    /// What was written to the part of such `room` of each matrix.
+    fn shown<'a, T: Element>(&self, room: &'a Array) -> impl Iterator<Item = &'a [T]> + use<'a, T> {
+        let numbers = room.slice::<T>().unwrap_or_else(|| unreachable!("it lies in order"));
+        let (size, empty) = self.part_of(numbers.len());
+        numbers.chunks_exact(size).chain((0..empty).map(|_| <&[T]>::default()))
+    }
+
+    /// How many of so many numbers belong to each matrix, at least one, and how many matrices have none.
+    fn part_of(&self, numbers: usize) -> (usize, usize) {
+        match numbers / self.count().max(1) {
+            0 => (1, self.count()),
+            size => (size, 0),
         }
     }
 
@@ -125,8 +138,8 @@ impl Matrices {
     }
 
     /// The part of `room` of each matrix where that is one number.
-    fn numbers<'a>(&self, room: &'a Array) -> impl Iterator<Item = &'a mut i32> {
-        self.parts::<i32>(room).into_iter().flatten()
+    fn numbers<'a>(&self, room: &'a mut Array) -> impl Iterator<Item = &'a mut i32> + use<'a> {
+        self.parts::<i32>(room).flatten()
     }
 
     /// The first matrix that has a number that is infinite, or none.
@@ -184,11 +197,6 @@ fn diagonal(x: &Tensor) -> Result<Tensor> {
     triangle::diag_embed(x, 0, -2, -1)
 }
 
-/// The unit matrix, of the type of a tensor.
-fn unit(side: usize, like: &Tensor) -> Result<Tensor> {
-    create::eye(side as i64, side as i64, like.dtype())
-}
-
 /// A vector for every matrix as one row of it.
 fn as_row(x: &Tensor) -> Result<Tensor> {
     squeeze::unsqueeze(x, -2)
@@ -200,9 +208,9 @@ fn as_column(x: &Tensor) -> Result<Tensor> {
 }
 
 /// Estimated nanoseconds to find the values of matrices: so many passes over each as it has columns.
-fn effort(x: &Tensor) -> u64 {
-    let (rows, columns) = sides(x);
-    x.numel() as u64 * rows.min(columns) as u64
+fn effort(x: &Array) -> u64 {
+    let &[.., rows, columns] = x.layout.shape() else { unreachable!("the number of dimensions was checked") };
+    x.layout.numel() as u64 * rows.min(columns) as u64
 }
 
 /// Rows and columns.
@@ -266,6 +274,17 @@ fn check_half(dtype: DType, operation: &'static str) -> Result<()> {
         other => other,
     };
     Err(Error::NotImplementedFor { operation, dtype }.into())
+}
+
+/// The numbers of transposed matrices.
+fn turned_numbers(x: &Array) -> Array {
+    x.with_layout(exchanged(&x.layout))
+}
+
+/// The numbers of transposed matrices with conjugates.
+fn adjoint_numbers(x: &Array) -> Array {
+    let turned = turned_numbers(x);
+    if x.dtype.is_complex() { Array { dtype: x.dtype.conjugated(), ..turned }.resolved() } else { turned }
 }
 
 /// The transposed matrices with conjugates.

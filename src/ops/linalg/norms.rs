@@ -4,6 +4,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::ops::geometry::{permute, squeeze};
 use crate::ops::reduction::{extremes_over, norm, reduce};
+use crate::schema::{Entry, IntoReply, inner};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -65,3 +66,19 @@ fn check(x: &Tensor) -> Result<()> {
         _ => super::check_float(x.dtype(), "linalg.matrix_norm"),
     }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_sums_norm",
+        &["(Tensor A, float ord, int dim0, int dim1, bool keepdim, dtype? dtype=None)"],
+        "The one-norm or the infinity-norm of matrices, by the sums of columns or rows.",
+        |a| by_sums(a.tensor(0)?, a.float(1)?, [a.int(2)?, a.int(3)?], a.boolean(4), a.dtype(5)).reply(),
+    ),
+    inner(
+        "linalg_frobenius_norm",
+        &["(Tensor A, int dim0, int dim1, bool keepdim, dtype? dtype=None)"],
+        "The Frobenius norms of matrices.",
+        |a| frobenius(a.tensor(0)?, [a.int(1)?, a.int(2)?], a.boolean(3), a.dtype(4)).reply(),
+    ),
+];

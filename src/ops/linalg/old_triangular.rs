@@ -3,20 +3,22 @@
 use smallvec::smallvec;
 
 use super::cholesky::check_sides;
+use super::triangular::SolveTriangular;
 use super::triangular::solve_triangular;
+use super::turned_numbers;
 use super::{adjoint, moved_sides, turned};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::ops::conjugate::conj;
-use crate::ops::creation::cast;
+use crate::ops::creation::copy;
 use crate::ops::geometry::triangle;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::{add, neg};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// C X = B, where C is a triangle A or its transpose, and A once more
 ///
@@ -56,15 +58,16 @@ impl Op for TriangularSolve {
         shown! { transpose: self.transposed, unitriangular: self.unit, upper: self.upper }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (b, a) = (inputs[0].detach(), inputs[1].detach());
-        let x = self.solve(&a, &b)?;
-        let a = memory_order::by_columns(cast::clone(&a)?.array())?;
-        Ok(smallvec![Tensor::from_array(x.array()), Tensor::from_array(a)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (b, a) = (&inputs[0], &inputs[1]);
+        let seen = if self.transposed { turned_numbers(a) } else { a.clone() };
+        let system = SolveTriangular { upper: self.upper != self.transposed, unit: self.unit, left: true };
+        let x = system.numbers(&seen, b)?;
+        Ok(smallvec![x, memory_order::by_columns(copy::dense(a)?)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

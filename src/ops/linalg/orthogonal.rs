@@ -1,10 +1,11 @@
 //! Matrices as an orthogonal one times a triangle.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner};
 use smallvec::smallvec;
 
 use super::triangular::solve_triangular;
 use super::{Matrices, adjoint, check_matrix, imaginary_diagonal};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, one, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
@@ -24,7 +25,7 @@ use crate::ops::pointwise::select::where_;
 use crate::ops::reduction::reduce;
 use crate::ops::{add, conjugate, copysign, div, mul, neg, sqrt, sub};
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// How much of the factors is wanted.
 #[derive(Clone, Copy, PartialEq)]
@@ -145,27 +146,27 @@ impl Op for Qr {
         } }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
         let height = if self.mode == Mode::Complete { rows } else { rows.min(columns) };
-        let (q, r) = (a.columns(rows, height)?, a.columns(height, columns)?);
+        let (mut q, mut r) = (a.columns(rows, height)?, a.columns(height, columns)?);
         let wanted = self.mode != Mode::Triangle;
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&q).into_iter().zip(a.parts::<T>(&r));
+            let room = a.parts::<T>(&mut q).zip(a.parts::<T>(&mut r));
             a.run(a.each::<T>().zip(room), |(matrix, (q, r))| {
                 orthogonal::decompose(matrix, r, wanted.then_some(q));
             });
         });
-        let q = if wanted { a.by_columns(q) } else { create::empty(&[0], a.dtype)? };
+        let q = if wanted { a.by_columns(q) } else { Array::uninit_shape(&[0], a.dtype)? };
         Ok(smallvec![q, a.by_columns(r)])
     }
 
@@ -236,17 +237,18 @@ pub fn reflections(x: &Tensor) -> Result<(Tensor, Tensor)> {
 }
 
 fn packed(x: &Tensor) -> Result<Outputs> {
-    let a = Matrices::of(x)?;
-    let (packed, scales) = (a.columns(a.rows, a.columns)?, a.room(&[a.rows.min(a.columns)], a.dtype)?);
+    let a = Matrices::of(&x.array())?;
+    let (mut packed, mut scales) =
+        (a.columns(a.rows, a.columns)?, a.room(&[a.rows.min(a.columns)], a.dtype)?);
     over!(a.dtype, T => {
-        let room = a.parts::<T>(&packed).into_iter().zip(a.parts::<T>(&scales));
+        let room = a.parts::<T>(&mut packed).zip(a.parts::<T>(&mut scales));
         a.run(a.each::<T>().zip(room), |(matrix, (packed, scales))| {
             let found = orthogonal::reflect(matrix);
             found.packed(packed);
             scales.copy_from_slice(&found.scales);
         });
     });
-    Ok(smallvec![a.by_columns(packed), Tensor::from_array(scales)])
+    Ok([a.by_columns(packed), scales].map(Tensor::from_array).into_iter().collect())
 }
 
 /// One reflection after the other, in operations: H = 1 - τ v vᴴ turns what is left of a column to β e,
@@ -297,3 +299,29 @@ fn steps(x: &Tensor) -> Result<Outputs> {
 fn squared(x: &Tensor) -> Result<Tensor> {
     conjugate::real(&mul(x, &conjugate::conj(x.clone())?)?)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_qr",
+        &["(Tensor A, str mode=\"reduced\", *, Tensor[] out=None) -> return_types.linalg_qr"],
+        "The QR decomposition of matrices.",
+        |a| {
+            let mode = match a.text(1)?.as_str() {
+                "reduced" => Mode::Reduced,
+                "complete" => Mode::Complete,
+                "r" => Mode::Triangle,
+                mode => return Err(Error::QrMode { mode: mode.to_owned() }.into()),
+            };
+            qr(a.tensor(0)?, mode).named("linalg_qr")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same)),
+    both(
+        "geqrf",
+        &["(Tensor input, *, Tensor[] out=None) -> return_types.geqrf"],
+        "The QR decomposition as LAPACK's geqrf returns it: Householder reflectors and their scales.",
+        |a| reflections(a.tensor(0)?).named("geqrf"),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Reflections)),
+];

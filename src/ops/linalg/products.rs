@@ -2,8 +2,9 @@
 //! rank stand in `matmul`, what the rules of all products share in `bilinear`.
 
 mod checks;
-mod vectors;
+pub(in crate::ops) mod vectors;
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
@@ -187,7 +188,7 @@ impl Direct for Matrices {
         let [left, right] = self.turned;
         let factors = if self.by_columns { ((b, !right), (a, !left)) } else { ((a, left), (b, right)) };
         dispatch!(float a.dtype, T => {
-            multiply::<T>(factors.0, factors.1, target.array.room(target.first, target.count));
+            target.write(&[a, b], |c| multiply::<T>(factors.0, factors.1, c));
         }, else { unreachable!("the type was asked for") });
         Ok(())
     }
@@ -204,11 +205,7 @@ impl Direct for MatrixVector {
         };
         dispatch!(float a.dtype, T => {
             let column = fixed::<T, Ix1>((x, false)).insert_axis(Axis(1));
-            gemm::matmul(
-                fixed::<T, Ix2>((a, self.turned)),
-                column,
-                target.array.room(target.first, target.count),
-            );
+            target.write(&[a, x], |y| gemm::matmul(fixed::<T, Ix2>((a, self.turned)), column, y));
         }, else { unreachable!("the type was asked for") });
         Ok(())
     }
@@ -377,3 +374,42 @@ pub fn mv(a: &Tensor, x: &Tensor) -> Result<Tensor> {
     refuse_bool(a, "addmv_impl_cpu")?;
     MatrixVector::default().call(a, x)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("mm", &["(Tensor input, Tensor mat2, *, Tensor out=None)"], "The product of two matrices.", |a| {
+        mm(a.tensor(0)?, a.tensor(1)?).reply()
+    })
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("MmBackward0", "mm(Tensor self, Tensor mat2) -> Tensor")]),
+    both(
+        "bmm",
+        &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
+        "The products of the matrices of two batches.",
+        |a| bmm(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("BmmBackward0", "bmm(Tensor self, Tensor mat2) -> Tensor")]),
+    both(
+        "mv",
+        &["(Tensor input, Tensor vec, *, Tensor out=None)"],
+        "The product of a matrix and a vector.",
+        |a| mv(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Vector))
+    .operators(&[("MvBackward0", "mv(Tensor self, Tensor vec) -> Tensor")]),
+    both(
+        "dot",
+        &["(Tensor input, Tensor tensor, *, Tensor out=None)"],
+        "The dot product of two vectors.",
+        |a| dot(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Dot).resizing_first()),
+    both(
+        "vdot",
+        &["(Tensor input, Tensor other, *, Tensor out=None)"],
+        "The dot product of two vectors, the first conjugated.",
+        |a| vdot(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Dot).resizing_first()),
+];

@@ -1,13 +1,15 @@
 //! Inverses of matrices that have none, and what comes nearest to solutions.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner};
 use smallvec::smallvec;
 
 use super::elimination::three;
 use super::singular::check_finite;
 use super::solve::broadcast;
 use super::{Matrices, adjoint, check_square, sides};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::on_tensors;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
@@ -40,22 +42,22 @@ impl Op for Pinv {
         "LinalgPinvBackward0"
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
-        let y = a.room(&[columns, rows], a.dtype)?;
+        let mut y = a.room(&[columns, rows], a.dtype)?;
         over!(a.dtype, T => {
             check_finite::<T>(&a)?;
-            a.run(a.each::<T>().enumerate().zip(a.parts::<T>(&y)), |((item, matrix), y)| {
+            a.run(a.each::<T>().enumerate().zip(a.parts::<T>(&mut y)), |((item, matrix), y)| {
                 let [absolute, relative] = self.bounds.each_ref().map(|bounds| bounds[item % bounds.len()]);
                 nearest::invert(matrix, self.symmetric, absolute, relative, y);
             });
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -126,7 +128,8 @@ pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor, symmetric: bool) -
         let wide = crate::dispatch::view::expand(x, &crate::shape::signed(lead))?;
         let array: Array = wide.array();
         let array = crate::ops::creation::copy::as_type(&array, crate::dtype::DType::Float64)?;
-        Ok(array.view::<f64>().iter().copied().collect())
+        let view = array.view::<f64>();
+        crate::storage::collected(view.len(), view.iter().copied())
     };
     apply_one(Pinv { bounds: [bounds(absolute)?, bounds(relative)?], symmetric }, &[a])
 }
@@ -163,36 +166,39 @@ impl Op for LeastSquares {
         "LinalgLstsqBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         3
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let (a, b) = (inputs[0].detach(), inputs[1].detach());
-        let (left, right) = broadcast(&a, &b)?;
-        let (left, right) = (Matrices::of(&left)?, Matrices::of(&right)?);
-        let (x, ranks) = (left.columns(left.columns, right.columns)?, left.room(&[], DType::Int64)?);
-        over!(left.dtype, T => {
-            check_finite::<T>(&left)?;
-            let room = left.parts::<T>(&x).into_iter().zip(left.parts::<i64>(&ranks));
-            left.run(left.each::<T>().zip(right.each::<T>()).zip(room), |((matrix, right), (x, rank))| {
-                rank[0] = nearest::solve(matrix, right, self.relative, x) as i64;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        on_tensors(inputs, |inputs| {
+            let _off = mode::GradModeGuard::off();
+            let (a, b) = (inputs[0].detach(), inputs[1].detach());
+            let (left, right) = broadcast(&a, &b)?;
+            let (left, right) = (Matrices::of(&left.array())?, Matrices::of(&right.array())?);
+            let (mut x, mut ranks) =
+                (left.columns(left.columns, right.columns)?, left.room(&[], DType::Int64)?);
+            over!(left.dtype, T => {
+                check_finite::<T>(&left)?;
+                let room = left.parts::<T>(&mut x).zip(left.parts::<i64>(&mut ranks));
+                left.run(left.each::<T>().zip(right.each::<T>()).zip(room), |((matrix, right), (x, rank))| {
+                    rank[0] = nearest::solve(matrix, right, self.relative, x) as i64;
+                });
             });
-        });
-        let x = left.by_columns(x);
-        let sums = match self.measured {
-            true => {
-                let missing = sub(&matmul(&a, &x)?, &b)?;
-                reduce::sum(&real(&mul(&missing, &conj(missing.clone())?)?)?, Some(&[-2]), false, None)?
-            }
-            false => create::zeros(&[0], a.dtype().to_real())?,
-        };
-        Ok(smallvec![x, Tensor::from_array(sums.array()), Tensor::from_array(ranks)])
+            let x = Tensor::from_array(left.by_columns(x));
+            let sums = match self.measured {
+                true => {
+                    let missing = sub(&matmul(&a, &x)?, &b)?;
+                    reduce::sum(&real(&mul(&missing, &conj(missing.clone())?)?)?, Some(&[-2]), false, None)?
+                }
+                false => create::zeros(&[0], a.dtype().to_real())?,
+            };
+            Ok(smallvec![x, Tensor::from_array(sums.array()), Tensor::from_array(ranks)])
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -272,3 +278,31 @@ pub fn lstsq(a: &Tensor, b: &Tensor, relative: f64, measured: bool) -> Result<(T
     }
     apply(LeastSquares { relative, measured }, &[a, b]).map(three)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_pinv",
+        &["(Tensor A, Tensor atol, Tensor rtol, bool hermitian=False)"],
+        "The Moore-Penrose pseudoinverses of matrices.",
+        |a| pinv(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::SafeLinalg)),
+    inner(
+        "linalg_lstsq",
+        &["(Tensor A, Tensor B, float rtol, bool measured)"],
+        "The least-squares solutions of systems of linear equations.",
+        |a| lstsq(a.tensor(0)?, a.tensor(1)?, a.float(2)?, a.boolean(3)).reply(),
+    ),
+    both(
+        "pinverse",
+        &["(Tensor input, float rcond=1e-15)"],
+        "The Moore-Penrose pseudoinverses of matrices: `linalg.pinv`.",
+        |a| {
+            let number = |value: f64| create::full(&[], value.into(), crate::dtype::DType::Float64);
+            let bounds = number(0.0).and_then(|zero| Ok((zero, number(a.float(1).unwrap_or(1e-15))?)));
+            let (absolute, relative) = bounds?;
+            pinv(a.tensor(0)?, &absolute, &relative, false).reply()
+        },
+    ),
+];

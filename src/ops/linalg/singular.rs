@@ -1,5 +1,8 @@
 //! Singular values and vectors of matrices.
 
+use crate::ops::conjugate;
+use crate::ops::geometry::permute;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner};
 use smallvec::smallvec;
 
 use super::elimination::three;
@@ -7,7 +10,7 @@ use super::values_only::{Values, alone};
 use super::{
     Matrices, adjoint, as_column, as_row, check_matrix, check_phase, diagonal, imaginary_diagonal, place,
 };
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -18,7 +21,7 @@ use crate::ops::creation::{cast, create};
 use crate::ops::geometry::{join, part};
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::{add, div, mul, sub};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// U S Vᴴ = A
 ///
@@ -118,28 +121,28 @@ impl Op for Svd {
         shown! { full_matrices: self.full, S_sym_argsize_minus_1: values }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         3
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let (rows, columns) = (a.rows, a.columns);
         let least = rows.min(columns);
         let (high, wide) = if self.full { (rows, columns) } else { (least, least) };
-        let s = a.room(&[least], a.dtype.to_real())?;
-        let (u, vh) = (a.columns(rows, high)?, a.columns(wide, columns)?);
+        let mut s = a.room(&[least], a.dtype.to_real())?;
+        let (mut u, mut vh) = (a.columns(rows, high)?, a.columns(wide, columns)?);
         over!(a.dtype, T => {
             check_finite::<T>(&a)?;
-            let vectors = a.parts::<T>(&u).into_iter().zip(a.parts::<T>(&vh));
-            let room = a.parts::<Part<T>>(&s).into_iter().zip(vectors);
+            let vectors = a.parts::<T>(&mut u).zip(a.parts::<T>(&mut vh));
+            let room = a.parts::<Part<T>>(&mut s).zip(vectors);
             a.run(a.each::<T>().zip(room), |(matrix, (s, vectors))| values::singular(matrix, s, Some(vectors)));
         });
-        Ok(smallvec![a.by_columns(u), Tensor::from_array(s), a.by_columns(vh)])
+        Ok(smallvec![a.by_columns(u), s, a.by_columns(vh)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -258,4 +261,34 @@ pub fn svd(a: &Tensor, full: bool) -> Result<(Tensor, Tensor, Tensor)> {
 pub fn svdvals(a: &Tensor) -> Result<Tensor> {
     check_matrix(a, "linalg.svd")?;
     alone(a, Values::Singular).unwrap_or_else(|| svd(a, false).map(|(_, values, _)| values))
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_svd",
+        &[
+            "(Tensor A, bool full_matrices=True, *, str? driver=None, Tensor[] out=None) -> return_types.linalg_svd",
+        ],
+        "The singular value decomposition of matrices.",
+        |a| svd(a.tensor(0)?, a.boolean(1)).named("linalg_svd"),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(Types::Same)),
+    inner(
+        "linalg_svdvals",
+        &["(Tensor A, *, str? driver=None, Tensor out=None)"],
+        "The singular values of matrices.",
+        |a| svdvals(a.tensor(0)?).reply(),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(Types::Same)),
+    both(
+        "svd",
+        &["(Tensor input, bool some=True, bool compute_uv=True, *, Tensor[] out=None) -> return_types.svd"],
+        "The singular value decomposition of matrices, with V instead of its conjugate transpose.",
+        |a| plain_svd(a.tensor(0)?, !a.boolean(1), a.boolean(2)).named("svd"),
+    ).written(&OutPolicy::PLAIN.refused_as("_linalg_svd").typed(Types::Same)),
+];
+
+fn plain_svd(x: &Tensor, full: bool, vectors: bool) -> Result<(Tensor, Tensor, Tensor)> {
+    let (u, s, vh) = svd(x, full)?;
+    let v = conjugate::conj(permute::transpose(&vh, -2, -1)?)?;
+    if vectors { Ok((u, s, v)) } else { Ok((create::zeros_like(&u)?, s, create::zeros_like(&v)?)) }
 }

@@ -1,24 +1,28 @@
 //! Systems of linear equations, and inverse matrices.
 
+use crate::schema::signatures::{MATRIX, ONE_OUT};
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, inner};
 use smallvec::smallvec;
 
 use super::elimination::lu_solve;
+use super::turned_numbers;
 use super::{Matrices, adjoint, check_float, check_square, moved_sides, refuse_failed, turned};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, single, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, single, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
 use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::linalg::factor::elimination;
 use crate::kernels::linalg::factor::elimination::{Eliminated, Inverted, System};
 use crate::ops::creation::create;
+use crate::ops::geometry::part::Part;
 use crate::ops::geometry::squeeze;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::neg;
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// A x = b
 ///
@@ -108,24 +112,26 @@ impl Op for Solve {
         super::determinant::factored(name, &at.load(a)?)
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         4
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0]) / 8
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0]) / 8
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let (a, b) = (self.matrix(&inputs[0].detach())?, self.columns(&inputs[1].detach())?);
-        let (a, b) = (Matrices::of(&a)?, Matrices::of(&b)?);
-        let x = b.columns(b.rows, b.columns)?;
-        let (triangles, pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
-        let steps = a.room(&[], DType::Int32)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        // Of x A = b the transposes are solved for, and a vector is a column.
+        let seen = |x: &Array| if self.left { x.clone() } else { turned_numbers(x) };
+        let dim = inputs[1].layout.ndim() - usize::from(!self.left);
+        let b = if self.vector { squeeze::with_one(&inputs[1], dim)? } else { inputs[1].clone() };
+        let (a, b) = (Matrices::of(&seen(&inputs[0]))?, Matrices::of(&seen(&b))?);
+        let mut x = b.columns(b.rows, b.columns)?;
+        let (mut triangles, mut pivots) = (a.columns(a.rows, a.rows)?, a.room(&[a.rows], DType::Int32)?);
+        let mut steps = a.room(&[], DType::Int32)?;
         over!(a.dtype, T => {
-            let left = a.parts::<T>(&triangles).into_iter().zip(a.parts::<i32>(&pivots));
-            let right = a.parts::<T>(&x).into_iter().zip(a.numbers(&steps));
+            let left = a.parts::<T>(&mut triangles).zip(a.parts::<i32>(&mut pivots));
+            let right = a.parts::<T>(&mut x).zip(a.numbers(&mut steps));
             let all = a.each::<T>().zip(b.each::<T>()).zip(left.zip(right));
             let all = all.map(|((matrix, right), ((triangles, pivots), (solutions, step)))| {
                 System { left: Eliminated { matrix, triangles, pivots }, right, solutions, step }
@@ -133,8 +139,8 @@ impl Op for Solve {
             elimination::solve_each(all, (a.count(), a.rows, a.rows.max(b.columns)));
         });
         // Solutions from the left lie column by column, those from the right row by row: turned, as they are found.
-        let x = Tensor::from_array(self.given(&b.by_columns(x))?.array());
-        let [pivots, steps] = [pivots, steps].map(Tensor::from_array);
+        let x = seen(&b.by_columns(x));
+        let x = if self.vector { Part::Select { dim, index: 0 }.of(&x)? } else { x };
         Ok(smallvec![x, a.by_columns(triangles), pivots, steps])
     }
 
@@ -241,24 +247,24 @@ impl Op for Inverse {
         "LinalgInvExBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0]) / 4
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0]) / 4
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
-        let (y, steps) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
+        let (mut y, mut steps) = (a.columns(a.rows, a.rows)?, a.room(&[], DType::Int32)?);
         over!(a.dtype, T => {
-            let room = a.parts::<T>(&y).into_iter().zip(a.numbers(&steps));
+            let room = a.parts::<T>(&mut y).zip(a.numbers(&mut steps));
             let all = a.each::<T>().zip(room);
             let all = all.map(|(matrix, (inverse, step))| Inverted { matrix, inverse, step });
             elimination::invert_each(all, a.size());
         });
-        Ok(smallvec![a.by_columns(y), Tensor::from_array(steps)])
+        Ok(smallvec![a.by_columns(y), steps])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -329,4 +335,69 @@ pub fn matrix_power(a: &Tensor, power: i64) -> Result<Tensor> {
         }
         square = matmul(&square, &square)?;
     }
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner("linalg_inv", MATRIX, "The inverses of matrices.", |a| inverse(a.tensor(0)?).reply())
+        .written(&OutPolicy::PLAIN.refused_as("linalg_inv_ex").typed(Types::Same)),
+    both("inverse", ONE_OUT, "The inverses of matrices: `linalg.inv`.", |a| inverse(a.tensor(0)?).reply())
+        .written(&OutPolicy::PLAIN.refused_as("linalg_inv_ex").typed(Types::Same)),
+    inner(
+        "linalg_solve",
+        &["(Tensor A, Tensor B, *, bool left=True, Tensor out=None)"],
+        "Solves systems of linear equations that have a unique solution.",
+        |a| solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).reply(),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_solve_ex").typed(Types::Same)),
+    inner(
+        "linalg_inv_ex",
+        &[
+            "(Tensor A, *, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_inv_ex",
+        ],
+        "The inverses of matrices, and zero or the step at which a matrix turned out to be singular.",
+        |a| {
+            let (inverse, info) = inverse_ex(a.tensor(0)?)?;
+            if a.boolean(1) {
+                check_inverse(&info, "linalg.inv_ex")?;
+            }
+            Ok((inverse, info)).named("linalg_inv_ex")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("LinalgInvExBackward0", "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)")]),
+    inner(
+        "linalg_solve_ex",
+        &[
+            "(Tensor A, Tensor B, *, bool left=True, bool check_errors=False, Tensor[] out=None) -> return_types.linalg_solve_ex",
+        ],
+        "The solutions of linear equations, and zero or the step at which a matrix turned out to be singular.",
+        |a| {
+            let (x, info) = solve_ex(a.tensor(0)?, a.tensor(1)?, a.boolean(2))?;
+            if a.boolean(3) {
+                check_solution(&info, "torch.linalg.solve_ex")?;
+            }
+            Ok((x, info)).named("linalg_solve_ex")
+        },
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_solve_ex").typed(Types::Same))
+    .operators(&[("LinalgSolveExBackward0", "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)")]),
+    inner(
+        "linalg_matrix_power",
+        &["(Tensor input, int n, *, Tensor out=None)"],
+        "The n-th powers of square matrices.",
+        power,
+    )
+    .written(&OutPolicy::PLAIN.refused_as("matmul").typed(Types::SafeAndSame)),
+    both(
+        "matrix_power",
+        &["(Tensor input, int n, *, Tensor out=None)"],
+        "The n-th powers of square matrices: `linalg.matrix_power`.",
+        power,
+    )
+    .written(&OutPolicy::PLAIN.refused_as("matmul").typed(Types::SafeAndSame)),
+];
+
+fn power(a: &dyn Arguments) -> Result<Reply> {
+    matrix_power(a.tensor(0)?, a.int(1)?).reply()
 }

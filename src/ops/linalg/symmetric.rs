@@ -1,10 +1,11 @@
 //! Eigenvalues and eigenvectors of symmetric matrices, and of complex ones that are their own adjoints.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
 use super::values_only::{Values, alone};
 use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square, place};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::Element;
@@ -57,26 +58,26 @@ impl Op for Eigh {
         "LinalgEighBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
         let n = a.rows;
-        let (values, vectors) = (a.room(&[n], a.dtype.to_real())?, a.columns(n, n)?);
+        let (mut values, mut vectors) = (a.room(&[n], a.dtype.to_real())?, a.columns(n, n)?);
         over!(a.dtype, T => {
-            let room = a.parts::<Part<T>>(&values).into_iter().zip(a.parts::<T>(&vectors));
+            let room = a.parts::<Part<T>>(&mut values).zip(a.parts::<T>(&mut vectors));
             a.run(a.each::<T>().zip(room), |(matrix, (values, vectors))| {
                 values::symmetric(matrix, self.upper, values, Some(vectors));
             });
             check_found::<Part<T>>(&a, &values, 1)?;
         });
-        Ok(smallvec![Tensor::from_array(values), a.by_columns(vectors)])
+        Ok(smallvec![values, a.by_columns(vectors)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -113,8 +114,8 @@ impl Op for Eigh {
 
 /// Refuses values that were not found, because matrices have numbers that are none. Those of two rows are none, too.
 pub(super) fn check_found<R: Element>(a: &Matrices, values: &Array, left: usize) -> Result<()> {
-    let missed = |values: &&mut [R]| a.rows > 2 && values[0].to_f64().is_nan();
-    match a.parts::<R>(values).iter().position(missed) {
+    let missed = |values: &&[R]| a.rows > 2 && values[0].to_f64().is_nan();
+    match a.shown::<R>(values).position(|value| missed(&value)) {
         Some(item) => {
             let (place, code) = (place(item, a.count()), a.rows - left);
             Err(Error::EigenvaluesNotFound { operation: "linalg.eigh", place, code }.into())
@@ -145,3 +146,21 @@ pub fn eigvalsh(a: &Tensor, triangle: &str) -> Result<Tensor> {
     let upper = is_upper(triangle)?;
     alone(a, Values::Symmetric { upper }).unwrap_or_else(|| eigh(a, triangle).map(|(values, _)| values))
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "linalg_eigh",
+        &["(Tensor A, str UPLO=\"L\", *, Tensor[] out=None) -> return_types.linalg_eigh"],
+        "The eigenvalues and eigenvectors of symmetric or Hermitian matrices.",
+        |a| eigh(a.tensor(0)?, &a.text(1)?).named("linalg_eigh"),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_eigh").typed(Types::Same)),
+    inner(
+        "linalg_eigvalsh",
+        &["(Tensor A, str UPLO=\"L\", *, Tensor out=None)"],
+        "The eigenvalues of symmetric or Hermitian matrices.",
+        |a| eigvalsh(a.tensor(0)?, &a.text(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("_linalg_eigh").typed(Types::Same)),
+];

@@ -1,37 +1,49 @@
 //! Equations whose matrix is a triangle.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
-use super::{Matrices, adjoint, moved_sides, sides, turned};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use super::turned_numbers;
+use super::{Matrices, adjoint, moved_sides, sides};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::linalg::factor::triangles;
 use crate::kernels::linalg::factor::triangles::Equations;
 use crate::ops::geometry::triangle;
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::neg;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// A x = b for a triangle A
 ///
 /// dx = A⁻¹ (db - dA x), b̄ = A⁻ᴴ x̄, Ā = -b̄ xᴴ, where dA and Ā have zeros beside the triangle, and on
 /// its diagonal if that is of ones
 #[derive(Clone)]
-struct SolveTriangular {
-    upper: bool,
-    unit: bool,
+pub(super) struct SolveTriangular {
+    pub(super) upper: bool,
+    pub(super) unit: bool,
     /// Whether it is A x = b, not x A = b, which is the same of transposes.
-    left: bool,
+    pub(super) left: bool,
 }
 
 impl SolveTriangular {
-    /// What stands on the left of the equation, or the tensor again.
-    fn seen(&self, x: &Tensor) -> Result<Tensor> {
-        if self.left { Ok(x.clone()) } else { turned(x) }
+    /// The solutions.
+    pub(super) fn numbers(&self, a: &Array, b: &Array) -> Result<Array> {
+        // What stands on the left of the equation, or the numbers again.
+        let seen = |x: &Array| if self.left { x.clone() } else { turned_numbers(x) };
+        let (a, b) = (Matrices::of(&seen(a))?, Matrices::of(&seen(b))?);
+        let upper = self.upper == self.left;
+        let mut x = b.columns(b.rows, b.columns)?;
+        over!(a.dtype, T => {
+            let all = a.each::<T>().zip(b.each::<T>()).zip(b.parts::<T>(&mut x));
+            let all = all.map(|((triangle, right), solutions)| Equations { triangle, right, solutions });
+            triangles::solve_each(all, (upper, self.unit), b.size());
+        });
+        memory_order::by_columns(seen(&b.by_columns(x)))
     }
 
     /// The same triangle transposed.
@@ -57,19 +69,8 @@ impl Op for SolveTriangular {
         shown! { left: self.left, unitriangular: self.unit, upper: self.upper }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let (a, b) = (self.seen(&inputs[0].detach())?, self.seen(&inputs[1].detach())?);
-        let (a, b) = (Matrices::of(&a)?, Matrices::of(&b)?);
-        let upper = self.upper == self.left;
-        let x = b.columns(b.rows, b.columns)?;
-        over!(a.dtype, T => {
-            let all = a.each::<T>().zip(b.each::<T>()).zip(b.parts::<T>(&x));
-            let all = all.map(|((triangle, right), solutions)| Equations { triangle, right, solutions });
-            triangles::solve_each(all, (upper, self.unit), b.size());
-        });
-        let x = self.seen(&b.by_columns(x))?;
-        Ok(smallvec![Tensor::from_array(memory_order::by_columns(x.array())?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![self.numbers(&inputs[0], &inputs[1])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -132,3 +133,12 @@ pub(super) fn check_equations(a: &Tensor, b: &Tensor, left: bool, operation: &'s
     }
     Ok(())
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "linalg_solve_triangular",
+    &["(Tensor input, Tensor B, *, bool upper, bool left=True, bool unitriangular=False, Tensor out=None)"],
+    "Solves systems of linear equations with triangular matrices.",
+    |a| solve_triangular(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4)).reply(),
+)
+.written(&OutPolicy::PLAIN.typed(Types::Triangular))];

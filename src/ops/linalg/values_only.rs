@@ -6,12 +6,12 @@ use smallvec::smallvec;
 use super::Matrices;
 use super::singular::check_finite;
 use super::symmetric::check_found;
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one};
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::Result;
 use crate::graph::{At, Gradients, mode};
 use crate::kernels::linalg::factor::{Part, values};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// Which values of a matrix.
 #[derive(Clone, Copy)]
@@ -39,15 +39,15 @@ impl Op for Values {
         }
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        super::effort(inputs[0])
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        super::effort(&inputs[0])
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let a = Matrices::of(inputs[0])?;
-        let found = a.room(&[a.rows.min(a.columns)], a.dtype.to_real())?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let a = Matrices::of(&inputs[0])?;
+        let mut found = a.room(&[a.rows.min(a.columns)], a.dtype.to_real())?;
         over!(a.dtype, T => {
-            let room = a.each::<T>().zip(a.parts::<Part<T>>(&found));
+            let room = a.each::<T>().zip(a.parts::<Part<T>>(&mut found));
             match *self {
                 Values::Singular => {
                     check_finite::<T>(&a)?;
@@ -59,7 +59,7 @@ impl Op for Values {
                 }
             }
         });
-        Ok(smallvec![Tensor::from_array(found)])
+        Ok(smallvec![found])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -2,12 +2,15 @@
 
 mod numbers;
 
+use crate::schema::{Entry, IntoReply, inner};
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, single, two};
+use crate::dispatch::apply::memory;
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, single, two};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
+use crate::dispatch::composites::on_tensors;
 use crate::dispatch::long_work;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
@@ -283,7 +286,7 @@ impl Op for Attention {
         shown! { dropout_p: 0.0, is_causal: is_causal, scale: scale }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
@@ -291,21 +294,24 @@ impl Op for Attention {
         Some((0..3).map(Some).collect())
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        let keys = inputs[1].layout.shape().iter().rev().nth(1).copied().unwrap_or(1);
         // Two products of matrices, of which a core does some fifty steps in a nanosecond.
-        inputs[0].numel() as u64 * size(inputs[1], -2) as u64 / 25
+        inputs[0].layout.numel() as u64 * keys as u64 / 25
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = GradModeGuard::off();
-        if let Some([y, logs]) = self.at_once(inputs)? {
-            let y = laid_as(Tensor::from_array(y), inputs[0])?.array();
-            return Ok(smallvec![Tensor::from_array(y), Tensor::from_array(logs)]);
-        }
-        let plain: SmallVec<[Tensor; 4]> = inputs.iter().map(|input| input.detach()).collect();
-        let [y, scores, weights] = self.parts(&plain.iter().collect::<SmallVec<[&Tensor; 4]>>())?;
-        let y = laid_as(y, inputs[0])?.array();
-        Ok(smallvec![Tensor::from_array(y), Tensor::from_array(log_sum(&scores, &weights)?.array())])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        on_tensors(inputs, |inputs| {
+            let _off = GradModeGuard::off();
+            if let Some([y, logs]) = self.at_once(inputs)? {
+                let y = laid_as(Tensor::from_array(y), inputs[0])?.array();
+                return Ok(smallvec![Tensor::from_array(y), Tensor::from_array(logs)]);
+            }
+            let plain: SmallVec<[Tensor; 4]> = inputs.iter().map(|input| input.detach()).collect();
+            let [y, scores, weights] = self.parts(&plain.iter().collect::<SmallVec<[&Tensor; 4]>>())?;
+            let y = laid_as(y, inputs[0])?.array();
+            Ok(smallvec![Tensor::from_array(y), Tensor::from_array(log_sum(&scores, &weights)?.array())])
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Saved {
@@ -363,7 +369,7 @@ pub fn attention([q, k, v]: [&Tensor; 3], mask: Option<&Tensor>, answering: Answ
     if is_mapped || !mode::special() && !records(&inputs) {
         if !is_mapped
             && let Some([y, _]) =
-                long_work::patiently(operation.effort(&inputs), || operation.at_once(&inputs))?
+                long_work::patiently(operation.effort(&memory(&inputs)), || operation.at_once(&inputs))?
         {
             return laid_as(Tensor::from_array(y), q);
         }
@@ -372,3 +378,21 @@ pub fn attention([q, k, v]: [&Tensor; 3], mask: Option<&Tensor>, answering: Answ
     }
     Ok(two(apply(operation, &inputs)?).0)
 }
+
+const ATTENTION: &[&str] =
+    &["(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float? scale)"];
+
+const SCORES: &[&str] = &["(Tensor query, Tensor key, Tensor? attn_mask, bool is_causal, float? scale)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner("attention", ATTENTION, "Scaled dot-product attention of a batch with several heads, as one operation.", |a| {
+        let answering = Answering { is_causal: a.boolean(4), scale: a.optional_float(5)? };
+        attention([a.tensor(0)?, a.tensor(1)?, a.tensor(2)?], a.optional_tensor(3), answering).reply()
+    })
+    .operators(&[("ScaledDotProductFlashAttentionForCpuBackward0", "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)")]),
+    inner("attention_scores", SCORES, "The weights of scaled dot-product attention.", |a| {
+        let answering = Answering { is_causal: a.boolean(3), scale: a.optional_float(4)? };
+        answering.scores(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2)).reply()
+    }),
+];

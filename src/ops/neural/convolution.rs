@@ -2,6 +2,7 @@
 
 mod options;
 
+use crate::schema::{Arguments, Entry, IntoReply, Operator, Reply, function};
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -9,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 use super::convolution_gradients;
 use super::correlation::{Correlation, Geometry, Role, same_type};
 use super::images::pad;
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
@@ -22,7 +23,8 @@ use crate::ops::geometry::{reshape, squeeze};
 use crate::ops::reduction::reduce;
 use crate::ops::{add, mul, sub};
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::shape::Layout;
+use crate::tensor::{Array, Tensor};
 
 pub use options::Options;
 use options::{each, three};
@@ -79,11 +81,15 @@ impl Op for Convolution {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let bias = self.biased.then(|| inputs[2].array());
-        let y = self.correlation.numbers(&inputs[0].array(), &inputs[1].array(), bias.as_ref())?;
-        let y = if has_channels_last(inputs[0], inputs[1]) { memory_order::channels_last(y)? } else { y };
-        Ok(smallvec![Tensor::from_array(y)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let bias = self.biased.then(|| &inputs[2]);
+        let y = self.correlation.numbers(&inputs[0], &inputs[1], bias)?;
+        let y = if has_channels_last(&inputs[0].layout, &inputs[1].layout) {
+            memory_order::channels_last(y)?
+        } else {
+            y
+        };
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -93,8 +99,7 @@ impl Op for Convolution {
     fn vjp(&self, [x, weight]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, weight, g) = (at.load(x)?, at.load(weight)?, single(gradients));
         let wanted = [at.needs(0), at.needs(1), self.biased && at.needs(2)];
-        let found =
-            convolution_gradients::gradients(&self.correlation, wanted, [&x, &weight, g], at.tracking)?;
+        let found = convolution_gradients::gradients(&self.correlation, wanted, [&x, &weight, g])?;
         Ok(found.into_iter().take(2 + usize::from(self.biased)).collect())
     }
 
@@ -122,12 +127,11 @@ impl Op for Convolution {
 }
 
 /// Whether the result of a convolution has the channels last in memory. That of volumes has not.
-pub(super) fn has_channels_last(x: &Tensor, weight: &Tensor) -> bool {
+pub(super) fn has_channels_last(x: &Layout, weight: &Layout) -> bool {
     let spatial = x.ndim() - 2;
-    let last = |operand: &Tensor| {
-        let layout = operand.layout();
+    let last = |layout: &Layout| {
         // One row is laid out in order first.
-        (spatial != 1 || layout.is_contiguous()) && memory_order::has_channels_last(&layout, spatial)
+        (spatial != 1 || layout.is_contiguous()) && memory_order::has_channels_last(layout, spatial)
     };
     spatial < 3 && (last(x) || last(weight))
 }
@@ -279,4 +283,61 @@ pub fn convolution_same(
     }
     let y = convolution_nd(&padded(&squeeze::unsqueeze(x, 0)?)?, weight, bias, spatial, &options)?;
     squeeze::squeeze(&y, squeeze::Squeezed::One(0))
+}
+
+/// The signature of a transposed convolution.
+macro_rules! transposed {
+    ($count:literal) => {
+        &[concat!(
+            "(Tensor input, Tensor weight, Tensor? bias=None, int[",
+            $count,
+            "] stride=1, int[",
+            $count,
+            "] padding=0, int[",
+            $count,
+            "] output_padding=0, int groups=1, int[",
+            $count,
+            "] dilation=1)"
+        )]
+    };
+}
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[(
+    "ConvolutionBackward0",
+    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
+)];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "conv_transpose1d",
+        transposed!("1"),
+        "A transposed convolution over signals of one dimension.",
+        |a| transposed(a, 1),
+    ),
+    function(
+        "conv_transpose2d",
+        transposed!("2"),
+        "A transposed convolution over images of two dimensions.",
+        |a| transposed(a, 2),
+    ),
+    function(
+        "conv_transpose3d",
+        transposed!("3"),
+        "A transposed convolution over volumes of three dimensions.",
+        |a| transposed(a, 3),
+    ),
+];
+
+fn transposed(a: &dyn Arguments, spatial: usize) -> Result<Reply> {
+    let options = Options {
+        stride: a.ints(3)?.to_vec(),
+        padding: a.ints(4)?.to_vec(),
+        dilation: a.ints(7)?.to_vec(),
+        transposed: true,
+        output_padding: a.ints(5)?.to_vec(),
+        groups: a.int(6)?,
+    };
+    convolution_nd(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2), spatial, &options).reply()
 }

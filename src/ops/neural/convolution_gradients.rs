@@ -1,18 +1,20 @@
 //! The gradients of a convolution, recorded as one operation.
 
+use crate::schema::Operator;
 use smallvec::smallvec;
 
 use super::convolution::{Convolution, has_channels_last};
 use super::correlation::Correlation;
 use crate::dispatch::accumulate;
-use crate::dispatch::apply::{Keep, Op, Outputs, apply};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::error::Result;
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
-use crate::tensor::Tensor;
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::ops::reduction::reduce::Over;
+use crate::tensor::{Array, Tensor};
 
 /// x̄, w̄ and b̄ from ȳ, x and w, as far as they are wanted
 ///
@@ -26,8 +28,8 @@ struct ConvolutionGradients {
 }
 
 impl ConvolutionGradients {
-    /// The gradients that are wanted, in their order.
-    fn found(&self, g: &Tensor, x: &Tensor, w: &Tensor) -> Result<Gradients> {
+    /// The gradients that are wanted, in their order, of what is mapped over samples.
+    fn of_samples(&self, g: &Tensor, x: &Tensor, w: &Tensor) -> Result<Gradients> {
         let toward = |index: usize| match index {
             2 => Convolution::summed(g),
             _ => self.correlation.toward(index, [x, w], g),
@@ -35,18 +37,18 @@ impl ConvolutionGradients {
         (0..3).filter(|&index| self.wanted[index]).map(|index| toward(index).map(Some)).collect()
     }
 
-    /// The same without history, of numbers alone. Images and kernels have their channels last if either operand has.
-    fn numbers(&self, g: &Tensor, x: &Tensor, w: &Tensor) -> Result<Outputs> {
-        let last = x.ndim() == 4 && has_channels_last(x, w);
-        let indices = (0..3).filter(|&index| self.wanted[index]);
-        let laid_out = |(index, found): (usize, Option<Tensor>)| {
-            let Some(found) = found.as_ref().map(Tensor::array) else {
-                unreachable!("there is a gradient of whatever one is wanted of")
-            };
-            let found = if last && index < 2 { memory_order::channels_last(found)? } else { found };
-            Ok(Tensor::from_array(found))
+    /// The gradients that are wanted, in their order, of arrays. Images and kernels have their channels last if either operand
+    /// has.
+    fn numbers(&self, g: &Array, x: &Array, w: &Array) -> Result<Arrays> {
+        let last = x.layout.ndim() == 4 && has_channels_last(&x.layout, &w.layout);
+        let toward = |index: usize| match index {
+            2 => Over::but(1, g.layout.ndim()).sum_numbers(g),
+            _ => {
+                let found = self.correlation.numbers_toward(index, [x, w], g)?;
+                if last { memory_order::channels_last(found) } else { Ok(found) }
+            }
         };
-        indices.zip(self.found(g, x, w)?).map(laid_out).collect()
+        (0..3).filter(|&index| self.wanted[index]).map(toward).collect()
     }
 
     /// What was said of those that are wanted, of all three.
@@ -79,14 +81,12 @@ impl Op for ConvolutionGradients {
         shown! { bias_sizes: &[bias][..], output_mask: &wanted[..] }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         self.wanted.into_iter().filter(|&wanted| wanted).count()
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let [g, x, w] = [0, 1, 2].map(|index| inputs[index].detach());
-        self.numbers(&g, &x, &w)
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        self.numbers(&inputs[0], &inputs[1], &inputs[2])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -133,13 +133,17 @@ pub(super) fn gradients(
     correlation: &Correlation,
     wanted: [bool; 3],
     [x, w, g]: [&Tensor; 3],
-    tracking: bool,
 ) -> Result<[Option<Tensor>; 3]> {
     let op = ConvolutionGradients { correlation: correlation.clone(), wanted };
     let found: Gradients = match batch::highest([x, w, g]) {
-        Some(_) => op.found(g, x, w)?,
-        None if tracking || mode::special() => apply(op.clone(), &[g, x, w])?.into_iter().map(Some).collect(),
-        None => op.numbers(g, x, w)?.into_iter().map(Some).collect(),
+        Some(_) => op.of_samples(g, x, w)?,
+        None => apply(op.clone(), &[g, x, w])?.into_iter().map(Some).collect(),
     };
     Ok(op.all(&found).map(|found| found.cloned()))
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub(crate) const OPERATORS: &[Operator] = &[(
+    "ConvolutionBackwardBackward0",
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+)];

@@ -8,16 +8,18 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::binary;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::neural::windows::Windows;
+use crate::ops::add;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::{permute, reshape};
-use crate::ops::{add, add_};
+use crate::ops::pointwise::arithmetic;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 
@@ -168,11 +170,10 @@ impl Correlation {
             numbers::by_matrices::<T>(self.gives, &self.geometry, &left, &right)?
         }, else { return Err(Error::NotImplementedFor { operation: "convolution", dtype }.into()) });
         let Some(bias) = bias else { return Ok(y) };
-        let (y, _off) = (Tensor::from_array(y), mode::GradModeGuard::off());
-        let mut shape = vec![1; y.ndim()];
-        shape[1] = -1;
-        add_(&y, &reshape::reshape(&Tensor::from_array(bias.into_owned()), &shape)?)?;
-        Ok(y.array())
+        let mut shape = vec![1; y.layout.ndim()];
+        shape[1] = bias.layout.numel();
+        let bias = bias.in_shape(&shape)?;
+        binary::numbers(arithmetic::Plus, &y, &bias)
     }
 
     /// The third from the two others, recorded.
@@ -199,16 +200,36 @@ impl Correlation {
         permute::movedim(&y, &[dim as i64], &[0])
     }
 
-    /// The gradient of the operand with that index.
-    pub(super) fn toward(&self, index: usize, operands: [&Tensor; 2], gradient: &Tensor) -> Result<Tensor> {
+    /// What gives the gradient of the operand with that index, and of what.
+    fn turned_toward<'a, T>(
+        &self,
+        index: usize,
+        operands: [&'a T; 2],
+        gradient: &'a T,
+    ) -> (Correlation, [&'a T; 2]) {
         let role = self.gives.others()[index];
-        let turned = self.turned(role);
         let value = |wanted: Role| match self.gives.others().iter().position(|&other| other == wanted) {
             Some(place) => operands[place],
             None => gradient,
         };
-        let [left, right] = role.others();
-        turned.of(value(left), value(right))
+        (self.turned(role), role.others().map(value))
+    }
+
+    /// The gradient of the operand with that index.
+    pub(super) fn toward(&self, index: usize, operands: [&Tensor; 2], gradient: &Tensor) -> Result<Tensor> {
+        let (turned, [left, right]) = self.turned_toward(index, operands, gradient);
+        turned.of(left, right)
+    }
+
+    /// The numbers of that.
+    pub(super) fn numbers_toward(
+        &self,
+        index: usize,
+        operands: [&Array; 2],
+        gradient: &Array,
+    ) -> Result<Array> {
+        let (turned, [left, right]) = self.turned_toward(index, operands, gradient);
+        turned.numbers(left, right, None)
     }
 
     /// What the result becomes when one operand moves.
@@ -240,9 +261,9 @@ impl Op for Correlation {
         self.options()
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let y = self.numbers(&inputs[0].array(), &inputs[1].array(), None)?;
-        Ok(smallvec![Tensor::from_array(y)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let y = self.numbers(&inputs[0], &inputs[1], None)?;
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

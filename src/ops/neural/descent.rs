@@ -201,9 +201,14 @@ fn is_plain(arrays: &[Array], count: Option<&Array>) -> bool {
 /// Counts one more step; answers how many there are.
 fn counted(count: &Array) -> Result<f64> {
     fn one_more<T: Real>(count: &Array) -> f64 {
-        let Some([number]) = count.writable_slice::<T>() else { return 0.0 };
-        *number = *number + T::ONE;
-        number.to_f64()
+        let mut counted = 0.0;
+        count.overwrite_slice::<T>([], |numbers| {
+            if let [number] = numbers {
+                *number = *number + T::ONE;
+                counted = number.to_f64();
+            }
+        });
+        counted
     }
     Ok(dispatch!(float count.dtype, T => one_more::<T>(count), else { 0.0 }))
 }
@@ -218,9 +223,7 @@ fn move_along<T: Real>(descent: &Descent, way: Way, counted: Option<f64>, arrays
     let steps = counted.unwrap_or_default();
     let [rest @ .., last] = arrays else { return };
     let Some(g) = last.slice::<T>() else { return };
-    let mut written: SmallVec<[&mut [T]; 4]> =
-        rest.iter().filter_map(|array| array.writable_slice::<T>()).collect();
-    match (*descent, &mut *written) {
+    Array::overwrite_slices(rest, &[last], |written| match (*descent, written) {
         (Descent::Sgd(step), [p]) => step.plain(way, p, g),
         (Descent::Sgd(step), [p, buffer]) => step.with_momentum(way, [p, buffer], g),
         (Descent::Adam { rate, betas, eps, decay, .. }, written) => {
@@ -246,5 +249,5 @@ fn move_along<T: Real>(descent: &Descent, way: Way, counted: Option<f64>, arrays
             step.plain(way, [p, sum], g);
         }
         _ => {}
-    }
+    });
 }

@@ -5,12 +5,13 @@ use crate::dispatch::operand::Value;
 use crate::dispatch::{batch, in_place, long_work};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::mode;
 use crate::graph::shown::shown;
+use crate::graph::{Attributes, mode};
 use crate::ops::creation::{cast, create};
 use crate::ops::sampling::random;
 use crate::ops::sampling::random::Generator;
 use crate::ops::{add, div_, mul};
+use crate::schema::{Arguments, Entry, IntoReply, Reply, function, receiver, shared};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -90,7 +91,7 @@ fn room_like(x: &Tensor) -> Result<Tensor> {
     match intercept::is_active() {
         true => {
             let like = |operands: &[Value]| Ok(create::zeros_like(intercept::first(operands))?.array());
-            intercept::elementwise("EmptyLike", &[x.into()], Box::new(like), &|| None)
+            intercept::elementwise("EmptyLike", Attributes::new(), &[x.into()], Box::new(like), &|| None)
         }
         false => create::zeros_like(x),
     }
@@ -122,4 +123,54 @@ fn scale_up(noise: &Tensor, keep: f64) -> Result<()> {
         }
         false => div_(noise, keep),
     }
+}
+
+const DROPPED: &[&str] = &["(Tensor input, float p, bool train)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "dropout",
+        DROPPED,
+        "Zeroes elements at random with probability `p`, and scales the others up, when training.",
+        |a| dropped(a, false, false),
+    ),
+    function("dropout_", DROPPED, "`dropout` in place.", |a| dropped_in_place(a, false, false)),
+    function(
+        "feature_dropout",
+        DROPPED,
+        "Zeroes whole channels at random with probability `p` when training.",
+        |a| dropped(a, true, false),
+    ),
+    function("feature_dropout_", DROPPED, "`feature_dropout` in place.", |a| {
+        dropped_in_place(a, true, false)
+    }),
+    function(
+        "alpha_dropout",
+        DROPPED,
+        "Dropout that keeps mean and variance, for networks with SELU activations.",
+        |a| dropped(a, false, true),
+    ),
+    function("alpha_dropout_", DROPPED, "`alpha_dropout` in place.", |a| dropped_in_place(a, false, true)),
+    shared("feature_alpha_dropout", DROPPED, "`alpha_dropout` of whole channels.", |a| {
+        dropped(a, true, true)
+    }),
+    function("feature_alpha_dropout_", DROPPED, "`feature_alpha_dropout` in place.", |a| {
+        dropped_in_place(a, true, true)
+    }),
+];
+
+fn dropped(a: &dyn Arguments, channels: bool, alpha: bool) -> Result<Reply> {
+    let (x, dropout) = (a.tensor(0)?, Dropout { probability: a.float(1)?, channels, alpha });
+    if dropout.probability == 0.0 || !a.boolean(2) || x.numel() == 0 {
+        // The very object, as long as the probability is one.
+        dropout.of(x, false, None)?;
+        return Ok(Reply::Given(0));
+    }
+    dropout.of(x, true, None).reply()
+}
+
+fn dropped_in_place(a: &dyn Arguments, channels: bool, alpha: bool) -> Result<Reply> {
+    let dropout = Dropout { probability: a.float(1)?, channels, alpha };
+    receiver(a, dropout.of_(a.tensor(0)?, a.boolean(2), None))
 }

@@ -2,10 +2,11 @@
 
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::schema::{Entry, IntoReply, function};
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::modes::recording;
 use crate::dtype::DType;
@@ -17,7 +18,7 @@ use crate::ops::indexing::{along, gather};
 use crate::ops::pointwise::compare;
 use crate::ops::{add, div, mul};
 use crate::shape::{self, SharedLayout};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = the rows of w that the indices name
 ///
@@ -74,6 +75,7 @@ impl Embedding {
 
 impl Op for Embedding {
     type Saved = (SavedTensor, SharedLayout);
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["indices"];
 
     fn name(&self) -> &'static str {
@@ -89,8 +91,8 @@ impl Op for Embedding {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(smallvec![Tensor::from_array(self.rows(&inputs[0].detach())?.array())])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(smallvec![along::rows(&inputs[0], &self.indices.array())?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -164,3 +166,17 @@ pub fn embedding(
     let op = Embedding { indices: indices.detach(), padding, by_frequency, rows };
     apply_one(op, &[weight])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[function(
+    "embedding",
+    &[
+        "(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)",
+    ],
+    "The rows of an embedding matrix at the given indices.",
+    |a| {
+        let padding = Some(a.int(2)?).filter(|&padding| padding >= 0);
+        embedding(a.tensor(0)?, a.tensor(1)?, padding, a.boolean(3)).reply()
+    },
+)
+    .operators(&[("EmbeddingBackward0", "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor")])];

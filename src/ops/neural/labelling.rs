@@ -1,9 +1,10 @@
 //! Ways to lay labels along the steps of a sequence: `LabelStates` sums their probabilities, and `StateSums` is the linear
 //! map that its derivatives are made of.
 
+use crate::schema::{Entry, IntoReply, inner};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Bool, DType, Scalar};
 use crate::error::{Error, Result};
@@ -16,6 +17,7 @@ use crate::ops::pointwise::select::where_;
 use crate::ops::pointwise::{compare, logical};
 use crate::ops::{add, exp, mul, reduction, sub};
 use crate::shape;
+use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
 /// The operation in messages.
@@ -41,13 +43,13 @@ fn moved(x: &Tensor, states: usize, is_turned: bool, value: f64) -> Result<Tenso
 }
 
 /// How many weights each state of so many has.
-fn reach(x: &Tensor) -> usize {
-    x.layout().shape().last().copied().unwrap_or_default().min(kernels::REACH)
+fn reach(x: &Layout) -> usize {
+    x.shape().last().copied().unwrap_or_default().min(kernels::REACH)
 }
 
 /// The weights of all moves, stacked in front of steps and states.
 fn stacked(x: &Tensor, part: impl Fn(usize) -> Result<Tensor>) -> Result<Tensor> {
-    let parts = (0..reach(x)).map(part).collect::<Result<Vec<Tensor>>>()?;
+    let parts = (0..reach(&x.layout())).map(part).collect::<Result<Vec<Tensor>>>()?;
     join::stack(&parts.iter().collect::<Vec<&Tensor>>(), -3)
 }
 
@@ -84,9 +86,9 @@ impl Op for LabelStates {
         "LabelStatesBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (x, skips) = (inputs[0].array(), inputs[1].array());
-        let (x, skips) = (copy::in_order(&x)?, copy::as_type(&skips, DType::Bool)?);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, skips) = (&inputs[0], &inputs[1]);
+        let (x, skips) = (copy::in_order(x)?, copy::as_type(skips, DType::Bool)?);
         let skips: Vec<bool> = skips.view::<Bool>().iter().map(|skips| skips.get()).collect();
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         dispatch!(float x.dtype, T => {
@@ -95,7 +97,7 @@ impl Op for LabelStates {
         }, else {
             return Err(Error::NotImplementedFor { operation: OPERATION, dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -150,13 +152,13 @@ impl Op for StateSums {
         "StateSumsBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (x, weights) = (inputs[0].array(), inputs[1].array());
-        let x = copy::in_order(&x)?;
-        let weights = copy::as_type(&weights, x.dtype)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, weights) = (&inputs[0], &inputs[1]);
+        let x = copy::in_order(x)?;
+        let weights = copy::as_type(weights, x.dtype)?;
         let weights = copy::in_order(&weights)?;
         let mut y = Array::uninit(&x.layout, x.dtype)?;
-        let ([steps, states], reach) = (last(&x), reach(inputs[0]));
+        let ([steps, states], reach) = (last(&x), reach(&x.layout));
         dispatch!(float x.dtype, T => {
             let (Some(x), Some(weights)) = (x.slice::<T>(), weights.slice::<T>()) else {
                 unreachable!("the elements are in order")
@@ -165,7 +167,7 @@ impl Op for StateSums {
         }, else {
             return Err(Error::NotImplementedFor { operation: OPERATION, dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -214,3 +216,11 @@ impl Op for StateSums {
         call.front(self.clone())
     }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "label_states",
+    &["(Tensor logarithms, Tensor skips)"],
+    "The log-probabilities of all paths of a connectionist temporal classification up to each state.",
+    |a| label_states(a.tensor(0)?, a.tensor(1)?).reply(),
+)];

@@ -4,16 +4,18 @@
 mod layers;
 mod numbers;
 
+use crate::schema::{Entry, IntoReply, function};
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::composites::on_tensors;
 use crate::dispatch::modes::recording;
 use crate::dispatch::{accumulate, memory_order};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, Shown};
 use crate::ops::creation::{cast, create};
 use crate::ops::geometry::reshape;
 use crate::ops::reduction::reduce;
@@ -207,26 +209,23 @@ impl Op for Normalise {
         }
     }
 
-    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
-        inputs.first().map(|x| x.dtype())
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
+        inputs.first().map(|x| x.dtype)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let x = inputs[0].detach();
-        let weight = self.weighted.then(|| inputs[1].detach());
-        let bias = self.biased.then(|| inputs[1 + usize::from(self.weighted)].detach());
-        let arrays = [Some(x.array()), weight.as_ref().map(Tensor::array), bias.as_ref().map(Tensor::array)];
-        let y = match self.numbers(arrays.each_ref().map(Option::as_ref))? {
-            Some(y) => y,
-            None => self.composed(&x, weight.as_ref(), bias.as_ref())?,
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let weight = self.weighted.then_some(1);
+        let bias = self.biased.then_some(1 + usize::from(self.weighted));
+        let y = match self.numbers([Some(0), weight, bias].map(|index| index.map(|index| &inputs[index])))? {
+            Some(y) => smallvec![y],
+            None => on_tensors(inputs, |inputs| {
+                let [weight, bias] = [weight, bias].map(|index| index.map(|index| inputs[index]));
+                Ok(smallvec![Tensor::from_array(self.composed(inputs[0], weight, bias)?)])
+            })?,
         };
         let images = self.name != "NativeLayerNormBackward0";
-        Ok(smallvec![Tensor::from_array(if images {
-            memory_order::as_images(y, &x.layout(), 2)?
-        } else {
-            y
-        })])
+        let laid = |y| if images { memory_order::as_images(y, &inputs[0].layout, 2) } else { Ok(y) };
+        y.into_iter().map(laid).collect()
     }
 
     fn is_together(&self) -> bool {
@@ -374,3 +373,58 @@ fn check_types(dtype: DType, parameters: [Option<&Tensor>; 4]) -> Result<()> {
     }
     if dtype.is_half() { Ok(()) } else { Err(Error::NormaliseMixed {}.into()) }
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "batch_norm",
+        &[
+            "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled)",
+        ],
+        "Normalizes every channel over a batch to mean zero and variance one, then scales and shifts it.",
+        |a| {
+            let affine = Affine { weight: a.optional_tensor(1), bias: a.optional_tensor(2) };
+            let running = Running {
+                mean: a.optional_tensor(3),
+                variance: a.optional_tensor(4),
+                training: a.boolean(5),
+                momentum: a.float(6)?,
+            };
+            batch_norm(a.tensor(0)?, affine, running, a.float(7)?).reply()
+        },
+    )
+    .operators(&[("NativeBatchNormBackward0", "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")]),
+    function(
+        "layer_norm",
+        &[
+            "(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True)",
+        ],
+        "Normalizes the last dimensions to mean zero and variance one, then scales and shifts them.",
+        |a| {
+            let affine = Affine { weight: a.optional_tensor(2), bias: a.optional_tensor(3) };
+            layer_norm(a.tensor(0)?, &a.ints(1)?, affine, a.float(4)?).reply()
+        },
+    )
+    .operators(&[("NativeLayerNormBackward0", "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)")]),
+    function(
+        "group_norm",
+        &[
+            "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True)",
+        ],
+        "Normalizes groups of channels to mean zero and variance one, then scales and shifts them.",
+        |a| {
+            let affine = Affine { weight: a.optional_tensor(2), bias: a.optional_tensor(3) };
+            group_norm(a.tensor(0)?, a.int(1)?, affine, a.float(4)?).reply()
+        },
+    )
+    .operators(&[("NativeGroupNormBackward0", "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)")]),
+    function(
+        "rms_norm",
+        &["(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None)"],
+        "Divides the last dimensions by their root mean square, then scales them.",
+        |a| {
+            let weight = a.optional_tensor(2);
+            rms_norm(a.tensor(0)?, &a.ints(1)?, weight, a.optional_float(3)?).reply()
+        },
+    ),
+];

@@ -4,7 +4,8 @@ mod numbers;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply};
+use crate::dispatch::apply::memory;
+use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::recomputed::Subgraph;
 use crate::dispatch::long_work;
@@ -66,7 +67,7 @@ impl Lstm {
     }
 
     /// The numbers: what `parts` gives, and the gates and memories of all steps.
-    fn numbers(&self, inputs: &[&Tensor]) -> Result<[Array; 5]> {
+    fn numbers(&self, inputs: &[Array]) -> Result<[Array; 5]> {
         let arrays = in_order(inputs)?;
         dispatch!(float arrays[0].dtype, T => Layer::<T>::new(&arrays, self.reverse).forward(), else {
             unreachable!("the type was asked for")
@@ -75,7 +76,7 @@ impl Lstm {
 
     /// The gradients of all inputs, from what was kept and those gradients of outputs that are there.
     fn backward(&self, given: &[&Tensor], there: &[bool]) -> Result<Outputs> {
-        let given = in_order(given)?;
+        let given = in_order(&memory(given))?;
         let (inputs, found) = given.split_at(7);
         let (found, gradients) = found.split_at(3);
         let mut gradients = gradients.iter().cloned();
@@ -96,8 +97,8 @@ impl Lstm {
     }
 }
 
-fn in_order(tensors: &[&Tensor]) -> Result<SmallVec<[Array; 7]>> {
-    tensors.iter().map(|tensor| Ok(copy::in_order(&tensor.array())?.into_owned())).collect()
+fn in_order(arrays: &[Array]) -> Result<SmallVec<[Array; 7]>> {
+    arrays.iter().map(|array| Ok(copy::in_order(array)?.into_owned())).collect()
 }
 
 impl Op for Lstm {
@@ -113,7 +114,7 @@ impl Op for Lstm {
         shown! { reverse: self.reverse }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         5
     }
 
@@ -121,12 +122,12 @@ impl Op for Lstm {
         true
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+    fn effort(&self, inputs: &[Array]) -> u64 {
         effort(inputs)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        Ok(self.numbers(inputs)?.into_iter().map(Tensor::from_array).collect())
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        Ok(self.numbers(inputs)?.into_iter().collect())
     }
 
     fn save(&self, keep: &Keep<'_>) -> Saved {
@@ -167,8 +168,8 @@ impl Op for Lstm {
 }
 
 /// Estimated nanoseconds of a layer: some ten steps of a product in one.
-fn effort(inputs: &[&Tensor]) -> u64 {
-    let (x, rows) = (inputs[0].layout(), inputs[1].layout());
+fn effort(inputs: &[Array]) -> u64 {
+    let (x, rows) = (&inputs[0].layout, &inputs[1].layout);
     let width = rows.shape()[1] + rows.shape()[0] / 4;
     (x.shape()[0] * x.shape()[1] * rows.shape()[0] * width) as u64 / 10
 }
@@ -201,7 +202,8 @@ pub fn lstm(inputs: [&Tensor; 7], reverse: bool) -> Result<Option<[Tensor; 3]>> 
         (true, _) => return Ok(None),
         (false, _) if recording::is_on() => apply(layer, &inputs)?.into_vec(),
         (false, _) => {
-            let found = long_work::patiently(effort(&inputs), || layer.numbers(&inputs))?;
+            let arrays = memory(&inputs);
+            let found = long_work::patiently(effort(&arrays), || layer.numbers(&arrays))?;
             found.into_iter().map(Tensor::from_array).collect()
         }
     };

@@ -10,11 +10,6 @@ pub(super) fn elements<T: Number>(array: &Array) -> &[T] {
     array.slice().unwrap_or_else(|| unreachable!("the operands were laid out in order"))
 }
 
-/// The elements of a fresh array.
-pub(super) fn writable<T: Number>(array: &Array) -> &mut [T] {
-    array.writable_slice().unwrap_or_else(|| unreachable!("a fresh array lies in order"))
-}
-
 /// Memory of zeros for so many elements. Work for which there is none is given up.
 pub(super) fn room<T: Number>(len: usize) -> Array {
     let zeroed = Layout::contiguous(&[len]).and_then(|layout| Array::zeroed(&layout.into(), T::DTYPE));

@@ -4,10 +4,11 @@ use crate::ops;
 use crate::ops::geometry::reshape;
 use crate::ops::reduction;
 use crate::ops::reduction::extremes_over;
+use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both, function};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::default_dtype;
 use crate::dtype::DType;
@@ -65,14 +66,14 @@ impl Op for Softmax {
         shown! { dim: self.given }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         dispatch!(float x.dtype, T => match self.log {
             true => kernels::log_softmax(x.view::<T>(), self.dim, y.fresh()),
             false => kernels::softmax(x.view::<T>(), self.dim, self.safe, y.fresh()),
         }, else {
-            let last = self.dim + 1 >= inputs[0].ndim();
+            let last = self.dim + 1 >= inputs[0].layout.ndim();
             let operation = match (self.log, last) {
                 (true, true) => "log_softmax_lastdim_kernel_impl",
                 (true, false) => "log_softmax_kernel_impl",
@@ -81,7 +82,7 @@ impl Op for Softmax {
             };
             return Err(Error::NotImplementedFor { operation, dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -99,6 +100,10 @@ impl Op for Softmax {
             true => sub(t, &total(&mul(&exp(&y)?, t)?, self.dim)?)?,
             false => softmax_gradient(t, &y, self.dim)?,
         })
+    }
+
+    fn plumbing(&self) -> &'static str {
+        if self.safe && !self.log { plumbing::GENERATED } else { plumbing::REDUCTION }
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -141,10 +146,10 @@ impl Op for SoftmaxGradient {
         shown! { dim: self.dim }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let y = inputs[1].array();
-        let g = inputs[0].array();
-        let g = copy::as_type(&g, y.dtype)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let y = &inputs[1];
+        let g = &inputs[0];
+        let g = copy::as_type(g, y.dtype)?;
         let mut z = Array::uninit(&y.layout, y.dtype)?;
         dispatch!(float y.dtype, T => match self.log {
             true => kernels::log_softmax_backward(g.view::<T>(), y.view(), self.dim, z.fresh()),
@@ -152,7 +157,7 @@ impl Op for SoftmaxGradient {
         }, else {
             return Err(Error::NotImplementedFor { operation: "softmax_backward", dtype: y.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(z)])
+        Ok(smallvec![z])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -192,6 +197,10 @@ impl Op for SoftmaxGradient {
             }
         };
         joined(through_g, through_y)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -262,16 +271,16 @@ impl Op for LogSumExp {
         shown! { dim: self.over.given(), keepdim: self.over.keepdim }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let result = if x.dtype.is_float() { x.dtype } else { default_dtype::get() };
         let dtype = result.wide();
-        let x = copy::as_type(&x, dtype)?;
+        let x = copy::as_type(x, dtype)?;
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
         dispatch!(float dtype, T => reduce::logsumexp(x.view::<T>(), &self.over.dims, y.fresh()), else {
             unreachable!("the default type is a floating-point type")
         });
-        Ok(smallvec![Tensor::from_array(copy::rounded(y, result)?)])
+        Ok(smallvec![copy::rounded(y, result)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -285,6 +294,10 @@ impl Op for LogSumExp {
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.over.sum(&mul(&self.slope(saved, at)?, tangent(tangents))?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -319,3 +332,48 @@ pub fn logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
     }
     apply_one(LogSumExp { over: Over::new(Some(dims), keepdim, x)? }, &[x])
 }
+
+const SOFTMAX: &[&str] = &["(Tensor input, int dim, dtype? dtype=None, *, Tensor out=None)"];
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    (
+        "LogSoftmaxBackwardDataBackward0",
+        "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    ),
+    (
+        "SoftmaxBackwardDataBackward0",
+        "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    ),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("softmax", SOFTMAX, "The softmax along a dimension: exponentials, scaled to sum up to one.", |a| {
+        softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unknown("softmax").typed(Types::Same).out_as(|_| ".int_out"))
+    .operators(&[("SoftmaxBackward0", "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")]),
+    function(
+        "_safe_softmax",
+        SOFTMAX,
+        "The softmax along a dimension, zero where all elements are minus infinity.",
+        |a| safe_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply(),
+    ),
+    both("log_softmax", SOFTMAX, "The logarithm of the softmax along a dimension.", |a| {
+        log_softmax(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unknown("log_softmax").typed(Types::Same).out_as(|_| ".int_out"))
+    .operators(&[(
+        "LogSoftmaxBackward0",
+        "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    )]),
+    both(
+        "logsumexp",
+        &["(Tensor input, int[1] dim, bool keepdim=False, *, Tensor out=None)"],
+        "The logarithm of the sum of the exponentials along dimensions.",
+        |a| logsumexp(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Logsumexp))
+    .operators(&[("LogsumexpBackward0", "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")]),
+];

@@ -1,15 +1,25 @@
 //! Sums, differences, products, quotients. Quotients that are rounded are in `division`.
 
+mod entries;
+
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
+use crate::dispatch::stored::Unsigned;
 use crate::dispatch::{batch, memory_order};
 use crate::dtype::{Complex, DType, Number, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops;
-use crate::ops::mul;
+use crate::schema::elementwise2;
+use crate::schema::signatures::{OPERAND_OR_NUMBER, OPERAND_OR_NUMBER_IN_PLACE};
+use crate::schema::{
+    Arguments, Entry, IntoReply, Operator, OutPolicy, Reply, UnbatchedTarget, both, forms, function, inner,
+    method, pair, receiver_in_own_order,
+};
+pub use entries::{ENTRIES, OPERATORS, PAIRS};
+
 use crate::ops::pointwise::numbers::WithNumber;
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
@@ -129,6 +139,7 @@ impl<const MINUS: bool> Elementwise2 for Scaled<MINUS> {
     const NAME: &'static str = if MINUS { "sub" } else { "add" };
     const NODE: &'static str = if MINUS { "SubBackward0" } else { "AddBackward0" };
     const WITH_NUMBER: Option<WithNumber> = Some(if MINUS { WithNumber::Sub } else { WithNumber::Add });
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
@@ -189,6 +200,7 @@ pub struct Rsub {
 impl Elementwise2 for Rsub {
     const NAME: &'static str = "rsub";
     const NODE: &'static str = "RsubBackward0";
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const COMPLEX: bool = true;
 
@@ -316,4 +328,25 @@ impl Elementwise2 for Div {
         let quotient = ops::div(&ops::div(Operand::from(a), b)?, b)?;
         mul(&ops::neg(t)?, &quotient)
     }
+}
+
+/// Of operations whose nodes take a number as one.
+const NUMBER: &[&str] = &["(Tensor input, Number other)"];
+
+/// How what is changed in place is written.
+const CHANGED: OutPolicy = OutPolicy::PLAIN.in_place_as(|_| ".Tensor");
+
+const REVERSED: &[&str] =
+    &["(Tensor input, Tensor other, *, Number alpha=1)", "(Tensor input, Number other, Number alpha=1)"];
+
+const OPERANDS: &[&str] = &["(Tensor|Number input, Tensor|Number other, *, Tensor out=None)"];
+
+const OPERANDS_IN_PLACE: &[&str] = &["(Tensor input, Tensor|Number other)"];
+
+elementwise2! {
+    add, add_: Plus, "`input + alpha * other`, element by element.";
+    sub, sub_: Sub { alpha: Scalar::Int(1) }, "`input - alpha * other`, element by element.";
+    mul, mul_: Mul, "The product of two tensors, element by element.";
+    div, div_: Div, "The quotient of two tensors, element by element, rounded as `rounding_mode` says.";
+    rsub, rsub_: Rsub { alpha: Scalar::Int(1) }, "`other - alpha * input`, element by element.";
 }

@@ -1,22 +1,31 @@
 //! Products, quotients and differences of two tensors, weighed and added to a third.
 
+use crate::dispatch::binary::numbers;
 use crate::dispatch::composites::pointwise::{Pointwise, apply};
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
-use crate::dispatch::fused::fused;
+use crate::dispatch::fused::fused_numbers;
 use crate::dispatch::in_place;
 use crate::dispatch::operand::{Operand, result_type};
+use crate::dispatch::unary;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Function;
-use crate::ops;
+use crate::ops::pointwise::arithmetic::{Div, Mul, Plus, Sub};
 use crate::ops::pointwise::compare;
-use crate::ops::pointwise::select::where_;
-use crate::ops::{add, div, mul, neg, sub};
+use crate::ops::pointwise::compare::Question;
+use crate::ops::pointwise::rounding::Abs;
+use crate::ops::pointwise::select;
+use crate::ops::{div, mul, neg, sub};
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, both, method, receiver};
 use crate::shape;
+use crate::tensor::Array;
 use crate::tensor::Tensor;
+
+/// The difference of two operands.
+const LESS: Sub = Sub { alpha: Scalar::Int(1) };
 
 /// x + v a b, or x + v a/b, of elements as loops take them.
 #[derive(Clone, Copy)]
@@ -32,11 +41,11 @@ impl<const QUOTIENT: bool> Function<2> for Added<QUOTIENT> {
     }
 }
 
-/// The same of tensors, if they are alike and nobody looks on.
-fn added<const QUOTIENT: bool>(inputs: &[Tensor], value: Scalar) -> Result<Option<Tensor>> {
+/// The same of arrays, if they are alike.
+fn added<const QUOTIENT: bool>(inputs: &[Array], value: Scalar) -> Result<Option<Array>> {
     match (inputs, value) {
         (_, Scalar::Complex(_)) => Ok(None),
-        ([x, a, b], value) => fused(Added::<QUOTIENT>(value.to_f64()), x, [a, b]),
+        ([x, a, b], value) => fused_numbers(Added::<QUOTIENT>(value.to_f64()), x, [a, b]),
         _ => unreachable!("there are three"),
     }
 }
@@ -60,12 +69,12 @@ impl Pointwise for Addcmul {
         shown! { value: self.value }
     }
 
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+    fn value(&self, inputs: &[Array]) -> Result<Array> {
         if let Some(y) = added::<false>(inputs, self.value)? {
             return Ok(y);
         }
-        let scaled = mul(&mul(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
-        add(&inputs[0], &scaled)
+        let product = numbers(Mul, &inputs[1], &inputs[2])?;
+        numbers(Plus, &inputs[0], &numbers(Mul, &product, self.value)?)
     }
 
     fn conjugated(&self) -> Self {
@@ -103,12 +112,12 @@ impl Pointwise for Addcdiv {
         shown! { value: self.value }
     }
 
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+    fn value(&self, inputs: &[Array]) -> Result<Array> {
         if let Some(y) = added::<true>(inputs, self.value)? {
             return Ok(y);
         }
-        let scaled = mul(&div(&inputs[1], &inputs[2])?, Operand::Scalar(self.value))?;
-        add(&inputs[0], &scaled)
+        let quotient = numbers(Div, &inputs[1], &inputs[2])?;
+        numbers(Plus, &inputs[0], &numbers(Mul, &quotient, self.value)?)
     }
 
     fn conjugated(&self) -> Self {
@@ -167,17 +176,20 @@ impl Pointwise for LerpNumber {
         shown! { weight: self.weight }
     }
 
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+    fn value(&self, inputs: &[Array]) -> Result<Array> {
         let (a, b, w) = (&inputs[0], &inputs[1], self.weight.to_f64());
-        if let Scalar::Complex(w) = self.weight {
-            return add(a, &mul(&sub(b, a)?, Scalar::Complex(w))?);
+        if let Scalar::Complex(_) = self.weight {
+            return numbers(Plus, a, &numbers(Mul, &numbers(LESS, b, a)?, self.weight)?);
         }
-        if let Some(y) = fused(Between(w), a, [b])? {
+        if let Some(y) = fused_numbers(Between(w), a, [b])? {
             return Ok(y);
         }
-        let between = sub(b, a)?;
+        let between = numbers(LESS, b, a)?;
         // The end that is nearer is where rounding matters.
-        if w.abs() < 0.5 { add(a, &mul(&between, w)?) } else { sub(b, &mul(&between, 1.0 - w)?) }
+        match w.abs() < 0.5 {
+            true => numbers(Plus, a, &numbers(Mul, &between, w)?),
+            false => numbers(LESS, b, &numbers(Mul, &between, 1.0 - w)?),
+        }
     }
 
     fn conjugated(&self) -> Self {
@@ -208,12 +220,13 @@ impl Pointwise for Lerp {
         "LerpBackward1"
     }
 
-    fn value(&self, inputs: &[Tensor]) -> Result<Tensor> {
+    fn value(&self, inputs: &[Array]) -> Result<Array> {
         let (a, b, w) = (&inputs[0], &inputs[1], &inputs[2]);
-        let between = sub(b, a)?;
-        let near = add(a, &mul(w, &between)?)?;
-        let far = sub(b, &mul(&between, &sub(1, w)?)?)?;
-        where_(&compare::lt(&ops::abs(w)?, 0.5)?, &near, &far)
+        let between = numbers(LESS, b, a)?;
+        let near = numbers(Plus, a, &numbers(Mul, w, &between)?)?;
+        let far = numbers(LESS, b, &numbers(Mul, &between, &numbers(LESS, 1, w)?)?)?;
+        let is_near = compare::numbers(Question::Less, &unary::numbers(Abs, w)?, 0.5)?;
+        select::choose(&is_near, &near, &far, near.dtype)
     }
 
     fn needs(&self, of: usize, index: usize) -> bool {
@@ -296,4 +309,66 @@ pub fn lerp_(a: &Tensor, b: &Tensor, weight: Operand<'_>) -> Result<()> {
         Operand::Scalar(_) => in_place::through_elements(a, &[b], |a| lerp(a, b, weight)),
         Operand::Tensor(w) => in_place::through_elements(a, &[b, w], |a| lerp(a, b, weight)),
     }
+}
+
+const ADDED: &[&str] = &[
+    "(Tensor input, Number value, Tensor tensor1, Tensor tensor2, *, Tensor out=None)|deprecated",
+    "(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1, Tensor out=None)",
+];
+
+const ADDED_IN_PLACE: &[&str] = &[
+    "(Tensor input, Number value, Tensor tensor1, Tensor tensor2)|deprecated",
+    "(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value=1)",
+];
+
+const LERP: &[&str] = &[
+    "(Tensor input, Tensor end, Tensor weight, *, Tensor out=None)",
+    "(Tensor input, Tensor end, Number weight, *, Tensor out=None)",
+];
+
+const LERP_IN_PLACE: &[&str] =
+    &["(Tensor input, Tensor end, Tensor weight)", "(Tensor input, Tensor end, Number weight)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("addcmul", ADDED, "`input + value * tensor1 * tensor2`.", |a| added_call(a, addcmul))
+        .written(&OutPolicy::ALIGNED)
+        .operators(&[(
+            "AddcmulBackward0",
+            "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+        )]),
+    method("addcmul_", ADDED_IN_PLACE, "`addcmul` in place.", |a| added_in_place(a, addcmul_)),
+    both("addcdiv", ADDED, "`input + value * tensor1 / tensor2`.", |a| added_call(a, addcdiv))
+        .written(&OutPolicy::ALIGNED)
+        .operators(&[(
+            "AddcdivBackward0",
+            "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+        )]),
+    method("addcdiv_", ADDED_IN_PLACE, "`addcdiv` in place.", |a| added_in_place(a, addcdiv_)),
+    both("lerp", LERP, "The linear interpolation `input + weight * (end - input)`.", |a| {
+        lerp(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED.out_as(|given| given.named(3, ".Tensor_out", ".Scalar_out")))
+    .operators(&[
+        ("LerpBackward0", "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"),
+        ("LerpBackward1", "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"),
+    ]),
+    method("lerp_", LERP_IN_PLACE, "`lerp` in place.", |a| {
+        receiver(a, lerp_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
+    })
+    .written(&OutPolicy::PLAIN.in_place_as(|given| given.named(2, ".Tensor", ".Scalar"))),
+];
+
+fn added_call(
+    a: &dyn Arguments,
+    operation: fn(&Tensor, &Tensor, &Tensor, Scalar) -> Result<Tensor>,
+) -> Result<Reply> {
+    operation(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?).reply()
+}
+
+fn added_in_place(
+    a: &dyn Arguments,
+    operation: fn(&Tensor, &Tensor, &Tensor, Scalar) -> Result<()>,
+) -> Result<Reply> {
+    receiver(a, operation(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?))
 }

@@ -1,9 +1,11 @@
 //! Elements kept between bounds, which are numbers or tensors.
 
+use crate::dispatch::apply::number_one;
 use crate::ops;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, UnbatchedTarget, both, receiver};
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::operand::{Numbers, Operand, Value, result_dtype, result_type};
 use crate::dispatch::{batch, binary, in_place, memory_order, unary, view};
@@ -14,8 +16,8 @@ use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare::{ge, gt, le, lt};
 use crate::ops::pointwise::logical;
 use crate::ops::pointwise::select::where_;
-use crate::shape::{Layout, SharedLayout};
-use crate::tensor::Tensor;
+use crate::shape::Layout;
+use crate::tensor::{Array, Tensor};
 
 /// A bound of `clamp`.
 #[derive(Clone, Copy)]
@@ -48,11 +50,11 @@ fn at_most<T: Number>(x: T, bound: T) -> T {
 }
 
 impl Bound {
-    fn numbers(self, inputs: &[&Tensor]) -> Option<Numbers> {
+    fn numbers(self, inputs: &[Array]) -> Option<Numbers> {
         match self {
             Bound::None => None,
             Bound::Number(number) => Some(Numbers::Scalar(number)),
-            Bound::Tensor(index) => Some(Numbers::Array(inputs[index].array())),
+            Bound::Tensor(index) => Some(Numbers::Array(inputs[index].clone())),
         }
     }
 
@@ -130,6 +132,13 @@ impl Clamp {
     }
 }
 
+/// Numbers, and this one in the place of what is below.
+pub(crate) fn not_below(x: &Array, least: f64) -> Result<Array> {
+    let min = Bound::Number(least.into());
+    let clamp = Clamp { min, max: Bound::None, dtype: x.dtype, name: "ClampMinBackward0" };
+    number_one(&clamp, std::slice::from_ref(x))
+}
+
 impl Op for Clamp {
     type Saved = [Option<SavedTensor>; 3];
     const SAVED: &'static [&'static str] = &["self", "min", "max"];
@@ -179,18 +188,18 @@ impl Op for Clamp {
         Some(self.dtype)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let (min, max) = (self.min.numbers(inputs), self.max.numbers(inputs));
         let dtype = self.dtype.wide();
         let y = dispatch!(number dtype, T => match (min, max) {
             (Some(Numbers::Scalar(min)), Some(Numbers::Scalar(max))) => {
                 let (min, max): (T, T) = (min.to(), max.to());
-                let x = copy::as_type_in_order(&x, dtype)?;
+                let x = copy::as_type_in_order(x, dtype)?;
                 unary::compute::<T, T>(&x, dtype, move |x| at_most(at_least(x, min), max))?
             }
             (min, max) => {
-                let mut y = x;
+                let mut y = x.clone();
                 if let Some(min) = min {
                     y = binary::combine::<T, T>(&Numbers::Array(y), &min, at_least)?;
                 }
@@ -200,9 +209,8 @@ impl Op for Clamp {
                 }
             }
         }, else { return Err(Error::NotImplementedFor { operation: "clamp_cpu", dtype }.into()) });
-        let layouts: SmallVec<[SharedLayout; 3]> = inputs.iter().map(|input| input.layout()).collect();
-        let layouts: SmallVec<[&Layout; 3]> = layouts.iter().map(|layout| &**layout).collect();
-        Ok(smallvec![Tensor::from_array(memory_order::settled(y, &layouts)?)])
+        let layouts: SmallVec<[&Layout; 3]> = inputs.iter().map(|input| &*input.layout).collect();
+        Ok(smallvec![memory_order::settled(y, &layouts)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -340,4 +348,92 @@ pub fn clamp_min_<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<()> {
 pub fn clamp_max_<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<()> {
     let max = max.into();
     in_place_of(x, [None, Some(max)], |x| clamp_max(x, max))
+}
+
+const CLAMPED: &[&str] = &[
+    "(Tensor input, Tensor? min=None, Tensor? max=None, *, Tensor out=None)",
+    "(Tensor input, Number? min=None, Number? max=None, *, Tensor out=None)",
+];
+
+const TWO_BOUNDS: OutPolicy = OutPolicy::ALIGNED
+    .typed(Types::FoundOfOne)
+    .in_place_as(|given| given.named(1, ".Tensor", ""))
+    .out_as(|given| given.named(2, ".Tensor_out", ".out"));
+
+const CLAMPED_IN_PLACE: &[&str] = &[
+    "(Tensor input, Tensor? min=None, Tensor? max=None)",
+    "(Tensor input, Number? min=None, Number? max=None)",
+];
+
+const ONE_BOUND: OutPolicy = TWO_BOUNDS.unbatched_target(|_| UnbatchedTarget::Arithmetic);
+
+const BOUND_BELOW: &[&str] =
+    &["(Tensor input, Tensor min, *, Tensor out=None)", "(Tensor input, Number min, *, Tensor out=None)"];
+
+const BOUND_BELOW_IN_PLACE: &[&str] = &["(Tensor input, Tensor min)", "(Tensor input, Number min)"];
+
+const BOUND_ABOVE: &[&str] =
+    &["(Tensor input, Tensor max, *, Tensor out=None)", "(Tensor input, Number max, *, Tensor out=None)"];
+
+const BOUND_ABOVE_IN_PLACE: &[&str] = &["(Tensor input, Tensor max)", "(Tensor input, Number max)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("clamp", CLAMPED, "Clamps every element to the range from `min` to `max`.", clamped)
+        .written(&TWO_BOUNDS)
+        .operators(&[
+            ("ClampBackward0", "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"),
+            ("ClampBackward1", "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"),
+        ]),
+    both("clamp_", CLAMPED_IN_PLACE, "`clamp` in place.", clamped_in_place).written(&TWO_BOUNDS),
+    both("clip", CLAMPED, "Clamps every element to the range from `min` to `max`: `clamp`.", clamped)
+        .written(&TWO_BOUNDS.refused_as("clamp")),
+    both("clip_", CLAMPED_IN_PLACE, "`clamp` in place.", clamped_in_place).written(&TWO_BOUNDS),
+    both("clamp_min", BOUND_BELOW, "Clamps every element to at least `min`.", |a| {
+        clamp_min(a.tensor(0)?, a.operand(1)?).reply()
+    })
+    .written(&ONE_BOUND)
+    .operators(&[
+        ("ClampMinBackward0", "clamp_min(Tensor self, Scalar min) -> Tensor"),
+        ("ClampMinBackward0", "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"),
+        ("ClampMinBackward1", "clamp_min(Tensor self, Scalar min) -> Tensor"),
+        ("ClampMinBackward1", "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"),
+    ]),
+    both("clamp_min_", BOUND_BELOW_IN_PLACE, "`clamp_min` in place.", |a| {
+        receiver(a, clamp_min_(a.tensor(0)?, a.operand(1)?))
+    })
+    .written(&ONE_BOUND),
+    both("clamp_max", BOUND_ABOVE, "Clamps every element to at most `max`.", |a| {
+        clamp_max(a.tensor(0)?, a.operand(1)?).reply()
+    })
+    .written(&ONE_BOUND)
+    .operators(&[
+        ("ClampMaxBackward0", "clamp_max(Tensor self, Scalar max) -> Tensor"),
+        ("ClampMaxBackward0", "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"),
+        ("ClampMaxBackward1", "clamp_max(Tensor self, Scalar max) -> Tensor"),
+        ("ClampMaxBackward1", "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"),
+    ]),
+    both("clamp_max_", BOUND_ABOVE_IN_PLACE, "`clamp_max` in place.", |a| {
+        receiver(a, clamp_max_(a.tensor(0)?, a.operand(1)?))
+    })
+    .written(&ONE_BOUND),
+];
+
+/// The bounds of `clamp`, numbers or tensors.
+fn bounds<'a>(a: &'a dyn Arguments) -> Result<(Option<Operand<'a>>, Option<Operand<'a>>)> {
+    let bound = |index: usize| match a.overload() {
+        0 => Ok(a.optional_tensor(index).map(Operand::Tensor)),
+        _ => a.optional_number(index).map(|number| number.map(Operand::Scalar)),
+    };
+    Ok((bound(1)?, bound(2)?))
+}
+
+fn clamped(a: &dyn Arguments) -> Result<Reply> {
+    let (min, max) = bounds(a)?;
+    clamp(a.tensor(0)?, min, max).reply()
+}
+
+fn clamped_in_place(a: &dyn Arguments) -> Result<Reply> {
+    let (min, max) = bounds(a)?;
+    receiver(a, clamp_(a.tensor(0)?, min, max))
 }

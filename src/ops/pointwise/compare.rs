@@ -1,6 +1,8 @@
 //! Comparisons and predicates: truth values of elements. Gradients do not pass them; in place, where
 //! the truth values become numbers, the gradient is zero.
 
+mod entries;
+
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::{Numbers, Operand, Value, result_type};
@@ -12,12 +14,15 @@ use crate::kernels::interrupt;
 use crate::ops;
 use crate::ops::creation::create;
 use crate::ops::creation::{cast, copy};
+use crate::schema::signatures::{COMPARED, COMPARED_IN_PLACE, ONE, ONE_OUT};
+use crate::schema::{Arguments, Entry, IntoReply, Operator, OutPolicy, Types, both, forms, of};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
+pub use entries::{ENTRIES, OPERATORS, PAIRS};
 
 /// The questions that elements are asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Question {
+pub(crate) enum Question {
     Equal,
     NotEqual,
     Less,
@@ -86,8 +91,12 @@ fn ask_turned<T: Ordered>(question: Question, a: &Numbers, b: &Numbers) -> Resul
     }
 }
 
-fn answers(question: Question, a: Operand<'_>, b: Operand<'_>) -> Result<Array> {
-    let (a, b) = (a.numbers(), b.numbers());
+/// What the numbers of two operands answer.
+pub(crate) fn numbers(question: Question, a: impl Into<Numbers>, b: impl Into<Numbers>) -> Result<Array> {
+    answers(question, a.into(), b.into())
+}
+
+fn answers(question: Question, a: Numbers, b: Numbers) -> Result<Array> {
     let dtype = result_type([&a, &b])?;
     let (a, b) = (in_type(a, dtype)?, in_type(b, dtype)?);
     // The narrow types share the kernels of wider ones.
@@ -121,7 +130,7 @@ fn compare<'a>(question: Question, a: impl Into<Operand<'a>>, b: impl Into<Opera
     {
         return y;
     }
-    Ok(Tensor::unrecorded(answers(question, a, b)?, a.standing().and(b.standing())))
+    Ok(Tensor::unrecorded(answers(question, a.numbers(), b.numbers())?, a.standing().and(b.standing())))
 }
 
 /// Whether elements are equal.
@@ -384,3 +393,6 @@ pub fn equal(a: &Tensor, b: &Tensor) -> Result<bool> {
     }
     Ok(a.layout().shape() == b.layout().shape() && all(&eq(a, b)?)?)
 }
+
+const NEAR: &[&str] =
+    &["(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)"];

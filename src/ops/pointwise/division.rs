@@ -14,6 +14,11 @@ use crate::kernels::vector::Vectors;
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::integer::Integer;
 use crate::ops::{mul, neg};
+use crate::schema::elementwise2;
+use crate::schema::signatures::{
+    COMPARED, COMPARED_IN_PLACE, ONE_TENSOR, OPERAND_OR_NUMBER, OPERAND_OR_NUMBER_IN_PLACE,
+};
+use crate::schema::{Entry, Operator, OutPolicy, forms};
 use crate::tensor::Tensor;
 
 /// How a quotient is rounded.
@@ -259,3 +264,27 @@ impl<const FLOOR: bool> Elementwise2 for Remainder<FLOOR> {
         mul(&neg(t)?, &div_rounded(a, b, rounding)?)
     }
 }
+
+elementwise2! {
+    remainder, remainder_: Remainder::<true>, "The remainder of the division rounded down, with the sign of the divisor.";
+    fmod, fmod_: Remainder::<false>, "The remainder of the division rounded towards zero, with the sign of the dividend.";
+}
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("DivBackward2", "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"),
+    ("FmodBackward0", "fmod.Tensor(Tensor self, Tensor other) -> Tensor"),
+    ("FmodBackward0", "fmod.Scalar(Tensor self, Scalar other) -> Tensor"),
+    ("RemainderBackward0", "remainder.Tensor(Tensor self, Tensor other) -> Tensor"),
+    ("RemainderBackward0", "remainder.Scalar(Tensor self, Scalar other) -> Tensor"),
+    ("-", "floor_divide(Tensor self, Tensor other) -> Tensor"),
+];
+
+/// The entries of operations that have a form in place.
+pub const PAIRS: &[Entry] = FORMS.as_flattened();
+
+const FORMS: &[[Entry; 2]] = &[
+    forms!(OPERAND_OR_NUMBER OPERAND_OR_NUMBER_IN_PLACE, "floor_divide", "floor_divide_", floor_divide, floor_divide_, "The quotient of two tensors, rounded down.", &OutPolicy::ALIGNED.unknown("floor_divide").in_place_as(|_| ".Tensor")),
+    forms!(COMPARED COMPARED_IN_PLACE, "fmod", "fmod_", crate::ops::fmod, crate::ops::fmod_, "The remainder of the division rounded towards zero, with the sign of the dividend.", &OutPolicy::ALIGNED.overloaded()),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "remainder", "remainder_", crate::ops::remainder, crate::ops::remainder_, "The remainder of the division rounded down, with the sign of the divisor.", &OutPolicy::ALIGNED.overloaded()),
+];

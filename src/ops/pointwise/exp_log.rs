@@ -1,6 +1,7 @@
 //! Exponentials, logarithms, roots, the error function.
 
 use crate::ops;
+use crate::schema::elementwise;
 use std::f64::consts::{LN_2, LN_10};
 
 use crate::dispatch::unary::{Elementwise, Keeps};
@@ -333,4 +334,19 @@ impl Elementwise for Erfc {
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
         mul(&ops::exp(&neg(&square(x)?)?)?, -ERF_SLOPE)
     }
+}
+
+elementwise! {
+    erf, erf_: Erf, "The error function of every element.";
+    erfc, erfc_: Erfc, "The complementary error function of every element: 1 - erf(x).";
+    exp, exp_: Exp, "The exponential of every element.";
+    exp2, exp2_: Exp2, "Two raised to the power of every element.";
+    expm1, expm1_: Expm1, "The exponential of every element minus one, precise near zero.";
+    log, log_: Log, "The natural logarithm of every element.";
+    log10, log10_: Log10, "The logarithm to base 10 of every element.";
+    log1p, log1p_: Log1p, "The natural logarithm of one plus every element, precise near zero.";
+    log2, log2_: Log2, "The logarithm to base 2 of every element.";
+    reciprocal, reciprocal_: Reciprocal, "The reciprocal of every element: 1 / x.";
+    rsqrt, rsqrt_: Rsqrt, "The reciprocal of the square root of every element.";
+    sqrt, sqrt_: Sqrt, "The square root of every element.";
 }

@@ -3,6 +3,7 @@
 use crate::dispatch::binary::{Elementwise2, Needs};
 use crate::dispatch::memory_order;
 use crate::dispatch::operand::{Operand, Value};
+use crate::dispatch::stored::Unsigned;
 use crate::dtype::{DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::mode;
@@ -12,6 +13,9 @@ use crate::ops::pointwise::integer::Integer;
 use crate::ops::pointwise::logical;
 use crate::ops::pointwise::select::{masked_fill, where_};
 use crate::ops::{div, mul, sub};
+use crate::schema::elementwise2;
+use crate::schema::signatures::TENSORS;
+use crate::schema::{Entry, IntoReply, OutPolicy, both, pair};
 use crate::tensor::Tensor;
 
 /// y = max(a, b), or min(a, b),  ∂y/∂ of the one that it is = 1, of equals 1/2 each
@@ -45,6 +49,7 @@ impl<const MAX: bool> Elementwise2 for Extreme<MAX> {
     const NODE: &'static str = if MAX { "MaximumBackward0" } else { "MinimumBackward0" };
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
 
     fn refusal(&self, _dtype: DType) -> Error {
         Error::ExtremeOfComplex { operation: Self::NAME }
@@ -111,6 +116,7 @@ impl<const MAX: bool> Elementwise2 for NumberExtreme<MAX> {
     const NODE: &'static str = if MAX { "FmaxBackward0" } else { "FminBackward0" };
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
 
     fn refusal(&self, _dtype: DType) -> Error {
         Error::ExtremeOfComplex { operation: Self::NAME }
@@ -151,3 +157,34 @@ fn first_passes<const MAX: bool>(a: &Value, b: &Value) -> Result<Tensor> {
     let wins = if MAX { gt(a, b) } else { le(a, b) }?;
     logical::or(&wins, &ne(b, b)?)
 }
+
+elementwise2! {
+    maximum, maximum_: Extreme::<true>, "The maximum of two tensors, element by element; NaN if either is.";
+    minimum, minimum_: Extreme::<false>, "The minimum of two tensors, element by element; NaN if either is.";
+    fmax, fmax_: NumberExtreme::<true>, "The maximum of two tensors, element by element, ignoring a NaN.";
+    fmin, fmin_: NumberExtreme::<false>, "The minimum of two tensors, element by element, ignoring a NaN.";
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("maximum", TENSORS, "The maximum of two tensors, element by element; NaN if either is.", |a| {
+        pair(a).and_then(|(p, q)| crate::ops::maximum(p, q).reply())
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("MaximumBackward0", "maximum(Tensor self, Tensor other) -> Tensor")]),
+    both("minimum", TENSORS, "The minimum of two tensors, element by element; NaN if either is.", |a| {
+        pair(a).and_then(|(p, q)| crate::ops::minimum(p, q).reply())
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("MinimumBackward0", "minimum(Tensor self, Tensor other) -> Tensor")]),
+    both("fmax", TENSORS, "The maximum of two tensors, element by element, ignoring a NaN.", |a| {
+        pair(a).and_then(|(p, q)| crate::ops::fmax(p, q).reply())
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("FmaxBackward0", "fmax(Tensor self, Tensor other) -> Tensor")]),
+    both("fmin", TENSORS, "The minimum of two tensors, element by element, ignoring a NaN.", |a| {
+        pair(a).and_then(|(p, q)| crate::ops::fmin(p, q).reply())
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("FminBackward0", "fmin(Tensor self, Tensor other) -> Tensor")]),
+];

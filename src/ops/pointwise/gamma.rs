@@ -1,5 +1,7 @@
 //! The gamma function's family: its logarithm, that of several dimensions, and the derivatives of both.
 
+use crate::schema::elementwise;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, function, inner, method, receiver};
 use std::f64::consts::PI;
 
 use super::special::wide;
@@ -183,3 +185,48 @@ pub fn polygamma_(order: i64, x: &Tensor) -> Result<()> {
     }
     unary::apply_in_place(Polygamma { order }, x)
 }
+
+const GAMMA: &[&str] = &["(Tensor input, int p, *, Tensor out=None)"];
+
+elementwise! {
+    digamma, digamma_: Digamma, "The logarithmic derivative of the gamma function, element by element.";
+    lgamma, lgamma_: Lgamma, "The natural logarithm of the absolute value of the gamma function, element by element.";
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "mvlgamma",
+        GAMMA,
+        "The multivariate log-gamma function of dimension `p`, element by element.",
+        |a| mvlgamma(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Mvlgamma)),
+    method("mvlgamma_", &["(Tensor input, int p)"], "`mvlgamma` in place.", |a| {
+        receiver(a, mvlgamma_(a.tensor(0)?, a.int(1)?))
+    }),
+    inner(
+        "special_multigammaln",
+        GAMMA,
+        "The multivariate log-gamma function of dimension `p`, element by element.",
+        |a| mvlgamma(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .written(&OutPolicy::PLAIN.refused_as("mvlgamma").typed(Types::Mvlgamma)),
+    function(
+        "polygamma",
+        &["(int n, Tensor input, *, Tensor out=None)"],
+        "The n-th derivative of the digamma function, element by element.",
+        |a| polygamma(a.int(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("PolygammaBackward0", "polygamma(int n, Tensor self) -> Tensor")]),
+    method(
+        "polygamma",
+        &["(Tensor input, int n)"],
+        "The n-th derivative of the digamma function, element by element.",
+        |a| polygamma(a.int(1)?, a.tensor(0)?).reply(),
+    ),
+    method("polygamma_", &["(Tensor input, int n)"], "`polygamma` in place.", |a| {
+        receiver(a, polygamma_(a.int(1)?, a.tensor(0)?))
+    }),
+];

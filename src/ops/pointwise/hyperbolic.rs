@@ -10,7 +10,9 @@ use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
 use crate::ops::pointwise::power::square;
-use crate::ops::{add, cosh, div, mul, reciprocal, rsqrt, sinh, sub};
+use crate::ops::{add, div, mul, reciprocal, rsqrt, sub};
+use crate::schema::elementwise;
+use crate::schema::{Entry, OutPolicy, one};
 use crate::tensor::Tensor;
 
 /// A function that `math` has for real numbers and `Complex` for complex ones, with the derivative, and what else is
@@ -187,3 +189,42 @@ function! {
         square(&cosh(y)?)
     }
 }
+
+elementwise! {
+    acosh, acosh_: Acosh, "The inverse hyperbolic cosine of every element.";
+    asinh, asinh_: Asinh, "The inverse hyperbolic sine of every element.";
+    atanh, atanh_: Atanh, "The inverse hyperbolic tangent of every element.";
+    cosh, cosh_: Cosh, "The hyperbolic cosine of every element.";
+    sinh, sinh_: Sinh, "The hyperbolic sine of every element.";
+    tanh, tanh_: Tanh, "The hyperbolic tangent of every element.";
+}
+
+/// The entries of operations that have a form in place.
+pub const PAIRS: &[Entry] = FORMS.as_flattened();
+
+const FORMS: &[[Entry; 2]] = &[
+    one!(
+        "arcsinh",
+        "arcsinh_",
+        crate::ops::asinh,
+        crate::ops::asinh_,
+        "The inverse hyperbolic sine of every element: `asinh`.",
+        &OutPolicy::ALIGNED.refused_as("asinh")
+    ),
+    one!(
+        "arccosh",
+        "arccosh_",
+        crate::ops::acosh,
+        crate::ops::acosh_,
+        "The inverse hyperbolic cosine of every element: `acosh`.",
+        &OutPolicy::ALIGNED.refused_as("acosh")
+    ),
+    one!(
+        "arctanh",
+        "arctanh_",
+        crate::ops::atanh,
+        crate::ops::atanh_,
+        "The inverse hyperbolic tangent of every element: `atanh`.",
+        &OutPolicy::ALIGNED.refused_as("atanh")
+    ),
+];

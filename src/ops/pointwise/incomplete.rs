@@ -9,6 +9,8 @@ use crate::error::{Error, Result};
 use crate::kernels::pointwise::{incomplete, jets, special as kernels};
 use crate::ops::pointwise::gamma;
 use crate::ops::{add, digamma, exp, lgamma, log, mul, neg, sub};
+use crate::schema::signatures::{MIXED, TENSORS};
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, both, inner, method, receiver};
 use crate::tensor::Tensor;
 
 /// y = ∂ⁿP/∂aⁿ for the order n, or the same of Q(a, x) = 1 - P(a, x) for the upper one
@@ -139,4 +141,34 @@ impl Elementwise2 for Zeta {
             },
         )
     }
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner("special_zeta", MIXED, "The Hurwitz zeta function, element by element.", |a| {
+        binary::apply(Zeta::default(), a.operand(0)?, a.operand(1)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED),
+    inner("special_gammainc", TENSORS, "The regularized lower incomplete gamma function.", lower)
+        .written(&OutPolicy::ALIGNED.refused_as("igamma")),
+    inner("special_gammaincc", TENSORS, "The regularized upper incomplete gamma function.", upper)
+        .written(&OutPolicy::ALIGNED.refused_as("igammac")),
+    both("igamma", TENSORS, "The regularized lower incomplete gamma function: `special.gammainc`.", lower)
+        .written(&OutPolicy::ALIGNED),
+    method("igamma_", &["(Tensor input, Tensor other)"], "`igamma` in place.", |a| {
+        receiver(a, binary::apply_in_place(Incomplete::<false>::default(), a.tensor(0)?, a.operand(1)?))
+    }),
+    both("igammac", TENSORS, "The regularized upper incomplete gamma function: `special.gammaincc`.", upper)
+        .written(&OutPolicy::ALIGNED),
+    method("igammac_", &["(Tensor input, Tensor other)"], "`igammac` in place.", |a| {
+        receiver(a, binary::apply_in_place(Incomplete::<true>::default(), a.tensor(0)?, a.operand(1)?))
+    }),
+];
+
+fn lower(a: &dyn Arguments) -> Result<Reply> {
+    binary::apply(Incomplete::<false>::default(), a.operand(0)?, a.operand(1)?).reply()
+}
+
+fn upper(a: &dyn Arguments) -> Result<Reply> {
+    binary::apply(Incomplete::<true>::default(), a.operand(0)?, a.operand(1)?).reply()
 }

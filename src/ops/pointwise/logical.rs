@@ -4,6 +4,7 @@ use crate::dispatch::binary;
 use crate::dispatch::binary::Elementwise2;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::{Operand, Value};
+use crate::dispatch::stored::Unsigned;
 use crate::dispatch::unary;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dispatch::{batch, in_place};
@@ -12,6 +13,8 @@ use crate::error::{Error, Result};
 use crate::graph::mode;
 use crate::ops::creation::{cast, copy};
 use crate::ops::pointwise::integer::Integer;
+use crate::schema::signatures::{COMPARED_IN_PLACE, ONE_TENSOR, TENSORS, TENSORS_IN_PLACE};
+use crate::schema::{Entry, Operator, OutPolicy, Types, UnbatchedTarget, forms, one, receiver_in_own_order};
 use crate::tensor::Tensor;
 
 /// A function of truth values of two operands; every number but zero is true.
@@ -110,7 +113,7 @@ pub struct BitAnd;
 impl Elementwise2 for BitAnd {
     const NAME: &'static str = "bitwise_and_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
-    const WRAPS: bool = true;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -132,7 +135,7 @@ pub struct BitOr;
 impl Elementwise2 for BitOr {
     const NAME: &'static str = "bitwise_or_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
-    const WRAPS: bool = true;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -154,7 +157,7 @@ pub struct BitXor;
 impl Elementwise2 for BitXor {
     const NAME: &'static str = "bitwise_xor_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
-    const WRAPS: bool = true;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -176,7 +179,7 @@ pub struct ShiftUp;
 impl Elementwise2 for ShiftUp {
     const NAME: &'static str = "lshift_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
-    const WRAPS: bool = true;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -209,7 +212,7 @@ impl Elementwise2 for ShiftDown {
 pub struct BitNot;
 
 impl Elementwise for BitNot {
-    const WRAPS: bool = true;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const NAME: &'static str = "bitwise_not_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
     const KEEPS: Keeps = Keeps::Nothing;
@@ -223,4 +226,60 @@ impl Elementwise for BitNot {
     fn boolean(&self, x: bool) -> Option<bool> {
         Some(!x)
     }
+}
+
+const BITWISE: OutPolicy = OutPolicy::ALIGNED.overloaded().unbatched_target(|_| UnbatchedTarget::Shape);
+
+const SHIFTED: OutPolicy = BITWISE
+    .in_place_as(|given| given.named(1, ".Tensor", ".Tensor_Scalar"))
+    .out_as(|given| given.named(2, ".Tensor_out", ".Tensor_Scalar_out"));
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("-", "logical_and(Tensor self, Tensor other) -> Tensor"),
+    ("-", "logical_or(Tensor self, Tensor other) -> Tensor"),
+    ("-", "logical_xor(Tensor self, Tensor other) -> Tensor"),
+    ("-", "logical_not(Tensor self) -> Tensor"),
+    ("-", "bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor"),
+    ("-", "bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor"),
+    ("-", "bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor"),
+    ("-", "bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor"),
+    ("-", "bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor"),
+    ("-", "bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor"),
+    ("-", "bitwise_not(Tensor self) -> Tensor"),
+];
+
+/// The entries of operations that have a form in place.
+pub const PAIRS: &[Entry] = FORMS.as_flattened();
+
+const FORMS: &[[Entry; 2]] = &[
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_and", "logical_and_", and, and_, "The logical AND of two tensors; what is not zero is true.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), receiver_in_own_order),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_or", "logical_or_", or, or_, "The logical OR of two tensors; what is not zero is true.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), receiver_in_own_order),
+    forms!(TENSORS TENSORS_IN_PLACE, "logical_xor", "logical_xor_", xor, xor_, "The logical XOR of two tensors; what is not zero is true.", &OutPolicy::COMPARED.unbatched_target(|_| UnbatchedTarget::Arithmetic), receiver_in_own_order),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_and", "bitwise_and_", |p, q| binary::apply(BitAnd, p, q), |x, q| binary::apply_in_place(BitAnd, x, q), "The bitwise AND of two tensors of integers or truth values.", &BITWISE),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_or", "bitwise_or_", |p, q| binary::apply(BitOr, p, q), |x, q| binary::apply_in_place(BitOr, x, q), "The bitwise OR of two tensors of integers or truth values.", &BITWISE),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_xor", "bitwise_xor_", |p, q| binary::apply(BitXor, p, q), |x, q| binary::apply_in_place(BitXor, x, q), "The bitwise XOR of two tensors of integers or truth values.", &BITWISE),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_left_shift", "bitwise_left_shift_", |p, q| binary::apply(ShiftUp, p, q), |x, q| binary::apply_in_place(ShiftUp, x, q), "`input` shifted left by `other` bits.", &SHIFTED),
+    forms!(ONE_TENSOR COMPARED_IN_PLACE, "bitwise_right_shift", "bitwise_right_shift_", |p, q| binary::apply(ShiftDown, p, q), |x, q| binary::apply_in_place(ShiftDown, x, q), "`input` shifted right by `other` bits, with its sign.", &SHIFTED),
+    one!(
+        "logical_not",
+        "logical_not_",
+        not,
+        not_,
+        "The logical NOT of every element; what is not zero is true.",
+        &OutPolicy::COMPARED,
+        receiver_in_own_order
+    ),
+    one!(
+        "bitwise_not",
+        "bitwise_not_",
+        bit_not,
+        |x| unary::apply_in_place(BitNot, x),
+        "The bitwise NOT of every element.",
+        &OutPolicy::ALIGNED.typed(Types::Found)
+    ),
+];
+
+fn bit_not(x: &Tensor) -> Result<Tensor> {
+    unary::apply(BitNot, x)
 }

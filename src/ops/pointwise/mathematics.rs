@@ -6,7 +6,10 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::polynomials;
 use crate::kernels::pointwise::polynomials::Family;
+use crate::kernels::pointwise::{bessel, special};
 use crate::ops::creation::{cast, create};
+use crate::schema::signatures::ONE_OUT;
+use crate::schema::{Entry, IntoReply, OutPolicy, inner};
 use crate::tensor::Tensor;
 
 /// `x` as floating-point numbers without history.
@@ -39,3 +42,126 @@ pub fn polynomial(
     let (x, n) = (operand(x)?, operand(n)?);
     fixed::zip(&x, &n, move |x, n| polynomials::value(family, if shifted { x + x - 1.0 } else { x }, n))
 }
+
+/// A function of every element.
+macro_rules! function {
+    ($name:literal, $function:path, $doc:literal) => {
+        inner(concat!("special_", $name), ONE_OUT, $doc, |a| {
+            each(a.tensor(0)?, concat!($name, "_cpu"), $function).reply()
+        })
+        .written(&OutPolicy::COMPARED)
+    };
+}
+
+/// The polynomials of a family, perhaps of 2x - 1.
+macro_rules! polynomials {
+    ($name:literal, $family:ident, $shifted:literal, $doc:literal) => {
+        inner(concat!("special_", $name), POLYNOMIAL, $doc, |a| {
+            let (x, n) = (a.operand(0)?, a.operand(1)?);
+            polynomial(Family::$family, $shifted, x, n, concat!($name, "_cpu")).reply()
+        })
+        .written(&OutPolicy::COMPARED)
+    };
+}
+
+const POLYNOMIAL: &[&str] = &[
+    "(Tensor x, Tensor n, *, Tensor out=None)",
+    "(Number x, Tensor n, *, Tensor out=None)",
+    "(Tensor x, Number n, *, Tensor out=None)",
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function!("airy_ai", bessel::airy, "The Airy function Ai."),
+    function!("bessel_j0", bessel::j0, "The Bessel function of the first kind of order 0."),
+    function!("bessel_j1", bessel::j1, "The Bessel function of the first kind of order 1."),
+    function!("bessel_y0", bessel::y0, "The Bessel function of the second kind of order 0."),
+    function!("bessel_y1", bessel::y1, "The Bessel function of the second kind of order 1."),
+    function!(
+        "modified_bessel_i0",
+        special::i0,
+        "The modified Bessel function of the first kind of order 0."
+    ),
+    function!(
+        "modified_bessel_i1",
+        special::i1,
+        "The modified Bessel function of the first kind of order 1."
+    ),
+    function!(
+        "modified_bessel_k0",
+        bessel::k0,
+        "The modified Bessel function of the second kind of order 0."
+    ),
+    function!(
+        "modified_bessel_k1",
+        bessel::k1,
+        "The modified Bessel function of the second kind of order 1."
+    ),
+    function!(
+        "scaled_modified_bessel_k0",
+        bessel::k0e,
+        "The modified Bessel function of the second kind of order 0, times exp(x)."
+    ),
+    function!(
+        "scaled_modified_bessel_k1",
+        bessel::k1e,
+        "The modified Bessel function of the second kind of order 1, times exp(x)."
+    ),
+    function!(
+        "spherical_bessel_j0",
+        bessel::spherical_j0,
+        "The spherical Bessel function of the first kind of order 0."
+    ),
+    polynomials!(
+        "chebyshev_polynomial_t",
+        T,
+        false,
+        "The Chebyshev polynomial of the first kind, of degree `n`."
+    ),
+    polynomials!(
+        "chebyshev_polynomial_u",
+        U,
+        false,
+        "The Chebyshev polynomial of the second kind, of degree `n`."
+    ),
+    polynomials!(
+        "chebyshev_polynomial_v",
+        V,
+        false,
+        "The Chebyshev polynomial of the third kind, of degree `n`."
+    ),
+    polynomials!(
+        "chebyshev_polynomial_w",
+        W,
+        false,
+        "The Chebyshev polynomial of the fourth kind, of degree `n`."
+    ),
+    polynomials!(
+        "shifted_chebyshev_polynomial_t",
+        T,
+        true,
+        "The shifted Chebyshev polynomial of the first kind: that of 2x - 1."
+    ),
+    polynomials!(
+        "shifted_chebyshev_polynomial_u",
+        U,
+        true,
+        "The shifted Chebyshev polynomial of the second kind: that of 2x - 1."
+    ),
+    polynomials!(
+        "shifted_chebyshev_polynomial_v",
+        V,
+        true,
+        "The shifted Chebyshev polynomial of the third kind: that of 2x - 1."
+    ),
+    polynomials!(
+        "shifted_chebyshev_polynomial_w",
+        W,
+        true,
+        "The shifted Chebyshev polynomial of the fourth kind: that of 2x - 1."
+    ),
+    polynomials!("hermite_polynomial_h", H, false, "The physicist's Hermite polynomial of degree `n`."),
+    polynomials!("hermite_polynomial_he", He, false, "The probabilist's Hermite polynomial of degree `n`."),
+    polynomials!("laguerre_polynomial_l", L, false, "The Laguerre polynomial of degree `n`."),
+    polynomials!("legendre_polynomial_p", P, false, "The Legendre polynomial of degree `n`."),
+];

@@ -3,6 +3,9 @@
 
 use crate::ops;
 use crate::ops::creation::create;
+use crate::schema::elementwise2;
+use crate::schema::signatures::{COMPARED, COMPARED_IN_PLACE, MIXED, TENSORS, TENSORS_IN_PLACE};
+use crate::schema::{Entry, IntoReply, Operator, OutPolicy, UnbatchedTarget, both, forms, inner};
 use std::f64::consts::LN_2;
 
 use crate::dispatch::binary;
@@ -16,7 +19,7 @@ use crate::kernels::vector::Vectors;
 use crate::ops::pointwise::compare::{eq, le};
 use crate::ops::pointwise::logical;
 use crate::ops::pointwise::select::masked_fill;
-use crate::ops::{add, copysign, div, hypot, mul, sub};
+use crate::ops::{add, div, mul, sub};
 use crate::tensor::Tensor;
 
 /// Floating-point numbers only.
@@ -247,3 +250,55 @@ impl Elementwise2 for Copysign {
         create::zeros_like(t)
     }
 }
+
+elementwise2! {
+    copysign, copysign_: Copysign, "The absolute value of `input` with the sign of `other`.";
+    hypot, hypot_: Hypot, "The hypotenuse of right triangles with these legs: sqrt(input² + other²).";
+    logaddexp, logaddexp_: LogAddExp::<false>, "log(exp(input) + exp(other)), without overflow.";
+    logaddexp2, logaddexp2_: LogAddExp::<true>, "log2(2^input + 2^other), without overflow.";
+    xlogy, xlogy_: Xlogy::<false>, "`input * log(other)`, and zero where `input` is zero.";
+}
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("CopysignBackward0", "copysign.Tensor(Tensor self, Tensor other) -> Tensor"),
+    ("CopysignBackward0", "copysign.Scalar(Tensor self, Scalar other) -> Tensor"),
+    ("CopysignBackward1", "copysign.Tensor(Tensor self, Tensor other) -> Tensor"),
+    ("CopysignBackward1", "copysign.Scalar(Tensor self, Scalar other) -> Tensor"),
+    ("HypotBackward0", "hypot(Tensor self, Tensor other) -> Tensor"),
+    ("XlogyBackward0", "xlogy.Tensor(Tensor self, Tensor other) -> Tensor"),
+    ("XlogyBackward1", "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"),
+    ("XlogyBackward2", "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor"),
+];
+
+/// The entries of operations that have a form in place.
+pub const PAIRS: &[Entry] = FORMS.as_flattened();
+
+const FORMS: &[[Entry; 2]] = &[
+    forms!(TENSORS TENSORS_IN_PLACE, "hypot", "hypot_", ops::hypot, ops::hypot_, "The hypotenuse of right triangles with these legs: sqrt(input² + other²).", &OutPolicy::ALIGNED),
+    forms!(MIXED COMPARED_IN_PLACE, "xlogy", "xlogy_", ops::xlogy, ops::xlogy_, "`input * log(other)`, and zero where `input` is zero.", &OutPolicy::ALIGNED.out_as(|given| given.named(2, ".OutTensor", ".OutScalar_Other"))),
+    forms!(COMPARED COMPARED_IN_PLACE, "copysign", "copysign_", ops::copysign, ops::copysign_, "The absolute value of `input` with the sign of `other`.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape).out_as(|given| given.named(2, ".out", ".Scalar_out"))),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("logaddexp", TENSORS, "log(exp(input) + exp(other)), without overflow.", |a| {
+        ops::logaddexp(a.operand(0)?, a.operand(1)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("LogaddexpBackward0", "logaddexp(Tensor self, Tensor other) -> Tensor")]),
+    both("logaddexp2", TENSORS, "log2(2^input + 2^other), without overflow.", |a| {
+        ops::logaddexp2(a.operand(0)?, a.operand(1)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("Logaddexp2Backward0", "logaddexp2(Tensor self, Tensor other) -> Tensor")]),
+    inner("special_xlog1py", MIXED, "`input * log1p(other)`, and zero where `input` is zero.", |a| {
+        binary::apply(Xlogy::<true>, a.operand(0)?, a.operand(1)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[
+        ("SpecialXlog1PyBackward0", "special_xlog1py(Tensor self, Tensor other) -> Tensor"),
+        ("SpecialXlog1PyBackward1", "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"),
+        ("SpecialXlog1PyBackward2", "special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor"),
+    ]),
+];

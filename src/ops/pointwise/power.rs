@@ -13,7 +13,10 @@ use crate::ops::creation::{cast, copy, create};
 use crate::ops::pointwise::integer::Integer;
 use crate::ops::pointwise::select::where_;
 use crate::ops::pointwise::{compare, logical};
-use crate::ops::{conjugate, mul, pow, pow_, sub};
+use crate::ops::{conjugate, mul, sub};
+use crate::schema::elementwise2;
+use crate::schema::signatures::POWERS;
+use crate::schema::{Entry, Operator, OutPolicy, forms, one};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -248,3 +251,31 @@ pub fn square(x: &Tensor) -> Result<Tensor> {
 pub fn square_(x: &Tensor) -> Result<()> {
     pow_(x, 2)
 }
+
+const RAISED_IN_PLACE: &[&str] = &["(Tensor input, Tensor exponent)", "(Tensor input, Number exponent)"];
+
+elementwise2! {
+    pow, pow_: Pow::default(), "`input` raised to the power of `exponent`, element by element.";
+}
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("PowBackward0", "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"),
+    ("PowBackward1", "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"),
+    ("PowBackward2", "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"),
+];
+
+/// The entries of operations that have a form in place.
+pub const PAIRS: &[Entry] = FORMS.as_flattened();
+
+const FORMS: &[[Entry; 2]] = &[
+    forms!(POWERS RAISED_IN_PLACE, "pow", "pow_", crate::ops::pow, crate::ops::pow_, "`input` raised to the power of `exponent`, element by element.", &OutPolicy::ALIGNED.overloaded().out_of_pairs()),
+    one!(
+        "square",
+        "square_",
+        square,
+        square_,
+        "The square of every element.",
+        &OutPolicy::ALIGNED.refused_as("pow")
+    ),
+];

@@ -3,11 +3,14 @@
 use crate::ops;
 use crate::ops::creation::cast;
 use crate::ops::pointwise::logical;
+use crate::schema::elementwise2;
+use crate::schema::signatures::{ONE_OUT, TENSORS, TENSORS_IN_PLACE};
+use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, UnbatchedTarget, both, forms};
 use std::f64::consts::LN_2;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs, floating};
@@ -266,8 +269,8 @@ impl Op for Frexp {
         "FrexpBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let mut mantissas = Array::uninit(&x.layout, x.dtype)?;
         let mut exponents = Array::uninit(&x.layout, DType::Int32)?;
         dispatch!(float x.dtype, T => {
@@ -280,7 +283,7 @@ impl Op for Frexp {
         }, else {
             return Err(Error::FrexpDType {}.into())
         });
-        Ok(smallvec![Tensor::from_array(mantissas), Tensor::from_array(exponents)])
+        Ok(smallvec![mantissas, exponents])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -327,3 +330,48 @@ pub fn signbit(x: &Tensor) -> Result<Tensor> {
         _ => compare::lt(x, 0),
     }
 }
+
+const STEP_IN_PLACE: &[&str] = &["(Tensor input, Tensor values)"];
+
+const STEP: &[&str] = &["(Tensor input, Tensor values, *, Tensor out=None)"];
+
+elementwise2! {
+    ldexp, ldexp_: Ldexp { whole: false }, "`input * 2 ** other`, element by element.";
+    nextafter, nextafter_: Nextafter, "The next floating-point number after `input` towards `other`.";
+}
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("-", "nextafter(Tensor self, Tensor other) -> Tensor"),
+    ("-", "heaviside(Tensor self, Tensor values) -> Tensor"),
+];
+
+/// The entries of operations that have a form in place.
+pub const PAIRS: &[Entry] = FORMS.as_flattened();
+
+const FORMS: &[[Entry; 2]] = &[
+    forms!(TENSORS TENSORS_IN_PLACE, "gcd", "gcd_", gcd, gcd_, "The greatest common divisor of two tensors of integers.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
+    forms!(TENSORS TENSORS_IN_PLACE, "lcm", "lcm_", lcm, lcm_, "The least common multiple of two tensors of integers.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
+    forms!(TENSORS TENSORS_IN_PLACE, "ldexp", "ldexp_", ops::ldexp, ops::ldexp_, "`input * 2 ** other`, element by element.", &OutPolicy::ALIGNED.typed(Types::Ldexp)),
+    forms!(TENSORS TENSORS_IN_PLACE, "nextafter", "nextafter_", ops::nextafter, ops::nextafter_, "The next floating-point number after `input` towards `other`.", &OutPolicy::ALIGNED),
+    forms!(STEP STEP_IN_PLACE, "heaviside", "heaviside_", heaviside, heaviside_, "The Heaviside step function: 0 below zero, 1 above, `values` at zero.", &OutPolicy::ALIGNED.unknown("heaviside").typed(Types::Heaviside)),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("signbit", ONE_OUT, "Whether the sign bit of each element is set; that of -0.0 is.", |a| {
+        signbit(a.tensor(0)?).reply()
+    })
+    .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Truth))
+    .operators(&[("-", "signbit(Tensor self) -> Tensor")]),
+    both(
+        "frexp",
+        &["(Tensor input, *, Tensor[] out=None) -> return_types.frexp"],
+        "Decomposes every element into a mantissa and an exponent of two.",
+        |a| {
+            let elements = frexp(a.tensor(0)?)?;
+            Ok(elements).named("frexp")
+        },
+    )
+    .written(&OutPolicy::PLAIN.once().typed(Types::Mantissa)),
+];

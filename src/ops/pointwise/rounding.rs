@@ -1,12 +1,20 @@
 //! Signs, magnitudes and roundings: functions made of straight pieces.
 
+use crate::dispatch::stored::Unsigned;
 use crate::dispatch::unary;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::ops;
+use crate::ops::Operand;
 use crate::ops::creation::create;
-use crate::ops::{complex, mul, neg};
+use crate::ops::pointwise::division;
+use crate::ops::pointwise::division::Rounding;
+use crate::ops::{complex, mul};
+use crate::schema::elementwise;
+use crate::schema::{
+    Arguments, Entry, IntoReply, Operator, OutPolicy, Reply, Types, both, method, one, pair, receiver,
+};
 use crate::tensor::Tensor;
 
 /// y = ⌊x⌋,  dy/dx = 0
@@ -137,7 +145,7 @@ impl Elementwise for Frac {
 pub struct Neg;
 
 impl Elementwise for Neg {
-    const WRAPS: bool = true;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const NAME: &'static str = "neg";
     const NODE: &'static str = "NegBackward0";
     const KEEPS: Keeps = Keeps::Nothing;
@@ -194,7 +202,7 @@ impl Elementwise for Abs {
 }
 
 /// -1, 0 or 1, and 0 for what is not a number
-fn sign<T: Number>(x: T) -> T {
+fn sign_of<T: Number>(x: T) -> T {
     if x > T::ZERO {
         T::ONE
     } else if x < T::ZERO {
@@ -215,11 +223,11 @@ impl Elementwise for Sign {
     const INTEGERS: Integers = Integers::Stay;
 
     fn real<T: Real>(&self, x: T) -> T {
-        sign(x)
+        sign_of(x)
     }
 
     fn integer<T: Number>(&self, x: T) -> T {
-        sign(x)
+        sign_of(x)
     }
 
     fn boolean(&self, x: bool) -> Option<bool> {
@@ -242,7 +250,7 @@ impl Elementwise for Sgn {
     const ANALYTIC: bool = false;
 
     fn real<T: Real>(&self, x: T) -> T {
-        sign(x)
+        sign_of(x)
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
@@ -250,7 +258,7 @@ impl Elementwise for Sgn {
     }
 
     fn integer<T: Number>(&self, x: T) -> T {
-        sign(x)
+        sign_of(x)
     }
 
     fn boolean(&self, x: bool) -> Option<bool> {
@@ -268,4 +276,163 @@ impl Elementwise for Sgn {
 /// The tensor itself, unless its elements are truth values.
 pub fn positive(x: &Tensor) -> Result<Tensor> {
     if x.dtype() == DType::Bool { Err(Error::PositiveBool {}.into()) } else { Ok(x.clone()) }
+}
+
+const DIVIDED: &[&str] = &[
+    "(Tensor|Number input, Tensor|Number other, *, Tensor out=None)",
+    "(Tensor|Number input, Tensor|Number other, *, str? rounding_mode, Tensor out=None)",
+    "(Tensor input, Number other, *, str? rounding_mode)",
+];
+
+const DIVIDED_IN_PLACE: &[&str] = &[
+    "(Tensor input, Tensor|Number other)",
+    "(Tensor input, Tensor|Number other, *, str? rounding_mode)",
+    "(Tensor input, Number other, *, str? rounding_mode)",
+];
+
+/// `divide` tells of one more than `div`.
+const DIVIDE: &[&str] = &[DIVIDED[0], DIVIDED[1], "(Tensor input, Number other)", DIVIDED[2]];
+
+const DIVIDE_IN_PLACE: &[&str] =
+    &[DIVIDED_IN_PLACE[0], DIVIDED_IN_PLACE[1], "(Tensor input, Number other)", DIVIDED_IN_PLACE[2]];
+
+const ROUNDED: &[&str] =
+    &["(Tensor input, *, Tensor out=None)", "(Tensor input, *, int decimals, Tensor out=None)"];
+
+const ROUNDED_IN_PLACE: &[&str] = &["(Tensor input)", "(Tensor input, *, int decimals)"];
+
+elementwise! {
+    abs, abs_: Abs, "The absolute value of every element.", apart;
+    ceil, ceil_: Ceil, "Every element rounded up to an integer.";
+    floor, floor_: Floor, "Every element rounded down to an integer.";
+    frac, frac_: Frac, "The fractional part of every element.";
+    neg, neg_: Neg, "The negative of every element.";
+    round, round_: Round, "Every element rounded to the nearest integer, halves to even, or to `decimals` places.", apart;
+    sgn, sgn_: Sgn, "The sign of every element: x / abs(x) of complex numbers, else -1, 0 or 1.";
+    sign, sign_: Sign, "The sign of every element: -1, 0 or 1.";
+    trunc, trunc_: Trunc, "Every element truncated towards zero.";
+}
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[("AbsBackward0", "abs(Tensor self) -> Tensor")];
+
+/// The entries of operations that have a form in place.
+pub const PAIRS: &[Entry] = FORMS.as_flattened();
+
+const FORMS: &[[Entry; 2]] = &[
+    one!(
+        "abs",
+        "abs_",
+        crate::ops::abs,
+        crate::ops::abs_,
+        "The absolute value of every element.",
+        &OutPolicy::ALIGNED.typed(Types::FoundOfSame)
+    ),
+    one!(
+        "absolute",
+        "absolute_",
+        crate::ops::abs,
+        crate::ops::abs_,
+        "The absolute value of every element: `abs`.",
+        &OutPolicy::ALIGNED.refused_as("abs").typed(Types::FoundOfSame)
+    ),
+    one!(
+        "negative",
+        "negative_",
+        crate::ops::neg,
+        crate::ops::neg_,
+        "The negative of every element: `neg`.",
+        &OutPolicy::ALIGNED.refused_as("neg").typed(Types::Found)
+    ),
+    one!(
+        "fix",
+        "fix_",
+        crate::ops::trunc,
+        crate::ops::trunc_,
+        "Every element truncated towards zero: `trunc`.",
+        &OutPolicy::ALIGNED.refused_as("trunc").typed(Types::Found)
+    ),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "div",
+        DIVIDED,
+        "The quotient of two tensors, element by element, rounded as `rounding_mode` says.",
+        divided,
+    )
+    .written(&OutPolicy::CALCULATED)
+    .operators(&[("=", "div.Scalar(Tensor self, Scalar other) -> Tensor")]),
+    method("div_", DIVIDED_IN_PLACE, "`div` in place.", divided_in_place).written(&OutPolicy::CALCULATED),
+    both(
+        "divide",
+        DIVIDE,
+        "The quotient of two tensors, element by element, rounded as `rounding_mode` says: `div`.",
+        divided,
+    )
+    .written(&OutPolicy::ALIGNED.refused_as("div")),
+    method("divide_", DIVIDE_IN_PLACE, "`div` in place.", divided_in_place).written(&OutPolicy::CALCULATED),
+    both(
+        "round",
+        ROUNDED,
+        "Every element rounded to the nearest integer, halves to even, or to `decimals` places.",
+        rounded,
+    )
+    .written(&OutPolicy::ALIGNED.typed(Types::Found))
+    .operators(&[
+        ("RoundBackward0", "round(Tensor self) -> Tensor"),
+        ("RoundBackward1", "round.decimals(Tensor self, *, int decimals) -> Tensor"),
+    ]),
+    both("round_", ROUNDED_IN_PLACE, "`round` in place.", rounded_in_place),
+    both("positive", &["(Tensor input)"], "The tensor itself; truth values are refused.", |a| {
+        positive(a.tensor(0)?).reply()
+    }),
+];
+
+fn rounded(a: &dyn Arguments) -> Result<Reply> {
+    let x = a.tensor(0)?;
+    match a.overload() {
+        0 => crate::ops::round(x),
+        _ => round_decimals(x, a.int(1)?),
+    }
+    .reply()
+}
+
+fn divided(a: &dyn Arguments) -> Result<Reply> {
+    let (p, q) = pair(a)?;
+    let quotient = rounding(a)?.and_then(|rounding| match rounding {
+        None => crate::ops::div(p, q),
+        Some(rounding) => division::div_rounded(p, q, rounding),
+    });
+    quotient.reply()
+}
+
+/// How quotients are rounded. An unknown way is refused as the operation is, which torch does after others.
+fn rounding(a: &dyn Arguments) -> Result<Result<Option<Rounding>>> {
+    let name = if a.overload() == 1 { a.optional_text(2)? } else { None };
+    Ok(name.map(|name| Rounding::named(&name)).transpose())
+}
+
+fn divided_in_place(a: &dyn Arguments) -> Result<Reply> {
+    let (x, q) = target(a)?;
+    let written = rounding(a)?.and_then(|rounding| match rounding {
+        None => crate::ops::div_(x, q),
+        Some(rounding) => division::div_rounded_(x, q, rounding),
+    });
+    receiver(a, written)
+}
+
+/// The tensor that is changed and the other operand.
+fn target<'a>(a: &'a dyn Arguments) -> Result<(&'a Tensor, Operand<'a>)> {
+    Ok((a.tensor(0)?, a.operand(1)?))
+}
+
+fn rounded_in_place(a: &dyn Arguments) -> Result<Reply> {
+    let x = a.tensor(0)?;
+    let result = match a.overload() {
+        0 => crate::ops::round_(x),
+        _ => round_decimals_(x, a.int(1)?),
+    };
+    receiver(a, result)
 }

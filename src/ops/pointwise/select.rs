@@ -1,9 +1,10 @@
 //! Choosing between elements by a condition.
 
 use crate::dispatch::apply;
+use crate::schema::{Arguments, Entry, IntoReply, Reply, both, method};
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
@@ -29,7 +30,8 @@ struct Select<const FILL: bool> {
     dtype: DType,
 }
 
-fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array> {
+/// Elements of the one operand where a condition holds, of the other elsewhere, in this type.
+pub(crate) fn choose(condition: &Array, a: &Array, b: &Array, dtype: DType) -> Result<Array> {
     let shape = shape::broadcast(condition.layout.shape(), a.layout.shape())?;
     let shape = shape::broadcast(&shape, b.layout.shape())?;
     let (a, b) = (copy::as_type_in_order(a, dtype)?, copy::as_type_in_order(b, dtype)?);
@@ -59,10 +61,10 @@ impl<const FILL: bool> Op for Select<FILL> {
         if FILL { "MaskedFillBackward1" } else { "WhereBackward0" }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (a, b) = (inputs[usize::from(FILL)].array(), inputs[usize::from(!FILL)].array());
-        let y = choose(&self.condition.array(), &a, &b, self.dtype)?;
-        Ok(smallvec![Tensor::from_array(if FILL { memory_order::in_order(y)? } else { y })])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (a, b) = (&inputs[usize::from(FILL)], &inputs[usize::from(!FILL)]);
+        let y = choose(&self.condition.array(), a, b, self.dtype)?;
+        Ok(smallvec![if FILL { memory_order::in_order(y)? } else { y }])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> SavedTensor {
@@ -145,16 +147,17 @@ struct Fill {
 
 impl Op for Fill {
     type Saved = SavedTensor;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["mask"];
 
     fn name(&self) -> &'static str {
         "MaskedFillBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let y = choose(&self.mask.array(), &self.value.array(), &x, x.dtype)?;
-        Ok(smallvec![Tensor::from_array(memory_order::in_order(y)?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        let y = choose(&self.mask.array(), &self.value.array(), x, x.dtype)?;
+        Ok(smallvec![memory_order::in_order(y)?])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> SavedTensor {
@@ -217,4 +220,29 @@ pub fn masked_fill_<'a>(x: &Tensor, mask: &Tensor, value: impl Into<Operand<'a>>
     let mut others: SmallVec<[&Tensor; 2]> = smallvec![mask];
     others.extend(value.tensor());
     in_place::through_repeated(x, &others, |x| masked_fill(x, mask, value))
+}
+
+const MASKED: &[&str] =
+    &["(Tensor input, Tensor mask, Tensor value)", "(Tensor input, Tensor mask, Number value)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("masked_fill", MASKED, "A copy of `input` with `value` where the mask is true.", |a| {
+        masked_fill(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).reply()
+    })
+    .operators(&[
+        ("MaskedFillBackward0", "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"),
+        ("MaskedFillBackward1", "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"),
+    ]),
+    method(
+        "where",
+        &["(Tensor input, Tensor condition, Tensor other)", "(Tensor input, Tensor condition, Number other)"],
+        "Elements of `input` where the condition is true, and of `other` elsewhere.",
+        chosen_method,
+    )
+    .operators(&[("WhereBackward0", "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")]),
+];
+
+fn chosen_method(a: &dyn Arguments) -> Result<Reply> {
+    where_(a.tensor(1)?, a.operand(0)?, a.operand(2)?).reply()
 }

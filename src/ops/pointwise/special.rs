@@ -1,6 +1,9 @@
 //! Special functions: Bessel's, inverses, and what statistics adds. The gamma function's family has a file of its own.
 
 use crate::ops;
+use crate::schema::elementwise;
+use crate::schema::signatures::ONE_OUT;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Types, both, inner, receiver};
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
 use crate::dispatch::fixed;
@@ -294,4 +297,79 @@ impl<const TO_DEGREES: bool> Elementwise for Angle<TO_DEGREES> {
     fn chain(&self, _kept: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
         ops::mul(t, if TO_DEGREES { 180.0 / PI } else { PI / 180.0 })
     }
+}
+
+const CLEANED: &[&str] =
+    &["(Tensor input, float? nan=None, float? posinf=None, float? neginf=None, *, Tensor out=None)"];
+
+const CLEANED_IN_PLACE: &[&str] =
+    &["(Tensor input, float? nan=None, float? posinf=None, float? neginf=None)"];
+
+const LOGIT: &[&str] = &["(Tensor input, float? eps=None, *, Tensor out=None)"];
+
+elementwise! {
+    deg2rad, deg2rad_: Angle::<false>, "Converts angles from degrees to radians.";
+    erfinv, erfinv_: Erfinv, "The inverse error function of every element.";
+    i0, i0_: I0, "The modified Bessel function of the first kind of order 0.";
+    rad2deg, rad2deg_: Angle::<true>, "Converts angles from radians to degrees.";
+    sinc, sinc_: Sinc, "The normalized sinc of every element: sin(πx) / (πx).";
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("nan_to_num", CLEANED, "Replaces NaN, positive and negative infinity by numbers.", |a| {
+        unary::apply(cleaned(a)?, a.tensor(0)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED.typed(Types::Cleaned))
+    .operators(&[(
+        "NanToNumBackward0",
+        "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+    )]),
+    both("nan_to_num_", CLEANED_IN_PLACE, "`nan_to_num` in place.", |a| {
+        receiver(a, unary::apply_in_place(cleaned(a)?, a.tensor(0)?))
+    }),
+    both("logit", LOGIT, "The logit of every element: log(x / (1 - x)).", |a| {
+        unary::apply(Logit { eps: a.optional_float(1)? }, a.tensor(0)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("LogitBackward0", "logit(Tensor self, float? eps=None) -> Tensor")]),
+    both("logit_", &["(Tensor input, float? eps=None)"], "`logit` in place.", |a| {
+        receiver(a, unary::apply_in_place(Logit { eps: a.optional_float(1)? }, a.tensor(0)?))
+    }),
+    inner("special_entr", ONE_OUT, "The entropy of every element: -x * log(x).", |a| {
+        unary::apply(Entr, a.tensor(0)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("SpecialEntrBackward0", "special_entr(Tensor self) -> Tensor")]),
+    inner("special_erfcx", ONE_OUT, "The scaled complementary error function: exp(x²) * erfc(x).", |a| {
+        unary::apply(Erfcx, a.tensor(0)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("SpecialErfcxBackward0", "special_erfcx(Tensor self) -> Tensor")]),
+    inner(
+        "special_i0e",
+        ONE_OUT,
+        "The exponentially scaled modified Bessel function of the first kind of order 0.",
+        |a| unary::apply(I0e, a.tensor(0)?).reply(),
+    )
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("SpecialI0EBackward0", "special_i0e(Tensor self) -> Tensor")]),
+    inner("special_i1", ONE_OUT, "The modified Bessel function of the first kind of order 1.", |a| {
+        unary::apply(I1, a.tensor(0)?).reply()
+    })
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("SpecialI1Backward0", "special_i1(Tensor self) -> Tensor")]),
+    inner(
+        "special_i1e",
+        ONE_OUT,
+        "The exponentially scaled modified Bessel function of the first kind of order 1.",
+        |a| unary::apply(I1e, a.tensor(0)?).reply(),
+    )
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("SpecialI1EBackward0", "special_i1e(Tensor self) -> Tensor")]),
+];
+
+fn cleaned(a: &dyn Arguments) -> Result<NanToNum> {
+    let (nan, positive, negative) = (a.optional_float(1)?, a.optional_float(2)?, a.optional_float(3)?);
+    Ok(NanToNum { nan: nan.unwrap_or(0.0), positive, negative })
 }

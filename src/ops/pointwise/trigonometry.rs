@@ -14,7 +14,10 @@ use crate::ops::pointwise::compare;
 use crate::ops::pointwise::logical;
 use crate::ops::pointwise::power::square;
 use crate::ops::pointwise::select::masked_fill;
-use crate::ops::{add, cos, div, mul, neg, reciprocal, rsqrt, sin};
+use crate::ops::{add, div, mul, neg, reciprocal, rsqrt};
+use crate::schema::signatures::{TENSORS, TENSORS_IN_PLACE};
+use crate::schema::{Entry, Operator, OutPolicy, UnbatchedTarget, forms, one};
+use crate::schema::{elementwise, elementwise2};
 use crate::tensor::Tensor;
 
 /// y = sin x,  dy/dx = cos x
@@ -299,3 +302,51 @@ impl Elementwise2 for Atan2 {
         neg(&over_square(a, b, a, t)?)
     }
 }
+
+elementwise! {
+    acos, acos_: Acos, "The inverse cosine of every element, in radians.";
+    asin, asin_: Asin, "The inverse sine of every element, in radians.";
+    atan, atan_: Atan, "The inverse tangent of every element, in radians.";
+    cos, cos_: Cos, "The cosine of every element.";
+    sin, sin_: Sin, "The sine of every element.";
+    tan, tan_: Tan, "The tangent of every element.";
+}
+
+elementwise2! {
+    atan2, atan2_: Atan2, "The angle in radians of the point (other, input), element by element.";
+}
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[("Atan2Backward0", "atan2(Tensor self, Tensor other) -> Tensor")];
+
+/// The entries of operations that have a form in place.
+pub const PAIRS: &[Entry] = FORMS.as_flattened();
+
+const FORMS: &[[Entry; 2]] = &[
+    forms!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", crate::ops::atan2, crate::ops::atan2_, "The angle in radians of the point (other, input), element by element.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
+    forms!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", crate::ops::atan2, crate::ops::atan2_, "The angle in radians of the point (other, input), element by element: `atan2`.", &OutPolicy::ALIGNED.refused_as("atan2").unbatched_target(|_| UnbatchedTarget::Shape)),
+    one!(
+        "arcsin",
+        "arcsin_",
+        crate::ops::asin,
+        crate::ops::asin_,
+        "The inverse sine of every element: `asin`.",
+        &OutPolicy::ALIGNED.refused_as("asin")
+    ),
+    one!(
+        "arccos",
+        "arccos_",
+        crate::ops::acos,
+        crate::ops::acos_,
+        "The inverse cosine of every element: `acos`.",
+        &OutPolicy::ALIGNED.refused_as("acos")
+    ),
+    one!(
+        "arctan",
+        "arctan_",
+        crate::ops::atan,
+        crate::ops::atan_,
+        "The inverse tangent of every element: `atan`.",
+        &OutPolicy::ALIGNED.refused_as("atan")
+    ),
+];

@@ -1,10 +1,11 @@
 //! Where along a dimension the greatest or the least element is, and which.
 
+use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, Unsigned, apply, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::{batch, long_work};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, plumbing};
+use crate::dispatch::{batch, long_work, stored};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -52,22 +53,22 @@ impl Op for ExtremeAlong {
         shown! { dim: self.over.given().and_then(|given| given.first().copied()), keepdim: self.over.keepdim, self_sym_sizes: &saved.1 }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let shape = self.over.shape(x.layout.shape());
         let dtype = if x.dtype == DType::Bool { DType::Int64 } else { comparable(x.dtype) };
-        let wide = copy::as_type(&x, dtype)?;
+        let wide = copy::as_type(x, dtype)?;
         let mut y = Array::uninit_shape(&shape, dtype)?;
         let mut index = Array::uninit_shape(&shape, DType::Int64)?;
         dispatch!(float dtype, T => self.run::<T>(&wide, &mut y, &mut index), else {
             self.run::<i64>(&wide, &mut y, &mut index)
         });
         let y = copy::as_type(&y, x.dtype)?.into_owned();
-        Ok(smallvec![Tensor::from_array(y), Tensor::from_array(index)])
+        Ok(smallvec![y, index])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -83,6 +84,10 @@ impl Op for ExtremeAlong {
         let picked = gather::gather(tangent(tangents), self.dim as i64, &self.index(saved, at)?)?;
         let picked = reshape::reshape_to(&picked, &self.over.shape(saved.1.shape()))?;
         Ok(smallvec![Some(picked), None])
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -173,7 +178,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
         return y;
     }
     refuse_complex(x, operation)?;
-    let array = x.array().widened()?;
+    let array = stored::widened(&x.array(), Unsigned::Ordered)?;
     let (over, axis) = match dim {
         Some(dim) => {
             let dim = shape::normalize_dim(dim, x.ndim())?;
@@ -203,3 +208,25 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     })?;
     Ok(Tensor::unrecorded(index, x.standing()))
 }
+
+const PLACE: &[&str] = &["(Tensor input, int? dim=None, bool keepdim=False, *, Tensor out=None)"];
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("MaxBackward0", "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"),
+    ("MinBackward0", "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("argmax", PLACE, "The index of the maximum of all elements, or of those along a dimension.", |a| {
+        argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
+    .operators(&[("-", "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
+    both("argmin", PLACE, "The index of the minimum of all elements, or of those along a dimension.", |a| {
+        argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
+    .operators(&[("-", "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
+];

@@ -3,10 +3,12 @@
 
 use crate::ops;
 use crate::ops::pointwise::compare;
+use crate::ops::reduction::extremes_along;
+use crate::schema::{Arguments, Entry, IntoReply, OtherArguments, OutPolicy, Reply, Types, both};
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, Unsigned, apply, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::fixed;
 use crate::dtype::{Bool, DType};
 use crate::error::{Error, Result};
@@ -99,12 +101,12 @@ impl Op for Extreme {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let shape = self.over.shape(x.layout.shape());
         // One kernel serves all integers.
         let dtype = comparable(x.dtype);
-        let wide = copy::as_type(&x, dtype)?;
+        let wide = copy::as_type(x, dtype)?;
         let mut y = Array::uninit_shape(&shape, dtype)?;
         let dims = &self.over.dims;
         macro_rules! run {
@@ -131,7 +133,7 @@ impl Op for Extreme {
             (_, true) => kernels::any(wide.view::<Bool>(), dims, y.fresh()),
             (_, false) => kernels::all(wide.view::<Bool>(), dims, y.fresh()),
         }
-        Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())])
+        Ok(smallvec![copy::as_type(&y, x.dtype)?.into_owned()])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -149,6 +151,10 @@ impl Op for Extreme {
 
     fn jvp(&self, saved: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(self.over.sum(&mul(&self.shares(saved, at, false)?, tangent(tangents))?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -229,11 +235,11 @@ impl Op for Extremes {
         shown! { dim: self.given, keepdim: self.over.keepdim }
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let mut outputs = self.one(false).forward(inputs)?;
         outputs.extend(self.one(true).forward(inputs)?);
         Ok(outputs)
@@ -287,5 +293,110 @@ pub fn aminmax(x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, T
     match (outputs.pop(), outputs.pop()) {
         (Some(most), Some(least)) => Ok((least, most)),
         _ => unreachable!("the operation has two outputs"),
+    }
+}
+
+const GREATEST: &[&str] = &[
+    "(Tensor input, *, Tensor out=None)",
+    "(Tensor input, Tensor other, *, Tensor out=None)",
+    "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.max",
+];
+
+const LEAST: &[&str] = &[
+    "(Tensor input, *, Tensor out=None)",
+    "(Tensor input, Tensor other, *, Tensor out=None)",
+    "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.min",
+];
+
+const OVER: &[&str] = &["(Tensor input, int[1]? dim=(), bool keepdim=False, *, Tensor out=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "max",
+        GREATEST,
+        "The maximum of all elements or along a dimension, there with its index; or of two tensors.",
+        max_call,
+    )
+    .written(
+        &OutPolicy::ALIGNED
+            .refused_of_two_as("maximum")
+            .typed(Types::ExtremeOfAll)
+            .out_as(|given| extreme_call(given, ".dim_max")),
+    )
+    .operators(&[("MaxBackward1", "max(Tensor self) -> Tensor")]),
+    both(
+        "min",
+        LEAST,
+        "The minimum of all elements or along a dimension, there with its index; or of two tensors.",
+        min_call,
+    )
+    .written(
+        &OutPolicy::ALIGNED
+            .refused_of_two_as("minimum")
+            .typed(Types::ExtremeOfAll)
+            .out_as(|given| extreme_call(given, ".dim_min")),
+    )
+    .operators(&[("MinBackward1", "min(Tensor self) -> Tensor")]),
+    both(
+        "amax",
+        OVER,
+        "The maximum along dimensions; gradients are spread evenly over equal elements.",
+        |a| amax(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Extreme))
+    .operators(&[("AmaxBackward0", "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")]),
+    both(
+        "amin",
+        OVER,
+        "The minimum along dimensions; gradients are spread evenly over equal elements.",
+        |a| amin(a.tensor(0)?, &a.ints(1)?, a.boolean(2)).reply(),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Extreme))
+    .operators(&[("AminBackward0", "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor")]),
+    both(
+        "aminmax",
+        &["(Tensor input, *, int? dim=None, bool keepdim=False, Tensor[] out=None) -> return_types.aminmax"],
+        "The minimum and the maximum, of all elements or along a dimension.",
+        |a| {
+            let dims: Vec<i64> = a.optional_int(1)?.into_iter().collect();
+            let x = a.tensor(0)?;
+            if x.numel() == 0 && dims.is_empty() {
+                return Err(Error::AminmaxEmpty {}.into());
+            }
+            aminmax(x, dims.first().copied(), a.boolean(2)).named("aminmax")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[(
+        "=",
+        "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    )]),
+];
+
+/// What torch calls the overload of `max` and `min` that writes. The name is that along a dimension.
+fn extreme_call(given: &OtherArguments<'_>, along: &'static str) -> &'static str {
+    match given.tensors.len() {
+        _ if given.count < 2 => ".unary_out",
+        0 | 1 => along,
+        _ => ".out",
+    }
+}
+
+fn max_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let x = arguments.tensor(0)?;
+    match arguments.overload() {
+        0 => max(x).reply(),
+        1 => ops::maximum(x, arguments.tensor(1)?).reply(),
+        _ => extremes_along::max_along(x, arguments.int(1)?, arguments.boolean(2)).named("max"),
+    }
+}
+
+fn min_call(arguments: &dyn Arguments) -> Result<Reply> {
+    let x = arguments.tensor(0)?;
+    match arguments.overload() {
+        0 => min(x).reply(),
+        1 => ops::minimum(x, arguments.tensor(1)?).reply(),
+        _ => extremes_along::min_along(x, arguments.int(1)?, arguments.boolean(2)).named("min"),
     }
 }

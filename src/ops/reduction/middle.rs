@@ -1,19 +1,20 @@
 //! The element in the middle of all.
 
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::ops::creation::create;
+use crate::ops::creation::copy;
 use crate::ops::geometry::reshape;
 use crate::ops::mul;
 use crate::ops::reduction::extremes_over;
 use crate::ops::reduction::reduce::Over;
 use crate::ops::sorting::picked;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = the median of x
 ///
@@ -38,14 +39,13 @@ impl Op for Middle {
         if self.numbers_only { "NanmedianBackward0" } else { "MedianBackward0" }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0];
-        if x.numel() == 0 {
-            return Ok(smallvec![create::full(&[], of_nothing(x.dtype()), x.dtype())?]);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        if x.layout.numel() == 0 {
+            return Ok(smallvec![Array::from_scalar(of_nothing(x.dtype), x.dtype)?]);
         }
-        let row = reshape::reshape(&x.detach(), &[1, -1])?;
-        let y = reshape::reshape(&self.of_rows(&row)?, &[])?;
-        Ok(smallvec![Tensor::from_array(y.array())])
+        let row = copy::in_order(x)?.in_shape(&[x.layout.numel()])?;
+        Ok(smallvec![picked::middle(&row, self.numbers_only)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -61,6 +61,10 @@ impl Op for Middle {
         let (x, y) = (at.load(x)?, at.load(y)?);
         let over = Over::new(None, false, &x)?;
         one(over.sum(&mul(&extremes_over::shares(&over, &x, &y, false)?, tangent(tangents))?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -87,4 +91,43 @@ pub fn median_of_all(x: &Tensor, numbers_only: bool) -> Result<Tensor> {
         return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
     }
     apply_one(Middle { numbers_only }, &[x])
+}
+
+macro_rules! middle {
+    ($name:literal) => {
+        &[
+            "(Tensor input)",
+            concat!(
+                "(Tensor input, int dim, bool keepdim=False, *, Tensor[] out=None) -> return_types.",
+                $name
+            ),
+        ]
+    };
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "median",
+        middle!("median"),
+        "The median of all elements, or along a dimension with its index.",
+        |a| middle(a, "median", false),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".dim_values"))
+    .operators(&[("MedianBackward0", "median(Tensor self) -> Tensor")]),
+    both(
+        "nanmedian",
+        middle!("nanmedian"),
+        "The median, ignoring NaN, of all elements, or along a dimension with its index.",
+        |a| middle(a, "nanmedian", true),
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same).out_as(|_| ".dim_values"))
+    .operators(&[("NanmedianBackward0", "nanmedian(Tensor self) -> Tensor")]),
+];
+
+fn middle(a: &dyn Arguments, class: &'static str, numbers_only: bool) -> Result<Reply> {
+    match a.overload() {
+        0 => median_of_all(a.tensor(0)?, numbers_only).reply(),
+        _ => picked::median(a.tensor(0)?, a.int(1)?, a.boolean(2), numbers_only).named(class),
+    }
 }

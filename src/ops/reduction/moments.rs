@@ -2,8 +2,9 @@
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::apply::number_one;
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, tangent};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::binary;
 use crate::dispatch::operand::Numbers;
 use crate::error::{Error, Result};
@@ -11,6 +12,7 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::reduction::reduce as kernels;
 use crate::ops::conjugate::part;
+use crate::ops::pointwise::arithmetic;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::masked_fill;
 use crate::ops::reduction::reduce;
@@ -38,18 +40,18 @@ impl Moments {
     }
 
     /// The moments of complex numbers: variances are the sums of those of the parts.
-    fn of_complex(&self, x: &Array) -> Result<Outputs> {
-        let (re, im) = (Tensor::from_array(part(x, 0)?), Tensor::from_array(part(x, 1)?));
+    fn of_complex(&self, x: &Array) -> Result<Arrays> {
         let variance = Moments { root: false, with_mean: false, ..self.clone() };
-        let [re, im] = [re, im].map(|x| variance.forward(&[&x]));
-        let [re, im] = [re?, im?].map(|outputs| Numbers::Array(outputs[0].array()));
+        let of_part = |index: usize| number_one(&variance, &[part(x, index)?]).map(Numbers::Array);
+        let (re, im) = (of_part(0)?, of_part(1)?);
         let root = self.root;
         let spread = dispatch!(float x.dtype.to_real(), T => binary::combine::<T, T>(&re, &im, move |re, im| {
             if root { num_traits::Float::sqrt(re + im) } else { re + im }
         })?, else { unreachable!("the parts are real numbers") });
-        let mut outputs: Outputs = smallvec![Tensor::from_array(spread)];
+        let mut outputs: Arrays = smallvec![spread];
         if self.with_mean {
-            outputs.push(self.mean(&Tensor::from_array(x.clone()))?);
+            let count = self.over.count(x.layout.shape()) as f64;
+            outputs.push(binary::numbers(arithmetic::Div, &self.over.sum_numbers(x)?, count)?);
         }
         Ok(outputs)
     }
@@ -117,14 +119,14 @@ impl Op for Moments {
         shown
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         1 + usize::from(self.with_mean)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         if x.dtype.is_complex() {
-            return self.of_complex(&x);
+            return self.of_complex(x);
         }
         let shape = self.over.shape(x.layout.shape());
         let mut spread = Array::uninit_shape(&shape, x.dtype)?;
@@ -140,8 +142,8 @@ impl Op for Moments {
         }, else {
             return Err(Error::VarianceDType {}.into())
         });
-        let spread = Tensor::from_array(spread);
-        Ok(if self.with_mean { smallvec![spread, Tensor::from_array(mean)] } else { smallvec![spread] })
+        let spread = spread;
+        Ok(if self.with_mean { smallvec![spread, mean] } else { smallvec![spread] })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -184,6 +186,10 @@ impl Op for Moments {
             outputs.push(Some(self.mean(t)?));
         }
         Ok(outputs)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        if self.with_mean { plumbing::GENERATED } else { plumbing::REDUCTION }
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {

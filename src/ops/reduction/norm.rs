@@ -2,10 +2,11 @@
 
 use crate::dtype::Scalar;
 use crate::ops::creation::cast;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::fixed;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -95,9 +96,9 @@ impl Op for VectorNorm {
         Some(self.dtype.to_real())
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let x = copy::as_type(&x, self.dtype.wide())?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        let x = copy::as_type(x, self.dtype.wide())?;
         let x = if x.dtype.is_complex() { complex::magnitudes(&x)? } else { x.into_owned() };
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
         // Of a single element it is the magnitude, whatever becomes of its powers.
@@ -108,7 +109,7 @@ impl Op for VectorNorm {
         }, else {
             return Err(Error::NormDType { dtype: self.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -130,6 +131,10 @@ impl Op for VectorNorm {
         }
         let slope = self.slope(&at.load(&saved[0])?, &at.load(&saved[1])?)?;
         one(self.over.sum(&complex::real_product(&slope, t)?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        if self.old { plumbing::GENERATED } else { plumbing::REDUCTION }
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -198,3 +203,16 @@ pub(crate) fn back(
 pub(crate) fn slope(x: &Tensor, norm: &Tensor, order: f64, dims: Option<&[i64]>) -> Result<Tensor> {
     lying(x, order, dims)?.slope(x, norm)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "norm",
+    &["(Tensor input, float p, int dim, bool keepdim)"],
+    "The p-norm of all elements, or of those along dimensions.",
+    |a| norm_along(a.tensor(0)?, a.float(1)?, a.int(2)?, a.boolean(3)).reply(),
+)
+.written(&OutPolicy::PLAIN.refused_as("linalg_vector_norm").typed(Types::Same))
+.operators(&[(
+    "NormBackward1",
+    "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+)])];

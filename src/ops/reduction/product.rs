@@ -1,10 +1,11 @@
 //! Products over all dimensions or one.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, Unsigned, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch;
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dtype::{Bool, Complex, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;
@@ -97,25 +98,25 @@ impl Op for Prod {
         self.dtype
     }
 
-    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
-        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype())))
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype)))
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let x = to_accumulate(&x, self.dtype)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        let x = to_accumulate(x, self.dtype)?;
         let (dims, dtype) = (&self.over.dims, x.dtype);
         if dtype.is_complex() {
             let x = copy::as_type(&x, DType::Complex128)?;
             let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
             kernels::prod::<Complex<f64>>(x.view(), dims, y.fresh());
-            return Ok(smallvec![Tensor::from_array(copy::as_type(&y, dtype)?.into_owned())]);
+            return Ok(smallvec![copy::as_type(&y, dtype)?.into_owned()]);
         }
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
         dispatch!(number dtype, T => kernels::prod::<T>(x.view::<T>(), dims, y.fresh::<T>()), else {
             kernels::all::<Bool>(x.view::<Bool>(), dims, y.fresh())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -131,6 +132,10 @@ impl Op for Prod {
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let conjugate = |x: &SavedTensor| conj(at.load(x)?);
         one(self.over.sum(&self.times_others(tangent(tangents), &conjugate(x)?, &conjugate(y)?)?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -156,3 +161,25 @@ pub fn prod(x: &Tensor, dim: Option<i64>, keepdim: bool, dtype: Option<DType>) -
     };
     apply_one(Prod { over, dtype }, &[x])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[both(
+    "prod",
+    &[
+        "(Tensor input, *, dtype? dtype=None)",
+        "(Tensor input, int dim, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
+    ],
+    "The product of all elements, or of those along a dimension.",
+    |a| match a.overload() {
+        0 => prod(a.tensor(0)?, None, false, a.dtype(1)).reply(),
+        _ => prod(a.tensor(0)?, Some(a.int(1)?), a.boolean(2), a.dtype(3)).reply(),
+    },
+)
+.written(&OutPolicy::PLAIN.exact().typed(Types::Any).out_as(|_| ".int_out"))
+.operators(&[
+    ("ProdBackward0", "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"),
+    (
+        "ProdBackward1",
+        "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    ),
+])];

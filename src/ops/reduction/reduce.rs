@@ -1,15 +1,17 @@
 //! Sums and means over all dimensions or some, and `Over`, which says over which. The other
 //! reductions have files of their own: `product`, `extremes`, `moments`, `norm`, `truth`.
 
+use crate::dispatch::apply::number_one;
 use crate::ops;
+use crate::schema::{Arguments, Entry, IntoReply, Ints, OutPolicy, Types, both};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, Unsigned, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::direct::{Direct, Lies, Source, Target};
 use crate::dispatch::record::records;
 use crate::dtype::{Bool, DType, Element, Number, Ring};
@@ -47,6 +49,12 @@ impl Over {
     pub(crate) fn along(dim: usize, keepdim: bool, ndim: usize) -> Over {
         let dims = if ndim == 0 { Dims::new() } else { Dims::from_elem(dim, 1) };
         Over { dims, keepdim, given: Some(smallvec![dim as i64]) }
+    }
+
+    /// All dimensions but one.
+    pub(crate) fn but(dim: usize, ndim: usize) -> Over {
+        let dims: Dims = (0..ndim).filter(|other| *other != dim).collect();
+        Over { dims, keepdim: false, given: None }
     }
 
     /// Whether the caller named dimensions, which decides torch's name of the node.
@@ -159,6 +167,11 @@ impl Over {
         }
     }
 
+    /// The sums of numbers over these dimensions.
+    pub(crate) fn sum_numbers(&self, x: &Array) -> Result<Array> {
+        number_one(&Sum { over: self.clone(), dtype: None }, std::slice::from_ref(x))
+    }
+
     /// The sum of a tensor over these dimensions.
     pub(crate) fn sum(&self, x: &Tensor) -> Result<Tensor> {
         apply_one(Sum { over: self.clone(), dtype: None }, &[x])
@@ -217,7 +230,7 @@ impl Direct for Sum {
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
         let Some(x) = sources[0].array() else { unreachable!("it is a sum of tensors") };
-        dispatch!(float x.dtype, T => self.write::<T>(x, target.array.room(target.first, target.count)), else {
+        dispatch!(float x.dtype, T => target.write(&[x], |y| self.write::<T>(x, y)), else {
             unreachable!("the type was asked for")
         });
         Ok(())
@@ -247,12 +260,12 @@ impl Op for Sum {
         self.dtype
     }
 
-    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
-        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype())))
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype)))
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (given, times) = self.over.once(&inputs[0].array())?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (given, times) = self.over.once(&inputs[0])?;
         let is_count = given.dtype == DType::Bool && self.dtype.is_none_or(|dtype| dtype == DType::Int64);
         let x = if is_count { Cow::Borrowed(&given) } else { to_accumulate(&given, self.dtype)? };
         let sum = |x: &Array| if is_count { self.count(x) } else { self.run(x) };
@@ -261,7 +274,7 @@ impl Op for Sum {
             times => repeated(sum(x)?, times),
         };
         let y = if x.dtype.is_complex() { by_parts(&x, run)? } else { run(&x)? };
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -274,6 +287,10 @@ impl Op for Sum {
 
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Sum { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -348,12 +365,12 @@ impl Op for Mean {
         Some(self.dtype)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         // The mean of what is repeated is that of what is there.
-        let (x, _) = self.over.once(&inputs[0].array())?;
+        let (x, _) = self.over.once(&inputs[0])?;
         let x = copy::as_type(&x, self.dtype.wide())?;
         let y = if x.dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -366,6 +383,10 @@ impl Op for Mean {
 
     fn jvp(&self, _input: &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(Mean { over: self.over.clone(), dtype: self.dtype }, &[tangent(tangents)])?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -386,4 +407,35 @@ pub fn mean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
     }
     let over = Over::new(dims, keepdim, x)?;
     apply_one(Mean { over, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
+}
+
+const OVER: &[&str] = &[
+    "(Tensor input, *, dtype? dtype=None)",
+    "(Tensor input, int[1]? dim, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
+];
+
+const MEAN: &[&str] = &["(Tensor input, *, dtype? dtype=None, Tensor out=None)", OVER[1]];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("sum", OVER, "The sum of all elements, or of those along some dimensions.", |a| {
+        let (dims, keepdim, dtype) = over(a)?;
+        sum(a.tensor(0)?, dims.as_deref(), keepdim, dtype).reply()
+    })
+    .written(&OutPolicy::PLAIN.exact().typed(Types::Any).out_as(|_| ".IntList_out"))
+    .operators(&[("SumBackward0", "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"), ("SumBackward1", "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]),
+    both("mean", MEAN, "The mean of all elements, or of those along some dimensions.", |a| {
+        let (dims, keepdim, dtype) = over(a)?;
+        mean(a.tensor(0)?, dims.as_deref(), keepdim, dtype).reply()
+    })
+    .written(&OutPolicy::PLAIN.exact().out_as(|given| if given.count < 2 { ".dtype_out" } else { ".out" }))
+    .operators(&[("MeanBackward0", "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"), ("MeanBackward1", "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]),
+];
+
+/// Dimensions, `keepdim` and the element type of a sum or mean. `None` as dimensions names all.
+fn over(arguments: &dyn Arguments) -> Result<(Option<Ints>, bool, Option<DType>)> {
+    if arguments.overload() == 0 {
+        return Ok((None, false, arguments.dtype(1)));
+    }
+    Ok((Some(arguments.dims(1)?.unwrap_or_default()), arguments.boolean(2), arguments.dtype(3)))
 }

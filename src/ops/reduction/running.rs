@@ -1,14 +1,19 @@
 //! Sums that pass over what is not a number, traces, and running logarithms of sums of exponentials.
 
+use crate::dtype::Scalar;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops;
+use crate::ops::geometry::part::Part;
+use crate::ops::pointwise::compare::Question;
 use crate::ops::pointwise::logical;
+use crate::ops::pointwise::select;
+use crate::shape::Layout;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call, Samples};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
@@ -24,6 +29,7 @@ use crate::ops::pointwise::select::where_;
 use crate::ops::reduction::reduce::{Over, accumulated};
 use crate::ops::reduction::{extremes_over, reduce, scan};
 use crate::ops::{abs, add, conjugate, exp, log, mul, sub};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use crate::shape::{self, SharedLayout};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
@@ -49,10 +55,11 @@ impl Op for Nansum {
         shown! { dim: self.over.given(), keepdim: self.over.keepdim }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = cast::to_dtype(&inputs[0].detach(), self.dtype)?;
-        let y = self.over.sum(&where_(&compare::isnan(&x)?, 0.0, &x)?)?;
-        Ok(smallvec![y])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = copy::as_type_in_order(&inputs[0], self.dtype)?;
+        let (is_nan, nothing) = (compare::numbers(Question::NotEqual, &*x, &*x)?, Scalar::Int(0));
+        let x = select::choose(&is_nan, &Array::from_scalar(nothing, x.dtype)?, &x, x.dtype)?;
+        Ok(smallvec![self.over.sum_numbers(&x)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -69,6 +76,10 @@ impl Op for Nansum {
         let x = at.load(saved)?;
         let numbers = where_(&compare::isnan(&x)?, 0.0, tangent(tangents))?;
         one(self.over.sum(&cast::to_dtype(&numbers, self.dtype)?)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -115,9 +126,9 @@ impl Op for Trace {
         shown! { self_sym_sizes: saved }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let diagonal = part::diagonal(&inputs[0].detach(), 0, 0, 1)?;
-        Ok(smallvec![reduce::sum(&diagonal, None, false, None)?])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let diagonal = Part::Diagonal { offset: 0, first: 0, second: 1 }.of(&inputs[0])?;
+        Ok(smallvec![Over::along(0, false, 1).sum_numbers(&diagonal)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SharedLayout {
@@ -162,7 +173,7 @@ struct Logcumsumexp {
 
 impl Logcumsumexp {
     /// Whether every element is its own sum: there are none, or no dimension to go along.
-    fn is_still(&self, x: &Tensor) -> bool {
+    fn is_still(&self, x: &Layout) -> bool {
         x.numel() == 0 || self.dim >= x.ndim()
     }
 
@@ -184,19 +195,19 @@ impl Op for Logcumsumexp {
         "LogcumsumexpBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        if self.is_still(inputs[0]) {
-            return Ok(smallvec![Tensor::from_array(copy::dense(&x)?)]);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        if self.is_still(&x.layout) {
+            return Ok(smallvec![copy::dense(x)?]);
         }
         if x.dtype.is_complex() {
             let step = |sum: Complex<f64>, x: Complex<f64>, _: usize| math::log_add_exp(sum, x);
             let nothing = Complex::new(f64::NEG_INFINITY, 0.0);
-            let wide = copy::as_type(&x, DType::Complex128)?;
+            let wide = copy::as_type(x, DType::Complex128)?;
             let mut y = Array::uninit(&x.layout, DType::Complex128)?;
             let along = Along::forward(self.dim);
             reduction::scan::scan(wide.view(), along, y.fresh::<Complex<f64>>(), nothing, step, |sum| sum);
-            return Ok(smallvec![Tensor::from_array(copy::as_type(&y, x.dtype)?.into_owned())]);
+            return Ok(smallvec![copy::as_type(&y, x.dtype)?.into_owned()]);
         }
         let mut y = Array::uninit(&x.layout, x.dtype)?;
         dispatch!(float x.dtype, T => {
@@ -214,7 +225,7 @@ impl Op for Logcumsumexp {
         }, else {
             return Err(Error::NotImplementedFor { operation: "logcumsumexp_out_cpu", dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -223,7 +234,7 @@ impl Op for Logcumsumexp {
 
     fn vjp(&self, [x, y]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (x, y, g) = (at.load(x)?, at.load(y)?, single(gradients));
-        if self.is_still(&x) {
+        if self.is_still(&x.layout()) {
             return one(g.clone());
         }
         if x.dtype().is_complex() {
@@ -240,7 +251,7 @@ impl Op for Logcumsumexp {
 
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let (x, y) = (at.load(x)?, at.load(y)?);
-        if self.is_still(&x) {
+        if self.is_still(&x.layout()) {
             return one(tangent(tangents).clone());
         }
         let most = {
@@ -258,6 +269,10 @@ impl Op for Logcumsumexp {
         one(mul(&sums, &exp(&sub(&most, &y)?)?)?)
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.front(Logcumsumexp { dim: self.dim + 1 })
     }
@@ -269,3 +284,33 @@ pub fn logcumsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
     let dim = shape::normalize_dim(dim, x.ndim())?;
     apply_one_with_attributes(Logcumsumexp { dim }, shown! { dim: given }, &[x])
 }
+
+const SUMS: &[&str] =
+    &["(Tensor input, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "logcumsumexp",
+        &["(Tensor input, int dim, *, Tensor out=None)"],
+        "The logarithm of the cumulative sum of the exponentials along a dimension.",
+        |a| logcumsumexp(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .written(&OutPolicy::OF_FIRST.typed(Types::Running))
+    .operators(&[("LogcumsumexpBackward0", "_logcumsumexp(Tensor self, int dim) -> Tensor")]),
+    both("nansum", SUMS, "The sum, with NaN counted as zero.", |a| {
+        nansum(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).reply()
+    })
+    .operators(&[(
+        "NansumBackward0",
+        "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    )]),
+    both("nanmean", SUMS, "The mean of the elements that are not NaN.", |a| {
+        nanmean(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).reply()
+    })
+    .written(&OutPolicy::PLAIN.refused_as("nansum")),
+    both("trace", &["(Tensor input)"], "The sum of the diagonal of a matrix.", |a| {
+        trace(a.tensor(0)?).reply()
+    })
+    .operators(&[("TraceBackward0", "trace(Tensor self) -> Tensor")]),
+];

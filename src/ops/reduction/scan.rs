@@ -2,13 +2,14 @@
 //! their derivatives are made of, `Recurrence` and `Shift`.
 
 use crate::ops;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, method, receiver};
 use std::mem::MaybeUninit;
 
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, Unsigned, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::in_place;
 use crate::dtype::{Complex, DType, Element, Ring};
 use crate::error::{Error, Result};
@@ -137,20 +138,20 @@ impl Op for Cumsum {
         self.dtype
     }
 
-    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
-        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype())))
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype)))
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let x = to_accumulate(&x, self.dtype)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        let x = to_accumulate(x, self.dtype)?;
         let y = match (x.dtype.is_complex(), x.layout.ndim()) {
             // Nothing to sum, and the parts are not to be.
             (true, 0) => copy::dense(&x)?,
             (true, _) => by_parts(&x, |x| self.run(x))?,
             (false, _) => self.run(&x)?,
         };
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -166,6 +167,10 @@ impl Op for Cumsum {
 
     fn jvp(&self, (): &Self::Saved, _at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         one(apply_one(self.clone(), &[tangent(tangents)])?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -204,26 +209,26 @@ impl Op for Cumprod {
         self.dtype
     }
 
-    fn rounding(&self, inputs: &[&Tensor]) -> Option<DType> {
-        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype())))
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype)))
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let x = to_accumulate(&x, self.dtype)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        let x = to_accumulate(x, self.dtype)?;
         let dtype = x.dtype;
         if dtype.is_complex() {
             let y = in_double(&x, |x| {
                 self.direction.run(x, kernels::cumprod::<Complex<f64>, Complex<f64>, Complex<f64>>)
             })?;
-            return Ok(smallvec![Tensor::from_array(y)]);
+            return Ok(smallvec![y]);
         }
         let y = dispatch!(float dtype, T => self.direction.run(&x, kernels::cumprod::<T, f64, T>)?, else {
             dispatch!(integer dtype, T => self.direction.run(&x, kernels::cumprod::<T, T, T>)?, else {
                 return Err(Error::NotImplementedFor { operation: "cumprod_out_cpu", dtype }.into())
             })
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -247,6 +252,10 @@ impl Op for Cumprod {
     fn jvp(&self, [x, y]: &Self::Saved, at: &At<'_>, tangents: &[Option<Tensor>]) -> Result<Gradients> {
         let before = shift(&at.load(y)?, self.direction, 1.0)?;
         one(recurrence(&at.load(x)?, &mul(tangent(tangents), &before)?, self.direction)?)
+    }
+
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
     }
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
@@ -287,14 +296,14 @@ impl Op for Recurrence {
         "RecurrenceBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let (a, b) = (inputs[0].array(), inputs[1].array());
-        let b = copy::as_type(&b, a.dtype)?;
-        let y = dispatch!(float a.dtype, T => self.run::<T>(&a, &b)?, else {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (a, b) = (&inputs[0], &inputs[1]);
+        let b = copy::as_type(b, a.dtype)?;
+        let y = dispatch!(float a.dtype, T => self.run::<T>(a, &b)?, else {
             let b = copy::as_type(&b, DType::Complex128)?;
-            in_double(&a, |a| self.run::<Complex<f64>>(a, &b))?
+            in_double(a, |a| self.run::<Complex<f64>>(a, &b))?
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -359,12 +368,12 @@ impl Op for Shift {
         "ShiftBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
-            in_double(&x, |x| self.run::<Complex<f64>>(x))?
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        let y = dispatch!(float x.dtype, T => self.run::<T>(x)?, else {
+            in_double(x, |x| self.run::<Complex<f64>>(x))?
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -384,4 +393,31 @@ impl Op for Shift {
 
 fn shift(x: &Tensor, direction: Direction, first: f64) -> Result<Tensor> {
     apply_one(Shift { direction, first }, &[x])
+}
+
+const SCAN: &[&str] = &["(Tensor input, int dim, *, dtype? dtype=None, Tensor out=None)"];
+
+const SCAN_IN_PLACE: &[&str] = &["(Tensor input, int dim, *, dtype? dtype=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("cumsum", SCAN, "The cumulative sum along a dimension.", |a| {
+        cumsum(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::OF_FIRST.exact().typed(Types::Any))
+    .operators(&[("CumsumBackward0", "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")]),
+    method("cumsum_", SCAN_IN_PLACE, "`cumsum` in place.", |a| scan_in_place(a, cumsum_)),
+    both("cumprod", SCAN, "The cumulative product along a dimension.", |a| {
+        cumprod(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
+    })
+    .written(&OutPolicy::OF_FIRST.exact().typed(Types::Any))
+    .operators(&[("CumprodBackward0", "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")]),
+    method("cumprod_", SCAN_IN_PLACE, "`cumprod` in place.", |a| scan_in_place(a, cumprod_)),
+];
+
+fn scan_in_place(
+    arguments: &dyn Arguments,
+    operation: fn(&Tensor, i64, Option<DType>) -> Result<()>,
+) -> Result<Reply> {
+    receiver(arguments, operation(arguments.tensor(0)?, arguments.int(1)?, arguments.dtype(2)))
 }

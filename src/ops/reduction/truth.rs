@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::kernels::reduction::reduce as kernels;
 use crate::ops::creation::copy;
 use crate::ops::reduction::reduce::Over;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use crate::tensor::{Array, Tensor};
 
 /// Whether any element along some dimensions, or all, is not zero. No dimension named in `dims`
@@ -57,4 +58,54 @@ pub fn count_nonzero(x: &Tensor, dims: Option<&[i64]>) -> Result<Tensor> {
         Ok(())
     })?;
     Ok(Tensor::from_array(count))
+}
+
+const TRUTH: &[&str] = &[
+    "(Tensor input, *, Tensor out=None)",
+    "(Tensor input, int[]? dim=None, bool keepdim=False, *, Tensor out=None)",
+    "(Tensor input, int dim, bool keepdim=False, *, Tensor out=None)",
+];
+
+/// How answers to questions about all elements are written.
+const QUESTION: OutPolicy = OutPolicy::PLAIN
+    .unrecorded()
+    .typed(Types::TruthOfAll)
+    .out_as(|given| if given.count < 2 { ".all_out" } else { ".out" });
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("any", TRUTH, "Whether any element is true, of all or along dimensions.", |a| truths(a, any))
+        .written(&QUESTION)
+        .operators(&[
+            ("-", "any(Tensor self) -> Tensor"),
+            ("-", "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"),
+        ]),
+    both("all", TRUTH, "Whether all elements are true, of all or along dimensions.", |a| truths(a, all))
+        .written(&QUESTION)
+        .operators(&[
+            ("-", "all(Tensor self) -> Tensor"),
+            ("-", "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"),
+        ]),
+    both(
+        "count_nonzero",
+        &["(Tensor input, int? dim=None)", "(Tensor input, int[] dim)"],
+        "The number of elements that are not zero.",
+        |a| {
+            let dims = if a.given(1) { a.dims(1)? } else { None };
+            count_nonzero(a.tensor(0)?, dims.as_deref()).reply()
+        },
+    )
+    .operators(&[("-", "count_nonzero(Tensor self, int? dim=None) -> Tensor")]),
+];
+
+fn truths(
+    arguments: &dyn Arguments,
+    operation: fn(&Tensor, Option<&[i64]>, bool) -> Result<Tensor>,
+) -> Result<Reply> {
+    let x = arguments.tensor(0)?;
+    match arguments.overload() {
+        0 => operation(x, None, false).reply(),
+        1 => operation(x, arguments.dims(1)?.as_deref(), arguments.boolean(2)).reply(),
+        _ => operation(x, Some(&[arguments.int(1)?]), arguments.boolean(2)).reply(),
+    }
 }

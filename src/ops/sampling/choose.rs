@@ -7,9 +7,9 @@ use crate::kernels::interrupt;
 use crate::kernels::random::{fill_choices, fill_exponential, shares};
 use crate::kernels::sorting::sort;
 use crate::ops::geometry::reshape;
-use crate::ops::sampling::distribution::elements;
 use crate::ops::sampling::generator::given;
 use crate::ops::sampling::random::{Generator, MANY, in_pieces};
+use crate::schema::{Entry, IntoReply, OutPolicy, Shape, Types, both};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
@@ -74,12 +74,12 @@ fn chosen(weights: &Tensor, count: i64, replacement: bool, generator: Option<&Ge
             return Ok(Tensor::from_array(Array::from_slice(result.layout.shape(), &chosen)?));
         }
         // Waiting times whose rates are the weights: the first to come are chosen.
-        let times = Array::zeroed(&layout, dtype.wide())?;
+        let mut times = Array::zeroed(&layout, dtype.wide())?;
         in_pieces(generator, &times, |generator, piece| {
-            fill_exponential(generator, elements::<T>(piece), 1.0);
+            piece.overwrite_slice::<T>([], |times| fill_exponential(generator, times, 1.0));
             Ok(())
         })?;
-        elements::<T>(&times).iter_mut().zip(&weights).for_each(|(time, weight)| *time = weight / *time);
+        times.owned::<T>().iter_mut().zip(&weights).for_each(|(time, weight)| *time = weight / *time);
         sort::argsort(times.view::<T>(), layout.ndim() - 1, count as usize, true, result.fresh());
     }, else { unreachable!("integers were refused") });
     Ok(Tensor::from_array(result))
@@ -108,3 +108,19 @@ fn of_samples(
         reshape::reshape_to(&chosen, &shape)
     })
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "multinomial",
+        &[
+            "(Tensor input, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor out=None)",
+        ],
+        "Samples indices of the last dimension in proportion to the weights that it holds.",
+        |a| {
+            let generator = a.generator(3);
+            multinomial(a.tensor(0)?, a.int(1)?, a.boolean(2), generator.as_ref()).reply()
+        },
+    ).written(&OutPolicy::PLAIN.unrecorded().shaped(Shape::Silent).typed(Types::Drawn).drawn(|_| true))
+    .operators(&[("-", "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor")]),
+];

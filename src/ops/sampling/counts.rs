@@ -8,9 +8,9 @@ use crate::kernels::interrupt;
 use crate::kernels::random::{Generator as Numbers, counts};
 use crate::ops::creation::copy;
 use crate::ops::geometry::{expand, join, part};
-use crate::ops::sampling::distribution::elements;
 use crate::ops::sampling::generator::{Generator, given};
 use crate::ops::sampling::random::{MANY, apart, drawn_from};
+use crate::schema::{Entry, IntoReply, function};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -22,7 +22,7 @@ fn drawn(
 ) -> Result<Array> {
     let sizes = shape::broadcast(inputs[0].layout.shape(), inputs[1].layout.shape())?;
     let dtype = inputs[0].dtype;
-    let drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)?), dtype.wide())?;
+    let mut drawn = Array::zeroed(&SharedLayout::new(Layout::contiguous(&sizes)?), dtype.wide())?;
     let seen = |x: &Array| binary::expanded(&x.widened()?, &sizes);
     let (first, second) = (seen(inputs[0])?, seen(inputs[1])?);
     let generator = given(generator);
@@ -30,7 +30,7 @@ fn drawn(
         dispatch!(float dtype.wide(), T => {
             let (first, second) = (first.view::<T>(), second.view::<T>());
             let mut pairs = first.iter().zip(second.iter());
-            for piece in elements::<T>(&drawn).chunks_mut(MANY) {
+            for piece in drawn.owned::<T>().chunks_mut(MANY) {
                 // As elsewhere, nobody waits for the generator while the host is asked.
                 interrupt::unwind_if_due();
                 let mut generator = generator.lock();
@@ -80,3 +80,19 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
     let y = drawn([&count.array(), &probability.array()], generator, counts::binomial)?;
     drawn_from(&[count, probability], y, UNKNOWN)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "poisson",
+        &["(Tensor input, Generator? generator=None)"],
+        "Samples from Poisson distributions with the given rates.",
+        |a| poisson(a.tensor(0)?, a.generator(1).as_ref()).reply(),
+    ),
+    function(
+        "binomial",
+        &["(Tensor count, Tensor prob, Generator? generator=None)"],
+        "Samples from binomial distributions with the given counts and probabilities.",
+        |a| binomial(a.tensor(0)?, a.tensor(1)?, a.generator(2).as_ref()).reply(),
+    ),
+];

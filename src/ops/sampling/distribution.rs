@@ -173,34 +173,34 @@ impl Distribution {
         }
         match *self {
             Distribution::Uniform { low, high } => {
-                dispatch!(float out.dtype, T => kernels::fill_uniform(generator, elements::<T>(out), low, high), else {
+                dispatch!(float out.dtype, T => written::<T>(out, |out| kernels::fill_uniform(generator, out, low, high)), else {
                     not_for(out.dtype)
                 })
             }
             Distribution::Normal { mean, std } => dispatch!(float out.dtype, T => match in_blocks {
-                true => kernels::fill_normal(generator, elements::<T>(out), mean, std),
-                false => kernels::fill_normal_singly(generator, elements::<T>(out), mean, std),
+                true => written::<T>(out, |out| kernels::fill_normal(generator, out, mean, std)),
+                false => written::<T>(out, |out| kernels::fill_normal_singly(generator, out, mean, std)),
             }, else { not_for(out.dtype) }),
             Distribution::Exponential { rate } => {
-                dispatch!(float out.dtype, T => kernels::fill_exponential(generator, elements::<T>(out), rate), else {
+                dispatch!(float out.dtype, T => written::<T>(out, |out| kernels::fill_exponential(generator, out, rate)), else {
                     not_for(out.dtype)
                 })
             }
             Distribution::Cauchy { median, scale } => {
-                dispatch!(float out.dtype, T => kernels::fill_cauchy(generator, elements::<T>(out), median, scale), else {
+                dispatch!(float out.dtype, T => written::<T>(out, |out| kernels::fill_cauchy(generator, out, median, scale)), else {
                     not_for(out.dtype)
                 })
             }
             Distribution::LogNormal { mean, std } => {
-                dispatch!(float out.dtype, T => kernels::fill_log_normal(generator, elements::<T>(out), mean, std), else {
+                dispatch!(float out.dtype, T => written::<T>(out, |out| kernels::fill_log_normal(generator, out, mean, std)), else {
                     not_for(out.dtype)
                 })
             }
             Distribution::Bernoulli { probability } => dispatch!(ordered out.dtype, T => {
-                kernels::fill_bernoulli(generator, elements::<T>(out), probability);
+                written::<T>(out, |out| kernels::fill_bernoulli(generator, out, probability));
             }, else { not_for(out.dtype) }),
             Distribution::Geometric { probability } => dispatch!(ordered out.dtype, T => {
-                kernels::fill_geometric(generator, elements::<T>(out), probability);
+                written::<T>(out, |out| kernels::fill_geometric(generator, out, probability));
             }, else { not_for(out.dtype) }),
             Distribution::Integers { low, high, .. } => {
                 fill_integers(generator, out, low, high.wrapping_sub(low) as u64)
@@ -210,7 +210,7 @@ impl Distribution {
                 fill_integers(generator, out, low, range);
             }
             Distribution::Natural => {
-                dispatch!(ordered out.dtype, T => kernels::fill_natural(generator, elements::<T>(out)), else {
+                dispatch!(ordered out.dtype, T => written::<T>(out, |out| kernels::fill_natural(generator, out)), else {
                     not_for(out.dtype)
                 });
             }
@@ -223,7 +223,7 @@ impl Distribution {
     /// `draw` of numbers of a half type: in single precision, and rounded.
     #[cold]
     fn draw_half(&self, generator: &mut Generator, out: &Array, in_blocks: bool) -> Result<()> {
-        let wide = Array::uninit(&out.layout, DType::Float32)?;
+        let mut wide = Array::zeroed(&out.layout, DType::Float32)?;
         let distribution = match *self {
             Distribution::Natural => {
                 Distribution::Integers { low: 0, high: greatest(out.dtype) + 1, from_zero: true }
@@ -235,7 +235,7 @@ impl Distribution {
         };
         match distribution {
             Distribution::Normal { mean, std } if in_blocks && out.layout.numel() >= 16 => {
-                let numbers = elements::<f32>(&wide);
+                let numbers = wide.owned::<f32>();
                 let (whole, rest) = (numbers.len() / 16 * 16, numbers.len() % 16);
                 kernels::fill_normal(generator, &mut numbers[..whole], mean, std);
                 if rest > 0 {
@@ -249,7 +249,7 @@ impl Distribution {
             let end = out.dtype.rounded(high);
             // Rounding may reach the end, which does not belong to the interval.
             let at_end = |x: &&mut f32| out.dtype.rounded(f64::from(**x)) == end;
-            elements::<f32>(&wide).iter_mut().filter(at_end).for_each(|x| *x = low as f32);
+            wide.owned::<f32>().iter_mut().filter(at_end).for_each(|x| *x = low as f32);
         }
         copy::write(out, &wide)
     }
@@ -258,8 +258,8 @@ impl Distribution {
 /// Integers of [base, base + range); of all 64 bits if the range is zero, as which 2⁶⁴ is written.
 fn fill_integers(generator: &mut Generator, out: &Array, base: i64, range: u64) {
     dispatch!(ordered out.dtype, T => match NonZeroU64::new(range) {
-        Some(range) => kernels::fill_integers(generator, elements::<T>(out), base, range),
-        None => kernels::fill_all_integers(generator, elements::<T>(out)),
+        Some(range) => written::<T>(out, |out| kernels::fill_integers(generator, out, base, range)),
+        None => written::<T>(out, |out| kernels::fill_all_integers(generator, out)),
     }, else { not_for(out.dtype) });
 }
 
@@ -267,12 +267,10 @@ fn not_for(dtype: DType) {
     unreachable!("{dtype:?} was refused before")
 }
 
-/// The elements of a row-major array, to be overwritten.
-pub(crate) fn elements<T: Element>(array: &Array) -> &mut [T] {
-    match array.writable().into_slice() {
-        Some(slice) => slice,
-        None => unreachable!("the array is row-major"),
-    }
+/// Has the elements of a row-major array overwritten.
+fn written<T: Element>(array: &Array, write: impl FnOnce(&mut [T])) {
+    let is_in_order = array.overwrite_slice([], write);
+    assert!(is_in_order, "the array is row-major");
 }
 
 /// The greatest integer up to which the type holds them all.

@@ -1,10 +1,17 @@
 //! Random tensors: fresh ones, and tensors overwritten with random numbers. No input has a say in
 //! what is drawn, so gradients end here, in zeros.
 
+mod entries;
+
 use crate::dispatch::apply;
 use crate::dispatch::default_dtype;
 use crate::ops;
 use crate::ops::geometry::expand;
+use crate::schema::{
+    Arguments, Entry, IntoReply, OutPolicy, Reply, Shape, Types, UnbatchedTarget, both, function, method,
+};
+use crate::tensor::{Mapping, Randomness};
+pub use entries::ENTRIES;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::composites::underived::UNKNOWN;
@@ -23,7 +30,6 @@ use crate::kernels::random::{self as kernels, fill_bernoulli, fill_bernoulli_eac
 use crate::ops::conjugate;
 use crate::ops::creation::{cast, copy, create};
 pub use crate::ops::sampling::distribution::Distribution;
-use crate::ops::sampling::distribution::elements;
 pub use crate::ops::sampling::generator::Generator;
 use crate::ops::sampling::generator::given;
 use crate::shape::{self, Layout, SharedLayout};
@@ -247,7 +253,7 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
         _ => {}
     }
     long_work::patiently(n as u64, || {
-        dispatch!(ordered dtype.wide(), T => permuted(given(generator), elements::<T>(&array)), else {
+        dispatch!(ordered dtype.wide(), T => array.overwrite_slice::<T>([], |places| permuted(given(generator), places)), else {
             return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into())
         });
         Ok(())
@@ -356,7 +362,7 @@ fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator
     let dtype = probabilities.dtype;
     let probabilities = probabilities.widened()?;
     let layout = SharedLayout::new(target.layout.fresh());
-    let drawn = Array::zeroed(&layout, target.dtype.wide())?;
+    let mut drawn = Array::zeroed(&layout, target.dtype.wide())?;
     dispatch!(float dtype.wide(), P => {
         let each = probabilities.view::<P>();
         let is_probability = |number: &P| (0.0..=1.0).contains(number);
@@ -371,7 +377,7 @@ fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator
         let generator = given(generator);
         let same = same.filter(|_| dtype == DType::Float64);
         let mut each = each.iter().copied();
-        dispatch!(ordered drawn.dtype, T => for piece in elements::<T>(&drawn).chunks_mut(MANY) {
+        dispatch!(ordered drawn.dtype, T => for piece in drawn.owned::<T>().chunks_mut(MANY) {
             // As elsewhere, nobody waits for the generator while the host is asked.
             interrupt::unwind_if_due();
             let mut generator = generator.lock();

@@ -1,11 +1,13 @@
 //! What is different among elements, and where values belong among sorted ones.
 
+use crate::schema::{Entry, IntoReply, inner};
 use std::sync::Arc;
 
 use smallvec::smallvec;
 
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
-use crate::dispatch::unary;
+use crate::dispatch::stored;
+use crate::dispatch::stored::Unsigned;
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
@@ -29,13 +31,9 @@ fn wide(dtype: DType) -> DType {
 
 /// The elements, of the type that they are compared as, in order.
 fn keys(x: &Tensor, dtype: DType) -> Result<Array> {
-    let array = x.array();
-    let keys = copy::as_type(&array, dtype)?;
-    let keys = copy::in_order(&keys)?.into_owned();
-    match array.dtype == DType::UInt64 && dtype == DType::Int64 {
-        true => unary::compute::<i64, i64>(&keys, dtype, |x| x ^ i64::MIN),
-        false => Ok(keys),
-    }
+    let array = stored::widened(&x.array(), Unsigned::Ordered)?;
+    let array = copy::as_type(&array, dtype)?;
+    Ok(copy::in_order(&array)?.into_owned())
 }
 
 fn elements<T: Element>(array: &Array) -> &[T] {
@@ -185,3 +183,25 @@ fn places<T: Ordered>(
     };
     storage::collected(values.len(), values.iter().enumerate().map(place))
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "unique_groups",
+        &["(Tensor input, int? dim, bool neighbours)"],
+        "The unique elements or slices, the index of each in them, and how often each occurs.",
+        |a| unique(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply(),
+    ),
+    inner(
+        "places_among",
+        &["(Tensor sorted_sequence, Tensor input, bool right, Tensor? sorter, bool out_int32)"],
+        "The positions at which values would be inserted into sorted sequences.",
+        |a| {
+            let found = searchsorted(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.optional_tensor(3));
+            match a.boolean(4) {
+                true => found.and_then(|found| cast::to_dtype(&found, DType::Int32)).reply(),
+                false => found.reply(),
+            }
+        },
+    ),
+];

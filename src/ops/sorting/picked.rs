@@ -1,12 +1,19 @@
 //! Elements picked along a dimension by their order: sorting, the greatest few, the middle one, the
 //! most frequent one, running extremes. Values go with the indices that they were found at.
 
-use crate::dispatch::view;
-use crate::ops::geometry::reshape;
-use smallvec::smallvec;
+mod entries;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, one, tangent};
-use crate::dispatch::batch::{Answer, Call};
+pub use entries::{ENTRIES, OPERATORS};
+
+use crate::dispatch::view;
+use crate::ops::geometry::part::Part;
+use crate::ops::geometry::reshape;
+use crate::schema::{Arguments, Entry, IntoReply, Operator, OutPolicy, Types, both, function, method};
+use smallvec::smallvec;
+use std::borrow::Cow;
+
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply, one, tangent};
+use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::memory_order;
 use crate::dtype::{DType, Ordered};
 use crate::error::{Error, Result};
@@ -95,9 +102,12 @@ impl Picked {
         Error::NotImplementedFor { operation, dtype }
     }
 
-    /// A tensor along whose dimension things can be picked: one without dimensions has one.
-    fn lifted(&self, x: &Tensor) -> Result<Tensor> {
-        if x.ndim() == 0 { squeeze::unsqueeze(x, 0) } else { Ok(x.clone()) }
+    /// Numbers along whose dimension things can be picked: those without dimensions have one.
+    fn lifted(&self, x: &Array) -> Result<Array> {
+        if x.layout.ndim() > 0 {
+            return Ok(x.clone());
+        }
+        Ok(x.with_layout(Layout::strided(smallvec![1], smallvec![1], x.layout.offset())?))
     }
 
     /// Puts the dimension back that went with the picking.
@@ -127,6 +137,7 @@ impl Picked {
 
 impl Op for Picked {
     type Saved = ([Option<SavedTensor>; 2], SharedLayout);
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
     const SAVED: &'static [&'static str] = &["indices", "self"];
 
     fn name(&self) -> &'static str {
@@ -148,38 +159,39 @@ impl Op for Picked {
         shown
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let ndim = inputs[0].ndim();
-        let x = self.lifted(&inputs[0].detach())?;
-        let array = x.array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        // What has no dimensions is picked from as what has one.
+        let (ndim, lifted) = (inputs[0].layout.ndim(), self.lifted(&inputs[0])?);
         let index = match self.pick {
             Pick::Running { greatest } => {
-                let mut index = Array::uninit(&array.layout, DType::Int64)?;
+                let mut index = Array::uninit(&lifted.layout, DType::Int64)?;
                 // Truth values are compared as the numbers that they are.
-                let wide =
-                    if array.dtype == DType::Bool { copy::converted(&array, DType::UInt8)? } else { array };
+                let wide = match lifted.dtype {
+                    DType::Bool => Cow::Owned(copy::converted(&lifted, DType::UInt8)?),
+                    _ => Cow::Borrowed(&lifted),
+                };
                 dispatch!(number wide.dtype, T => {
                     let mut values = Array::uninit(&wide.layout, wide.dtype)?;
                     scan::cumulative_extreme(wide.view::<T>(), self.dim, greatest, values.fresh(), index.fresh());
                 }, else { return Err(self.refusal(wide.dtype).into()) });
                 index
             }
-            pick => dispatch!(ordered array.dtype, T => places::<T>(pick, &array, self.dim)?, else {
-                return Err(self.refusal(array.dtype).into())
+            pick => dispatch!(ordered lifted.dtype, T => places::<T>(pick, &lifted, self.dim)?, else {
+                return Err(self.refusal(lifted.dtype).into())
             }),
         };
-        let index = Tensor::from_array(index);
-        let values = gather::gather(&x, self.dim as i64, &index)?;
-        let plain = |y: Tensor| -> Result<Tensor> {
-            let y = self.settled(&y, ndim)?.array();
-            Ok(Tensor::from_array(match self.pick {
-                Pick::Sorted { .. } => memory_order::like(y, &inputs[0].layout())?,
-                _ => y,
-            }))
+        let values = gather::numbers(&lifted, self.dim, &index)?;
+        let plain = |y: Array| -> Result<Array> {
+            let goes = (self.reduces || ndim == 0) && y.layout.shape()[self.dim] == 1;
+            let y = if goes { Part::Select { dim: self.dim, index: 0 }.of(&y)? } else { y };
+            match self.pick {
+                Pick::Sorted { .. } => memory_order::like(y, &inputs[0].layout),
+                _ => Ok(y),
+            }
         };
         Ok(smallvec![plain(values)?, plain(index)?])
     }
@@ -210,9 +222,20 @@ impl Op for Picked {
         Ok(smallvec![Some(settled), None])
     }
 
+    fn plumbing(&self) -> &'static str {
+        plumbing::REDUCTION
+    }
+
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(Picked { dim: self.dim + 1, ..*self })
     }
+}
+
+/// The element in the middle of a row of numbers.
+pub(crate) fn middle(row: &Array, numbers_only: bool) -> Result<Array> {
+    let (pick, name) = (Pick::Middle { numbers_only }, "MedianBackward1");
+    let picked = Picked { pick, dim: 0, given: 0, reduces: true, name };
+    Ok(picked.forward(std::slice::from_ref(row))?.swap_remove(0))
 }
 
 fn run(x: &Tensor, pick: Pick, given: i64, reduces: bool, name: &'static str) -> Result<(Tensor, Tensor)> {

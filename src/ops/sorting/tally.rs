@@ -1,5 +1,6 @@
 //! How often numbers are there, and how many lie between others.
 
+use crate::schema::{Entry, IntoReply, both, inner};
 use smallvec::SmallVec;
 
 use crate::dispatch::{batch, long_work};
@@ -56,9 +57,10 @@ fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize)
     let most = |values: &[i64]| {
         tally::bounds(values).map_or(0, |(_, most)| most.saturating_add(1)).max(least) as usize
     };
-    let lengths: Vec<usize> = match size {
-        0 => vec![most(&[]); shape.iter().product()],
-        size => values.chunks(size).map(most).collect(),
+    let rows = shape.iter().product();
+    let lengths = match size {
+        0 => storage::filled(rows, most(&[]))?,
+        size => storage::collected(rows, values.chunks(size).map(most))?,
     };
     shape.push(batch::alike_or(&lengths, |&length| vec![length])?);
     if let ([length], None) = (shape.as_slice(), weights) {
@@ -105,3 +107,20 @@ pub fn histograms(rows: &Tensor, edges: &Tensor) -> Result<Tensor> {
     });
     cast::to_dtype(&Tensor::from_slice(&shape, &counts)?, dtype)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "bincount",
+        &["(Tensor input, Tensor? weights=None, int minlength=0)"],
+        "The frequency of each value in a tensor of integers that are not negative.",
+        |a| bincount(a.tensor(0)?, a.optional_tensor(1), a.int(2)?).reply(),
+    )
+    .operators(&[("-", "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor")]),
+    inner(
+        "histograms",
+        &["(Tensor input, Tensor edges)"],
+        "The histogram of every row between edges of its own.",
+        |a| histograms(a.tensor(0)?, a.tensor(1)?).reply(),
+    ),
+];

@@ -44,6 +44,9 @@ impl Default for Heading<'_> {
     }
 }
 
+/// Brackets within brackets that are printed at most: each is a call within a call.
+const DEEPEST: usize = 1000;
+
 /// The `repr` of a tensor whose element at row-major position `i` is `element(i)`.
 ///
 /// Only elements that are shown are asked for, some of them twice. It is given up as long work is.
@@ -54,6 +57,9 @@ pub fn render(
     heading: &Heading<'_>,
     options: &PrintOptions,
 ) -> Result<String> {
+    if shape.len() > DEEPEST {
+        return Err(Error::PrintedDimensions {}.into());
+    }
     let indent = heading.name.chars().count() + 1;
     let mut text = format!("{}(", heading.name);
     if shape.contains(&0) {

@@ -32,7 +32,7 @@ fn half(shape: &[usize]) -> Tensor {
 /// The samples.
 pub fn samples() -> Vec<Sample> {
     let mut samples = Vec::new();
-    for entry in ops::ELEMENTWISE {
+    for entry in ops::elementwise() {
         for shape in [&[][..], &[0], &[2, 3]] {
             let x = argument(entry.name, shape);
             samples.push(sample(entry.name, vec![x], |x| (entry.function)(&x[0])));
@@ -46,7 +46,7 @@ pub fn samples() -> Vec<Sample> {
             ops::mul(&y, &y)
         }));
     }
-    for entry in ops::ELEMENTWISE2 {
+    for entry in ops::elementwise2() {
         for (left, right) in [(&[][..], &[][..]), (&[2, 3], &[2, 3]), (&[2, 3], &[3]), (&[2, 1], &[0])] {
             samples.push(sample(entry.name, vec![positive(left), half(right)], |x| {
                 (entry.function)((&x[0]).into(), (&x[1]).into())

@@ -1,51 +1,50 @@
 //! The `out=` policies of operations that are written in Python, and so have no entry in the tables of functions.
-use super::policy::{OutPolicy, Shape};
-use super::types;
+use rushlight::schema::{OutPolicy, Shape, Types};
 
 /// What `_written` is given the names of.
 const POLICIES: &[(&str, &OutPolicy)] = &[
     ("chain_matmul", &OutPolicy::PLAIN.refused_as("mm")),
-    ("cond", &OutPolicy::PLAIN.copied().typed(types::safe_linalg)),
-    ("fft_fft", &OutPolicy::PLAIN.refused_as("_fft_r2c").typed(types::transform)),
+    ("cond", &OutPolicy::PLAIN.copied().typed(Types::SafeLinalg)),
+    ("fft_fft", &OutPolicy::PLAIN.refused_as("_fft_r2c").typed(Types::Transform)),
     ("fft_fft2", &COMPLEX),
     ("fft_fftfreq", &FREQUENCIES.unknown("fft_fftfreq")),
     ("fft_fftn", &COMPLEX),
     ("fft_hfft", &REAL),
     ("fft_hfft2", &REAL),
     ("fft_hfftn", &REAL),
-    ("fft_ifft", &OutPolicy::PLAIN.unknown("conj_physical").typed(types::transform)),
-    ("fft_ifft2", &COMPLEX.typed(types::transform_back)),
-    ("fft_ifftn", &COMPLEX.typed(types::transform_back)),
-    ("fft_ihfft", &OutPolicy::PLAIN.unknown("conj_physical").typed(types::transform)),
+    ("fft_ifft", &OutPolicy::PLAIN.unknown("conj_physical").typed(Types::Transform)),
+    ("fft_ifft2", &COMPLEX.typed(Types::TransformBack)),
+    ("fft_ifftn", &COMPLEX.typed(Types::TransformBack)),
+    ("fft_ihfft", &OutPolicy::PLAIN.unknown("conj_physical").typed(Types::Transform)),
     ("fft_ihfft2", &COMPLEX),
     ("fft_ihfftn", &COMPLEX),
     ("fft_irfft", &REAL),
     ("fft_irfft2", &REAL),
     ("fft_irfftn", &REAL),
-    ("fft_rfft", &OutPolicy::PLAIN.refused_as("_fft_r2c").typed(types::transform)),
+    ("fft_rfft", &OutPolicy::PLAIN.refused_as("_fft_r2c").typed(Types::Transform)),
     ("fft_rfftfreq", &FREQUENCIES.unknown("fft_rfftfreq")),
-    ("fft_rfftn", &OutPolicy::PLAIN.refused_as("_fft_r2c").typed(types::transform)),
-    ("histc", &OutPolicy::PLAIN.unrecorded().typed(types::counted)),
-    ("histogram", &OutPolicy::PLAIN.unknown("histogram").typed(types::counted)),
-    ("linalg_householder_product", &OutPolicy::PLAIN.typed(types::reflected)),
-    ("linalg_ldl_factor", &OutPolicy::PLAIN.unknown("linalg_ldl_factor_ex").typed(types::same)),
-    ("linalg_ldl_factor_ex", &OutPolicy::PLAIN.unknown("linalg_ldl_factor_ex").typed(types::same)),
-    ("linalg_ldl_solve", &OutPolicy::PLAIN.unknown("linalg_ldl_solve").typed(types::same)),
-    ("linalg_lstsq", &OutPolicy::PLAIN.typed(types::nearest)),
-    ("linalg_pinv", &OutPolicy::PLAIN.typed(types::safe_linalg)),
+    ("fft_rfftn", &OutPolicy::PLAIN.refused_as("_fft_r2c").typed(Types::Transform)),
+    ("histc", &OutPolicy::PLAIN.unrecorded().typed(Types::Counted)),
+    ("histogram", &OutPolicy::PLAIN.unknown("histogram").typed(Types::Counted)),
+    ("linalg_householder_product", &OutPolicy::PLAIN.typed(Types::Reflected)),
+    ("linalg_ldl_factor", &OutPolicy::PLAIN.unknown("linalg_ldl_factor_ex").typed(Types::Same)),
+    ("linalg_ldl_factor_ex", &OutPolicy::PLAIN.unknown("linalg_ldl_factor_ex").typed(Types::Same)),
+    ("linalg_ldl_solve", &OutPolicy::PLAIN.unknown("linalg_ldl_solve").typed(Types::Same)),
+    ("linalg_lstsq", &OutPolicy::PLAIN.typed(Types::Nearest)),
+    ("linalg_pinv", &OutPolicy::PLAIN.typed(Types::SafeLinalg)),
     ("matrix_rank", &OutPolicy::PLAIN.unrecorded()),
     ("ndtr", &OutPolicy::PLAIN.copied()),
-    ("nonzero_static", &OutPolicy::PLAIN.unknown("nonzero_static").typed(types::nonzero)),
-    ("ormqr", &OutPolicy::PLAIN.typed(types::reflected_product)),
+    ("nonzero_static", &OutPolicy::PLAIN.unknown("nonzero_static").typed(Types::Nonzero)),
+    ("ormqr", &OutPolicy::PLAIN.typed(Types::ReflectedProduct)),
     ("range", &OutPolicy::MADE.unknown("range").shaped(Shape::InLine)),
-    ("searchsorted", &OutPolicy::PLAIN.unrecorded().typed(types::searched)),
-    ("tensorinv", &OutPolicy::PLAIN.copied().typed(types::safe_matrix)),
-    ("tensorsolve", &OutPolicy::PLAIN.copied().typed(types::safe_matrix)),
+    ("searchsorted", &OutPolicy::PLAIN.unrecorded().typed(Types::Searched)),
+    ("tensorinv", &OutPolicy::PLAIN.copied().typed(Types::SafeMatrix)),
+    ("tensorsolve", &OutPolicy::PLAIN.copied().typed(Types::SafeMatrix)),
 ];
 
-const COMPLEX: OutPolicy = OutPolicy::PLAIN.refused_as("_fft_c2c").typed(types::transform);
-const REAL: OutPolicy = OutPolicy::PLAIN.refused_as("_fft_c2r").typed(types::transform);
-const FREQUENCIES: OutPolicy = OutPolicy::MADE.shaped(Shape::Counted).typed(types::frequencies);
+const COMPLEX: OutPolicy = OutPolicy::PLAIN.refused_as("_fft_c2c").typed(Types::Transform);
+const REAL: OutPolicy = OutPolicy::PLAIN.refused_as("_fft_c2r").typed(Types::Transform);
+const FREQUENCIES: OutPolicy = OutPolicy::MADE.shaped(Shape::Counted).typed(Types::Frequencies);
 
 /// How the operation of a name writes.
 pub(super) fn policy(name: &str) -> &'static OutPolicy {

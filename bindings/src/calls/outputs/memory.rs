@@ -1,10 +1,10 @@
 //! Which memory a result may be written to, given what the operation reads: not to what it reads in
 //! another order, nor to elements that are shown several times.
 
-use super::policy::{Memory, OutPolicy};
 use crate::error::raise;
 use crate::tensor::object::as_tensor;
 use pyo3::prelude::*;
+use rushlight::schema::{Memory, OutPolicy};
 use rushlight::shape::broadcast;
 use rushlight::{Error, Tensor};
 

@@ -1,21 +1,97 @@
 //! Which element types a tensor may have that a result is written to. Each function is one way to convert:
-//! entries say which is theirs, where it is less than `cast`.
+//! entries say which is theirs by a variant of
+//! `Types`, where it is less than `cast`.
 
 mod matrices;
 
-use super::policy::Conversion;
 use crate::error::raise;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use rushlight::Error;
 use rushlight::dtype::DType;
+use rushlight::schema::Types;
 
-pub(crate) use matrices::{
+use matrices::{
     batched, contracted, dot, eigenvalues, eigenvectors, nearest, reflected, reflected_product, reflections,
     safe_and_same, safe_linalg, safe_matrix, safe_result, triangular, vector,
 };
 
+/// A result and the tensor that it is to be written to.
+pub(super) struct Conversion<'a> {
+    /// The operation's name, and what it is called without that of its module.
+    pub(super) name: &'a str,
+    pub(super) bare: &'a str,
+    pub(super) from: DType,
+    pub(super) to: DType,
+    /// The element type of what the result was made of, if that is one tensor.
+    pub(super) source: Option<DType>,
+    /// Which of several results it is; none if there is one.
+    pub(super) place: Option<usize>,
+}
+
+/// What a way to convert refuses.
+fn refusal(types: Types) -> fn(&Conversion<'_>) -> PyResult<()> {
+    match types {
+        Types::Cast => cast,
+        Types::Any => any,
+        Types::Same => same,
+        Types::Found => found,
+        Types::FoundOfOne => found_of_one,
+        Types::FoundOfSame => found_of_same,
+        Types::Transform => transform,
+        Types::TransformBack => transform_back,
+        Types::Counted => counted,
+        Types::Ldexp => ldexp,
+        Types::Mvlgamma => mvlgamma,
+        Types::Nonzero => nonzero,
+        Types::Searched => searched,
+        Types::Chosen => chosen,
+        Types::Extreme => extreme,
+        Types::ExtremeOfAll => extreme_of_all,
+        Types::Picked => picked,
+        Types::Taken => taken,
+        Types::Quantile => quantile,
+        Types::Drawn => drawn,
+        Types::Uniform => uniform,
+        Types::Normal => normal,
+        Types::Frequencies => frequencies,
+        Types::FloatPower => float_power,
+        Types::Heaviside => heaviside,
+        Types::Truth => truth,
+        Types::TruthOfAll => truth_of_all,
+        Types::Combined => combined,
+        Types::Running => running,
+        Types::Cleaned => cleaned,
+        Types::Logsumexp => logsumexp,
+        Types::Joined => joined,
+        Types::Mantissa => mantissa,
+        Types::Ranked => ranked,
+        Types::Frequent => frequent,
+        Types::Narrowed => narrowed,
+        Types::SafeMatrix => safe_matrix,
+        Types::SafeLinalg => safe_linalg,
+        Types::SafeAndSame => safe_and_same,
+        Types::SafeResult => safe_result,
+        Types::Reflected => reflected,
+        Types::Eigenvalues => eigenvalues,
+        Types::Eigenvectors => eigenvectors,
+        Types::Reflections => reflections,
+        Types::ReflectedProduct => reflected_product,
+        Types::Nearest => nearest,
+        Types::Triangular => triangular,
+        Types::Dot => dot,
+        Types::Vector => vector,
+        Types::Batched => batched,
+        Types::Contracted => contracted,
+    }
+}
+
 impl Conversion<'_> {
+    /// Refuses element types that torch does not convert the result to.
+    pub(super) fn check(&self, types: Types) -> PyResult<()> {
+        refusal(types)(self)
+    }
+
     fn same(&self) -> bool {
         self.from == self.to
     }
@@ -59,19 +135,19 @@ fn refuse_unless(fine: bool, words: impl FnOnce() -> String) -> PyResult<()> {
 }
 
 /// What promotion converts.
-pub(crate) fn cast(c: &Conversion<'_>) -> PyResult<()> {
+fn cast(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.safe(), || {
         format!("result type {} can't be cast to the desired output type {}", c.wanted(), c.is())
     })
 }
 
 /// Anything.
-pub(crate) fn any(_: &Conversion<'_>) -> PyResult<()> {
+fn any(_: &Conversion<'_>) -> PyResult<()> {
     Ok(())
 }
 
 /// No other type.
-pub(crate) fn same(c: &Conversion<'_>) -> PyResult<()> {
+fn same(c: &Conversion<'_>) -> PyResult<()> {
     match c.same() {
         true => Ok(()),
         false => Err(raise(Error::GatherOutput { expected: c.from, got: c.to }.into())),
@@ -79,28 +155,28 @@ pub(crate) fn same(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// No other type, in the words of elementwise operations that do not promote.
-pub(crate) fn found(c: &Conversion<'_>) -> PyResult<()> {
+fn found(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || format!("Found dtype {} but expected {}", c.is(), c.wanted()))
 }
 
 /// `found` of an operation of one tensor, `cast` of several.
-pub(crate) fn found_of_one(c: &Conversion<'_>) -> PyResult<()> {
+fn found_of_one(c: &Conversion<'_>) -> PyResult<()> {
     if c.source.is_some() { found(c) } else { cast(c) }
 }
 
 /// `found` of a result of the same type as the tensor, `cast` of another.
-pub(crate) fn found_of_same(c: &Conversion<'_>) -> PyResult<()> {
+fn found_of_same(c: &Conversion<'_>) -> PyResult<()> {
     if c.source == Some(c.from) { found(c) } else { cast(c) }
 }
 
 /// Fourier transforms: what is complex stays that, and integers take none.
-pub(crate) fn transform(c: &Conversion<'_>) -> PyResult<()> {
+fn transform(c: &Conversion<'_>) -> PyResult<()> {
     // In two dimensions it is that in any number.
     transformed(c, &c.bare.replace('2', "n"))
 }
 
 /// The same of transforms back, which torch names after those forth.
-pub(crate) fn transform_back(c: &Conversion<'_>) -> PyResult<()> {
+fn transform_back(c: &Conversion<'_>) -> PyResult<()> {
     transformed(c, "fftn")
 }
 
@@ -113,7 +189,7 @@ fn transformed(c: &Conversion<'_>, shown: &str) -> PyResult<()> {
 }
 
 /// Numbers of elements between bounds.
-pub(crate) fn counted(c: &Conversion<'_>) -> PyResult<()> {
+fn counted(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!(
             "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {} and hist {}",
@@ -124,12 +200,12 @@ pub(crate) fn counted(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Products with powers of two.
-pub(crate) fn ldexp(c: &Conversion<'_>) -> PyResult<()> {
+fn ldexp(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.safe(), || format!("ldexp can't be cast to the desired output type {}", c.is()))
 }
 
 /// The gamma function of several dimensions.
-pub(crate) fn mvlgamma(c: &Conversion<'_>) -> PyResult<()> {
+fn mvlgamma(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.safe(), || {
         let wanted = c.wanted();
         format!("mvlgamma: result type {wanted} can't be cast to the desired output type {wanted}")
@@ -137,14 +213,14 @@ pub(crate) fn mvlgamma(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Places of what is not zero.
-pub(crate) fn nonzero(c: &Conversion<'_>) -> PyResult<()> {
+fn nonzero(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!("{}: Expected out tensor to have scalar type Long but got scalar type{}", c.name, c.is())
     })
 }
 
 /// Places in a sorted row.
-pub(crate) fn searched(c: &Conversion<'_>) -> PyResult<()> {
+fn searched(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!(
             "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending \
@@ -156,12 +232,12 @@ pub(crate) fn searched(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Choices between two tensors.
-pub(crate) fn chosen(c: &Conversion<'_>) -> PyResult<()> {
+fn chosen(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || format!("Expected out type to be {} but got {}", c.wanted(), c.is()))
 }
 
 /// Extremes along dimensions.
-pub(crate) fn extreme(c: &Conversion<'_>) -> PyResult<()> {
+fn extreme(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!(
             "Expected the dtype for input and out to match, but got {} for input's dtype and {} for out's dtype.",
@@ -172,7 +248,7 @@ pub(crate) fn extreme(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// The extreme of all elements; of two tensors, what promotion converts.
-pub(crate) fn extreme_of_all(c: &Conversion<'_>) -> PyResult<()> {
+fn extreme_of_all(c: &Conversion<'_>) -> PyResult<()> {
     match c.place {
         Some(_) => same(c),
         None if c.source != Some(c.from) => cast(c),
@@ -185,12 +261,12 @@ const CAN_CAST: &str = "Expected canCast( typeMetaToScalarType(self.dtype()), ty
                         enhancement request to PyTorch.)";
 
 /// Elements that are picked.
-pub(crate) fn picked(c: &Conversion<'_>) -> PyResult<()> {
+fn picked(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || format!("{}(): self and result must have the same scalar type", c.name))
 }
 
 /// Elements that are picked by their places in memory.
-pub(crate) fn taken(c: &Conversion<'_>) -> PyResult<()> {
+fn taken(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!(
             "take(): self and out expected to have the same dtype, but got self.dtype = {} and out.dtype = {}",
@@ -201,22 +277,22 @@ pub(crate) fn taken(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Quantiles.
-pub(crate) fn quantile(c: &Conversion<'_>) -> PyResult<()> {
+fn quantile(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || "quantile() out tensor must be same dtype as the input tensor".to_owned())
 }
 
 /// Places that are drawn.
-pub(crate) fn drawn(c: &Conversion<'_>) -> PyResult<()> {
+fn drawn(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || format!("multinomial expects Long tensor out, got: {}", c.is()))
 }
 
 /// Random numbers between two others.
-pub(crate) fn uniform(c: &Conversion<'_>) -> PyResult<()> {
+fn uniform(c: &Conversion<'_>) -> PyResult<()> {
     implemented("check_uniform_bounds", c)
 }
 
 /// Random numbers about one.
-pub(crate) fn normal(c: &Conversion<'_>) -> PyResult<()> {
+fn normal(c: &Conversion<'_>) -> PyResult<()> {
     implemented("normal_kernel_cpu", c)
 }
 
@@ -229,7 +305,7 @@ fn implemented(operation: &'static str, c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Frequencies, which are no integers and made of none.
-pub(crate) fn frequencies(c: &Conversion<'_>) -> PyResult<()> {
+fn frequencies(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.to.is_differentiable(), || {
         format!("{} requires a floating point or complex dtype", c.bare)
     })?;
@@ -240,7 +316,7 @@ pub(crate) fn frequencies(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Powers in double precision.
-pub(crate) fn float_power(c: &Conversion<'_>) -> PyResult<()> {
+fn float_power(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!(
             "the output given to float_power has dtype {} but the operation's result requires dtype {}",
@@ -251,26 +327,26 @@ pub(crate) fn float_power(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Steps.
-pub(crate) fn heaviside(c: &Conversion<'_>) -> PyResult<()> {
+fn heaviside(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         "heaviside is not yet implemented for tensors with different dtypes.".to_owned()
     })
 }
 
 /// Questions about signs.
-pub(crate) fn truth(c: &Conversion<'_>) -> PyResult<()> {
+fn truth(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || format!("{} does not support non-boolean outputs.", c.name))
 }
 
 /// Whether all or any elements hold: once that was told in bytes.
-pub(crate) fn truth_of_all(c: &Conversion<'_>) -> PyResult<()> {
+fn truth_of_all(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same() || c.to == DType::UInt8, || {
         format!("{} only supports bool tensor for result, got: {}", c.name, c.is())
     })
 }
 
 /// Complex numbers of two parts.
-pub(crate) fn combined(c: &Conversion<'_>) -> PyResult<()> {
+fn combined(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!(
             "Expected object of scalar type {} but got scalar type {} for argument 'out'",
@@ -281,7 +357,7 @@ pub(crate) fn combined(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Extremes up to each element, and logarithms of sums.
-pub(crate) fn running(c: &Conversion<'_>) -> PyResult<()> {
+fn running(c: &Conversion<'_>) -> PyResult<()> {
     if c.place.is_some_and(|place| place > 0) {
         return same(c);
     }
@@ -289,21 +365,21 @@ pub(crate) fn running(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Numbers in place of what is none.
-pub(crate) fn cleaned(c: &Conversion<'_>) -> PyResult<()> {
+fn cleaned(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!("nan_to_num: dtype of out: {} should be same as input: {}", c.is(), c.wanted())
     })
 }
 
 /// Logarithms of sums.
-pub(crate) fn logsumexp(c: &Conversion<'_>) -> PyResult<()> {
+fn logsumexp(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.safe(), || {
         format!("logsumexp(): Expected floating point type for result tensor, but got: {}", c.is())
     })
 }
 
 /// Joined tensors.
-pub(crate) fn joined(c: &Conversion<'_>) -> PyResult<()> {
+fn joined(c: &Conversion<'_>) -> PyResult<()> {
     match c.safe() {
         true => Ok(()),
         false => {
@@ -315,7 +391,7 @@ pub(crate) fn joined(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Mantissas and exponents.
-pub(crate) fn mantissa(c: &Conversion<'_>) -> PyResult<()> {
+fn mantissa(c: &Conversion<'_>) -> PyResult<()> {
     if c.place == Some(1) {
         return same(c);
     }
@@ -329,7 +405,7 @@ pub(crate) fn mantissa(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// The element of a rank, and its place.
-pub(crate) fn ranked(c: &Conversion<'_>) -> PyResult<()> {
+fn ranked(c: &Conversion<'_>) -> PyResult<()> {
     if c.place == Some(1) {
         return same(c);
     }
@@ -337,7 +413,7 @@ pub(crate) fn ranked(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// The most frequent element, and its place.
-pub(crate) fn frequent(c: &Conversion<'_>) -> PyResult<()> {
+fn frequent(c: &Conversion<'_>) -> PyResult<()> {
     if c.place == Some(1) {
         return same(c);
     }
@@ -347,7 +423,7 @@ pub(crate) fn frequent(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Parts of a dimension, copied.
-pub(crate) fn narrowed(c: &Conversion<'_>) -> PyResult<()> {
+fn narrowed(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || NARROWED.to_owned())
 }
 

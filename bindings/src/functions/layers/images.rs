@@ -1,75 +1,39 @@
 //! Images: padded, taken apart into windows and put together, in other sizes, with channels for pixels.
 
 use crate::calls::callable::Function;
-use crate::functions::entries::{function, inner, method, shared};
+use crate::functions::entries::inner;
 use crate::values::arguments::Arguments;
 use crate::values::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use rushlight::ops::geometry::part;
 use rushlight::ops::neural::images::fold::{Sliding, fold, unfold};
-use rushlight::ops::neural::images::pad::{Inner, constant_pad, inner_pad};
-use rushlight::ops::neural::images::shuffle::{channel_shuffle, pixel_shuffle, pixel_unshuffle};
 use rushlight::ops::neural::images::upsample::{Between, Filter, upsample};
-
-const INNER: &[&str] = &["(Tensor self, int[] padding, *, Tensor out=None)"];
 
 /// The entries.
 pub(in crate::functions) const TABLE: &[Function] = &[
-    function(
-        "constant_pad_nd",
-        &["(Tensor input, int[] pad, Number value=0)"],
-        "The tensor with a number around it.",
-        |a| constant_pad(a.tensor(0)?, &a.ints(1)?, a.number(2)?).answer(a.py()),
-    ),
-    inner("reflection_pad", INNER, "The tensor with itself in mirrors around it.", |a| {
-        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Reflection).answer(a.py())
-    }),
-    inner("replication_pad", INNER, "The tensor with its edges around it.", |a| {
-        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Replication).answer(a.py())
-    }),
     inner(
         "im2col",
         &[
             "(Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
         ],
-        "The windows of an image as columns.",
+        "Extracts sliding blocks of images as columns.",
         |a| unfold(a.tensor(0)?, &sliding(a, 1)?).answer(a.py()),
-    ),
+    )
+    .operators(&[("Im2ColBackward0", "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")]),
     inner(
         "col2im",
         &[
             "(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
         ],
-        "Columns added to where they came from.",
+        "Sums columns of sliding blocks into images.",
         |a| fold(a.tensor(0)?, two(a, 1)?, &sliding(a, 2)?).answer(a.py()),
-    ),
+    )
+    .operators(&[("Col2ImBackward0", "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")]),
     inner(
         "upsample",
         &["(Tensor input, int[] output_size, str mode, bool align_corners=False, object scale_factors=None)"],
-        "The last dimensions in other sizes.",
+        "Resizes the last dimensions by interpolation.",
         upsampled,
-    ),
-    shared("channel_shuffle", &["(Tensor input, int groups)"], "Channels of groups in turn.", |a| {
-        channel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py())
-    }),
-    shared(
-        "pixel_shuffle",
-        &["(Tensor input, int upscale_factor)"],
-        "Channels as parts of larger images.",
-        |a| pixel_shuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
-    ),
-    shared(
-        "pixel_unshuffle",
-        &["(Tensor input, int downscale_factor)"],
-        "Parts of images as channels.",
-        |a| pixel_unshuffle(a.tensor(0)?, a.int(1)?).answer(a.py()),
-    ),
-    method(
-        "unfold",
-        &["(Tensor input, int dimension, int size, int step)"],
-        "All windows of that size along a dimension, as a new last one.",
-        |a| part::windows(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).answer(a.py()),
     ),
 ];
 

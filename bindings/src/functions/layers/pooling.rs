@@ -1,7 +1,6 @@
 //! Pooling: the greatest elements of windows, and the averages over them.
 
 use crate::calls::callable::Function;
-use crate::calls::outputs::{OutPolicy, types};
 use crate::error::raise;
 use crate::functions::entries::{function, inner};
 use crate::values::arguments::Arguments;
@@ -12,6 +11,7 @@ use pyo3::prelude::*;
 use rushlight::ops::geometry::squeeze::{Squeezed, squeeze, unsqueeze};
 use rushlight::ops::neural::pooling::max_pool::{adaptive_max_pool, max_pool};
 use rushlight::ops::neural::pooling::mean_pool::{Pool, adaptive_mean_pool, mean_pool};
+use rushlight::schema::{OutPolicy, Types};
 use rushlight::{Result, Tensor};
 
 macro_rules! greatest {
@@ -48,7 +48,7 @@ macro_rules! averaged {
 
 macro_rules! values_of_greatest {
     ($name:literal, $count:literal, $dims:literal) => {
-        function($name, greatest!($count, "Tensor"), "The greatest elements of windows.", |a| {
+        function($name, greatest!($count, "Tensor"), "The maximum over sliding windows.", |a| {
             greatest(a, $dims)?.map(|(values, _)| values).answer(a.py())
         })
     };
@@ -59,7 +59,7 @@ macro_rules! greatest_with_places {
         inner(
             $name,
             greatest!($count, "tuple[Tensor, Tensor]"),
-            "The greatest elements of windows, and where they are.",
+            "The maximum over sliding windows, and its indices.",
             |a| greatest(a, $dims)?.answer(a.py()),
         )
     };
@@ -70,34 +70,37 @@ const PLACES: &[&str] = &["(Tensor input, object output_size) -> tuple[Tensor, T
 
 /// The entries.
 pub(in crate::functions) const TABLE: &[Function] = &[
-    function("max_pool1d", greatest!("1", "Tensor"), "The greatest elements of windows.", |a| {
+    function("max_pool1d", greatest!("1", "Tensor"), "The maximum over sliding windows of one dimension.", |a| {
         greatest_1d(a).map(|(values, _)| values)?.answer(a.py())
     }),
     function(
         "max_pool1d_with_indices",
         greatest!("1", "tuple[Tensor, Tensor]"),
-        "The greatest elements of windows, and where they are.",
+        "The maximum over sliding windows of one dimension, and its indices.",
         |a| greatest_1d(a)?.answer(a.py()),
     ),
     values_of_greatest!("max_pool2d", "2", 2),
-    greatest_with_places!("max_pool2d_with_indices", "2", 2),
+    greatest_with_places!("max_pool2d_with_indices", "2", 2)
+    .operators(&[("MaxPool2DWithIndicesBackward0", "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)")]),
     values_of_greatest!("max_pool3d", "3", 3),
-    greatest_with_places!("max_pool3d_with_indices", "3", 3),
-    function("avg_pool1d", averaged!("1", ")"), "The averages over windows.", averaged_1d),
+    greatest_with_places!("max_pool3d_with_indices", "3", 3)
+    .operators(&[("MaxPool3DWithIndicesBackward0", "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)")]),
+    function("avg_pool1d", averaged!("1", ")"), "The average over sliding windows of one dimension.", averaged_1d),
     inner(
         "avg_pool2d",
         averaged!("2", ", int? divisor_override=None, *, Tensor out=None)"),
-        "The averages over windows.",
+        "The average over sliding windows of two dimensions.",
         |a| averaged(a, 2),
     )
-    .written(&OutPolicy::PLAIN.typed(types::same)),
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("AvgPool2DBackward0", "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")]),
     inner(
         "avg_pool3d",
         averaged!("3", ", int? divisor_override=None, *, Tensor out=None)"),
-        "The averages over windows.",
+        "The average over sliding windows of three dimensions.",
         |a| averaged(a, 3),
     ),
-    function("adaptive_avg_pool1d", SIZES, "The averages over as many windows as are wanted.", |a| {
+    function("adaptive_avg_pool1d", SIZES, "The average over windows, as many as the output size says, of one dimension.", |a| {
         check_rank(a, "adaptive_avg_pool1d")?;
         as_image(a.tensor(0)?, |x| {
             filled("adaptive_avg_pool2d", x.layout().shape())?;
@@ -105,13 +108,13 @@ pub(in crate::functions) const TABLE: &[Function] = &[
         })
         .and_then(|y| y.answer(a.py()))
     }),
-    inner("adaptive_avg_pool2d", SIZES, "The averages over as many windows as are wanted.", |a| {
+    inner("adaptive_avg_pool2d", SIZES, "The average over windows, as many as the output size says, of two dimensions.", |a| {
         adaptive_mean_pool(spatial(a, "adaptive_avg_pool2d", 2)?, &sizes(a, 2)?).answer(a.py())
     }),
-    inner("adaptive_avg_pool3d", SIZES, "The averages over as many windows as are wanted.", |a| {
+    inner("adaptive_avg_pool3d", SIZES, "The average over windows, as many as the output size says, of three dimensions.", |a| {
         adaptive_mean_pool(spatial(a, "adaptive_avg_pool3d", 3)?, &sizes(a, 3)?).answer(a.py())
     }),
-    function("adaptive_max_pool1d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
+    function("adaptive_max_pool1d", PLACES, "The maximum over windows, as many as the output size says, of one dimension, and its indices.", |a| {
         check_rank(a, "adaptive_max_pool1d")?;
         filled("adaptive_max_pool1d", a.tensor(0)?.layout().shape())?;
         let counts = [vec![Some(1)], sizes(a, 1)?].concat();
@@ -120,12 +123,14 @@ pub(in crate::functions) const TABLE: &[Function] = &[
         let flat = |y: &Tensor| squeeze(y, Squeezed::One(-2));
         flat(&values).and_then(|values| Ok((values, flat(&index)?))).answer(a.py())
     }),
-    inner("adaptive_max_pool2d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
+    inner("adaptive_max_pool2d", PLACES, "The maximum over windows, as many as the output size says, of two dimensions, and its indices.", |a| {
         adaptive_max_pool(spatial(a, "adaptive_max_pool2d", 2)?, &sizes(a, 2)?).answer(a.py())
-    }),
-    inner("adaptive_max_pool3d", PLACES, "The greatest elements of as many windows as are wanted.", |a| {
+    })
+    .operators(&[("AdaptiveMaxPool2DBackward0", "adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)")]),
+    inner("adaptive_max_pool3d", PLACES, "The maximum over windows, as many as the output size says, of three dimensions, and its indices.", |a| {
         adaptive_max_pool(spatial(a, "adaptive_max_pool3d", 3)?, &sizes(a, 3)?).answer(a.py())
-    }),
+    })
+    .operators(&[("AdaptiveMaxPool3DBackward0", "adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)")]),
 ];
 
 /// What torch calls that many numbers.

@@ -11,11 +11,12 @@ use rushlight::tensor::any_subclassed;
 use rushlight::{Error, Result, Tensor};
 
 use super::seen::{Operator, may_see, offered, offered_alone, unseen};
-use crate::calls::writes::{self, OtherArguments};
+use crate::calls::writes;
 use crate::error::raise;
 use crate::overrides;
 use crate::tensor::number::number;
 use crate::tensor::object::{borrow, guarded, wrap_raw};
+use rushlight::schema::OtherArguments;
 
 /// The tensor in an object of the exact type of tensors.
 ///

@@ -10,13 +10,15 @@ tensor([[[0.0000, 1.0000, 1.5000, 1.7500]]])
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...library import Library
 from ._alignment import forced_align, transducer_loss
 from ._filters import filter_loop, overdrive_loop
 
 __all__ = ["filter_loop", "forced_align", "overdrive_loop", "transducer_loss"]
 
-_COMPUTED = {
+_COMPUTED: dict[str, dict[str, Any]] = {
     "torchaudio": {
         "_lfilter_core_loop(Tensor input_signal_windows, Tensor a_coeff_flipped, "
         "Tensor(a!) padded_output_waveform) -> ()": filter_loop,
@@ -38,4 +40,4 @@ for _name, _functions in _COMPUTED.items():
     _library = Library(_name, "DEF")
     _libraries.append(_library)
     for _schema, _function in _functions.items():
-        _library.impl(_library.define(_schema), _function, "CompositeExplicitAutograd")  # type: ignore[arg-type]
+        _library.impl(_library.define(_schema), _function, "CompositeExplicitAutograd")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
@@ -24,7 +25,7 @@ def transducer_loss(
     clamp: float,
     fused_log_softmax: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """Return -log p(targets) of each sample, and its gradient; gradients beyond `clamp`, if positive, are cut."""
+    """Return -log p(targets) of each sample, and its gradient, cut at `clamp` if that is positive."""
     blank %= logits.shape[-1]
     with enable_grad():
         leaf = logits.detach().requires_grad_()
@@ -37,7 +38,8 @@ def transducer_loss(
                 )
             ]
         )
-        (gradient,) = grad(losses.sum(), leaf)
+        gradients: Any = grad(losses.sum(), leaf)
+    gradient = gradients[0]
     return losses.detach(), gradient.clamp(-clamp, clamp) if clamp > 0 else gradient
 
 
@@ -65,7 +67,7 @@ def forced_align(
     states = [blank]
     for label in labels:
         states += [label, blank]
-    repeats = sum(one == other for one, other in zip(labels, labels[1:], strict=False))
+    repeats = sum(one == other for one, other in pairwise(labels))
     if len(chances) < len(labels) + repeats:
         raise RuntimeError(
             "targets length is too long for CTC. Found too few frames for the targets and their repeats"

@@ -1,7 +1,7 @@
 """Recursive filters: each sample of what comes out depends on those that came out before.
 
-A block of samples solves a triangular system, whose inverse (the beginning of the answer to an impulse) is the
-same for all blocks: what would be a loop over samples is one over blocks.
+A block of samples solves a triangular system, whose inverse (the beginning of the answer to an impulse) is
+the same for all blocks: what would be a loop over samples is one over blocks.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
             self._nodes[id(value)] = value, node
             node.meta["val"] = value.detach() if value.requires_grad else value
             if value.numel():
-                self._places[_place_of(value)] = node
+                self._places[place_of(value)] = node
         elif isinstance(value, (tuple, list)):
             from operator import getitem
 
@@ -81,8 +81,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         known = self._nodes.get(id(value))
         if known is not None:
             return known[1]
-        if value.numel() and _place_of(value) in self._places:
-            return self._places[_place_of(value)]
+        if value.numel() and place_of(value) in self._places:
+            return self._places[place_of(value)]
         return self.tracer.constant(value)
 
     def __torch_dispatch__(
@@ -100,11 +100,14 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         if name.startswith("_unsafe_view"):
             # The engine does not say which sizes it has asked for: those of the result.
             node.args = (node.args[0], list(result.shape))
-        self.note(result, node)
+        # The engine may have one result where the operator has several.
+        alone = isinstance(result, Tensor) and len(func._schema.returns) > 1
+        self.note((result,) if alone else result, node)
         return result
 
 
-def _place_of(tensor: Tensor) -> Any:
+def place_of(tensor: Tensor) -> Any:
+    """Return what tensors have in common that are the same memory in the same form."""
     plain = debug_unwrap(tensor)
     return plain.data_ptr(), tuple(plain.shape), plain.stride(), plain.dtype
 

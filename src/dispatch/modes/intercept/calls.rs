@@ -5,12 +5,12 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{Again, Forward, Operation, given, is_dispatching_to_subclasses};
-use crate::dispatch::apply::{Outputs, Overwrite, apart};
+use crate::dispatch::apply::{Outputs, Overwrite, apart, memory};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
-use crate::dispatch::{half, view};
+use crate::dispatch::{stored, view};
 use crate::error::Result;
 use crate::graph::Attributes;
 use crate::tensor::{Creation, Tensor};
@@ -33,12 +33,12 @@ pub(crate) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> 
         let tensors = tensors(operands);
         let (inputs, held) = tensors.split_at(count);
         match held {
-            [] => own.forward(inputs),
-            held => own.with_held(&kept(held))?.forward(inputs),
+            [] => own.compute(inputs),
+            held => own.with_held(&kept(held))?.compute(inputs),
         }
     });
     let operation = Operation {
-        outputs: op.outputs(inputs),
+        outputs: op.outputs(&memory(inputs)),
         attributes: op.dispatch_attributes(inputs),
         again: if creation.is_some() { Again::LyingAlike } else { Again::Alike },
         held: held.len(),
@@ -54,10 +54,6 @@ pub(crate) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> 
 
 fn kept(inputs: &[&Tensor]) -> Vec<Tensor> {
     inputs.iter().map(|&input| input.clone()).collect()
-}
-
-fn references(inputs: &[Tensor]) -> SmallVec<[&Tensor; 3]> {
-    inputs.iter().collect()
 }
 
 /// The operands that are tensors.
@@ -185,8 +181,8 @@ pub(crate) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor]) -> Result<()
         let target = inputs[0].array();
         let apart = apart(&target, inputs)?;
         match held {
-            [] => half::overwrite(&own, &target, &references(&apart))?,
-            held => half::overwrite(&own.with_held(&kept(held))?, &target, &references(&apart))?,
+            [] => stored::overwrite(&own, &target, &apart)?,
+            held => stored::overwrite(&own.with_held(&kept(held))?, &target, &apart)?,
         }
         Ok(Outputs::new())
     };

@@ -39,7 +39,7 @@ pub(super) fn each<T, I: Send>(
     if count < FEW || rows.max(columns) > MOST {
         return super::each(items, (count, rows, columns), |mut item| one(&mut item));
     }
-    let mut items: Vec<I> = items.collect();
+    let mut items = interrupt::gathered(items);
     let groups = items.chunks_mut(if size_of::<T>() == 4 { 16 } else { 8 });
     let grain = (TURN / (rows * columns * rows.min(columns)).max(1)).max(1);
     let body = |items: &mut [I]| {
@@ -49,7 +49,7 @@ pub(super) fn each<T, I: Send>(
     };
     match groups.len() <= grain {
         true => groups.for_each(body),
-        false => parallel_items(groups.collect(), grain, body),
+        false => parallel_items(groups, grain, body),
     }
 }
 

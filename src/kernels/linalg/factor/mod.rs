@@ -265,7 +265,7 @@ pub fn each<I: Send>(
     let grain = (TURN / work).max(1);
     match count <= grain {
         true => items.for_each(body),
-        false => parallel_items(items.collect(), grain, body),
+        false => parallel_items(items, grain, body),
     }
 }
 

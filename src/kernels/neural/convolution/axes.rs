@@ -1,6 +1,7 @@
 //! Where the numbers of convolutions lie along one axis, so that what an element of a window is multiplied with lies at
 //! one distance from every result: zeros around them, and those apart that a stride keeps apart.
 
+use crate::kernels::interrupt;
 use crate::kernels::neural::windows::Windows;
 
 /// Numbers along an axis.
@@ -32,18 +33,18 @@ impl Axis {
         let Windows { size, kernel, stride, padding, dilation, count } = *windows;
         let (stride, count) = (stride[dim], count[dim]);
         let reach = |element: usize| element.saturating_mul(dilation[dim]);
-        let mut phases: Vec<usize> = (0..kernel[dim]).map(|element| reach(element) % stride).collect();
+        let mut phases = interrupt::collected((0..kernel[dim]).map(|element| reach(element) % stride));
         phases.sort_unstable();
         phases.dedup();
         let tap = |element: usize| {
             let phase = phases.partition_point(|&phase| phase < reach(element) % stride);
             [element, phase, reach(element) / stride]
         };
-        let taps: Vec<[usize; 3]> = (0..kernel[dim]).map(tap).collect();
+        let taps = interrupt::collected((0..kernel[dim]).map(tap));
         let furthest = taps.iter().map(|tap| tap[2]).max().unwrap_or(0);
         Axis {
             len: count.saturating_add(furthest),
-            starts: phases.iter().map(|&phase| phase as isize - padding[dim] as isize).collect(),
+            starts: interrupt::collected(phases.iter().map(|&phase| phase as isize - padding[dim] as isize)),
             step: stride,
             size: size[dim],
             turns: vec![Turn { first: 0, step: 1, count, taps }],
@@ -59,10 +60,10 @@ impl Axis {
         let turn = |first: usize| {
             let mine =
                 (0..kernel[dim]).filter(|&element| reach(element) % stride == (first + padding) % stride);
-            let taps = mine.map(|element| [element, 0, reach(element) / stride]).collect();
+            let taps = interrupt::gathered(mine.map(|element| [element, 0, reach(element) / stride]));
             Turn { first, step: stride, count: (size - first).div_ceil(stride), taps }
         };
-        let mut turns: Vec<Turn> = (0..size.min(stride)).map(turn).collect();
+        let mut turns = interrupt::collected((0..size.min(stride)).map(turn));
         // How far before a result an element of a window reaches is where it is until zeros are put in front.
         let all =
             turns.iter().flat_map(|turn| turn.taps.iter().map(|tap| tap[2] as isize - nearest(turn.first)));

@@ -131,7 +131,7 @@ impl Plan {
 
 /// The places of each phase that are not before or behind the source, and which number is the first of them.
 fn all_inside(axis: &Axis) -> Vec<(Range<usize>, usize)> {
-    (0..axis.starts.len()).map(|phase| axis.inside(phase)).collect()
+    interrupt::collected((0..axis.starts.len()).map(|phase| axis.inside(phase)))
 }
 
 /// Which number of the source is at a place.

@@ -118,7 +118,7 @@ impl Plan {
             .turns
             .iter()
             .flat_map(|z| y.turns.iter().flat_map(move |y| x.turns.iter().map(move |x| [z, y, x])));
-        plan.sweeps = turns.map(|turns| plan.sweep(turns, windows)).collect();
+        plan.sweeps = interrupt::gathered(turns.map(|turns| plan.sweep(turns, windows)));
         Some(plan)
     }
 
@@ -175,7 +175,7 @@ impl Plan {
         let results: usize = self.results.iter().product();
         let Sizes { groups, from, to, .. } = sizes;
         let elements: usize = self.sweeps.iter().map(|sweep| sweep.taps.len()).sum();
-        let reach: Vec<Vec<usize>> = self.sweeps.iter().map(|sweep| self.distances(sweep, from)).collect();
+        let reach = interrupt::collected(self.sweeps.iter().map(|sweep| self.distances(sweep, from)));
         let mut tasks = interrupt::room(out.len() / results);
         let mut rest = out;
         let planes = data.chunks(from * self.area).zip((0..groups).cycle()).take(sizes.batch * groups);
@@ -220,13 +220,11 @@ impl Plan {
         let reach = self.distances(sweep, from);
         let len = self.stretch();
         let channel = self.results[0] * len;
-        let runs: Vec<[usize; 2]> = (0..batch)
-            .flat_map(|sample| (0..self.results[0]).map(move |depth| (sample, depth)))
-            .map(|(sample, depth)| {
-                let (data, gradient) = (sample * groups * from * self.area, sample * groups * to * channel);
-                [data + depth * self.depth(), gradient + depth * len]
-            })
-            .collect();
+        let places = (0..batch).flat_map(|sample| (0..self.results[0]).map(move |depth| (sample, depth)));
+        let runs = interrupt::gathered(places.map(|(sample, depth)| {
+            let (data, gradient) = (sample * groups * from * self.area, sample * groups * to * channel);
+            [data + depth * self.depth(), gradient + depth * len]
+        }));
         let mut items = interrupt::room(groups * to);
         let mut rest = out;
         for group in 0..groups {

@@ -5,6 +5,7 @@ use std::mem::{MaybeUninit, take};
 use crate::dtype::{Number, Real};
 use crate::kernels::interrupt;
 use crate::kernels::lanes::{Folding, fold, sums, visit};
+use crate::kernels::merge::{Greater, Merge};
 use crate::kernels::neural::taps::Place;
 use crate::kernels::pointwise::math::{Arithmetic, exp, ln};
 
@@ -74,12 +75,6 @@ impl<T: Real, const N: usize> Tile<'_, T, N> {
     }
 }
 
-/// The greater number. What is none is found in sums.
-#[inline(always)]
-fn greater_of<A: Arithmetic>(a: A, b: A) -> A {
-    if b > a { b } else { a }
-}
-
 /// Sums of columns: `add` adds what is at a place.
 #[inline(always)]
 fn column_sums<T: Real, A: Arithmetic<Plain = T>>(
@@ -105,7 +100,8 @@ fn greatest<A: Arithmetic>(tile: Tile<'_, A::Plain, 1>, width: usize) -> Vec<A::
     let mut greatest = interrupt::filled(width, <A::Plain as Number>::LOWEST);
     for place in 0..tile.len {
         visit(tile.line(place, width), &mut greatest, |greatest: &mut A::Plain, [x]: [A; 1]| {
-            *greatest = greater_of(A::new(*greatest), x).get();
+            // What is none is found in sums.
+            *greatest = Greater.two(*greatest, x.get());
         });
     }
     greatest
@@ -138,7 +134,7 @@ impl Formula<1> for Forward {
         out: &mut [MaybeUninit<A::Plain>],
     ) {
         let identity = A::new(<A::Plain as Number>::LOWEST);
-        let [shift] = fold([x], Folding { identity, map: |x: [A; 1]| x, merge: greater_of });
+        let [shift] = fold([x], Folding { identity, map: |x: [A; 1]| x, merge: Greater });
         // What is infinitely small less nothing stays so, and all of it together is nothing.
         let zero = A::from_f64(0.0);
         let shift = if self.safe && shift == identity { zero } else { shift };
@@ -224,7 +220,7 @@ impl Formula<1> for LogSumExp {
         out: &mut [MaybeUninit<A::Plain>],
     ) {
         let identity = A::new(<A::Plain as Number>::LOWEST);
-        let [greatest] = fold([x], Folding { identity, map: |x: [A; 1]| x, merge: greater_of });
+        let [greatest] = fold([x], Folding { identity, map: |x: [A; 1]| x, merge: Greater });
         let shift = finite(greatest);
         let [total] = sums([x], |[x]: [A; 1]| [exp(x - shift)]);
         out[0].write((ln(total) + shift).get());

@@ -23,7 +23,7 @@ use formulas::{Backward, Formula, Forward, Lines, LogSumExp, Tile};
 const WIDTHS: [usize; 2] = [64, 512];
 
 /// Rows up to this length are turned to lie side by side, if there are a few of them.
-const SHORT: usize = 32;
+const SHORT: usize = 8;
 const A_FEW: usize = 8;
 
 /// Elements that are worth another thread: each is raised to a power, most are read more than once.

@@ -88,8 +88,11 @@ pub(super) fn scaled<A: Arithmetic>(x: A, n: A) -> A {
 /// eˣ
 #[inline(always)]
 pub fn exp<A: Arithmetic>(x: A) -> A {
-    let (r, tail, n) = parts_of_power(x);
-    scaled(A::from_f64(1.0) + (r + tail), n)
+    // What is zero is not made by products that vanish, which take a processor a hundred times as long.
+    let (zero, is_zero) = (A::from_f64(0.0), x < of([-104.0, -746.0]));
+    let (r, tail, n) = parts_of_power(if is_zero { zero } else { x });
+    let y = scaled(A::from_f64(1.0) + (r + tail), n);
+    if is_zero { zero } else { y }
 }
 
 /// eˣ of numbers whose power is a normal number

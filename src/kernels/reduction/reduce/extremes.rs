@@ -76,21 +76,28 @@ fn hits<T: Number>(element: T, extreme: T) -> bool {
     element == extreme || (element.is_nan() && extreme.is_nan())
 }
 
+/// The place of the first element that is the extreme one.
 fn first_equal<T: Number>(row: &[T], extreme: T) -> i64 {
     let mut passed = 0;
     for step in row.chunks(STEP) {
+        // The least of many places is found at once, the first of them one by one.
         let found = vectorised(
             step.len(),
             #[inline(always)]
-            || step.iter().fold(false, |found, &x| found | hits(x, extreme)),
+            || {
+                let places = (0..STEP as i32).zip(step);
+                places.fold(i32::MAX, |least, (place, &x)| {
+                    let place = if hits(x, extreme) { place } else { i32::MAX };
+                    least.min(place)
+                })
+            },
         );
-        if found {
-            break;
+        if found < i32::MAX {
+            return passed + i64::from(found);
         }
-        passed += step.len();
+        passed += step.len() as i64;
     }
-    let within = row[passed..].iter().position(|&x| hits(x, extreme));
-    (passed + within.unwrap_or(0)) as i64
+    0
 }
 
 /// As `first_equal` along an axis that other axes follow: from the last row to the first, so that

@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 
 use super::{Fold, fold_slice, reduce};
 use crate::dtype::{Bool, Element, Number, Real, Ring};
+use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::simd::vectorised;
@@ -63,7 +64,7 @@ pub fn truths(elements: &[Bool]) -> i64 {
     /// Lanes that are counted in bytes, and rounds before one may be full.
     const LANES: usize = 128;
     const ROUNDS: usize = 255;
-    let mut counts = vec![0; elements.len().div_ceil(GRAIN)];
+    let mut counts = interrupt::filled(elements.len().div_ceil(GRAIN), 0);
     parallel_parts(&mut counts, 1, |start, counts| {
         for (count, part) in counts.iter_mut().zip(elements[start * GRAIN..].chunks(GRAIN)) {
             *count = vectorised(

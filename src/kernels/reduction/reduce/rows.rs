@@ -14,6 +14,10 @@ const LEAF: usize = 4096;
 /// States that a leaf folds side by side, enough to fill the vector registers.
 const LANES: usize = 32;
 
+/// The states of all lanes, in lines of memory: what is written across two of them is not at hand when it is read.
+#[repr(C, align(64))]
+struct Lanes<A>([A; LANES]);
+
 /// Shorter rows take several times as long, element by element.
 const SHORT: usize = 64;
 
@@ -84,7 +88,7 @@ where
             }
             lanes.iter_mut().zip(rest).for_each(|(lane, &element)| *lane = merge(*lane, map(element)));
             // The compiler shall not see both loops at once: it would take what the tree takes together, two lanes.
-            let mut lanes = black_box(lanes);
+            let mut lanes = black_box(Lanes(lanes)).0;
             let mut width = LANES;
             while width > 1 {
                 width /= 2;

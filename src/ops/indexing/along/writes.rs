@@ -1,9 +1,10 @@
 //! Writes to whole slices of a dimension: `index_add`, `index_copy` and `index_fill`.
 
+use crate::schema::Operator;
 use smallvec::{SmallVec, smallvec};
 
 use super::{Slices, as_elements};
-use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, Unsigned, apply_in_place, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::operand::{Operand, Value};
@@ -20,6 +21,7 @@ use crate::ops::geometry::{expand, reshape};
 use crate::ops::indexing::gather;
 use crate::ops::indexing::indexed::tangent_or_zeros;
 use crate::ops::indexing::places::write_slices;
+use crate::ops::pointwise::arithmetic;
 use crate::ops::pointwise::{compare, select};
 use crate::ops::reduction::reduce;
 use crate::ops::{add, mul};
@@ -58,6 +60,7 @@ impl IndexWrite {
 
 impl Op for IndexWrite {
     type Saved = ([Option<SavedTensor>; 2], usize);
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["index", "source"];
 
     fn name(&self) -> &'static str {
@@ -84,7 +87,7 @@ impl Op for IndexWrite {
         shown
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         self.overwritten(inputs)
     }
 
@@ -178,15 +181,15 @@ impl Overwrite for IndexWrite {
         }
     }
 
-    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
+    fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()> {
         let Slices { dim, places, .. } = &self.slices;
         let shape = self.slices.shape(target.layout.shape());
         let values = match (self.mode, inputs.get(1)) {
-            (Mode::FillNumber(value), _) => Tensor::from_scalar(value, target.dtype)?.array(),
+            (Mode::FillNumber(value), _) => Array::from_scalar(value, target.dtype)?,
             (Mode::Add(alpha), Some(values)) if alpha != Scalar::Int(1) => {
-                copy::converted(&mul(&values.detach(), alpha)?.array(), target.dtype)?
+                copy::converted(&binary::numbers(arithmetic::Mul, values, alpha)?, target.dtype)?
             }
-            (_, Some(values)) => copy::as_type(&values.array(), target.dtype)?.into_owned(),
+            (_, Some(values)) => copy::as_type(values, target.dtype)?.into_owned(),
             (_, None) => unreachable!("slices are written from a tensor"),
         };
         let values = match values.layout.ndim() {
@@ -221,6 +224,9 @@ fn adding(x: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) 
         return Err(Error::IndexAddDim { dim, ndim: source.ndim() }.into());
     };
     if index.numel() != size {
+        if source.ndim() == 0 {
+            return Err(Error::DimOfScalar { dim: dim as i64 }.into());
+        }
         return Err(Error::IndexAddCount { indices: index.numel(), size, dim }.into());
     }
     let others = |sizes: &[usize]| shape::reduced_shape(sizes, &[dim], false);
@@ -373,3 +379,20 @@ pub fn index_fill_<'a>(x: &'a Tensor, dim: i64, index: &Tensor, value: impl Into
     let (op, inputs) = filling(x, dim, index, value)?;
     apply_in_place(op, &inputs)
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub(crate) const OPERATORS: &[Operator] = &[
+    (
+        "IndexAddBackward0",
+        "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    ),
+    ("IndexCopyBackward0", "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"),
+    (
+        "IndexFillBackward0",
+        "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    ),
+    (
+        "IndexFillBackward1",
+        "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+    ),
+];

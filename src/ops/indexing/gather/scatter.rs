@@ -1,9 +1,10 @@
 //! Writes to elements named one by one along a dimension: `scatter`.
 
+use crate::schema::Operator;
 use smallvec::{SmallVec, smallvec};
 
 use super::{Gather, check_index, checked, counted, lines, write_lines};
-use crate::dispatch::apply::{Keep, Op, Outputs, Overwrite, apply_in_place, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, Unsigned, apply_in_place, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
@@ -69,6 +70,7 @@ impl Scatter {
 
 impl Op for Scatter {
     type Saved = SavedTensor;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["index"];
 
     fn name(&self) -> &'static str {
@@ -91,7 +93,7 @@ impl Op for Scatter {
         }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         self.overwritten(inputs)
     }
 
@@ -156,7 +158,7 @@ impl Overwrite for Scatter {
         if self.mode == Mode::Add { "scatter_add_" } else { "scatter_" }
     }
 
-    fn overwrite(&self, target: &Array, inputs: &[&Tensor]) -> Result<()> {
+    fn overwrite(&self, target: &Array, inputs: &[Array]) -> Result<()> {
         let index = self.index.array();
         if index.layout.numel() == 0 {
             return Ok(());
@@ -165,16 +167,19 @@ impl Overwrite for Scatter {
         let index = copy::as_type(&apart, DType::Int64)?;
         let values = match (self.mode, inputs.get(1)) {
             (Mode::Fill(value) | Mode::Combine(_, Some(value)), _) => {
-                let value = Tensor::from_scalar(value, target.dtype)?.array();
+                let value = Array::from_scalar(value, target.dtype)?;
                 crate::dispatch::binary::expanded(&value, index.layout.shape())?
             }
-            (_, Some(values)) => corner(&values.array(), index.layout.shape())?,
+            (_, Some(values)) => corner(values, index.layout.shape())?,
             (_, None) => unreachable!("elements are scattered from a tensor"),
         };
-        let (dim, index) = (self.dim, index.view::<i64>());
+        let (dim, numbers) = (self.dim, &*index);
+        let index = numbers.view::<i64>();
         macro_rules! into {
             ($T:ty, $combine:expr) => {
-                kernels::scatter(target.writable::<$T>(), dim, index, values.view::<$T>(), $combine)
+                target.overwrite([numbers, &values], |place| {
+                    kernels::scatter(place, dim, index, values.view::<$T>(), $combine)
+                })
             };
         }
         match self.mode {
@@ -216,10 +221,13 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
             return Err(Error::GatherDimensions { argument: "self" }.into());
         }
         let beyond = (0..shape.len()).any(|at| at != dim && index[at] > shape[at]);
-        let (index, shape) = (index.to_vec(), shape.to_vec());
+        let as_given = |tensor: &Tensor| tensor.layout().shape().to_vec();
         let Operand::Tensor(values) = values else {
             return match beyond {
-                true => Err(batch::told_of_all(Error::ScatterShape { index, shape, dim }, &[x, places])),
+                true => {
+                    let (index, shape) = (as_given(places), as_given(x));
+                    Err(batch::told_of_all(Error::ScatterShape { index, shape, dim }, &[x, places]))
+                }
                 false => Ok(()),
             };
         };
@@ -227,11 +235,13 @@ fn prepared(x: &Tensor, dim: i64, index: &Tensor, values: Operand<'_>, mode: Mod
         if (1..index.len()).contains(&values.ndim()) {
             shape::normalize_dim(values.ndim() as i64, values.ndim())?;
         }
-        let source = counted(values.layout().shape()).to_vec();
+        let layout = values.layout();
+        let source = counted(layout.shape());
         if source.len() != index.len() {
             return Err(Error::GatherDimensions { argument: "src" }.into());
         }
-        if beyond || index.iter().zip(&source).any(|(index, source)| index > source) {
+        if beyond || index.iter().zip(source).any(|(index, source)| index > source) {
+            let (index, shape, source) = (as_given(places), as_given(x), as_given(values));
             let error = Error::ScatterSource { index, shape, dim, source };
             return Err(batch::told_of_all(error, &[x, places, values]));
         }
@@ -334,3 +344,7 @@ pub fn scatter_add(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Res
 pub fn scatter_add_(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Result<()> {
     apply_in_place(prepared(x, dim, index, Operand::Tensor(values), Mode::Add)?, &[x, values])
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub(crate) const OPERATORS: &[Operator] =
+    &[("ScatterAddBackward0", "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")];

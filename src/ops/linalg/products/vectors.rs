@@ -1,5 +1,6 @@
 //! The inner product of two vectors: `dot`, `vdot`.
 
+use crate::schema::Operator;
 use smallvec::smallvec;
 
 use super::{check_mapped, product};
@@ -94,3 +95,9 @@ fn vectors(a: &Tensor, b: &Tensor, conjugated: bool) -> Result<Tensor> {
     }
     Vectors { conjugated }.call(a, b)
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub(crate) const OPERATORS: &[Operator] = &[
+    ("DotBackward0", "dot(Tensor self, Tensor tensor) -> Tensor"),
+    ("VdotBackward0", "vdot(Tensor self, Tensor other) -> Tensor"),
+];

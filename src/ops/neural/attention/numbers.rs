@@ -12,7 +12,7 @@ use crate::kernels::linalg::gemm;
 use crate::kernels::neural::attention::{Scores, turn};
 use crate::kernels::parallel::parallel_items;
 use crate::kernels::pointwise::zip;
-use crate::ops::neural::scratch::{elements, room, writable};
+use crate::ops::neural::scratch::{elements, room};
 use crate::shape::Layout;
 use crate::tensor::Array;
 
@@ -98,9 +98,9 @@ impl<'a, T: Real> Heads<'a, T> {
         let (samples, heads, queries, _) = self.q.dim();
         let size = self.v.dim().3;
         let mut y = Array::uninit_shape(&[samples, heads, queries, size], T::DTYPE)?;
-        let logs = Array::uninit_shape(&[samples, heads, queries], T::DTYPE)?;
+        let mut logs = Array::zeroed(&Layout::contiguous(&[samples, heads, queries])?.into(), T::DTYPE)?;
         let stretch = self.stretch();
-        let each = y.fresh::<T>().chunks_mut(queries * size).zip(writable::<T>(&logs).chunks_mut(queries));
+        let each = y.fresh::<T>().chunks_mut(queries * size).zip(logs.owned::<T>().chunks_mut(queries));
         let parts = each.enumerate().flat_map(|(head, (y, logs))| {
             let parts = y.chunks_mut(stretch * size).zip(logs.chunks_mut(stretch)).enumerate();
             parts.map(move |(index, (y, logs))| (head, index * stretch, y, logs))
@@ -120,7 +120,7 @@ impl<'a, T: Real> Heads<'a, T> {
                 interrupt::unwind_if_due();
                 let part = self.part(head, start, logs.len());
                 part.products(&mut scores);
-                part.scores(&scores).weigh(logs);
+                part.scores(&mut scores).weigh(logs);
                 gemm::matmul(part.matrix(&scores), part.v, y);
             }
         });
@@ -137,20 +137,19 @@ impl<'a, T: Real> Heads<'a, T> {
             let shape: &[usize] = if wanted { array.shape() } else { &[0] };
             Array::zeroed(&Layout::contiguous(shape)?.into(), T::DTYPE)
         };
-        let found = [zeros(wanted[0], &self.q)?, zeros(wanted[1], &self.k)?, zeros(wanted[2], &self.v)?];
+        let mut found = [zeros(wanted[0], &self.q)?, zeros(wanted[1], &self.k)?, zeros(wanted[2], &self.v)?];
         let (_, _, queries, size) = self.q.dim();
         let (samples, shared, keys, _) = self.k.dim();
         let (sharing, depth) = (self.sharing(), self.v.dim().3);
+        let [to_q, to_k, to_v] = &mut found;
         let [mut to_q, mut to_k, mut to_v] = [
-            writable::<T>(&found[0]).chunks_mut(sharing * queries * size),
-            writable::<T>(&found[1]).chunks_mut(keys * size),
-            writable::<T>(&found[2]).chunks_mut(keys * depth),
+            to_q.owned::<T>().chunks_mut(sharing * queries * size),
+            to_k.owned::<T>().chunks_mut(keys * size),
+            to_v.owned::<T>().chunks_mut(keys * depth),
         ];
-        let items: Vec<_> = (0..samples * shared)
-            .map(|item| {
-                (item, [&mut to_q, &mut to_k, &mut to_v].map(|parts| parts.next().unwrap_or_default()))
-            })
-            .collect();
+        let items = (0..samples * shared).map(|item| {
+            (item, [&mut to_q, &mut to_k, &mut to_v].map(|parts| parts.next().unwrap_or_default()))
+        });
         let share = SHARE.div_ceil((self.work() * sharing).max(1));
         parallel_items(items, share, |(item, [to_q, to_k, to_v]): (usize, [&mut [T]; 3])| {
             let stretch = self.stretch();
@@ -164,7 +163,7 @@ impl<'a, T: Real> Heads<'a, T> {
                 let part = self.part(head, start, count);
                 let at = head * queries + start;
                 part.products(&mut weights);
-                part.scores(&weights).weigh_again(&logs[at..at + count]);
+                part.scores(&mut weights).weigh_again(&logs[at..at + count]);
                 let (sample, own) = (head / self.q.dim().1, head % self.q.dim().1);
                 let g = g.slice(s![sample, own, start..start + count, ..]);
                 if !to_v.is_empty() {
@@ -180,7 +179,7 @@ impl<'a, T: Real> Heads<'a, T> {
                 }
                 gemm::matmul(g, part.v.t(), &mut turned.fresh()[..count * part.seen]);
                 let len = count * part.seen;
-                turn(&elements::<T>(&weights)[..len], &mut writable(&turned)[..len], part.seen, self.scale);
+                turn(&elements::<T>(&weights)[..len], &mut turned.owned()[..len], part.seen, self.scale);
                 let turned = part.matrix(&turned);
                 if !to_q.is_empty() {
                     gemm::matmul(turned, part.k, &mut sums.fresh()[..count * size]);
@@ -217,9 +216,9 @@ impl<'a, T: Real> Part<'a, T> {
     }
 
     /// These as what becomes weights.
-    fn scores<'s>(&'s self, scores: &'s Array) -> Scores<'s, T> {
+    fn scores<'s>(&'s self, scores: &'s mut Array) -> Scores<'s, T> {
         Scores {
-            products: &mut writable(scores)[..self.q.nrows() * self.seen],
+            products: &mut scores.owned()[..self.q.nrows() * self.seen],
             width: self.seen,
             scale: self.scale,
             mask: self.mask.as_ref().map(|mask| mask.view()),

@@ -13,7 +13,7 @@ use crate::kernels::interrupt;
 use crate::kernels::linalg::gemm;
 use crate::kernels::neural::windows::Windows;
 use crate::kernels::parallel::parallel_items;
-use crate::ops::neural::scratch::{elements, room, writable};
+use crate::ops::neural::scratch::{elements, room};
 use crate::shape::{Layout, SharedLayout};
 use crate::storage;
 use crate::tensor::Array;
@@ -114,11 +114,11 @@ impl<'a> Work<'a> {
 
     fn output<T: Number>(&self, shape: &[usize], input: &[T], weight: &[T]) -> Result<Array> {
         let mut y = Array::uninit_shape(shape, T::DTYPE)?;
-        let shares = y.fresh::<T>().chunks_mut((self.output * self.share).max(1)).enumerate().collect();
+        let shares = y.fresh::<T>().chunks_mut((self.output * self.share).max(1)).enumerate();
         parallel_items(shares, 1, |(index, out): (usize, &mut [MaybeUninit<T>])| {
-            let held = room::<T>(self.rows * self.longest);
+            let mut held = room::<T>(self.rows * self.longest);
             let mut made = room::<T>(self.channels * self.longest);
-            let (columns, found) = (writable::<T>(&held), made.fresh::<T>());
+            let (columns, found) = (held.owned::<T>(), made.fresh::<T>());
             for (item, out) in (index * self.share..).zip(out.chunks_exact_mut(self.output)) {
                 let weights = matrix(part(weight, self.weight, item % self.groups), self.channels, self.rows);
                 for (lines, places) in self.stretches() {
@@ -142,8 +142,8 @@ impl<'a> Work<'a> {
     }
 
     fn input<T: Number>(&self, shape: &[usize], output: &[T], weight: &[T]) -> Result<Array> {
-        let x = Array::zeroed(&SharedLayout::new(Layout::contiguous(shape)?), T::DTYPE)?;
-        let shares = writable::<T>(&x).chunks_mut((self.input * self.share).max(1)).enumerate().collect();
+        let mut x = Array::zeroed(&SharedLayout::new(Layout::contiguous(shape)?), T::DTYPE)?;
+        let shares = x.owned::<T>().chunks_mut((self.input * self.share).max(1)).enumerate();
         parallel_items(shares, 1, |(index, x): (usize, &mut [T])| {
             let mut columns = room::<T>(self.rows * self.longest);
             for (item, x) in (index * self.share..).zip(x.chunks_exact_mut(self.input)) {
@@ -162,8 +162,8 @@ impl<'a> Work<'a> {
 
     fn weight<T: Number>(&self, shape: &[usize], items: usize, input: &[T], output: &[T]) -> Result<Array> {
         let mut total = storage::filled(self.groups * self.weight, T::ZERO)?;
-        let held = room::<T>(self.rows * self.longest);
-        let columns = writable::<T>(&held);
+        let mut held = room::<T>(self.rows * self.longest);
+        let columns = held.owned::<T>();
         for item in 0..items {
             let total = &mut total[range(self.weight, item % self.groups)];
             for (lines, places) in self.stretches() {

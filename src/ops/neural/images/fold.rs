@@ -3,9 +3,10 @@
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::ops::complex;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
@@ -14,7 +15,6 @@ use crate::kernels::neural::windows::Windows;
 use crate::ops::conjugate;
 use crate::ops::creation::copy;
 use crate::ops::neural::pooling::mean_pool::check_numbers;
-use crate::ops::neural::scratch::writable;
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -45,14 +45,14 @@ impl Columns {
         if self.folds {
             let channels = shape[1] / elements_of_window;
             let shape = [shape[0], channels, windows.size[1], windows.size[2]];
-            let y = self.zeros::<T>(&shape)?;
-            windows.fold(elements, writable(&y));
+            let mut y = self.zeros::<T>(&shape)?;
+            windows.fold(elements, y.owned());
             return Ok(y);
         }
         let rows = shape[1] * elements_of_window;
         let shape = [shape[0], rows, places];
-        let y = self.zeros::<T>(&shape)?;
-        windows.unfold(elements, writable(&y));
+        let mut y = self.zeros::<T>(&shape)?;
+        windows.unfold(elements, y.owned());
         Ok(y)
     }
 
@@ -68,33 +68,33 @@ impl Op for Columns {
         if self.folds { "Col2ImBackward0" } else { "Im2ColBackward0" }
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
+    fn effort(&self, inputs: &[Array]) -> u64 {
         let times = if self.folds { 1 } else { self.windows.elements() };
-        inputs[0].numel().saturating_mul(times) as u64
+        inputs[0].layout.numel().saturating_mul(times) as u64
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         if x.dtype.is_complex() {
             let part = |index: usize| {
-                let part = copy::in_order(&conjugate::part(&x.resolved(), index)?)?.into_owned();
-                let y = dispatch!(float part.dtype, T => self.run::<T>(&part), else {
+                let part = conjugate::part(x, index)?;
+                let part = copy::in_order(&part)?;
+                dispatch!(float part.dtype, T => self.run::<T>(&part), else {
                     unreachable!("the parts of complex numbers are floating-point numbers")
-                });
-                y.map(Tensor::from_array)
+                })
             };
-            return Ok(smallvec![crate::ops::complex::complex(&part(0)?, &part(1)?)?]);
+            return Ok(smallvec![complex::of_parts(&part(0)?, &part(1)?)?]);
         }
         if x.dtype == DType::Bool {
-            let y = self.run::<u8>(&*copy::in_order(&*copy::as_type(&x, DType::UInt8)?)?)?;
-            return Ok(smallvec![Tensor::from_array(copy::as_type(&y, DType::Bool)?.into_owned())]);
+            let y = self.run::<u8>(&*copy::in_order(&*copy::as_type(x, DType::UInt8)?)?)?;
+            return Ok(smallvec![copy::as_type(&y, DType::Bool)?.into_owned()]);
         }
-        let x = copy::in_order(&x)?;
+        let x = copy::in_order(x)?;
         let y = dispatch!(float x.dtype, T => self.run::<T>(&x)?, else {
             let operation = if self.folds { "col2im_out_cpu" } else { "im2col_out_cpu" };
             return Err(Error::NotImplementedFor { operation, dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -1,12 +1,13 @@
 //! Elements added before and behind: a number, or what is there already, mirrored or repeated.
 
 use crate::graph::shown::shown;
+use crate::schema::{Entry, IntoReply, function, inner};
 use std::sync::Arc;
 
 use smallvec::smallvec;
 
 use super::resample::{Axis, Resample};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::dtype::Scalar;
@@ -80,6 +81,7 @@ impl ConstantPad {
 
 impl Op for ConstantPad {
     type Saved = ();
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "ConstantPadNdBackward0"
@@ -89,8 +91,8 @@ impl Op for ConstantPad {
         shown! { pad: &*self.pad }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let y = Array::uninit_shape(&self.sizes(x.layout.shape())?, x.dtype)?;
         copy::fill(&y, self.value)?;
         let (source, target) = self.common(&x.layout, &y.layout)?;
@@ -99,7 +101,7 @@ impl Op for ConstantPad {
             true => memory_order::like(y, &x.layout)?,
             false => memory_order::as_images(y, &x.layout, 2)?,
         };
-        Ok(smallvec![Tensor::from_array(y)])
+        Ok(smallvec![y])
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}
@@ -200,3 +202,35 @@ pub fn inner_pad(x: &Tensor, pad: &[i64], kind: Inner) -> Result<Tensor> {
     Resample { names, axes: axes.into(), transposed: false, operation, takes_complex: true, keeps: true }
         .of_given(x, shown! { padding: pad })
 }
+
+const INNER: &[&str] = &["(Tensor self, int[] padding, *, Tensor out=None)"];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    function(
+        "constant_pad_nd",
+        &["(Tensor input, int[] pad, Number value=0)"],
+        "Pads the last dimensions with a constant.",
+        |a| constant_pad(a.tensor(0)?, &a.ints(1)?, a.number(2)?).reply(),
+    )
+    .operators(&[(
+        "ConstantPadNdBackward0",
+        "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+    )]),
+    inner("reflection_pad", INNER, "Pads the last dimensions with a reflection of the input.", |a| {
+        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Reflection).reply()
+    })
+    .operators(&[
+        ("ReflectionPad1DBackward0", "reflection_pad1d(Tensor self, int[2] padding) -> Tensor"),
+        ("ReflectionPad2DBackward0", "reflection_pad2d(Tensor self, int[4] padding) -> Tensor"),
+        ("ReflectionPad3DBackward0", "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"),
+    ]),
+    inner("replication_pad", INNER, "Pads the last dimensions with a replication of the border.", |a| {
+        inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Replication).reply()
+    })
+    .operators(&[
+        ("ReplicationPad1DBackward0", "replication_pad1d(Tensor self, int[2] padding) -> Tensor"),
+        ("ReplicationPad2DBackward0", "replication_pad2d(Tensor self, int[4] padding) -> Tensor"),
+        ("ReplicationPad3DBackward0", "replication_pad3d(Tensor self, int[6] padding) -> Tensor"),
+    ]),
+];

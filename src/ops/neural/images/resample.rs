@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dispatch::memory_order;
@@ -100,9 +100,9 @@ impl Resample {
             let dim = shape.len() - 1 - axis.behind;
             let inner = shape[dim + 1..].iter().product();
             shape[dim] = axis.taps.count();
-            let result = Array::zeroed(&SharedLayout::new(Layout::contiguous(&shape)?), DType::UInt8)?;
-            if let (Some(from), Some(to)) = (array.slice(), result.writable_slice()) {
-                taps::gather_bytes(from, to, &axis.taps, axis.size, inner)?;
+            let mut result = Array::zeroed(&SharedLayout::new(Layout::contiguous(&shape)?), DType::UInt8)?;
+            if let Some(from) = array.slice() {
+                taps::gather_bytes(from, result.owned(), &axis.taps, axis.size, inner)?;
             }
             array = result;
         }
@@ -132,10 +132,10 @@ impl Op for Resample {
         self.names[usize::from(self.transposed)]
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
         let layout = x.layout.clone();
-        let x = copy::in_order(&x)?;
+        let x = copy::in_order(x)?;
         if self.takes_complex && x.dtype.is_complex() {
             let parts = |x: &Array| {
                 dispatch!(float x.dtype, T => self.run::<T>(x, 1), else {
@@ -143,7 +143,7 @@ impl Op for Resample {
                 })
             };
             let y = memory_order::as_images(by_parts(&x, parts)?, &layout, self.spatial())?;
-            return Ok(smallvec![Tensor::from_array(y)]);
+            return Ok(smallvec![y]);
         }
         let y = match x.dtype {
             DType::UInt8 if !self.transposed => self.run_bytes(&x)?,
@@ -151,7 +151,7 @@ impl Op for Resample {
                 return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
             }),
         };
-        Ok(smallvec![Tensor::from_array(memory_order::as_images(y, &layout, self.spatial())?)])
+        Ok(smallvec![memory_order::as_images(y, &layout, self.spatial())?])
     }
 
     fn saved_names(&self) -> &'static [&'static str] {

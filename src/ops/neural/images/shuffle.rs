@@ -7,6 +7,7 @@ use crate::dispatch::memory_order;
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::ops::geometry::{permute, reshape};
+use crate::schema::{Entry, IntoReply, shared};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -173,3 +174,26 @@ pub fn channel_shuffle(x: &Tensor, groups: i64) -> Result<Tensor> {
     };
     composite::apply(shuffle, &[x])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    shared(
+        "channel_shuffle",
+        &["(Tensor input, int groups)"],
+        "Divides channels into groups and rearranges them so that the groups alternate.",
+        |a| channel_shuffle(a.tensor(0)?, a.int(1)?).reply(),
+    ),
+    shared(
+        "pixel_shuffle",
+        &["(Tensor input, int upscale_factor)"],
+        "Rearranges channels into images that are `upscale_factor` times as large.",
+        |a| pixel_shuffle(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .operators(&[("PixelShuffleBackward0", "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")]),
+    shared(
+        "pixel_unshuffle",
+        &["(Tensor input, int downscale_factor)"],
+        "Rearranges the pixels of images into channels of smaller images: the inverse of `pixel_shuffle`.",
+        |a| pixel_unshuffle(a.tensor(0)?, a.int(1)?).reply(),
+    ),
+];

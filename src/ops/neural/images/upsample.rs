@@ -1,6 +1,7 @@
 //! Images in other sizes: the nearest element, lines or cubic curves between neighbours, or smooth means
 //! of all that a place covers.
 
+use crate::schema::Operator;
 use std::f64::consts::PI;
 
 use smallvec::{SmallVec, smallvec};
@@ -242,3 +243,43 @@ pub fn upsample(x: &Tensor, sizes: &[i64], scales: &[Option<f64>], between: Betw
     Resample { names, axes, transposed: false, operation, takes_complex: false, keeps: false }
         .of_given(x, given)
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    (
+        "UpsampleBilinear2DBackward0",
+        "upsample_bilinear2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
+    ),
+    (
+        "UpsampleLinear1DBackward0",
+        "upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, float? scales=None) -> Tensor",
+    ),
+    (
+        "UpsampleNearest1DBackward0",
+        "upsample_nearest1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor",
+    ),
+    (
+        "UpsampleNearest2DBackward0",
+        "upsample_nearest2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor",
+    ),
+    (
+        "UpsampleNearest3DBackward0",
+        "upsample_nearest3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+    ),
+    (
+        "UpsampleNearestExact1DBackward0",
+        "_upsample_nearest_exact1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor",
+    ),
+    (
+        "UpsampleNearestExact2DBackward0",
+        "_upsample_nearest_exact2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor",
+    ),
+    (
+        "UpsampleNearestExact3DBackward0",
+        "_upsample_nearest_exact3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+    ),
+    (
+        "UpsampleTrilinear3DBackward0",
+        "upsample_trilinear3d(Tensor self, int[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+    ),
+];

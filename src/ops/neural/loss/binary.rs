@@ -1,9 +1,10 @@
 //! The cross entropy of yes or no, from logits.
 
+use crate::schema::{Arguments, Entry, IntoReply, function};
 use smallvec::smallvec;
 
 use super::{Reduction, Single, common_type};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::forward_mode::tangents::innermost;
 use crate::dispatch::operand::Numbers;
@@ -11,13 +12,13 @@ use crate::dispatch::{binary, unary};
 use crate::dtype::Ring;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::ops::neural::units::smooth_units::LogSigmoid;
 use crate::ops::{add, mul, neg, sigmoid, sub};
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = Σ w ((1 - t) x - (1 + (p - 1) t) ln σ(x)), or the mean, or each; w and p are 1 unless given
 ///
@@ -132,18 +133,16 @@ impl Op for BinaryCrossEntropyWithLogits {
         shown! { reduction: self.reduction }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let dtype = inputs[0].dtype();
-        let result = common_type(inputs)?;
-        if let &[x, target] = inputs {
-            let _off = mode::GradModeGuard::off();
-            if let Some(loss) = self.reduction.at_once(Plain, x, target)? {
-                return Ok(smallvec![Tensor::from_array(loss)]);
-            }
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (dtype, result) = (inputs[0].dtype, common_type(inputs)?);
+        if let [x, target] = inputs
+            && let Some(loss) = self.reduction.at_once(Plain, x, target)?
+        {
+            return Ok(smallvec![loss]);
         }
-        let array = |index: usize| Numbers::Array(inputs[index].array());
+        let array = |index: usize| Numbers::from(&inputs[index]);
         let loss = dispatch!(float dtype, T => dispatch!(float result, U => {
-            let minus_log = crate::dispatch::unary::compute::<T, T>(&inputs[0].array(), dtype, minus_log_sigmoid)?;
+            let minus_log = unary::compute::<T, T>(&inputs[0], dtype, minus_log_sigmoid)?;
             let mut minus_log = Numbers::Array(minus_log);
             if self.positive {
                 let one = |p: U, t: U| Ring::add(U::ONE, (p - U::ONE) * t);
@@ -161,7 +160,7 @@ impl Op for BinaryCrossEntropyWithLogits {
         }), else {
             return Err(Error::NotImplementedFor { operation: "log_sigmoid_cpu", dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(loss)])
+        Ok(smallvec![loss])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -268,4 +267,21 @@ fn of_parts(
         losses = mul(&losses, weight)?;
     }
     reduction.apply(&losses)
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[function(
+    "binary_cross_entropy_with_logits",
+    &["(Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)"],
+    "The binary cross entropy of logits and target probabilities.",
+    |a| {
+        let (weight, positive) = (a.optional_tensor(2), a.optional_tensor(3));
+        binary_cross_entropy_with_logits(a.tensor(0)?, a.tensor(1)?, weight, positive, reduction(a, 4)?)
+            .reply()
+    },
+)
+    .operators(&[("BinaryCrossEntropyWithLogitsBackward0", "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor")])];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

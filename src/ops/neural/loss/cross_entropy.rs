@@ -10,6 +10,7 @@ use crate::ops::neural::softmax::log_softmax;
 use crate::ops::pointwise::{compare, select};
 use crate::ops::reduction::reduce::sum;
 use crate::ops::{add, div, mul, neg};
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use crate::tensor::Tensor;
 
 /// The cross entropy of the logits `x` and a target: classes, or their probabilities in the shape of
@@ -128,4 +129,21 @@ fn of_probabilities(
             div(&neg(&sum(&terms, None, false, None)?)?, samples as i64)
         }
     }
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "cross_entropy_loss",
+    &[
+        "(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100, float label_smoothing=0.0)",
+    ],
+    "The cross entropy of logits and class indices or class probabilities.",
+    |a| {
+        let (weight, reduction, ignored) = (a.optional_tensor(2), reduction(a, 3)?, a.int(4)?);
+        cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction, ignored, a.float(5)?).reply()
+    },
+)];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

@@ -1,6 +1,7 @@
 //! Losses: what a model is told of its mistakes. This file says how the losses of single elements
 //! become one number.
 
+pub mod alignment;
 pub mod binary;
 pub mod cross_entropy;
 pub mod nll;
@@ -9,7 +10,7 @@ pub mod robust;
 pub mod squared;
 
 use crate::dispatch::batch::{Answer, Samples};
-use crate::dispatch::fused::{fused, is_alike, numbers};
+use crate::dispatch::fused::{fused, fused_numbers, is_alike, numbers};
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Numbers, result_type};
 use crate::dtype::DType;
@@ -142,10 +143,10 @@ impl Reduction {
         Ok(loss)
     }
 
-    /// The loss in one pass, of tensors that are alike.
-    fn at_once(self, loss: impl Single, x: &Tensor, target: &Tensor) -> Result<Option<Array>> {
-        let losses = fused(Values(loss), x, [target])?;
-        losses.map(|losses| self.finish(losses.array())).transpose()
+    /// The loss in one pass, of arrays that are alike.
+    fn at_once(self, loss: impl Single, x: &Array, target: &Array) -> Result<Option<Array>> {
+        let losses = fused_numbers(Values(loss), x, [target])?;
+        losses.map(|losses| self.finish(losses)).transpose()
     }
 
     /// The gradient of `x` in one pass, of tensors that are alike, if it is not recorded.
@@ -166,7 +167,8 @@ impl Reduction {
             let [gradient, x, target] = [0, 1, 2].map(|index| given[index]);
             let share = self.share(gradient, x.numel())?.to_vec::<f64>()?;
             let [share] = *share else { unreachable!("the gradient of a mean or a sum is one number") };
-            Ok(smallvec![numbers(Scaled(loss, share), x, [target])?])
+            let found = numbers(Scaled(loss, share), &x.array(), [&target.array()])?;
+            Ok(smallvec![Tensor::from_array(found)])
         });
         Ok(found?.pop())
     }
@@ -204,7 +206,7 @@ impl Reduction {
 }
 
 /// The type that a loss of these tensors is calculated in.
-fn common_type(tensors: &[&Tensor]) -> Result<DType> {
-    let numbers: Vec<Numbers> = tensors.iter().map(|tensor| Numbers::Array(tensor.array())).collect();
+fn common_type(arrays: &[Array]) -> Result<DType> {
+    let numbers: Vec<Numbers> = arrays.iter().cloned().map(Numbers::Array).collect();
     result_type(&numbers)
 }

@@ -1,10 +1,11 @@
 //! The negative log-likelihood of classes.
 
 use crate::dtype::Scalar;
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use super::Reduction;
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
@@ -170,12 +171,12 @@ impl Op for NllLoss {
         self.parameters()
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let (single, target) = (single_shape(x.layout.shape()), class_numbers(&inputs[1].array())?);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let x = &inputs[0];
+        let (single, target) = (single_shape(x.layout.shape()), class_numbers(&inputs[1])?);
         let loss = dispatch!(float x.dtype, T => {
             let mut losses = Array::uninit_shape(&single, x.dtype)?;
-            let (x, weight) = (copy::in_order(&x)?, by_class(self.weight.as_ref(), x.dtype)?);
+            let (x, weight) = (copy::in_order(x)?, by_class(self.weight.as_ref(), x.dtype)?);
             let classes = classes::<T>(x.layout.shape(), &target, weight.as_ref(), self.ignored);
             kernels::losses(classes, elements(&x), losses.fresh());
             match self.reduction {
@@ -189,7 +190,7 @@ impl Op for NllLoss {
         }, else {
             return Err(Error::NotImplementedFor { operation: "nll_loss_out_frame", dtype: x.dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(loss)])
+        Ok(smallvec![loss])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -383,4 +384,20 @@ fn check_shapes(shape: &[usize], target: &[usize]) -> Result<()> {
         (4, _) => Err(Error::TargetSizes { input: shape.to_vec(), target: target.to_vec() }.into()),
         _ => Err(Error::TargetShape { expected: as_input, got: target.to_vec() }.into()),
     }
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "nll_loss_nd",
+    &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100)"],
+    "The negative log likelihood of class indices.",
+    |a| {
+        let weight = a.optional_tensor(2);
+        nll_loss(a.tensor(0)?, a.tensor(1)?, weight, reduction(a, 3)?, a.int(4)?).reply()
+    },
+)
+    .operators(&[("NllLoss2DBackward0", "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)"), ("NllLossBackward0", "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)")])];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

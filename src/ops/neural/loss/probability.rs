@@ -1,19 +1,24 @@
 //! The cross entropy of probabilities of two classes.
 
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::{SmallVec, smallvec};
 
 use super::{Reduction, Single};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::binary;
 use crate::dispatch::unary;
+use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
+use crate::ops::pointwise::arithmetic::{self, Mul};
 use crate::ops::pointwise::{clamp, special};
+use crate::ops::pointwise::{exp_log, rounding};
 use crate::ops::{add, div, log, mul, neg, sub};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = -Σ w (t ln x + (1 - t) ln(1 - x)), or the mean, or each; logarithms go down to -100
 ///
@@ -22,11 +27,6 @@ use crate::tensor::Tensor;
 struct BinaryCrossEntropy {
     reduction: Reduction,
     weight: Option<Tensor>,
-}
-
-/// ln x, but not below -100.
-fn bounded_log(x: &Tensor) -> Result<Tensor> {
-    clamp::clamp_min(&log(x)?, -100.0)
 }
 
 impl BinaryCrossEntropy {
@@ -83,20 +83,26 @@ impl Op for BinaryCrossEntropy {
         shown! { reduction: self.reduction }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let (x, target) = (inputs[0].detach(), inputs[1].detach());
-        check_range("input", &x)?;
-        check_range("target", &target)?;
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, target) = (&inputs[0], &inputs[1]);
+        check_range("input", x)?;
+        check_range("target", target)?;
         if self.weight.is_none()
-            && let Some(loss) = self.reduction.at_once(Probable, &x, &target)?
+            && let Some(loss) = self.reduction.at_once(Probable, x, target)?
         {
-            return Ok(smallvec![Tensor::from_array(loss)]);
+            return Ok(smallvec![loss]);
         }
-        let hit = mul(&target, &bounded_log(&x)?)?;
-        let miss = mul(&sub(1.0, &target)?, &bounded_log(&sub(1.0, &x)?)?)?;
-        let losses = self.weighted(neg(&add(&hit, &miss)?)?)?;
-        Ok(smallvec![self.reduction.apply(&losses)?])
+        // ln x, but not below -100.
+        let bounded_log = |x: &Array| clamp::not_below(&unary::numbers(exp_log::Log, x)?, -100.0);
+        let beyond = |x: &Array| binary::numbers(arithmetic::Sub { alpha: Scalar::Int(1) }, 1.0, x);
+        let hit = binary::numbers(Mul, target, &bounded_log(x)?)?;
+        let miss = binary::numbers(Mul, &beyond(target)?, &bounded_log(&beyond(x)?)?)?;
+        let losses = unary::numbers(rounding::Neg, &binary::numbers(arithmetic::Plus, &hit, &miss)?)?;
+        let losses = match &self.weight {
+            Some(weight) => binary::numbers(Mul, &losses, &weight.array())?,
+            None => losses,
+        };
+        Ok(smallvec![self.reduction.finish(losses)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -154,8 +160,7 @@ impl Op for BinaryCrossEntropy {
 }
 
 /// Every element has to be a probability, those of all samples too.
-fn check_range(argument: &'static str, probabilities: &Tensor) -> Result<()> {
-    let array = probabilities.array();
+fn check_range(argument: &'static str, array: &Array) -> Result<()> {
     let is_outside = dispatch!(float array.dtype, T => {
         let outside = |any: bool, &x: &T| any | !(0.0..=1.0).contains(&x);
         match array.slice::<T>() {
@@ -163,7 +168,7 @@ fn check_range(argument: &'static str, probabilities: &Tensor) -> Result<()> {
             None => array.view::<T>().iter().fold(false, outside),
         }
     }, else {
-        probabilities.to_vec::<f64>()?.into_iter().any(|x| !(0.0..=1.0).contains(&x))
+        unreachable!("the type was checked")
     });
     if is_outside { Err(Error::ProbabilityRange { argument }.into()) } else { Ok(()) }
 }
@@ -199,4 +204,23 @@ pub fn binary_cross_entropy(
     }
     let weight = weight.map(Tensor::detach);
     apply_one(BinaryCrossEntropy { reduction, weight }, &[x, target])
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "binary_cross_entropy",
+    &["(Tensor input, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor out=None)"],
+    "The binary cross entropy of probabilities and target probabilities.",
+    |a| {
+        let weight = a.optional_tensor(2);
+        binary_cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction(a, 3)?).reply()
+    },
+)
+.operators(&[(
+    "BinaryCrossEntropyBackward0",
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+)])];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

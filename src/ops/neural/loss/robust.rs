@@ -1,18 +1,26 @@
 //! Absolute errors, and errors that are squared where they are small and linear where they are large.
 
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use super::{Reduction, Single, common_type};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::{binary, unary};
 use crate::dispatch::{fixed, memory_order};
+use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::pointwise::math::Arithmetic;
+use crate::ops::creation::copy;
+use crate::ops::pointwise::arithmetic::{self, Div, Mul};
+use crate::ops::pointwise::compare::Question;
+use crate::ops::pointwise::rounding::Abs;
 use crate::ops::pointwise::{compare, select};
-use crate::ops::{abs, div, mul, sub};
-use crate::tensor::Tensor;
+use crate::ops::{abs, mul, sub};
+use crate::tensor::{Array, Tensor};
+use std::borrow::Cow;
 
 /// With z = x - t: y = Σ s z²/2 where |z| < b, Σ s b (|z| - b/2) elsewhere, or the mean, or each. A
 /// scale s of 1 gives the loss of Huber, 1/b the smooth L1 loss.
@@ -103,30 +111,36 @@ impl Op for RobustLoss {
         self.parameters()
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let dtype = common_type(inputs)?;
         if !dtype.is_float() {
             let operation = if self.smooth { "smooth_l1_cpu" } else { "huber_cpu" };
             return Err(Error::NotImplementedFor { operation, dtype }.into());
         }
-        let _off = mode::GradModeGuard::off();
-        if let Some(loss) = self.reduction.at_once(*self, inputs[0], inputs[1])? {
-            return Ok(smallvec![Tensor::from_array(loss)]);
+        if let Some(loss) = self.reduction.at_once(*self, &inputs[0], &inputs[1])? {
+            return Ok(smallvec![loss]);
         }
         // In the type of the losses from the first step on: what is rounded is rounded there.
-        let wide = |x: &Tensor| crate::ops::creation::cast::to_dtype(&x.detach(), dtype);
-        let z = abs(&sub(&wide(inputs[0])?, &wide(inputs[1])?)?)?;
-        let (half, bound) = (mul(&mul(&z, 0.5)?, &z)?, self.bound);
-        let beyond = sub(&z, 0.5 * bound)?;
+        let wide = |x: &Array| copy::as_type_in_order(x, dtype).map(Cow::into_owned);
+        let less = arithmetic::Sub { alpha: Scalar::Int(1) };
+        let z = unary::numbers(Abs, &binary::numbers(less, &wide(&inputs[0])?, &wide(&inputs[1])?)?)?;
+        let half = binary::numbers(Mul, &binary::numbers(Mul, &z, 0.5)?, &z)?;
+        let (bound, beyond) = (self.bound, binary::numbers(less, &z, 0.5 * self.bound)?);
         let losses = match self.smooth {
-            true => select::where_(&compare::lt(&z, bound)?, &div(&half, bound)?, &beyond)?,
-            false => select::where_(&compare::le(&z, bound)?, &half, &mul(&beyond, bound)?)?,
+            true => {
+                let half = binary::numbers(Div, &half, bound)?;
+                select::choose(&compare::numbers(Question::Less, &z, bound)?, &half, &beyond, dtype)?
+            }
+            false => {
+                let beyond = binary::numbers(Mul, &beyond, bound)?;
+                select::choose(&compare::numbers(Question::LessEqual, &z, bound)?, &half, &beyond, dtype)?
+            }
         };
-        let losses = match self.smooth || inputs[0].layout().shape() != losses.layout().shape() {
-            true => losses.array(),
-            false => memory_order::like(losses.array(), &inputs[0].layout())?,
+        let losses = match self.smooth || inputs[0].layout.shape() != losses.layout.shape() {
+            true => losses,
+            false => memory_order::like(losses, &inputs[0].layout)?,
         };
-        Ok(smallvec![Tensor::from_array(self.reduction.finish(losses)?)])
+        Ok(smallvec![self.reduction.finish(losses)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -179,4 +193,38 @@ pub fn huber_loss(x: &Tensor, target: &Tensor, reduction: Reduction, delta: f64)
 /// The absolute differences, reduced.
 pub fn l1_loss(x: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
     reduction.apply(&abs(&sub(x, target)?)?)
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "l1_loss",
+        &["(Tensor input, Tensor target, int reduction=1)"],
+        "The absolute error, averaged, summed or of each element.",
+        |a| l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).reply(),
+    ),
+    inner(
+        "smooth_l1_loss",
+        &["(Tensor input, Tensor target, int reduction=1, float beta=1.0, *, Tensor out=None)"],
+        "The squared error below `beta`, divided by it, and the absolute error above.",
+        |a| smooth_l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).reply(),
+    )
+    .operators(&[(
+        "SmoothL1LossBackward0",
+        "smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
+    )]),
+    inner(
+        "huber_loss",
+        &["(Tensor input, Tensor target, int reduction=1, float delta=1.0, *, Tensor out=None)"],
+        "The squared error below `delta`, and `delta` times the absolute error above.",
+        |a| huber_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).reply(),
+    )
+    .operators(&[(
+        "HuberLossBackward0",
+        "huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
+    )]),
+];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

@@ -1,9 +1,10 @@
 //! The squared error.
 
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use super::{Reduction, common_type};
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::operand::Numbers;
@@ -11,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::ops::{mul, sub};
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// y = Σ (x - t)², or the mean, or each
 ///
@@ -33,15 +34,15 @@ impl Op for MseLoss {
         shown! { reduction: self.reduction }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let dtype = common_type(inputs)?;
-        let (x, target) = (Numbers::Array(inputs[0].array()), Numbers::Array(inputs[1].array()));
+        let (x, target) = (Numbers::Array(inputs[0].clone()), Numbers::Array(inputs[1].clone()));
         let losses = dispatch!(float dtype, T => {
             binary::combine::<T, T>(&x, &target, |x, t| (x - t) * (x - t))?
         }, else {
             return Err(Error::NotImplementedFor { operation: "mse_cpu", dtype }.into())
         });
-        Ok(smallvec![Tensor::from_array(self.reduction.finish(losses)?)])
+        Ok(smallvec![self.reduction.finish(losses)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -71,4 +72,17 @@ impl Op for MseLoss {
 /// The squared differences of `x` and `target`, reduced.
 pub fn mse_loss(x: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
     apply_one(MseLoss { reduction }, &[x, target])
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "mse_loss",
+    &["(Tensor input, Tensor target, int reduction=1, *, Tensor out=None)"],
+    "The squared error, averaged, summed or of each element.",
+    |a| mse_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).reply(),
+)
+.operators(&[("MseLossBackward0", "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")])];
+
+fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
+    arguments.int(index).map(Reduction::from_number)
 }

@@ -6,7 +6,7 @@ use crate::graph::Attributes;
 use smallvec::smallvec;
 
 use super::mean_pool::{Pool, adaptive_window};
-use crate::dispatch::apply::{Keep, Op, Outputs, one, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, one, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::dtype::Number;
@@ -17,7 +17,7 @@ use crate::kernels::neural::windows::Windows;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;
-use crate::shape::{self, Layout};
+use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
@@ -115,34 +115,35 @@ impl Op for MaxPool {
         self.name
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn effort(&self, inputs: &[&Tensor]) -> u64 {
-        let layout = inputs[0].layout();
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        let layout = &inputs[0].layout;
         let lead = &layout.shape()[..layout.ndim() - self.counts.len()];
         let windows =
             lead.iter().chain(&self.counts).fold(1, |count: u64, &size| count.saturating_mul(size as u64));
         windows.saturating_add(layout.numel() as u64)
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let x = inputs[0].array();
-        let (layout, spatial) = (x.layout.clone(), self.counts.len());
-        let x = copy::in_order(&x)?;
-        let lead = x.layout.ndim() - self.counts.len();
-        let mut shape = x.layout.shape()[..lead].to_vec();
-        shape.extend(&self.counts);
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (layout, spatial) = (&inputs[0].layout, self.counts.len());
+        let x = copy::in_order(&inputs[0])?;
+        let lead = x.layout.ndim() - spatial;
+        let shape = [&x.layout.shape()[..lead], &self.counts].concat();
         let places = dispatch!(number x.dtype, T => self.places::<T>(&x, &shape), else {
             return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
         });
-        let index = Tensor::from_slice(&shape, &places?)?;
-        let values =
-            gather::gather(&self.flat(&Tensor::from_array(x.into_owned()))?, -1, &self.flat(&index)?)?;
-        let values = values.array().with_layout(Layout::contiguous(&shape)?);
-        let laid_out = |y| memory_order::as_images(y, &layout, spatial).map(Tensor::from_array);
-        Ok(smallvec![laid_out(values)?, laid_out(index.array())?])
+        let index = Array::from_slice(&shape, &places?)?;
+        let flat = |x: &Array| -> Result<Array> {
+            let (lead, spatial) = x.layout.shape().split_at(lead);
+            x.in_shape(&[lead, &[spatial.iter().product()]].concat())
+        };
+        let values = gather::numbers(&flat(&x)?, lead, &flat(&index)?)?;
+        let values = values.in_shape(&shape)?;
+        let laid_out = |y| memory_order::as_images(y, layout, spatial);
+        Ok(smallvec![laid_out(values)?, laid_out(index)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -11,6 +11,7 @@ use crate::ops::pointwise::division;
 use crate::ops::pointwise::division::Rounding;
 use crate::ops::reduction::reduce;
 use crate::ops::{Value, mul};
+use crate::schema::Operator;
 use crate::storage;
 use crate::tensor::Tensor;
 
@@ -255,3 +256,9 @@ pub fn adaptive_mean_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<Tensor> {
 pub(in crate::ops::neural) fn adaptive_window(place: usize, size: usize, count: usize) -> (usize, usize) {
     (place * size / count, ((place + 1) * size).div_ceil(count))
 }
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("AdaptiveAvgPool2DBackward0", "_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor"),
+    ("AdaptiveAvgPool3DBackward0", "_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor"),
+];

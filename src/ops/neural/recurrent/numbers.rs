@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::kernels::interrupt;
 use crate::kernels::linalg::gemm;
 use crate::kernels::neural::gates::{Back, Step};
-use crate::ops::neural::scratch::{elements, room, writable};
+use crate::ops::neural::scratch::{elements, room};
 use crate::shape::Layout;
 use crate::storage;
 use crate::tensor::Array;
@@ -61,7 +61,7 @@ impl<'a, T: Real> Layer<'a, T> {
         let rows = matrix(self.x, self.width);
         gemm::matmul(rows, matrix(self.to_gates, self.width).reversed_axes(), gates.fresh());
         let [all, memories] = [(); 2].map(|()| self.array(&[self.steps, self.samples, self.size]));
-        let (all, memories) = (all?, memories?);
+        let (mut all, mut memories) = (all?, memories?);
         let bias = self.biases[0].iter().zip(self.biases[1]).map(|(&a, &b)| a + b);
         let bias: Vec<T> = storage::collected(4 * self.size, bias)?;
         // As rows of what is shown, which every step reads in order.
@@ -70,19 +70,20 @@ impl<'a, T: Real> Layer<'a, T> {
         let mut before: Option<usize> = None;
         for place in places(self.steps, self.reverse) {
             interrupt::unwind_if_due();
-            let (shown, memory) = match before {
-                None => (self.shown, self.memory),
-                Some(before) => (at(&all, before, state), at(&memories, before, state)),
-            };
+            let shown = before.map_or(self.shown, |before| at(&all, before, state));
             gemm::matmul(matrix(shown, self.size), turned.view(), said.fresh());
+            let (last, memory) = match before {
+                None => (self.memory, &mut memories.owned()[place * state..][..state]),
+                Some(before) => two_parts(memories.owned(), before, place, state),
+            };
             let step = Step {
                 size: self.size,
-                gates: &mut writable(&gates)[place * sums..][..sums],
+                gates: &mut gates.owned()[place * sums..][..sums],
                 own: elements(&said),
                 bias: &bias,
-                before: memory,
-                memory: &mut writable(&memories)[place * state..][..state],
-                shown: &mut writable(&all)[place * state..][..state],
+                before: last,
+                memory,
+                shown: &mut all.owned()[place * state..][..state],
             };
             step.take();
             before = Some(place);
@@ -100,20 +101,20 @@ impl<'a, T: Real> Layer<'a, T> {
         let [all, gates, memories] = found else { unreachable!("three outputs were kept") };
         let (state, sums) = (self.samples * self.size, self.samples * 4 * self.size);
         let given = |index: usize| given[index].as_ref().map(elements::<T>);
-        let said = self.array(&[self.steps, self.samples, 4 * self.size])?;
+        let mut said = self.array(&[self.steps, self.samples, 4 * self.size])?;
         let [to_shown, to_memory] = [given(1), given(2)].map(|given| {
-            let array = self.array(&[self.samples, self.size]);
-            if let (Ok(array), Some(given)) = (&array, given) {
-                writable::<T>(array).copy_from_slice(given);
+            let mut array = self.array(&[self.samples, self.size]);
+            if let (Ok(array), Some(given)) = (&mut array, given) {
+                array.owned::<T>().copy_from_slice(given);
             }
             array
         });
-        let (mut to_shown, to_memory) = (to_shown?, to_memory?);
+        let (mut to_shown, mut to_memory) = (to_shown?, to_memory?);
         let order: Vec<usize> = storage::collected(self.steps, places(self.steps, self.reverse))?;
         for (step, &place) in order.iter().enumerate().rev() {
             interrupt::unwind_if_due();
             if let Some(given) = given(0) {
-                let here = writable::<T>(&to_shown).iter_mut().zip(&given[place * state..][..state]);
+                let here = to_shown.owned::<T>().iter_mut().zip(&given[place * state..][..state]);
                 here.for_each(|(sum, &given)| *sum = *sum + given);
             }
             let before = step.checked_sub(1).map(|before| at::<T>(memories, order[before], state));
@@ -123,8 +124,8 @@ impl<'a, T: Real> Layer<'a, T> {
                 before: before.unwrap_or(self.memory),
                 memory: at(memories, place, state),
                 shown: elements(&to_shown),
-                remembered: writable(&to_memory),
-                said: &mut writable(&said)[place * sums..][..sums],
+                remembered: to_memory.owned(),
+                said: &mut said.owned()[place * sums..][..sums],
             };
             back.take();
             let said = matrix(at::<T>(&said, place, sums), 4 * self.size);
@@ -163,4 +164,11 @@ fn matrix<T: Real>(elements: &[T], columns: usize) -> ArrayView2<'_, T> {
     let rows = elements.len() / columns.max(1);
     ArrayView2::from_shape((rows, columns), &elements[..rows * columns])
         .unwrap_or_else(|_| unreachable!("the matrix has as many elements"))
+}
+
+/// Of parts of one length, one to read and another to write.
+fn two_parts<T>(all: &mut [T], read: usize, write: usize, length: usize) -> (&[T], &mut [T]) {
+    let (before, from) = all.split_at_mut(read.max(write) * length);
+    let (before, from) = (&mut before[read.min(write) * length..][..length], &mut from[..length]);
+    if read < write { (before, from) } else { (from, before) }
 }

@@ -9,8 +9,12 @@ use crate::error::{Error, Result};
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
+use crate::ops;
 use crate::ops::creation::create;
 use crate::ops::{mul, sub};
+use crate::schema::elementwise;
+use crate::schema::signatures::ONE;
+use crate::schema::{Entry, IntoReply, both, receiver};
 use crate::tensor::Tensor;
 
 /// y = max(x, 0),  dy/dx = 1 where y > 0, else 0
@@ -119,3 +123,17 @@ impl Elementwise2 for SigmoidGradient {
         mul(t, &mul(Operand::from(g), &slope)?)
     }
 }
+
+elementwise! {
+    relu, relu_: Relu, "The rectified linear unit of every element: max(0, x).", apart;
+    sigmoid, sigmoid_: Sigmoid, "The logistic sigmoid of every element: 1 / (1 + exp(-x)).";
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("relu", ONE, "The rectified linear unit of every element: max(0, x).", |a| {
+        ops::relu(a.tensor(0)?).reply()
+    })
+    .operators(&[("ReluBackward0", "relu(Tensor self) -> Tensor")]),
+    both("relu_", ONE, "`relu` in place.", |a| receiver(a, ops::relu_(a.tensor(0)?))),
+];

@@ -1,14 +1,20 @@
 //! Activations whose slope is drawn, or decided by half of the input.
 
+use crate::dispatch::binary;
+use crate::dispatch::unary;
 use crate::ops::creation::cast;
 use crate::ops::creation::create;
+use crate::ops::geometry::part::Part;
 use crate::ops::indexing::masked;
+use crate::ops::neural::units::activation::Sigmoid;
+use crate::ops::pointwise::arithmetic::Mul;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select;
 use crate::ops::reduction::truth;
+use crate::schema::{Arguments, Entry, IntoReply, function, inner, receiver};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
 use crate::dispatch::{batch, fixed, in_place};
@@ -22,7 +28,7 @@ use crate::ops::sampling::random;
 use crate::ops::sampling::random::Generator;
 use crate::ops::{add, mul, sigmoid, sub};
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
 
 /// Every element, and negative ones times a number between the bounds: drawn for each in training,
 /// else their mean.
@@ -139,10 +145,10 @@ impl Op for Glu {
         shown! { dim: self.given }
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let (a, b) = self.halves(&inputs[0].detach())?;
-        Ok(smallvec![mul(&a, &sigmoid(&b)?)?])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (dim, length) = (self.dim as usize, self.half as usize);
+        let half = |start: usize| Part::Slice { dim, start, length, step: 1 }.of(&inputs[0]);
+        Ok(smallvec![binary::numbers(Mul, &half(0)?, &unary::numbers(Sigmoid, &half(length)?)?)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -179,4 +185,32 @@ pub fn glu(x: &Tensor, dim: i64) -> Result<Tensor> {
         return Err(Error::NotImplementedFor { operation: "glu_cpu", dtype: x.dtype() }.into());
     }
     apply_one(Glu { dim: place as i64, given: dim, half: (size / 2) as i64 }, &[x])
+}
+
+const RANDOM: &[&str] = &[
+    "(Tensor input, Number lower=0.125, Number upper=0.3333333333333333, bool training=False, Generator? generator=None)",
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "glu",
+        &["(Tensor input, int dim=-1, *, Tensor out=None)"],
+        "The gated linear unit: one half of a dimension times the sigmoid of the other half.",
+        |a| glu(a.tensor(0)?, a.int(1)?).reply(),
+    )
+    .operators(&[("GluBackward0", "glu(Tensor self, int dim=-1) -> Tensor")]),
+    function("rrelu", RANDOM, "The leaky rectified linear unit with a slope that is drawn at random when training.", |a| {
+        let (x, lower, upper) = drawn_call(a)?;
+        rrelu(x, lower, upper, a.boolean(3), a.generator(4).as_ref()).reply()
+    })
+    .operators(&[("RreluWithNoiseBackward0", "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor")]),
+    function("rrelu_", RANDOM, "`rrelu` in place.", |a| {
+        let (x, lower, upper) = drawn_call(a)?;
+        receiver(a, rrelu_(x, lower, upper, a.boolean(3), a.generator(4).as_ref()))
+    }),
+];
+
+fn drawn_call(a: &dyn Arguments) -> Result<(&Tensor, f64, f64)> {
+    Ok((a.tensor(0)?, a.number(1)?.to_f64(), a.number(2)?.to_f64()))
 }

@@ -1,18 +1,29 @@
 //! A rectifier with a slope that is learnt.
 
+use crate::schema::{Entry, IntoReply, both};
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Keep, Op, Outputs, apply, apply_one, one, single, two};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, two};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::binary;
 use crate::dispatch::memory_order;
+use crate::dtype::Scalar;
 use crate::error::{Error, Result};
-use crate::graph::{At, Gradients, SavedTensor, mode};
+use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::geometry::reshape;
-use crate::ops::pointwise::compare::{ge, gt};
+use crate::ops::pointwise::arithmetic::Mul;
+use crate::ops::pointwise::compare::ge;
+use crate::ops::pointwise::compare::{self, Question};
+use crate::ops::pointwise::select;
 use crate::ops::pointwise::select::where_;
 use crate::ops::{add, mul};
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Array, Tensor};
+
+/// Where numbers are greater than zero.
+fn positive(x: &Array) -> Result<Array> {
+    compare::numbers(Question::Greater, x, 0)
+}
 
 /// y = x where x > 0, w x elsewhere
 ///
@@ -28,11 +39,10 @@ impl Op for Prelu {
         "PreluKernelBackward0"
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let [x, w] = [0, 1].map(|index: usize| inputs[index].detach());
-        let y = where_(&gt(&x, 0)?, &x, &mul(&x, &w)?)?;
-        Ok(smallvec![Tensor::from_array(memory_order::settled(y.array(), &[&x.layout(), &w.layout()])?)])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (x, w) = (&inputs[0], &inputs[1]);
+        let y = select::choose(&positive(x)?, x, &binary::numbers(Mul, x, w)?, x.dtype)?;
+        Ok(smallvec![memory_order::settled(y, &[&x.layout, &w.layout])?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -71,15 +81,17 @@ impl Op for PreluBackward {
         "PreluKernelBackwardBackward0"
     }
 
-    fn outputs(&self, _inputs: &[&Tensor]) -> usize {
+    fn outputs(&self, _inputs: &[Array]) -> usize {
         2
     }
 
-    fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
-        let _off = mode::GradModeGuard::off();
-        let [g, x, w] = [0, 1, 2].map(|index: usize| inputs[index].detach());
-        let positive = gt(&x, 0)?;
-        Ok(smallvec![where_(&positive, &g, &mul(&g, &w)?)?, where_(&positive, 0.0, &mul(&g, &x)?)?])
+    fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
+        let (g, x, w) = (&inputs[0], &inputs[1], &inputs[2]);
+        let (positive, nothing) = (positive(x)?, Array::from_scalar(Scalar::Int(0), g.dtype)?);
+        Ok(smallvec![
+            select::choose(&positive, g, &binary::numbers(Mul, g, w)?, g.dtype)?,
+            select::choose(&positive, &nothing, &binary::numbers(Mul, g, x)?, g.dtype)?,
+        ])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -162,3 +174,12 @@ pub fn prelu(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     };
     apply_one(Prelu, &[x, &weight])
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[both(
+    "prelu",
+    &["(Tensor input, Tensor weight)"],
+    "The leaky rectified linear unit with a learnable slope.",
+    |a| prelu(a.tensor(0)?, a.tensor(1)?).reply(),
+)
+.operators(&[("PreluKernelBackward0", "_prelu_kernel(Tensor self, Tensor weight) -> Tensor")])];

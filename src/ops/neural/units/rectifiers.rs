@@ -2,6 +2,7 @@
 //! is multiplied by is worked out once and counts as a constant when it is differentiated again.
 
 use crate::dispatch::fixed;
+use crate::dispatch::unary;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps, OutputStrides};
 use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
@@ -12,6 +13,8 @@ use crate::kernels::vector::Vectors;
 use crate::ops::pointwise::select::where_;
 use crate::ops::pointwise::{clamp, compare};
 use crate::ops::{add, mul};
+use crate::schema::signatures::ONE_OUT;
+use crate::schema::{Arguments, Entry, IntoReply, Operator, both, inner, units};
 use crate::tensor::Tensor;
 
 /// y = x where x > 0, s x elsewhere,  dy/dx = 1 and s
@@ -294,4 +297,107 @@ impl<const SOFT: bool> Elementwise for Shrink<SOFT> {
         let lambda = self.lambda;
         fixed::map(x, move |x| f64::from(u8::from(x.abs() > lambda || x.is_nan())))
     }
+}
+
+const SLOPE: &[&str] = &["(Tensor input, Number negative_slope=0.01, *, Tensor out=None)"];
+
+const BOUNDS: &[&str] = &["(Tensor input, Number min_val=-1, Number max_val=1, *, Tensor out=None)"];
+
+const THRESHOLD: &[&str] = &["(Tensor input, Number threshold, Number value, *, Tensor out=None)"];
+
+const SHRUNK: &[&str] = &["(Tensor input, Number lambd=0.5, *, Tensor out=None)"];
+
+/// What torch's dispatcher calls the operators that no entry names.
+pub const OPERATORS: &[Operator] = &[
+    ("HardsigmoidBackward0", "hardsigmoid(Tensor self) -> Tensor"),
+    ("HardswishBackward0", "hardswish(Tensor self) -> Tensor"),
+    ("HardtanhBackward0", "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"),
+    ("LeakyReluBackward0", "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"),
+    ("ThresholdBackward0", "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"),
+];
+
+/// The entries of operations that have a form in place.
+pub const PAIRS: &[Entry] = FORMS.as_flattened();
+
+const FORMS: &[[Entry; 2]] = &[
+    units!(
+        inner,
+        SLOPE,
+        "leaky_relu",
+        "leaky_relu_",
+        "The leaky rectified linear unit: x above zero, `negative_slope * x` below.",
+        leaky_relu
+    ),
+    units!(
+        inner,
+        BOUNDS,
+        "hardtanh",
+        "hardtanh_",
+        "Every element clamped to the range from `min_val` to `max_val`.",
+        hardtanh
+    ),
+    units!(
+        function,
+        THRESHOLD,
+        "threshold",
+        "threshold_",
+        "Every element above `threshold`, and `value` in place of others.",
+        threshold
+    ),
+    units!(
+        inner,
+        ONE_OUT,
+        "hardsigmoid",
+        "hardsigmoid_",
+        "The piecewise linear approximation of the sigmoid.",
+        |_: &dyn Arguments| { Result::Ok(Hardsigmoid) }
+    ),
+    units!(
+        inner,
+        ONE_OUT,
+        "hardswish",
+        "hardswish_",
+        "The elements times `hardsigmoid` of them.",
+        |_: &dyn Arguments| Result::Ok(Hardswish)
+    ),
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("hardshrink", SHRUNK, "Every element, and zero in place of those within `lambd` of zero.", |a| {
+        unary::apply(Hardshrink { lambda: a.number(1)?.to_f64() }, a.tensor(0)?).reply()
+    })
+    .operators(&[("HardshrinkBackward0", "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")]),
+    inner(
+        "softshrink",
+        SHRUNK,
+        "Every element moved towards zero by `lambd`, and zero in place of those within it.",
+        |a| {
+            let (x, lambda) = (a.tensor(0)?, a.number(1)?.to_f64());
+            if x.dtype().is_float() && lambda < 0.0 {
+                return Err(Error::SoftshrinkLambda { value: lambda, dtype: x.dtype() }.into());
+            }
+            unary::apply(Softshrink { lambda }, x).reply()
+        },
+    )
+    .operators(&[("SoftshrinkBackward0", "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor")]),
+];
+
+fn leaky_relu(a: &dyn Arguments) -> Result<LeakyRelu> {
+    Ok(LeakyRelu { slope: a.number(1)?.to_f64() })
+}
+
+fn hardtanh(a: &dyn Arguments) -> Result<Hardtanh> {
+    if a.tensor(0)?.dtype() == crate::dtype::DType::Bool {
+        return Err(Error::HardtanhBool {}.into());
+    }
+    let (min, max) = (a.number(1)?, a.number(2)?);
+    if min.to_f64() > max.to_f64() {
+        return Err(Error::BoundsOrder {}.into());
+    }
+    Ok(Hardtanh::new(min, max))
+}
+
+fn threshold(a: &dyn Arguments) -> Result<Threshold> {
+    Ok(Threshold::new(a.number(1)?, a.number(2)?))
 }

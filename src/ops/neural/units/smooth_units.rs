@@ -1,8 +1,14 @@
 //! Smooth activations: exponential linear units, those that weigh a number by a distribution of it,
 //! and soft forms of maxima.
 
+mod entries;
+
 use crate::dtype::{Real, Scalar};
 use crate::ops;
+pub use entries::{ENTRIES, OPERATORS, PAIRS};
+
+use crate::schema::signatures::{ONE, ONE_OUT};
+use crate::schema::{Arguments, Entry, IntoReply, Operator, inner, units};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, SQRT_2};
 
 use crate::dispatch::unary;
@@ -350,3 +356,8 @@ impl Elementwise for LogSigmoid {
         ops::exp(&neg(&ops::abs(x)?)?)
     }
 }
+
+const ELU: &[&str] =
+    &["(Tensor input, Number alpha=1, Number scale=1, Number input_scale=1, *, Tensor out=None)"];
+
+const CELU: &[&str] = &["(Tensor input, Number alpha=1.0)"];

@@ -1,27 +1,26 @@
 //! Element types of matrices: of factors, solutions and products, each in the words of its family.
 
-use super::{refuse_unless, same};
-use crate::calls::outputs::policy::Conversion;
+use super::{Conversion, refuse_unless, same};
 use pyo3::prelude::*;
 
 /// Matrices that are checked before they are found in the tensor itself.
-pub(crate) fn safe_matrix(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn safe_matrix(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.safe(), || format!("{}: {}", c.bare, c.unsafe_cast("result")))
 }
 
 /// `safe_matrix` of an operation that torch names by its module.
-pub(crate) fn safe_linalg(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn safe_linalg(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.safe(), || format!("linalg.{}: {}", c.bare, c.unsafe_cast("result")))
 }
 
 /// `safe_matrix`, then `same`.
-pub(crate) fn safe_and_same(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn safe_and_same(c: &Conversion<'_>) -> PyResult<()> {
     safe_matrix(c)?;
     same(c)
 }
 
 /// Older factorisations.
-pub(crate) fn safe_result(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn safe_result(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.safe(), || {
         let (name, wanted, is) = (c.bare, c.wanted(), c.is());
         format!(
@@ -31,7 +30,7 @@ pub(crate) fn safe_result(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// `safe_result`, by the name of its module.
-pub(crate) fn reflected(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn reflected(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.safe(), || {
         let (name, wanted, is) = (c.bare, c.wanted(), c.is());
         format!(
@@ -41,25 +40,25 @@ pub(crate) fn reflected(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Eigenvalues.
-pub(crate) fn eigenvalues(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn eigenvalues(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.safe(), || format!("torch.linalg.eigvals: {}", c.unsafe_cast("eigenvalues")))
 }
 
 /// Eigenvalues and eigenvectors.
-pub(crate) fn eigenvectors(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn eigenvectors(c: &Conversion<'_>) -> PyResult<()> {
     let part = if c.place == Some(0) { "eigenvalues" } else { "eigenvectors" };
     refuse_unless(c.safe(), || format!("torch.linalg.eig: {}", c.unsafe_cast(part)))
 }
 
 /// Reflections of matrices: what may be converted has to be of the type all the same.
-pub(crate) fn reflections(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn reflections(c: &Conversion<'_>) -> PyResult<()> {
     let part = if c.place == Some(0) { "a" } else { "tau" };
     refuse_unless(c.safe(), || format!("torch.geqrf: {}", c.unsafe_cast(part)))?;
     same(c)
 }
 
 /// Products with reflections.
-pub(crate) fn reflected_product(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn reflected_product(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!(
             "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{} and result has \
@@ -71,24 +70,24 @@ pub(crate) fn reflected_product(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// What comes nearest to solutions.
-pub(crate) fn nearest(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn nearest(c: &Conversion<'_>) -> PyResult<()> {
     let parts = ["solution", "residuals", "rank", "singular_values"];
     let part = c.place.and_then(|place| parts.get(place)).copied().unwrap_or("solution");
     refuse_unless(c.safe(), || format!("torch.linalg.lstsq: {}", c.unsafe_cast(part)))
 }
 
 /// Solutions by triangular matrices.
-pub(crate) fn triangular(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn triangular(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || format!("expected scalar type {} but found {}", c.wanted(), c.is()))
 }
 
 /// Products of vectors.
-pub(crate) fn dot(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn dot(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || format!("result dtype {} does not match input dtype {}", c.is(), c.wanted()))
 }
 
 /// Products of a matrix and a vector.
-pub(crate) fn vector(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn vector(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         let wanted = c.wanted();
         format!("addmv input tensors must have the same dtype, but got {}, {wanted}, and {wanted}", c.is())
@@ -96,14 +95,14 @@ pub(crate) fn vector(c: &Conversion<'_>) -> PyResult<()> {
 }
 
 /// Sums of products of matrices.
-pub(crate) fn batched(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn batched(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!("self and mat2 must have the same dtype, but got {} and {}", c.is(), c.wanted())
     })
 }
 
 /// Products over dimensions.
-pub(crate) fn contracted(c: &Conversion<'_>) -> PyResult<()> {
+pub(super) fn contracted(c: &Conversion<'_>) -> PyResult<()> {
     refuse_unless(c.same(), || {
         format!(
             "tensordot: Expected the output tensor to have dtype {}, but got an output tensor with dtype {}",

@@ -1,43 +1,67 @@
-//! How an operation writes to tensors that it is given, through `out=` and in place: what its table entry says of
-//! that.
-use super::types;
-use crate::calls::writes::OtherArguments;
-use pyo3::prelude::*;
-use rushlight::dtype::DType;
+//! How an operation writes to tensors that it is given, through `out=` and in place: what its entry says of that, as
+//! data. The host does so, and has the words of its refusals.
+use super::types::Types;
+use crate::tensor::Tensor;
 
 /// What an entry says of the tensors that it writes to. Entries that say nothing have `PLAIN`.
 #[derive(Clone, Copy)]
-pub(crate) struct OutPolicy {
-    pub(super) history: History,
-    pub(super) memory: Memory,
+pub struct OutPolicy {
+    pub history: History,
+    pub memory: Memory,
     /// Whether no element may be written twice, also where the tensor would get another shape.
-    pub(super) once: bool,
-    /// Refuses element types that torch does not convert the result to.
-    pub(super) types: fn(&Conversion<'_>) -> PyResult<()>,
-    pub(super) shape: Shape,
+    pub once: bool,
+    /// Which element types the result is converted to.
+    pub types: Types,
+    pub shape: Shape,
     /// Whether tensors are made from nothing but numbers, and may be asked to require a gradient.
-    pub(super) made: bool,
+    pub made: bool,
     /// Whether a named element type is that of the tensor, from which nothing is converted.
-    pub(super) exact: bool,
+    pub exact: bool,
     /// How the result gets into a tensor of another shape.
-    pub(super) placed: Placed,
+    pub placed: Placed,
     /// Whether a tensor of another shape gets that of the result before its element type is looked at.
-    pub(super) resizes_first: bool,
+    pub resizes_first: bool,
     /// What torch's dispatcher calls the overload that writes in place.
-    pub(crate) in_place: Overload,
+    pub in_place: Overload,
     /// What it calls the overload that writes to `out`.
-    pub(crate) out: Overload,
+    pub out: Overload,
     /// Whether what is written to `out` is drawn at random.
-    pub(crate) drawn: fn(&OtherArguments<'_>) -> bool,
+    pub drawn: fn(&OtherArguments<'_>) -> bool,
     /// Whose words a write in place gets that has no room for what every sample would write.
-    pub(crate) unbatched: fn(&OtherArguments<'_>) -> UnbatchedTarget,
+    pub unbatched: fn(&OtherArguments<'_>) -> UnbatchedTarget,
 }
 
 /// The overload of a name, by what is given beside what is written to.
-pub(crate) type Overload = fn(&OtherArguments<'_>) -> &'static str;
+pub type Overload = fn(&OtherArguments<'_>) -> &'static str;
+
+/// What a write is given beside its target.
+#[derive(Default)]
+pub struct OtherArguments<'a> {
+    /// The tensors.
+    pub tensors: Vec<&'a Tensor>,
+    /// How many arguments there are.
+    pub count: usize,
+    /// Whether the first is a number.
+    pub number: bool,
+    /// Whether the first is a sequence.
+    pub sequence: bool,
+}
+
+impl<'a> OtherArguments<'a> {
+    /// A single operand, which is a tensor or a number.
+    pub fn operand(operand: Option<&'a Tensor>) -> OtherArguments<'a> {
+        let tensors: Vec<&Tensor> = operand.into_iter().collect();
+        OtherArguments { number: tensors.is_empty(), tensors, count: 1, sequence: false }
+    }
+
+    /// The first name where there are that many tensors, else the second.
+    pub fn named(&self, tensors: usize, enough: &'static str, fewer: &'static str) -> &'static str {
+        if self.tensors.len() >= tensors { enough } else { fewer }
+    }
+}
 
 /// Whose words a write gets that has no room for what every sample would write.
-pub(crate) enum UnbatchedTarget {
+pub enum UnbatchedTarget {
     /// Those of an output of the wrong shape.
     Shape,
     /// Those of the rule for batches that arithmetic has.
@@ -52,7 +76,7 @@ pub(crate) enum UnbatchedTarget {
 
 /// What autograd makes of the write.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum History {
+pub enum History {
     /// Nothing is written that would have to be recorded. The name is that which torch refuses by: that of
     /// the operation that writes last, if it is not this one.
     Refused(Option<&'static str>),
@@ -70,7 +94,7 @@ pub(crate) enum History {
 
 /// Which memory may be written to, given what is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Memory {
+pub enum Memory {
     /// Any.
     Any,
     /// None of what is read.
@@ -83,7 +107,7 @@ pub(crate) enum Memory {
 
 /// What is said of a tensor of another shape.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// That it should not have been given, unless there is nothing in it or the result is made of nothing
     /// but numbers.
     Told,
@@ -97,7 +121,7 @@ pub(crate) enum Shape {
 
 /// How a result gets into a tensor of another shape.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Placed {
+pub enum Placed {
     /// As the operation has laid it out.
     AsItLies,
     /// In order: older operations copy element by element what newer ones find in the tensor itself.
@@ -106,26 +130,13 @@ pub(crate) enum Placed {
     InOrderUnlessEmpty,
 }
 
-/// A result and the tensor that it is to be written to.
-pub(crate) struct Conversion<'a> {
-    /// The operation's name, and what it is called without that of its module.
-    pub(super) name: &'a str,
-    pub(super) bare: &'a str,
-    pub(super) from: DType,
-    pub(super) to: DType,
-    /// The element type of what the result was made of, if that is one tensor.
-    pub(super) source: Option<DType>,
-    /// Which of several results it is; none if there is one.
-    pub(super) place: Option<usize>,
-}
-
 impl OutPolicy {
     /// That of most operations.
-    pub(crate) const PLAIN: OutPolicy = OutPolicy {
+    pub const PLAIN: OutPolicy = OutPolicy {
         history: History::Refused(None),
         memory: Memory::Any,
         once: false,
-        types: types::cast,
+        types: Types::Cast,
         shape: Shape::Told,
         made: false,
         exact: false,
@@ -137,111 +148,114 @@ impl OutPolicy {
         unbatched: |_| UnbatchedTarget::Fallback,
     };
     /// That of operations that read and write element by element.
-    pub(crate) const ALIGNED: OutPolicy = OutPolicy { memory: Memory::Aligned, ..OutPolicy::PLAIN };
+    pub const ALIGNED: OutPolicy = OutPolicy { memory: Memory::Aligned, ..OutPolicy::PLAIN };
     /// That of operations whose result may show none of the memory of what they read.
-    pub(crate) const APART: OutPolicy = OutPolicy { memory: Memory::Apart, ..OutPolicy::PLAIN };
+    pub const APART: OutPolicy = OutPolicy { memory: Memory::Apart, ..OutPolicy::PLAIN };
     /// That of operations that go on from their first tensor, element by element.
-    pub(crate) const OF_FIRST: OutPolicy = OutPolicy { memory: Memory::OfFirst, ..OutPolicy::PLAIN };
+    pub const OF_FIRST: OutPolicy = OutPolicy { memory: Memory::OfFirst, ..OutPolicy::PLAIN };
     /// The same of operations that have no gradients.
-    pub(crate) const COMPARED: OutPolicy = OutPolicy::ALIGNED.unrecorded();
+    pub const COMPARED: OutPolicy = OutPolicy::ALIGNED.unrecorded();
     /// That of operations that make tensors of nothing but numbers.
-    pub(crate) const MADE: OutPolicy = OutPolicy { made: true, types: types::any, ..OutPolicy::PLAIN };
+    pub const MADE: OutPolicy = OutPolicy { made: true, types: Types::Any, ..OutPolicy::PLAIN };
     /// That of views that are copied.
-    pub(crate) const VIEWED: OutPolicy = OutPolicy::PLAIN.typed(types::same).resizing_first();
+    pub const VIEWED: OutPolicy = OutPolicy::PLAIN.typed(Types::Same).resizing_first();
     /// That of what torch writes with its one way for joined tensors.
-    pub(crate) const JOINED: OutPolicy = OutPolicy::APART.typed(types::joined);
+    pub const JOINED: OutPolicy = OutPolicy::APART.typed(Types::Joined);
+
+    /// That of operations that read and write element by element, in one type.
+    pub const FOUND: OutPolicy = OutPolicy::ALIGNED.typed(Types::Found);
+    /// That of arithmetic, which torch has one overload of in place.
+    pub const CALCULATED: OutPolicy =
+        OutPolicy::ALIGNED.in_place_as(|_| ".Tensor").unbatched_target(|_| UnbatchedTarget::Arithmetic);
 
     /// Refuses to be recorded by the name of another operation.
-    pub(crate) const fn refused_as(self, name: &'static str) -> OutPolicy {
+    pub const fn refused_as(self, name: &'static str) -> OutPolicy {
         OutPolicy { history: History::Refused(Some(name)), ..self }
     }
 
     /// Is another operation when it is given two tensors.
-    pub(crate) const fn refused_of_two_as(self, name: &'static str) -> OutPolicy {
+    pub const fn refused_of_two_as(self, name: &'static str) -> OutPolicy {
         OutPolicy { history: History::RefusedOfTwo(name), ..self }
     }
 
     /// Has no gradients.
-    pub(crate) const fn unrecorded(self) -> OutPolicy {
+    pub const fn unrecorded(self) -> OutPolicy {
         OutPolicy { history: History::None, ..self }
     }
 
     /// Is not known to torch's formulas when it is given an `out`, under this name of theirs.
-    pub(crate) const fn unknown(self, name: &'static str) -> OutPolicy {
+    pub const fn unknown(self, name: &'static str) -> OutPolicy {
         OutPolicy { history: History::Unknown(name), ..self }
     }
 
     /// Calculates first and then copies what it found.
-    pub(crate) const fn copied(self) -> OutPolicy {
+    pub const fn copied(self) -> OutPolicy {
         OutPolicy { history: History::Copied, ..self }
     }
 
     /// Resizes what it is given, without looking at more.
-    pub(crate) const fn resizing(self) -> OutPolicy {
+    pub const fn resizing(self) -> OutPolicy {
         OutPolicy { history: History::NotResized, ..self }
     }
 
     /// Writes no element twice, also where it would give the tensor another shape.
-    pub(crate) const fn once(self) -> OutPolicy {
+    pub const fn once(self) -> OutPolicy {
         OutPolicy { once: true, ..self }
     }
 
     /// Converts as this says.
-    pub(crate) const fn typed(self, types: fn(&Conversion<'_>) -> PyResult<()>) -> OutPolicy {
+    pub const fn typed(self, types: Types) -> OutPolicy {
         OutPolicy { types, ..self }
     }
 
     /// Says this of other shapes.
-    pub(crate) const fn shaped(self, shape: Shape) -> OutPolicy {
+    pub const fn shaped(self, shape: Shape) -> OutPolicy {
         OutPolicy { shape, ..self }
     }
 
     /// Converts nothing to what the caller has named.
-    pub(crate) const fn exact(self) -> OutPolicy {
+    pub const fn exact(self) -> OutPolicy {
         OutPolicy { exact: true, ..self }
     }
 
     /// Gets into tensors of another shape like this.
-    pub(crate) const fn placed(self, placed: Placed) -> OutPolicy {
+    pub const fn placed(self, placed: Placed) -> OutPolicy {
         OutPolicy { placed, ..self }
     }
 
     /// Gives a tensor the shape of the result before it looks at the element type.
-    pub(crate) const fn resizing_first(self) -> OutPolicy {
+    pub const fn resizing_first(self) -> OutPolicy {
         OutPolicy { resizes_first: true, ..self }
     }
 
     /// Has this overload where it writes in place.
-    pub(crate) const fn in_place_as(self, in_place: Overload) -> OutPolicy {
+    pub const fn in_place_as(self, in_place: Overload) -> OutPolicy {
         OutPolicy { in_place, ..self }
     }
 
     /// Has this overload where it writes to `out`.
-    pub(crate) const fn out_as(self, out: Overload) -> OutPolicy {
+    pub const fn out_as(self, out: Overload) -> OutPolicy {
         OutPolicy { out, ..self }
     }
 
     /// Has an overload for a tensor beside the first operand, and one for a number.
-    pub(crate) const fn overloaded(self) -> OutPolicy {
+    pub const fn overloaded(self) -> OutPolicy {
         self.in_place_as(|given| given.named(1, ".Tensor", ".Scalar"))
             .out_as(|given| given.named(2, ".Tensor_out", ".Scalar_out"))
     }
 
     /// Has overloads that are named for both operands where it writes to `out`.
-    pub(crate) const fn out_of_pairs(self) -> OutPolicy {
+    pub const fn out_of_pairs(self) -> OutPolicy {
         self.out_as(|given| given.named(2, ".Tensor_Tensor_out", ".Tensor_Scalar_out"))
     }
 
     /// Writes what is drawn at random, given this, to `out`.
-    pub(crate) const fn drawn(self, drawn: fn(&OtherArguments<'_>) -> bool) -> OutPolicy {
+    pub const fn drawn(self, drawn: fn(&OtherArguments<'_>) -> bool) -> OutPolicy {
         OutPolicy { drawn, ..self }
     }
 
     /// Is refused in these words where it has no room for what every sample would write.
-    pub(crate) const fn unbatched_target(
-        self,
-        unbatched: fn(&OtherArguments<'_>) -> UnbatchedTarget,
-    ) -> OutPolicy {
+    pub const fn unbatched_target(self, unbatched: fn(&OtherArguments<'_>) -> UnbatchedTarget) -> OutPolicy {
         OutPolicy { unbatched, ..self }
     }
 }

@@ -1,0 +1,87 @@
+//! Products by plain loops: little ones, and those of integers.
+
+use std::mem::MaybeUninit;
+
+use ndarray::ArrayView2;
+
+use crate::dtype::Number;
+use crate::kernels::simd::vectorised;
+
+/// Columns that are computed together, if there are so many, and if there are few.
+const STRETCH: usize = 32;
+const SHORT: usize = 4;
+
+/// The product of little squares, added up in the order of `plain`.
+#[inline]
+pub(super) fn square<T: Number, const N: usize>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: &mut [MaybeUninit<T>],
+) {
+    let [a, b] = [a, b].map(|matrix| {
+        let mut numbers = [[T::ZERO; N]; N];
+        for (row, numbers) in numbers.iter_mut().enumerate() {
+            for (column, number) in numbers.iter_mut().enumerate() {
+                *number = matrix[[row, column]];
+            }
+        }
+        numbers
+    });
+    for row in 0..N {
+        let mut sums = [T::ZERO; N];
+        for p in 0..N {
+            for column in 0..N {
+                sums[column] = sums[column].add(a[row][p].mul(b[p][column]));
+            }
+        }
+        for column in 0..N {
+            out[row * N + column].write(sums[column]);
+        }
+    }
+}
+
+/// One product without packing, whose rows are given.
+pub(super) fn plain<'a, T: Number>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,
+) {
+    if b.ncols() <= SHORT {
+        return stretches::<T, SHORT>(a, b, out);
+    }
+    vectorised(
+        a.len() * b.ncols(),
+        #[inline(always)]
+        || stretches::<T, STRETCH>(a, b, out),
+    );
+}
+
+/// Every row of the product in stretches that fit into registers.
+#[inline(always)]
+fn stretches<'a, T: Number, const WIDTH: usize>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,
+) {
+    for (row, out) in a.outer_iter().zip(out) {
+        for (stretch, out) in out.chunks_mut(WIDTH).enumerate() {
+            let (first, width) = (stretch * WIDTH, out.len());
+            let mut sums = [T::ZERO; WIDTH];
+            for (&x, line) in row.iter().zip(b.outer_iter()) {
+                match line.as_slice() {
+                    Some(line) => {
+                        let line = &line[first..first + width];
+                        sums.iter_mut().zip(line).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)));
+                    }
+                    None => {
+                        let line = line.iter().skip(first);
+                        sums[..width].iter_mut().zip(line).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)));
+                    }
+                }
+            }
+            out.iter_mut().zip(sums).for_each(|(out, sum)| {
+                out.write(sum);
+            });
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Images as seen at points: between the elements around each, or at the nearest one; and the gradients of images and
+//! points. Points come in stretches: where a stretch looks is found once for all channels.
+
+use std::mem::MaybeUninit;
+
+use num_traits::AsPrimitive;
+
+use crate::dtype::Real;
+use crate::kernels::interrupt;
+use crate::kernels::parallel::parallel_items;
+
+/// Points of a stretch.
+const STRETCH: usize = 256;
+
+/// Reads that are worth a turn of a thread.
+const TURN: usize = 1 << 15;
+
+/// What is beyond the edges of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// Zeros.
+    Zeros,
+    /// The element at the edge.
+    Edge,
+    /// The image in a mirror.
+    Mirror,
+}
+
+/// How images are seen.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// The sizes of an image; the first is one where there are two.
+    pub sizes: [usize; 3],
+    /// Samples, channels, and points of a sample.
+    pub counts: [usize; 3],
+    /// How many coordinates a point has, those of the last dimension first.
+    pub rank: usize,
+    /// Whether the nearest element is seen, and nothing of those around.
+    pub is_nearest: bool,
+    /// What is beyond the edges.
+    pub beyond: Beyond,
+    /// Whether -1 and 1 are the middles of the outermost elements, and not their edges.
+    pub align_corners: bool,
+}
+
+/// Where a point looks in a dimension.
+#[derive(Clone, Copy)]
+struct Place<T> {
+    /// The element in front of it, and how far behind that it lies.
+    low: T,
+    share: T,
+    /// What it moves by when the coordinate does.
+    slope: T,
+}
+
+/// An element that a point does not see.
+const NOWHERE: usize = usize::MAX;
+
+/// The elements that a point sees, and what they count. Where two dimensions matter, the others have one element.
+#[derive(Clone, Copy)]
+struct Point<T, const K: usize> {
+    elements: [usize; K],
+    weights: [T; K],
+    /// The slopes of weights by each coordinate.
+    slopes: [[T; K]; 3],
+}
+
+/// Lines of memory that is still to be written.
+type Lines<'a, T> = Vec<&'a mut [MaybeUninit<T>]>;
+
+impl View {
+    fn plane(&self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// The sizes of the dimensions that points name, in their order.
+    fn named(&self) -> &[usize] {
+        &self.sizes[3 - self.rank..]
+    }
+
+    /// Where a coordinate looks along a dimension of this size.
+    #[inline(always)]
+    fn place<T: Real>(&self, coordinate: T, size: usize) -> Place<T> {
+        let (whole, half) = (T::from_f64(size as f64), T::from_f64(0.5));
+        let last = whole - T::ONE;
+        let (mut at, mut slope) = match self.align_corners {
+            true => ((coordinate + T::ONE) * half * last, half * last),
+            false => (((coordinate + T::ONE) * whole - T::ONE) * half, half * whole),
+        };
+        if self.beyond == Beyond::Mirror {
+            let (first, span) = if self.align_corners { (T::ZERO, last) } else { (-half, whole) };
+            if span == T::ZERO {
+                (at, slope) = (T::ZERO, T::ZERO);
+            } else {
+                let from = at - first;
+                let distance = if from < T::ZERO { -from } else { from };
+                let turns = (distance / span).floor();
+                let rest = distance - turns * span;
+                let is_even = turns - (turns * half).floor() * T::from_f64(2.0) == T::ZERO;
+                at = if is_even { rest } else { span - rest } + first;
+                let is_turned = (from < T::ZERO) == is_even;
+                slope = if from == T::ZERO {
+                    T::ZERO
+                } else if is_turned {
+                    -slope
+                } else {
+                    slope
+                };
+            }
+        }
+        if self.beyond != Beyond::Zeros && !(at > T::ZERO && at < last) {
+            slope = T::ZERO;
+            at = if at < T::ZERO {
+                T::ZERO
+            } else if at > last {
+                last
+            } else {
+                at
+            };
+        }
+        if self.is_nearest {
+            let (low, far) = (at.floor(), at - at.floor());
+            // Of two that are as near it is the even one.
+            let is_odd = (low * half).floor() * T::from_f64(2.0) != low;
+            let low = if far > half || far == half && is_odd { low + T::ONE } else { low };
+            return Place { low, share: T::ZERO, slope: T::ZERO };
+        }
+        let low = at.floor();
+        Place { low, share: at - low, slope }
+    }
+
+    /// What a point of these coordinates sees.
+    #[inline(always)]
+    fn point<T: Real, const K: usize>(&self, coordinates: &[T]) -> Point<T, K> {
+        let nothing = Place { low: T::ZERO, share: T::ZERO, slope: T::ZERO };
+        let mut places = [nothing; 3];
+        for (dim, &size) in self.named().iter().enumerate() {
+            places[dim] = self.place(coordinates[self.rank - 1 - dim], size);
+        }
+        let mut point = Point { elements: [0; K], weights: [T::ONE; K], slopes: [[T::ONE; K]; 3] };
+        for corner in 0..K {
+            for (dim, (&size, place)) in self.named().iter().zip(&places).enumerate() {
+                // The last dimension changes first.
+                let is_high = corner >> (self.rank - 1 - dim) & 1 == 1;
+                let (at, weight, slope) = match is_high {
+                    true => (place.low + T::ONE, place.share, place.slope),
+                    false => (place.low, T::ONE - place.share, -place.slope),
+                };
+                let is_inside = at >= T::ZERO && at < T::from_f64(size as f64);
+                let before = point.elements[corner];
+                point.elements[corner] = match is_inside && before != NOWHERE {
+                    true => before * size + AsPrimitive::<f64>::as_(at) as usize,
+                    false => NOWHERE,
+                };
+                point.weights[corner] = point.weights[corner] * weight;
+                for (of, slopes) in point.slopes.iter_mut().enumerate().take(self.rank) {
+                    slopes[corner] = slopes[corner] * if of == dim { slope } else { weight };
+                }
+            }
+        }
+        point
+    }
+
+    /// How many elements a point sees at most, as what the loops are compiled for.
+    fn corners(&self) -> usize {
+        if self.is_nearest { 1 } else { 1 << self.rank }
+    }
+
+    /// What is seen at all points, in every channel.
+    pub fn seen<T: Real>(&self, images: &[T], points: &[T], out: &mut [MaybeUninit<T>]) {
+        match self.corners() {
+            1 => self.seen_by::<T, 1>(images, points, out),
+            4 => self.seen_by::<T, 4>(images, points, out),
+            _ => self.seen_by::<T, 8>(images, points, out),
+        }
+    }
+
+    fn seen_by<T: Real, const K: usize>(&self, images: &[T], points: &[T], out: &mut [MaybeUninit<T>]) {
+        let ([_, channels, count], plane, rank) = (self.counts, self.plane(), self.rank);
+        // Of every stretch of points its lines in all channels.
+        let mut stretches: Vec<(usize, usize, Lines<'_, T>)> = Vec::new();
+        for (sample, out) in out.chunks_exact_mut(channels * count).enumerate() {
+            let first = stretches.len();
+            stretches
+                .extend((0..count).step_by(STRETCH).map(|start| (sample, start, interrupt::room(channels))));
+            for line in out.chunks_exact_mut(count) {
+                for (part, (_, _, lines)) in line.chunks_mut(STRETCH).zip(&mut stretches[first..]) {
+                    lines.push(part);
+                }
+            }
+        }
+        let grain = (TURN / (STRETCH.min(count) * channels * K)).max(1);
+        parallel_items(stretches, grain, |(sample, start, lines)| {
+            let len = lines.first().map_or(0, |line| line.len());
+            let points = &points[(sample * count + start) * rank..][..len * rank];
+            let points: Vec<Point<T, K>> =
+                interrupt::collected(points.chunks_exact(rank).map(|point| self.point(point)));
+            let images = images[sample * channels * plane..].chunks_exact(plane);
+            for (line, image) in lines.into_iter().zip(images) {
+                interrupt::unwind_if_due();
+                for (out, point) in line.iter_mut().zip(&points) {
+                    let mut sum = T::ZERO;
+                    for corner in 0..K {
+                        if let Some(&x) = image.get(point.elements[corner]) {
+                            sum = sum + x * point.weights[corner];
+                        }
+                    }
+                    out.write(sum);
+                }
+            }
+        });
+    }
+
+    /// Adds the gradients of images and points to zeros, where there is room for them, from those of what is seen.
+    pub fn gradients<T: Real>(
+        &self,
+        [images, points, gradients]: [&[T]; 3],
+        to_images: &mut [T],
+        to_points: &mut [T],
+    ) {
+        match self.corners() {
+            1 => self.gradients_by::<T, 1>([images, points, gradients], to_images, to_points),
+            4 => self.gradients_by::<T, 4>([images, points, gradients], to_images, to_points),
+            _ => self.gradients_by::<T, 8>([images, points, gradients], to_images, to_points),
+        }
+    }
+
+    fn gradients_by<T: Real, const K: usize>(
+        &self,
+        [images, points, gradients]: [&[T]; 3],
+        to_images: &mut [T],
+        to_points: &mut [T],
+    ) {
+        let ([samples, channels, count], plane, rank) = (self.counts, self.plane(), self.rank);
+        let mut each_image = to_images.chunks_exact_mut(channels * plane);
+        let mut each_point = to_points.chunks_exact_mut(count * rank);
+        let items = (0..samples).map(|sample| {
+            (sample, each_image.next().unwrap_or_default(), each_point.next().unwrap_or_default())
+        });
+        parallel_items(interrupt::collected(items), 1, |(sample, to_image, to_points)| {
+            let points = &points[sample * count * rank..][..count * rank];
+            let images = &images[sample * channels * plane..][..channels * plane];
+            let gradients = &gradients[sample * channels * count..][..channels * count];
+            for start in (0..count).step_by(STRETCH) {
+                interrupt::unwind_if_due();
+                let len = STRETCH.min(count - start);
+                let seen: Vec<Point<T, K>> = interrupt::collected(
+                    points[start * rank..][..len * rank].chunks_exact(rank).map(|point| self.point(point)),
+                );
+                let lines = gradients.chunks_exact(count).map(|line| &line[start..start + len]);
+                for (image, line) in to_image.chunks_exact_mut(plane).zip(lines.clone()) {
+                    for (point, &gradient) in seen.iter().zip(line) {
+                        for corner in 0..K {
+                            if let Some(sum) = image.get_mut(point.elements[corner]) {
+                                *sum = *sum + gradient * point.weights[corner];
+                            }
+                        }
+                    }
+                }
+                if to_points.is_empty() || self.is_nearest {
+                    continue;
+                }
+                // Of every element that a point sees, what it adds over all channels.
+                let mut sums = [[T::ZERO; K]; STRETCH];
+                for (image, line) in images.chunks_exact(plane).zip(lines) {
+                    for ((sums, point), &gradient) in sums.iter_mut().zip(&seen).zip(line) {
+                        for (sum, &element) in sums.iter_mut().zip(&point.elements) {
+                            if let Some(&x) = image.get(element) {
+                                *sum = *sum + gradient * x;
+                            }
+                        }
+                    }
+                }
+                let to_points = to_points[start * rank..][..len * rank].chunks_exact_mut(rank);
+                for ((to, sums), point) in to_points.zip(&sums).zip(&seen) {
+                    for (dim, slopes) in point.slopes.iter().enumerate().take(rank) {
+                        let terms = sums.iter().zip(slopes);
+                        to[rank - 1 - dim] = terms.fold(T::ZERO, |sum, (&x, &slope)| sum + x * slope);
+                    }
+                }
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::testing::{at_thread_counts, written};
+
+    fn view(is_nearest: bool, beyond: Beyond, align_corners: bool) -> View {
+        View { sizes: [1, 4, 5], counts: [2, 3, 300], rank: 2, is_nearest, beyond, align_corners }
+    }
+
+    /// None of them is where a point leaves one element for the next: there is no slope.
+    fn numbers(len: usize, by: f64) -> Vec<f64> {
+        (0..len).map(|index| (index as f64 * by + 0.2).sin() * 1.3).collect()
+    }
+
+    #[test]
+    fn gradients_are_slopes_of_what_is_seen() {
+        for beyond in [Beyond::Zeros, Beyond::Edge, Beyond::Mirror] {
+            for align_corners in [false, true] {
+                let view = view(false, beyond, align_corners);
+                let (images, points) = (numbers(2 * 3 * 20, 0.7), numbers(2 * 300 * 2, 0.37));
+                let g = numbers(2 * 3 * 300, 1.1);
+                let seen = |images: &[f64], points: &[f64]| -> f64 {
+                    let seen = written(g.len(), |out| view.seen(images, points, out));
+                    seen.iter().zip(&g).map(|(seen, g)| seen * g).sum()
+                };
+                let (mut to_images, mut to_points) = (vec![0.0; images.len()], vec![0.0; points.len()]);
+                view.gradients([&images, &points, &g], &mut to_images, &mut to_points);
+                let slope = |x: &[f64], place: usize, of: &dyn Fn(&[f64]) -> f64| {
+                    let [mut more, mut less] = [x.to_vec(), x.to_vec()];
+                    more[place] += 1e-6;
+                    less[place] -= 1e-6;
+                    (of(&more) - of(&less)) / 2e-6
+                };
+                for place in (0..images.len()).step_by(7) {
+                    let slope = slope(&images, place, &|images| seen(images, &points));
+                    assert!((slope - to_images[place]).abs() < 1e-6);
+                }
+                for place in (0..points.len()).step_by(11) {
+                    let slope = slope(&points, place, &|points| seen(&images, points));
+                    assert!((slope - to_points[place]).abs() < 1e-5, "{beyond:?} {place}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bits_are_the_same_at_any_number_of_threads() {
+        let view = view(false, Beyond::Zeros, false);
+        let (images, points) = (numbers(2 * 3 * 20, 0.7), numbers(2 * 300 * 2, 0.37));
+        let [one, two, four] =
+            at_thread_counts(|| written(2 * 3 * 300, |out| view.seen(&images, &points, out)));
+        assert!(one == two && one == four);
+    }
+}
