@@ -27,6 +27,7 @@ pub mod products;
 pub mod pseudo;
 pub mod singular;
 pub mod solve;
+pub mod sparse;
 pub mod symmetric;
 pub mod triangular;
 mod values_only;
