@@ -32,6 +32,8 @@ const VERSIONED_USED: &CStr = c"used_dltensor_versioned";
 /// Memory of the processor, and such of it as other devices see too.
 const CPU: i32 = 1;
 const CPU_SHARED: [i32; 2] = [3, 11];
+/// No library has tensors of more: a record that says so is none.
+const MOST_DIMS: usize = 64;
 /// The memory is a copy.
 const COPIED: u64 = 2;
 
@@ -283,7 +285,8 @@ fn imported<R: Record + 'static>(capsule: &Bound<'_, PyAny>) -> PyResult<Option<
         return Err(PyBufferError::new_err(text));
     }
     let dtype = dtype_of(described.element)?;
-    let dims = usize::try_from(described.dims).map_err(|_| PyRuntimeError::new_err(INVALID))?;
+    let dims = usize::try_from(described.dims).ok().filter(|&dims| dims <= MOST_DIMS);
+    let dims = dims.ok_or_else(|| PyRuntimeError::new_err(INVALID))?;
     let numbers = |start: *const i64| -> &[i64] {
         // SAFETY: a record has as many sizes as dimensions, and as many strides if it has any.
         if dims == 0 { &[] } else { unsafe { std::slice::from_raw_parts(start, dims) } }

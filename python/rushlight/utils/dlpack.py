@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
+from .. import _rushlight as native
 from .._rushlight import Tensor, from_capsule, strided, to_capsule
 
 __all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
@@ -14,9 +15,24 @@ class DLDeviceType(IntEnum):
     """Kinds of devices, by the numbers that libraries tell each other."""
 
     kDLCPU = 1
-    kDLCPUPinned = 3
+    kDLCUDA = 2
+    kDLCUDAHost = 3
+    kDLOpenCL = 4
+    kDLVulkan = 7
+    kDLMetal = 8
+    kDLVPI = 9
+    kDLROCM = 10
+    kDLROCMHost = 11
+    kDLExtDev = 12
+    kDLCUDAManaged = 13
+    kDLOneAPI = 14
+    kDLWebGPU = 15
+    kDLHexagon = 16
+    kDLMAIA = 17
 
 
+# Memory that the processor sees.
+_SEEN = (DLDeviceType.kDLCPU, DLDeviceType.kDLCUDAHost, DLDeviceType.kDLROCMHost)
 # The latest version of the record that is known.
 _VERSION = (1, 0)
 
@@ -58,6 +74,8 @@ def __dlpack__(
 
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     """Return the kind of device that the memory of this tensor is in, and its number."""
+    if self.device.type != "cpu":
+        raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
     return DLDeviceType.kDLCPU, 0
 
 
@@ -81,31 +99,45 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     >>> from_dlpack(numpy.ones(2))
     tensor([1., 1.], dtype=torch.float64)
     """
-    shared = _taken(ext_tensor, copy)
-    if device is not None:
-        moved = shared.to(device)
-        if copy is False and moved is not shared:
-            raise ValueError(
-                f"cannot move tensor from cpu to {device} without copying, but copy=False was passed"
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if device is not None or copy is not None:
+            raise AssertionError(
+                "device and copy kwargs not supported when ext_tensor is already a DLPack capsule."
             )
-        shared = moved
-    return shared
+        return from_capsule(ext_tensor)
+    if isinstance(device, str):
+        device = native.device(device)
+    if device is not None and not isinstance(device, native.device):
+        raise AssertionError(f"from_dlpack: unsupported device type: {type(device)}")
+    kind, number = ext_tensor.__dlpack_device__()
+    if int(kind) not in _SEEN:
+        raise BufferError(f"Unsupported device_type: {int(kind)}")
+    if device is None or device.type == "cpu":
+        return _taken(
+            ext_tensor, copy, {} if device is None else {"dl_device": (DLDeviceType.kDLCPU, number)}
+        )
+    if copy is False:
+        raise ValueError(
+            f"cannot move DLPack tensor from device {(kind, number)} to {device} without copying. "
+            "Set copy=None or copy=True."
+        )
+    return _taken(ext_tensor, None, {}).to(device)
 
 
-def _taken(source: Any, copy: bool | None) -> Tensor:
-    """Return a tensor on the memory, or on a copy of it that whoever has it makes."""
+def _taken(source: Any, copy: bool | None, asked: dict[str, Any]) -> Tensor:
+    """Return a tensor on the memory, or on a copy of it, that whoever has it makes if it knows how to."""
     if isinstance(source, Tensor):
         check_exported(source)
         return source.clone() if copy else source.data
-    if not hasattr(source, "__dlpack__"):
-        shared: Tensor = from_capsule(source)
-        return shared.clone() if copy else shared
-    kind = source.__dlpack_device__()[0] if hasattr(source, "__dlpack_device__") else DLDeviceType.kDLCPU
-    if int(kind) not in list(DLDeviceType):
-        raise BufferError(f"Unsupported device_type: {int(kind)}")
-    asked = {} if copy is None else {"copy": copy}
-    try:
-        return from_capsule(source.__dlpack__(max_version=_VERSION, **asked))
-    except TypeError:  # It knows neither versions nor copies.
-        shared = from_capsule(source.__dlpack__())
-    return shared.clone() if copy else shared
+    known = {"max_version": _VERSION, **asked, **({} if copy is None else {"copy": copy})}
+    # What somebody does not know is not asked for: versions first, then copies, then devices.
+    for unknown in ("max_version", "copy", "dl_device"):
+        try:
+            capsule = source.__dlpack__(**known)
+            break
+        except TypeError:
+            known.pop(unknown, None)
+    else:
+        capsule = source.__dlpack__()
+    shared = from_capsule(capsule)
+    return shared.clone() if copy and "copy" not in known else shared
