@@ -4,7 +4,7 @@ use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
+use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
 use crate::dispatch::batch;
-use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
+use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dtype::{Bool, Complex, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;

@@ -9,7 +9,7 @@ use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Keep, Op, Outputs, apply_one, one, single, tangent};
-use crate::dispatch::batch::{Answer, Call, plumbing, Samples};
+use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
