@@ -12,7 +12,7 @@ use rushlight::Tensor;
 use rushlight::dtype::Scalar;
 use rushlight::ops::linalg::norms::nuclear;
 use rushlight::ops::reduction::{moments, norm};
-use rushlight::schema::{OutPolicy, Types, warn};
+use rushlight::schema::{OutPolicy, Types};
 use std::ffi::CString;
 
 /// The entries.

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use rushlight::Error;
 use rushlight::ops::neural::convolution::{Options, convolution_nd, convolution_same};
 use rushlight::ops::neural::recurrent::lstm;
-use rushlight::schema::warn_once;
+
 
 const LSTM: &[&str] = &[
     "(Tensor input, Tensor weight_ih, Tensor weight_hh, Tensor bias_ih, Tensor bias_hh, Tensor hx, Tensor cx, bool reverse)",
