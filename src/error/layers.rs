@@ -138,6 +138,12 @@ macro_rules! layers {
     UnfoldNegative { size: i64 },
     /// Windows that do not move on.
     UnfoldStep { step: i64 },
+    /// Sizes of an image that are neither one nor two.
+    TwoNumbers { count: usize },
+    /// A convolution that is padded on one side more than on the other: told once.
+    UnevenPadding {},
+    /// A word that is no way to pad.
+    PaddingWord { word: String },
     }} };
 }
 pub(super) use layers;

@@ -3,9 +3,11 @@
 
 use smallvec::SmallVec;
 
-use crate::dispatch::in_place::first_refusal;
+use crate::dispatch::in_place::{check_history, first_refusal};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::host::host;
+use crate::graph::mode;
 use crate::ops::Operand;
 use crate::ops::sampling::random::Generator;
 use crate::tensor::Tensor;
@@ -194,4 +196,29 @@ pub(crate) fn joined<T: Into<Reply>>(
 ) -> Result<Reply> {
     let tensors = arguments.tensors(0)?;
     operation(&tensors.iter().collect::<Vec<_>>()).reply()
+}
+
+/// Tells the host of what is no failure but ought to be known.
+#[cold]
+pub(crate) fn warn(what: Error) -> Result<()> {
+    host().map_or(Ok(()), |host| host.notice(what))
+}
+
+/// The same, once in the life of a process.
+#[cold]
+pub(crate) fn warn_once(what: Error) -> Result<()> {
+    host().map_or(Ok(()), |host| host.notice_once(what))
+}
+
+/// Warns of a write by `method` to a tensor that shows elements several times, unless it will be refused. `such`
+/// is what else does that.
+pub fn warn_repeated(target: &Tensor, method: &'static str, such: &'static str) -> Result<()> {
+    let layout = target.layout();
+    if layout.shape().iter().zip(layout.strides()).all(|(&size, &stride)| size < 2 || stride > 0) {
+        return Ok(());
+    }
+    if mode::is_grad_enabled() && target.requires_grad() && check_history(target).is_err() {
+        return Ok(());
+    }
+    warn(Error::RepeatedWrite { method, such })
 }

@@ -8,8 +8,8 @@ pub(crate) mod signatures;
 mod types;
 mod written;
 
-pub use arguments::{Arguments, IntoReply, Ints, Reply, receiver, receiver_in_own_order};
-pub(crate) use arguments::{joined, of, pair};
+pub use arguments::{Arguments, IntoReply, Ints, Reply, receiver, receiver_in_own_order, warn_repeated};
+pub(crate) use arguments::{joined, of, pair, warn, warn_once};
 pub use elementwise::{Elementwise2Entry, ElementwiseEntry};
 pub(crate) use elementwise::{elementwise, elementwise2};
 pub use types::Types;

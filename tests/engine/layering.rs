@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tensor", &["error", "dtype", "shape", "sharing", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "sharing", "storage", "tensor", "origin"]),
     ("dispatch", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "ops", "schema"]),
-    ("schema", &["error", "dtype", "tensor", "dispatch", "ops"]),
+    ("schema", &["error", "dtype", "tensor", "graph", "dispatch", "ops"]),
     (
         "program",
         &[

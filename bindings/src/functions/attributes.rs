@@ -14,6 +14,7 @@ use crate::values::size::wrap_size;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
+use rushlight::dispatch::operand;
 use rushlight::dtype::DType;
 use rushlight::ops::creation::cast;
 use rushlight::schema::{OutPolicy, UnbatchedTarget};
@@ -84,6 +85,17 @@ pub(super) const TABLE: &[Function] = &[
         &["(Tensor input, object cls)"],
         "The tensor as an instance of a subclass, sharing its memory.",
         as_subclass,
+    ),
+    function(
+        "result_type",
+        &[
+            "(Tensor tensor, Tensor other) -> dtype",
+            "(Number scalar, Tensor tensor) -> dtype",
+            "(Tensor tensor, Number other) -> dtype",
+            "(Number scalar1, Number scalar2) -> dtype",
+        ],
+        "The dtype that arithmetic of two operands gives.",
+        |a| operand::result_dtype(a.operand(0)?, a.operand(1)?).answer(a.py()),
     ),
 ];
 

@@ -3,17 +3,14 @@
 
 mod anomaly;
 mod attributes;
-mod composites;
 mod construction;
 mod conversion;
 mod creation;
 mod entries;
 mod factory;
-mod indexing;
 mod layers;
-mod pointwise;
+mod norms;
 mod random;
-mod spreads;
 mod superseded;
 mod views;
 
@@ -29,19 +26,15 @@ use rushlight::schema::{Entry, Operator};
 static TABLES: &[&[Function]] = &[
     anomaly::TABLE,
     attributes::TABLE,
-    composites::TABLE,
     construction::TABLE,
     conversion::TABLE,
     creation::TABLE,
-    pointwise::TABLE,
     layers::images::TABLE,
-    indexing::TABLE,
     layers::neural::TABLE,
     layers::pooling::TABLE,
+    norms::TABLE,
     random::TABLE,
-    spreads::TABLE,
     superseded::TABLE,
-    layers::units::PAIRS,
     views::TABLE,
 ];
 

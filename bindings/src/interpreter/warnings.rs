@@ -1,8 +1,10 @@
 //! Warnings that are given once in the life of a process, unless the program wants them every time; and what is
 //! told of operations whose place others have taken.
 
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -28,6 +30,13 @@ impl Once {
     pub(crate) fn warn(&self, py: Python<'_>, text: &CStr) -> PyResult<()> {
         if self.is_due() { PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1) } else { Ok(()) }
     }
+}
+
+/// Whether a warning of this kind is to be given now, if it is given once; it counts as given.
+pub(crate) fn is_due(kind: &'static str) -> bool {
+    static TOLD: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let first = TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(kind);
+    first || ALWAYS.load(Ordering::Relaxed)
 }
 
 /// What is told of an operation whose place another has taken.

@@ -3,4 +3,3 @@
 pub(in crate::functions) mod images;
 pub(in crate::functions) mod neural;
 pub(in crate::functions) mod pooling;
-pub(in crate::functions) mod units;

@@ -55,6 +55,14 @@ const FORMS: &[[Entry; 2]] = &[
         "The Mish activation: x * tanh(softplus(x)).",
         |_: &dyn Arguments| Result::Ok(Mish)
     ),
+    units!(
+        inner,
+        &["(Tensor input, *, str approximate=\"none\", Tensor out=None)"],
+        "gelu",
+        "gelu_",
+        "The Gaussian error linear unit: x times the standard normal distribution function of x.",
+        gelu
+    ),
 ];
 
 /// The entries.
@@ -96,4 +104,12 @@ fn celu(a: &dyn Arguments) -> Result<Elu<true>> {
 
 fn selu(_: &dyn Arguments) -> Result<Elu<false>> {
     Ok(SELU)
+}
+
+fn gelu(a: &dyn Arguments) -> Result<Gelu> {
+    match a.text(1)?.as_str() {
+        "none" => Ok(Gelu { approximate: false }),
+        "tanh" => Ok(Gelu { approximate: true }),
+        _ => Err(Error::GeluApproximation {}.into()),
+    }
 }
