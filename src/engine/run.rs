@@ -78,7 +78,7 @@ pub(super) fn run(
         }
     }
     let _uninterrupted = interrupt::is_asking().then(Asking::nothing);
-    leaf::put(std::mem::take(&mut sweep.deposits).into_iter(), terms.options.create_graph)?;
+    leaf::put(&mut sweep.deposits, terms.options.create_graph)?;
     Ok(sweep.captured)
 }
 

@@ -1,7 +1,6 @@
 //! In-place and `out=` writes that vmap and the other function transforms refuse. The messages name operations as
 //! torch's dispatcher does, overload and all; these names are in the entries, see `OutPolicy`.
 
-
 use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
 use pyo3::prelude::*;
 use rushlight::Error;

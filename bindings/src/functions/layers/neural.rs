@@ -5,7 +5,6 @@ use crate::overrides::in_mode;
 use crate::values::returns::ToPython;
 use rushlight::ops::neural::recurrent::lstm;
 
-
 const LSTM: &[&str] = &[
     "(Tensor input, Tensor weight_ih, Tensor weight_hh, Tensor bias_ih, Tensor bias_hh, Tensor hx, Tensor cx, bool reverse)",
 ];
