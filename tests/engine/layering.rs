@@ -78,6 +78,7 @@ const UNSAFE: &[&str] = &[
     "bindings/src/calls/callable",
     "bindings/src/autograd/collector",
     "bindings/src/interpreter/frame",
+    "bindings/src/interpreter/module_attributes",
     "bindings/src/modes/mode",
     "bindings/src/interpreter/origin",
     "bindings/src/overrides/showing",

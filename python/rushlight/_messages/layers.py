@@ -268,7 +268,10 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
     "UnfoldNegative": (RuntimeError, "size is {size} but must be >= 0"),
     "UnfoldStep": (RuntimeError, "step is {step} but must be > 0"),
     "TwoNumbers": (RuntimeError, "expected two numbers, but got {count}"),
-    "UnevenPadding": (UserWarning, "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
-        "input be created"),
+    "UnevenPadding": (
+        UserWarning,
+        "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of "
+        "the input be created",
+    ),
     "PaddingWord": (RuntimeError, "Invalid padding string: '{word}'"),
 }
