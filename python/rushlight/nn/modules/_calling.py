@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DEPRECATED = "is deprecated and will be removed in future versions. This hook will be missing some "
 _USE_FULL = "Please use register_full_backward_hook to get the documented behavior."
 
-# Every call asks for these tables, which are never replaced: names of a file are found faster than attributes.
+# Every call asks for these tables, which are never replaced: names of a file are found before attributes.
 _every_forward_pre_hooks = EVERY._forward_pre_hooks
 _every_forward_hooks = EVERY._forward_hooks
 _every_backward_hooks = EVERY._backward_hooks
