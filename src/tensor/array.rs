@@ -17,7 +17,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
+use ndarray::{ArrayView, ArrayViewD, ArrayViewMutD, Dimension, IxDyn, ShapeBuilder};
 use smallvec::SmallVec;
 
 use super::{Tensor, resolve};
@@ -152,6 +152,17 @@ impl Array {
         let shape = IxDyn(self.layout.shape()).strides(IxDyn(self.layout.strides()));
         // SAFETY: as in `slice`.
         unsafe { ArrayViewD::from_shape_ptr(shape, self.start::<T>()) }
+    }
+
+    /// `view` as one of fixed rank, if the array has so many dimensions.
+    #[inline]
+    pub(crate) fn view_of_rank<T: Element, D: Dimension>(&self) -> Option<ArrayView<'_, T, D>> {
+        let rank = D::NDIM.filter(|&rank| rank == self.layout.ndim())?;
+        let [mut shape, mut strides] = [D::zeros(rank), D::zeros(rank)];
+        shape.slice_mut().copy_from_slice(self.layout.shape());
+        strides.slice_mut().copy_from_slice(self.layout.strides());
+        // SAFETY: as in `slice`.
+        Some(unsafe { ArrayView::from_shape_ptr(shape.strides(strides), self.start::<T>()) })
     }
 
     /// The elements of a fresh array, to be written. It must be the only handle to its storage.

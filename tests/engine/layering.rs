@@ -10,7 +10,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("origin", &[]),
     ("error", &["dtype", "shape", "origin"]),
     ("dtype", &["error", "shape"]),
-    ("shape", &["error", "dtype"]),
+    ("shape", &["error", "dtype", "sharing"]),
     ("sharing", &[]),
     ("storage", &["error", "dtype", "sharing"]),
     ("kernels", &["error", "dtype", "shape", "storage", "sharing"]),

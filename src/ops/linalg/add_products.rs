@@ -98,10 +98,8 @@ impl<P: Addable> Op for AddProduct<P> {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let y = self.product.compute(&inputs[1], &inputs[2])?;
-        let x = binary::expanded(&inputs[0], y.layout.shape())?;
-        let Weights { beta, alpha } = self.weights;
-        dispatch!(ring y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
+        let mut y = self.product.compute(&inputs[1], &inputs[2])?;
+        dispatch!(ring y.dtype, T => add_to::<T>(&mut y, &inputs[0], self.weights)?, else {
             unreachable!("truth values are refused before")
         });
         Ok(smallvec![y])
@@ -230,9 +228,26 @@ fn add_along<T: Ring>(y: &mut [T], x: Side<'_, T>, beta: Scalar, alpha: Scalar) 
     }
 }
 
-/// y ← βx + αy
-fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
-    y.overwrite_slice([x], |y| zip::zip_in_place(y, x.view::<T>(), sum_of::<T>(beta, alpha)));
+/// So many elements at most are added to row by row: there is nothing in it for several threads.
+const FEW: usize = 1 << 12;
+
+/// y ← βx + αy for a product y, which nobody else has a handle to, and an x that is broadcast.
+fn add_to<T: Ring>(y: &mut Array, x: &Array, weights: Weights) -> Result<()> {
+    let sum = sum_of::<T>(weights.beta, weights.alpha);
+    let columns = y.layout.shape().last().copied().unwrap_or(0);
+    // As a layer's bias is.
+    let row = x.slice::<T>().filter(|row| row.len() == columns && x.layout.shape().last() == Some(&columns));
+    match row {
+        Some(row) if !row.is_empty() && y.layout.numel() <= FEW => {
+            let rows = y.owned::<T>().chunks_exact_mut(columns);
+            rows.for_each(|y| y.iter_mut().zip(row).for_each(|(y, &x)| *y = sum(*y, x)));
+        }
+        _ => {
+            let x = binary::expanded(x, y.layout.shape())?;
+            zip::zip_in_place(y.owned::<T>(), x.view::<T>(), sum);
+        }
+    }
+    Ok(())
 }
 
 /// `βx + α ab` for matrices a and b.

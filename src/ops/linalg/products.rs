@@ -317,15 +317,14 @@ fn multiply<T: Number>(a: (&Array, bool), b: (&Array, bool), out: &mut [MaybeUni
 
 /// The elements as a view of fixed rank, the last two dimensions swapped if asked for.
 fn fixed<T: Number, D: Dimension>((array, turned): (&Array, bool)) -> ArrayView<'_, T, D> {
-    let mut view = array.view::<T>();
+    let Some(mut view) = array.view_of_rank::<T, D>() else {
+        unreachable!("the caller has checked the ranks")
+    };
     if turned {
         let last = view.ndim() - 1;
         view.swap_axes(last - 1, last);
     }
-    match view.into_dimensionality::<D>() {
-        Ok(view) => view,
-        Err(_) => unreachable!("the caller has checked the ranks"),
-    }
+    view
 }
 
 /// The product of two matrices.
