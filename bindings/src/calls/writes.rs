@@ -7,7 +7,7 @@ use rushlight::Error;
 use rushlight::dispatch::batch;
 use rushlight::graph::mode;
 use rushlight::graph::tangents;
-use rushlight::schema::{OtherArguments, OutPolicy, UnbatchedTarget};
+use rushlight::schema::{Changed, OtherArguments, OutPolicy, UnbatchedTarget};
 use rushlight::tensor::{Mapping, Tensor};
 
 use crate::calls::callable::Callable;
@@ -37,16 +37,15 @@ fn behind<'a>(arguments: &Arguments<'a, '_>, first: usize, target: Option<usize>
 
 /// Refuses what a method may not do to its receiver. The name ends in an underscore.
 #[inline]
-pub(crate) fn check_method(arguments: &Arguments<'_, '_>) -> PyResult<()> {
+pub(crate) fn check_method(arguments: &Arguments<'_, '_>, policy: &OutPolicy) -> PyResult<()> {
     let target = arguments.tensor(0)?;
     if !mode::special() && !target.is_captured() {
         return Ok(());
     }
-    match arguments.name.ends_with("dropout_") {
-        // It is a product, or nothing at all.
-        true if arguments.boolean(2) => check_in_place(target, "mul_", &OtherArguments::operand(None)),
-        true => Ok(()),
-        false => check_in_place(target, arguments.name, &behind(arguments, 1, None)),
+    match (policy.changed)(arguments) {
+        Changed::Receiver => check_in_place(target, arguments.name, &behind(arguments, 1, None)),
+        Changed::As(operation) => check_in_place(target, operation, &OtherArguments::operand(None)),
+        Changed::Nothing => Ok(()),
     }
 }
 

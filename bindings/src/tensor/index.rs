@@ -65,7 +65,6 @@ pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyA
         _ => None,
     });
     if let Some(first) = tensors.next() {
-        let _py = key.py();
         warn_repeated(tensor, "index_put_", "tensor[indices] = tensor").map_err(raise)?;
         if first.dtype() == DType::Bool && as_tensor(value).is_none_or(|value| value.numel() == 1) {
             warn_repeated(tensor, "masked_fill_", "tensor[mask] = scalar").map_err(raise)?;

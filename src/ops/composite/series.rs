@@ -364,7 +364,7 @@ pub const ENTRIES: &[Entry] = &[
         "Scales every slice along a dimension whose p-norm exceeds `maxnorm` down to it.",
         |a| renorm(a.tensor(0)?, a.number(1)?, a.int(2)?, a.number(3)?).reply(),
     ).written(&OutPolicy::OF_FIRST.typed(Types::Same))
-    .operators(&[("=", "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")]),
+    .operators(&[("=", "renorm")]),
     method(
         "renorm_",
         &["(Tensor input, Number p, int dim, Number maxnorm)"],
@@ -381,7 +381,7 @@ pub const ENTRIES: &[Entry] = &[
         "The cross product of vectors of three elements.",
         |a| cross(a.tensor(0)?, a.tensor(1)?, a.int(2)?).reply(),
     ).written(&OutPolicy::APART.typed(Types::Same))
-    .operators(&[("LinalgCrossBackward0", "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")]),
+    .operators(&[("LinalgCrossBackward0", "linalg_cross")]),
     both(
         "cross",
         &["(Tensor input, Tensor other, int? dim=None, *, Tensor out=None)"],

@@ -226,7 +226,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| index_select(a.tensor(0)?, a.int(1)?, a.tensor(2)?).reply(),
     )
     .written(&OutPolicy::APART.once().typed(Types::Picked))
-    .operators(&[("IndexSelectBackward0", "index_select(Tensor self, int dim, Tensor index) -> Tensor")]),
+    .operators(&[("IndexSelectBackward0", "index_select")]),
     both(
         "index_add",
         ADDED,

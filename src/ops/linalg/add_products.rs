@@ -379,16 +379,10 @@ const ADDMV_IN_PLACE: &[&str] = &["(Tensor input, Tensor mat, Tensor vec, *, Num
 pub const ENTRIES: &[Entry] = &[
     both("addmm", ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm))
         .written(&OutPolicy::OF_FIRST.typed(Types::Same))
-        .operators(&[(
-            "AddmmBackward0",
-            "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        )]),
+        .operators(&[("AddmmBackward0", "addmm")]),
     both("addmv", ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv))
         .written(&OutPolicy::OF_FIRST.typed(Types::Same))
-        .operators(&[(
-            "AddmvBackward0",
-            "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        )]),
+        .operators(&[("AddmvBackward0", "addmv")]),
     both(
         "baddbmm",
         BATCHES,
@@ -396,10 +390,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| added(a, baddbmm),
     )
     .written(&OutPolicy::OF_FIRST.typed(Types::Same))
-    .operators(&[(
-        "BaddbmmBackward0",
-        "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    )]),
+    .operators(&[("BaddbmmBackward0", "baddbmm")]),
     method("addmm_", ADDMM, "`addmm` in place.", |a| added_in_place(a, addmm_)),
     method("addmv_", ADDMV, "`addmv` in place.", |a| added_in_place(a, addmv_)),
     function("addmv_", ADDMV_IN_PLACE, "`addmv` in place.", |a| added_in_place(a, addmv_)),

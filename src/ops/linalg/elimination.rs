@@ -1,6 +1,6 @@
 //! Matrices as the product of two triangles with their rows exchanged, and equations solved by these.
 
-use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner, warn_once};
 use smallvec::smallvec;
 
 use super::adjoint_numbers;
@@ -424,4 +424,14 @@ pub const ENTRIES: &[Entry] = &[
         "Solves systems of linear equations, given the LU decompositions of the matrices.",
         |a| lu_solve(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3), a.boolean(4)).reply(),
     ).written(&OutPolicy::PLAIN.typed(Types::Same)),
+    both(
+        "lu_solve",
+        &["(Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor out=None)"],
+        "Solves linear equations by LU decompositions; `linalg.lu_solve` has taken its place.",
+        |a| {
+            warn_once(Error::LuSolveSuperseded {})?;
+            lu_solve(a.tensor(1)?, a.tensor(2)?, a.tensor(0)?, true, false).reply()
+        },
+    )
+    .written(&OutPolicy::PLAIN.refused_as("linalg_lu_solve").typed(Types::Same)),
 ];

@@ -380,7 +380,7 @@ pub const ENTRIES: &[Entry] = &[
         mm(a.tensor(0)?, a.tensor(1)?).reply()
     })
     .written(&OutPolicy::PLAIN.typed(Types::Same))
-    .operators(&[("MmBackward0", "mm(Tensor self, Tensor mat2) -> Tensor")]),
+    .operators(&[("MmBackward0", "mm")]),
     both(
         "bmm",
         &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
@@ -388,7 +388,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| bmm(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
-    .operators(&[("BmmBackward0", "bmm(Tensor self, Tensor mat2) -> Tensor")]),
+    .operators(&[("BmmBackward0", "bmm")]),
     both(
         "mv",
         &["(Tensor input, Tensor vec, *, Tensor out=None)"],
@@ -396,7 +396,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| mv(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Vector))
-    .operators(&[("MvBackward0", "mv(Tensor self, Tensor vec) -> Tensor")]),
+    .operators(&[("MvBackward0", "mv")]),
     both(
         "dot",
         &["(Tensor input, Tensor tensor, *, Tensor out=None)"],

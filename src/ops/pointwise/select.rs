@@ -232,8 +232,8 @@ pub const ENTRIES: &[Entry] = &[
         masked_fill(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).reply()
     })
     .operators(&[
-        ("MaskedFillBackward0", "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"),
-        ("MaskedFillBackward1", "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"),
+        ("MaskedFillBackward0", "masked_fill.Scalar@1"),
+        ("MaskedFillBackward1", "masked_fill.Tensor"),
     ]),
     method(
         "where",

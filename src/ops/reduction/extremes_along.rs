@@ -222,10 +222,10 @@ pub const ENTRIES: &[Entry] = &[
         argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
     })
     .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
-    .operators(&[("-", "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
+    .operators(&[("-", "argmax")]),
     both("argmin", PLACE, "The index of the minimum of all elements, or of those along a dimension.", |a| {
         argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
     })
     .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
-    .operators(&[("-", "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
+    .operators(&[("-", "argmin")]),
 ];

@@ -267,23 +267,28 @@ pub const ENTRIES: &[Entry] = &[
         var(a.tensor(0)?, dims.as_deref(), correction, keepdim).reply()
     })
     .written(&SPREAD_INTO)
-    .operators(&[("VarBackward0", "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor")]),
+    .operators(&[("VarBackward0", "var.correction@1")]),
     both("std", SPREAD, "The standard deviation of all elements, or along dimensions.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         std(a.tensor(0)?, dims.as_deref(), correction, keepdim).reply()
     })
     .written(&SPREAD_INTO)
-    .operators(&[("StdBackward0", "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor")]),
+    .operators(&[("StdBackward0", "std.correction@1")]),
     function("var_mean", PAIR, "The variance and the mean of all elements, or along dimensions.", |a| {
         let (dims, correction, keepdim) = spread(a)?;
         var_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).reply()
     })
-    .operators(&[("VarMeanBackward0", "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)")]),
-    function("std_mean", PAIR, "The standard deviation and the mean of all elements, or along dimensions.", |a| {
-        let (dims, correction, keepdim) = spread(a)?;
-        std_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).reply()
-    })
-    .operators(&[("StdMeanBackward0", "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)")]),
+    .operators(&[("VarMeanBackward0", "var_mean.correction@1")]),
+    function(
+        "std_mean",
+        PAIR,
+        "The standard deviation and the mean of all elements, or along dimensions.",
+        |a| {
+            let (dims, correction, keepdim) = spread(a)?;
+            std_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).reply()
+        },
+    )
+    .operators(&[("StdMeanBackward0", "std_mean.correction@1")]),
 ];
 
 fn check_degrees(arguments: &dyn Arguments, dims: &[i64], correction: f64) -> Result<()> {

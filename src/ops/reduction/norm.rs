@@ -227,5 +227,5 @@ pub const ENTRIES: &[Entry] = &[inner(
             vector_norm(a.tensor(0)?, order, dims.as_deref(), a.boolean(3), a.dtype(4)).reply()
         },
     ).written(&OutPolicy::PLAIN.typed(Types::Same))
-    .operators(&[("LinalgVectorNormBackward0", "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]),
+    .operators(&[("LinalgVectorNormBackward0", "linalg_vector_norm")]),
 ];

@@ -418,13 +418,19 @@ pub const ENTRIES: &[Entry] = &[
         sum(a.tensor(0)?, dims.as_deref(), keepdim, dtype).reply()
     })
     .written(&OutPolicy::PLAIN.exact().typed(Types::Any).out_as(|_| ".IntList_out"))
-    .operators(&[("SumBackward0", "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"), ("SumBackward1", "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]),
+    .operators(&[("SumBackward0", "sum"), ("SumBackward1", "sum.dim_IntList@1")]),
     both("mean", MEAN, "The mean of all elements, or of those along some dimensions.", |a| {
         let (dims, keepdim, dtype) = over(a)?;
         mean(a.tensor(0)?, dims.as_deref(), keepdim, dtype).reply()
     })
     .written(&OutPolicy::PLAIN.exact().out_as(|given| if given.count < 2 { ".dtype_out" } else { ".out" }))
-    .operators(&[("MeanBackward0", "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"), ("MeanBackward1", "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]),
+    .operators(&[
+        ("MeanBackward0", "mean"),
+        (
+            "MeanBackward1",
+            "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        ),
+    ]),
 ];
 
 /// Dimensions, `keepdim` and the element type of a sum or mean. `None` as dimensions names all.

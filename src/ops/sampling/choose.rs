@@ -122,5 +122,5 @@ pub const ENTRIES: &[Entry] = &[
             multinomial(a.tensor(0)?, a.int(1)?, a.boolean(2), generator.as_ref()).reply()
         },
     ).written(&OutPolicy::PLAIN.unrecorded().shaped(Shape::Silent).typed(Types::Drawn).drawn(|_| true))
-    .operators(&[("-", "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor")]),
+    .operators(&[("-", "multinomial")]),
 ];

@@ -2,6 +2,7 @@
 //! what is drawn, so gradients end here, in zeros.
 
 mod entries;
+mod fresh;
 
 use crate::dispatch::apply;
 use crate::dispatch::default_dtype;
@@ -12,6 +13,7 @@ use crate::schema::{
 };
 use crate::tensor::{Mapping, Randomness};
 pub use entries::ENTRIES;
+pub use fresh::FRESH;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::composites::underived::UNKNOWN;

@@ -379,10 +379,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         },
     )
     .written(&OutPolicy::ALIGNED.typed(Types::Same))
-    .operators(&[
-        ("ScatterBackward0", "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
-        ("ScatterBackward1", "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"),
-    ]),
+    .operators(&[("ScatterBackward0", "scatter.src"), ("ScatterBackward1", "scatter.value@2")]),
     method(
         "scatter_",
         SCATTER,

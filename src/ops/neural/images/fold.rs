@@ -252,7 +252,7 @@ pub const ENTRIES: &[Entry] = &[
         "Extracts sliding blocks of images as columns.",
         |a| unfold(a.tensor(0)?, &sliding(a, 1)?).reply(),
     )
-    .operators(&[("Im2ColBackward0", "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")]),
+    .operators(&[("Im2ColBackward0", "im2col")]),
     inner(
         "col2im",
         &[
@@ -261,7 +261,7 @@ pub const ENTRIES: &[Entry] = &[
         "Sums columns of sliding blocks into images.",
         |a| fold(a.tensor(0)?, two(a, 1)?, &sliding(a, 2)?).reply(),
     )
-    .operators(&[("Col2ImBackward0", "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")]),
+    .operators(&[("Col2ImBackward0", "col2im")]),
 ];
 
 /// The windows of a call: four arguments from `first` on.

@@ -76,10 +76,7 @@ pub const ENTRIES: &[Entry] = &[
             unary::apply(Softplus::new(beta, threshold), a.tensor(0)?).reply()
         },
     )
-    .operators(&[(
-        "SoftplusBackward0",
-        "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
-    )]),
+    .operators(&[("SoftplusBackward0", "softplus")]),
     inner("log_sigmoid", ONE_OUT, "The logarithm of the sigmoid of every element.", |a| {
         unary::apply(LogSigmoid, a.tensor(0)?).reply()
     })
