@@ -206,6 +206,13 @@ impl Array {
         assert!(reads.into_iter().all(|read| !self.overlaps(read)), "what is written is not read meanwhile");
     }
 
+    /// The first element, if there is one and nothing is left to be done to it.
+    pub(crate) fn first_element<T: Element>(&self) -> Option<T> {
+        let is_there = self.layout.numel() > 0 && !self.dtype.is_pending();
+        // SAFETY: there is an element at `start`, as in `slice`.
+        is_there.then(|| unsafe { *self.start::<T>() })
+    }
+
     /// The element, if the layout shows nothing but one element again and again.
     pub fn repeated_element(&self) -> Option<Scalar> {
         let repeats = !self.dtype.is_pending()

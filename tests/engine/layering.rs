@@ -31,6 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "kernels::parallel",
             "dispatch",
             "ops",
+            "engine",
         ],
     ),
     ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "dispatch", "schema"]),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, OpRule, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like};
+use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like, misfit};
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Operand, Value};
@@ -54,10 +54,9 @@ impl Direct for Copied {
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
         dispatch!(float target.array.dtype, T => {
-            if let Side::Each(x) = Side::<T>::of(&sources[0], target.count) {
-                target.write_of::<T>(sources, |y| map::map_slice(x, y, |x| x));
-            }
-        }, else { unreachable!("the type was asked for") });
+            let Side::Each(x) = Side::<T>::of(&sources[0], target.count)? else { return Err(misfit()) };
+            target.write_of::<T>(sources, |y| map::map_slice(x, y, |x| x));
+        }, else { return Err(misfit()) });
         Ok(())
     }
 }

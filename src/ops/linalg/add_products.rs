@@ -9,7 +9,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::direct::{Beside, Direct, Lies, Side, Source, Target, beside};
+use crate::dispatch::direct::{Beside, Direct, Lies, Side, Source, Target, beside, misfit};
 use crate::dispatch::{binary, in_place};
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::{Error, Result};
@@ -189,21 +189,21 @@ impl Direct for Added {
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        self.product.compute(&sources[1..], target)?;
-        let Some(x) = sources[0].array() else { unreachable!("it is added to a tensor") };
-        let how = beside(&x.layout, &target.array.layout).unwrap_or(Beside::Each);
-        let x = Source::Array(x, 0, how);
+        let [Source::Array(added, ..), factors @ ..] = sources else { return Err(misfit()) };
+        self.product.compute(factors, target)?;
+        let how = beside(&added.layout, &target.array.layout).ok_or_else(misfit)?;
+        let added = Source::Array(added, 0, how);
         let Weights { beta, alpha } = self.weights;
         dispatch!(float target.array.dtype, T => {
-            let x = Side::<T>::of(&x, target.count);
-            target.array.overwrite_slice::<T>(sources[0].array(), |y| match x.length() {
+            let x = Side::<T>::of(&added, target.count)?;
+            target.array.overwrite_slice::<T>(added.array(), |y| match x.length() {
                 None => add_along(y, x, beta, alpha),
                 Some(length) => {
                     let rows = y.chunks_mut(length).enumerate();
                     rows.for_each(|(index, y)| add_along(y, x.row(index, length), beta, alpha));
                 }
             });
-        }, else { unreachable!("the type was asked for") });
+        }, else { return Err(misfit()) });
         Ok(())
     }
 }
@@ -224,7 +224,8 @@ fn add_along<T: Ring>(y: &mut [T], x: Side<'_, T>, beta: Scalar, alpha: Scalar) 
     match x {
         Side::Each(x) | Side::Row(x) => zip::zip_slice_in_place(y, x, sum),
         Side::All(x) => map::map_slice_in_place(y, move |y| sum(y, x)),
-        Side::Column(..) => unreachable!("rows are added to"),
+        // One for the only row.
+        Side::Column(x, _) => zip::zip_slice_in_place(y, x, sum),
     }
 }
 

@@ -12,6 +12,8 @@ use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, s
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
+use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::operand::Value;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -144,6 +146,17 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     if let Some(found) = batch::front(pivots, |pivots, _| exchanges(pivots, rows, dtype)) {
         return found;
     }
+    let found = move |operands: &[Value]| exchanging(intercept::first(operands), rows, dtype);
+    if recording::is_on()
+        && let Some(found) = intercept::of_subclass("lu_unpack", &[pivots.into()], found)
+    {
+        return found;
+    }
+    exchanging(pivots, rows, dtype)
+}
+
+/// `exchanges` of what is not batched.
+fn exchanging(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     let shape = pivots.layout().shape().to_vec();
     let (&steps, lead) = shape.split_last().unwrap_or((&0, &[]));
     let pivots = rows_exchanged(&pivots.array(), rows)?;

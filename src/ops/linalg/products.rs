@@ -15,7 +15,7 @@ pub(crate) use checks::{check_batches, check_mapped, check_matrix_sizes, refuse_
 pub use vectors::{dot, vdot};
 
 use crate::dispatch::binary;
-use crate::dispatch::direct::{Direct, Lies, Source, Target};
+use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::Numbers;
 use crate::dispatch::record::records;
@@ -182,14 +182,12 @@ impl Direct for Matrices {
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        let (Some(a), Some(b)) = (sources[0].array(), sources[1].array()) else {
-            unreachable!("factors are tensors")
-        };
+        let &[Source::Array(a, ..), Source::Array(b, ..)] = sources else { return Err(misfit()) };
         let [left, right] = self.turned;
         let factors = if self.by_columns { ((b, !right), (a, !left)) } else { ((a, left), (b, right)) };
         dispatch!(float a.dtype, T => {
             target.write(&[a, b], |c| multiply::<T>(factors.0, factors.1, c));
-        }, else { unreachable!("the type was asked for") });
+        }, else { return Err(misfit()) });
         Ok(())
     }
 }
@@ -200,13 +198,11 @@ impl Direct for MatrixVector {
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        let (Some(a), Some(x)) = (sources[0].array(), sources[1].array()) else {
-            unreachable!("factors are tensors")
-        };
+        let &[Source::Array(a, ..), Source::Array(x, ..)] = sources else { return Err(misfit()) };
         dispatch!(float a.dtype, T => {
             let column = fixed::<T, Ix1>((x, false)).insert_axis(Axis(1));
             target.write(&[a, x], |y| gemm::matmul(fixed::<T, Ix2>((a, self.turned)), column, y));
-        }, else { unreachable!("the type was asked for") });
+        }, else { return Err(misfit()) });
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
-use crate::dispatch::direct::{Direct, Lies, Source, Target};
+use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::record::records;
 use crate::dtype::{Bool, DType, Element, Number, Ring};
 use crate::error::{Error, Result};
@@ -229,9 +229,9 @@ impl Direct for Sum {
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        let Some(x) = sources[0].array() else { unreachable!("it is a sum of tensors") };
+        let &[Source::Array(x, ..)] = sources else { return Err(misfit()) };
         dispatch!(float x.dtype, T => target.write(&[x], |y| self.write::<T>(x, y)), else {
-            unreachable!("the type was asked for")
+            return Err(misfit())
         });
         Ok(())
     }
