@@ -252,7 +252,7 @@ impl Tensor {
             }
             .into());
         }
-        following::leaves("item");
+        following::shows(self, "item");
         let array = self.array();
         match array.layout.numel() {
             1 => {
