@@ -330,5 +330,5 @@ pub const ENTRIES: &[Entry] = &[
     both("dist", &["(Tensor input, Tensor other, Number p=2)"], "The p-norm of `input - other`.", |a| {
         dist(a.tensor(0)?, a.tensor(1)?, a.number(2)?).reply()
     })
-    .operators(&[("=", "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")]),
+    .operators(&[("=", "dist")]),
 ];

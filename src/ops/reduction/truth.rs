@@ -76,16 +76,10 @@ const QUESTION: OutPolicy = OutPolicy::PLAIN
 pub const ENTRIES: &[Entry] = &[
     both("any", TRUTH, "Whether any element is true, of all or along dimensions.", |a| truths(a, any))
         .written(&QUESTION)
-        .operators(&[
-            ("-", "any(Tensor self) -> Tensor"),
-            ("-", "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"),
-        ]),
+        .operators(&[("-", "any"), ("-", "any.dim@2")]),
     both("all", TRUTH, "Whether all elements are true, of all or along dimensions.", |a| truths(a, all))
         .written(&QUESTION)
-        .operators(&[
-            ("-", "all(Tensor self) -> Tensor"),
-            ("-", "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"),
-        ]),
+        .operators(&[("-", "all"), ("-", "all.dim@2")]),
     both(
         "count_nonzero",
         &["(Tensor input, int? dim=None)", "(Tensor input, int[] dim)"],
@@ -95,7 +89,7 @@ pub const ENTRIES: &[Entry] = &[
             count_nonzero(a.tensor(0)?, dims.as_deref()).reply()
         },
     )
-    .operators(&[("-", "count_nonzero(Tensor self, int? dim=None) -> Tensor")]),
+    .operators(&[("-", "count_nonzero")]),
 ];
 
 fn truths(

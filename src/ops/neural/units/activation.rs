@@ -134,6 +134,6 @@ pub const ENTRIES: &[Entry] = &[
     both("relu", ONE, "The rectified linear unit of every element: max(0, x).", |a| {
         ops::relu(a.tensor(0)?).reply()
     })
-    .operators(&[("ReluBackward0", "relu(Tensor self) -> Tensor")]),
+    .operators(&[("ReluBackward0", "relu")]),
     both("relu_", ONE, "`relu` in place.", |a| receiver(a, ops::relu_(a.tensor(0)?))),
 ];
