@@ -106,6 +106,8 @@ pub trait Real: Number + num_traits::Float + AsPrimitive<f64> {
     const ROUNDING: Self;
     /// 2ⁿ, for a whole n whose power is a normal number.
     fn power_of_two(n: Self) -> Self;
+    /// The number times 2ⁿ for a whole n, if both are normal numbers.
+    fn raised(self, n: Self) -> Self;
     /// m and n with m 2ⁿ the number and m from √½ to √2, for normal numbers above zero.
     fn mantissa_and_exponent(self) -> (Self, Self);
     /// The number without the lower half of its digits: products of two such numbers are exact.
@@ -233,6 +235,13 @@ macro_rules! real {
                 const BIAS: $T = ($T::MAX_EXP - 1) as $T;
                 // The shift drops all but the low bits, and puts them where exponents lie.
                 $T::from_bits((n + (Self::ROUNDING + BIAS)).to_bits() << FRACTION)
+            }
+            #[inline(always)]
+            fn raised(self, n: Self) -> Self {
+                const FRACTION: u32 = $T::MANTISSA_DIGITS - 1;
+                // Of the sum, the shift leaves n where exponents lie.
+                let bits = (n + Self::ROUNDING).to_bits() << FRACTION;
+                $T::from_bits(self.to_bits().wrapping_add(bits))
             }
             #[inline(always)]
             fn mantissa_and_exponent(self) -> (Self, Self) {
