@@ -119,6 +119,13 @@ fn truncate(value: f64) -> i64 {
     if value.is_nan() || value >= 9_223_372_036_854_775_808.0 { i64::MIN } else { value as i64 }
 }
 
+/// What fits into 32 bits, truncated, and else the least of them: narrower types take the lower bits of that, as x86
+/// converts and as torch therefore does.
+#[inline(always)] // A loop is vectorised in one piece only.
+fn truncate_narrow(value: f64) -> i32 {
+    if value > -2_147_483_649.0 && value < 2_147_483_648.0 { value as i32 } else { i32::MIN }
+}
+
 impl Element for Bool {
     const DTYPE: DType = DType::Bool;
     fn from_i64(value: i64) -> Self {
@@ -144,16 +151,17 @@ impl Element for Bool {
     }
 }
 
-/// Implements `Element`, `Ring` and `Number` for one integer type: `integer!(i32, Int32);`
+/// Implements `Element`, `Ring` and `Number` for one integer type, to which a function truncates:
+/// `integer!(i32, Int32, truncate_narrow);`
 macro_rules! integer {
-    ($T:ty, $dtype:ident) => {
+    ($T:ty, $dtype:ident, $truncate:ident) => {
         impl Element for $T {
             const DTYPE: DType = DType::$dtype;
             fn from_i64(value: i64) -> Self {
                 value as $T
             }
             fn from_f64(value: f64) -> Self {
-                truncate(value) as $T
+                $truncate(value) as $T
             }
             fn to_i64(self) -> i64 {
                 i64::from(self)
@@ -190,11 +198,11 @@ macro_rules! integer {
         }
     };
 }
-integer!(u8, UInt8);
-integer!(i8, Int8);
-integer!(i16, Int16);
-integer!(i32, Int32);
-integer!(i64, Int64);
+integer!(u8, UInt8, truncate_narrow);
+integer!(i8, Int8, truncate_narrow);
+integer!(i16, Int16, truncate_narrow);
+integer!(i32, Int32, truncate_narrow);
+integer!(i64, Int64, truncate);
 
 /// Implements `Element`, `Ring`, `Number` and `Real` for one floating-point type, whose bits are an
 /// integer: `real!(f32, u32, Float32);`
