@@ -296,10 +296,15 @@ pub fn normal(
         let _off = mode::GradModeGuard::off();
         let spread = match std {
             Operand::Scalar(std) => std.to_f64(),
-            Operand::Tensor(std) if std.to_vec::<f64>()?.iter().any(|&std| std < 0.0) => {
-                return Err(Error::NormalDeviations {}.into());
+            Operand::Tensor(std) => {
+                recording::checked(name, &[std], |std| {
+                    match std[0].to_vec::<f64>()?.iter().any(|&std| std < 0.0) {
+                        true => Err(Error::NormalDeviations {}.into()),
+                        false => Ok(()),
+                    }
+                })?;
+                1.0
             }
-            Operand::Tensor(_) => 1.0,
         };
         let standard = Distribution::Normal { mean: 0.0, std: spread };
         let common = match (mean, std) {
