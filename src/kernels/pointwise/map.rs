@@ -140,11 +140,13 @@ fn in_chunks<A: Element, U: Element>(
 /// Floating-point numbers as integers, without what is behind the point. Numbers that are not too large are added to
 /// one so large that its last bits count ones.
 pub fn truncated<A: Element, U: Element>(a: &[A], out: &mut [MaybeUninit<U>]) {
+    // Types of fewer bytes take what is beyond 32 bits in a way of their own.
+    let bound = if size_of::<U>() == 8 { 2.0_f64.powi(50) } else { 2.0_f64.powi(31) };
     in_chunks(
         a,
         out,
         #[inline(always)]
-        |x| x.to_f64().abs() < (1u64 << 50) as f64,
+        move |x| x.to_f64().abs() < bound,
         #[inline(always)]
         |x| {
             let bits = (x.to_f64().trunc() + LARGE).to_bits();

@@ -2,7 +2,7 @@
 
 use crate::dtype::Real;
 use crate::kernels::pointwise::jets::Jet;
-use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
 
 /// ψ(x), the derivative of ln Γ.
 pub fn digamma(x: f64) -> f64 {
@@ -149,17 +149,39 @@ pub fn erfinv(y: f64) -> f64 {
     if y == 0.0 {
         return y;
     }
-    // Winitzki's approximation, then Halley's method. The complement keeps digits near one.
+    error_inverse(y.abs(), 1.0 - y.abs()).copysign(y)
+}
+
+/// The x of which y is erf x and `rest` erfc x, for positive ones: of the two the smaller one has the digits.
+fn error_inverse(y: f64, rest: f64) -> f64 {
+    // Winitzki's approximation, then Halley's method.
     let a = 0.147;
-    let log = ((1.0 - y.abs()) * (1.0 + y.abs())).ln();
+    let log = (rest * (1.0 + y)).ln();
     let first = 2.0 / (PI * a) + log / 2.0;
     let mut x = ((first * first - log / a).sqrt() - first).sqrt();
     for _ in 0..4 {
-        let error = if x < 0.5 { libm::erf(x) - y.abs() } else { (1.0 - y.abs()) - libm::erfc(x) };
+        let error = if x < 0.5 { libm::erf(x) - y } else { rest - libm::erfc(x) };
         let step = error / (FRAC_2_SQRT_PI * (-x * x).exp());
         x -= step / (1.0 + x * step);
     }
-    x.copysign(y)
+    x
+}
+
+/// What a normal number is below with this probability.
+pub fn normal_quantile(p: f64) -> f64 {
+    if p == 0.5 {
+        return 0.0;
+    }
+    if !(p > 0.0 && p < 1.0) {
+        return match p {
+            0.0 => f64::NEG_INFINITY,
+            1.0 => f64::INFINITY,
+            _ => f64::NAN,
+        };
+    }
+    // The smaller side is doubled, which is exact: twice the probability less one would not be.
+    let rest = 2.0 * p.min(1.0 - p);
+    SQRT_2 * error_inverse(1.0 - rest, rest).copysign(p - 0.5)
 }
 
 /// exp(x²) erfc x

@@ -7,13 +7,15 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
+use crate::dispatch::fixed;
 use crate::dispatch::unary;
 use crate::error::Result;
 use crate::graph::Attributes;
+use crate::kernels::pointwise::special;
 use crate::ops::pointwise::power::square;
 use crate::ops::pointwise::special::Erfcx;
 use crate::ops::pointwise::{clamp, compare, select};
-use crate::ops::{add, div, erfc, erfinv, exp, log, log1p, mul, neg, sub};
+use crate::ops::{add, div, erfc, exp, log, log1p, mul, neg, sub};
 use crate::tensor::Tensor;
 
 /// A function of the distribution Φ of normal numbers, whose density is exp(-x²/2)/√(2π).
@@ -51,7 +53,7 @@ impl Composite for Normal {
     fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
         let x = inputs[0];
         match self {
-            Normal::Quantile => div(&erfinv(&sub(&mul(x, 2.0)?, 1.0)?)?, FRAC_1_SQRT_2),
+            Normal::Quantile => fixed::map(x, special::normal_quantile),
             Normal::LogProbability => {
                 let t = mul(x, FRAC_1_SQRT_2)?;
                 let low = clamp::clamp_max(&t, 0.0)?;
