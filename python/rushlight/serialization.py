@@ -2,8 +2,7 @@
 
 Such a file is a zip archive: a pickle of the object, in which tensors say which storage they show
 and how, and a member for the bytes of each storage. Tensors that share memory share it afterwards.
-The older form, one stream of pickles and bytes, is read and written too. How files are read stands in
-`_checkpoints`.
+The older form, one stream of pickles and bytes, is read and written too; `_checkpoints` reads both.
 """
 
 from __future__ import annotations
