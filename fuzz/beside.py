@@ -96,27 +96,15 @@ def of_values(a, b):
 
 def answers(python, path, count, environment):
     """What the programs of a file come to, by number; those that end the process have no answer."""
-    found, first = {}, 0
     with tempfile.NamedTemporaryFile() as notes:
         notes.truncate(1 << 16)
-        while first < count:
-            given = [path, 0, first, count - first, 1, notes.name, "--answers"]
-            command = [python, str(HERE / "worker.py"), *map(str, given)]
-            try:
-                run = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
-                lines, ended = run.stdout, run.returncode == 0
-            except subprocess.TimeoutExpired as late:
-                lines, ended = (late.stdout or b"").decode(), False
-            for line in lines.splitlines():
-                if line.endswith("]"):
-                    number, *rest = json.loads(line)
-                    if number != "end":
-                        found[number] = rest[0]
-            if ended:
-                break
-            first = int.from_bytes(Path(notes.name).read_bytes()[:8], "little") + 1
-            found[first - 1] = ["dead"]
-    return found
+        command = [python, HERE / "worker.py", path, 0, 0, count, 1, notes.name, "--answers"]
+        run = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, env=environment)
+    lines = (json.loads(line) for line in run.stdout.splitlines() if line.endswith("]"))
+    found = {number: rest[0] for number, *rest in lines if number != "end"}
+    if not found:
+        raise SystemExit(f"{python} has answered nothing")
+    return {number: found.get(number, ["dead"]) for number in range(count)}
 
 
 def compare(options, turn=1000):
@@ -136,10 +124,10 @@ def compare(options, turn=1000):
                 ours = answers(sys.executable, file.name, turn, None)
                 theirs = answers(options.reference, file.name, turn, there)
             for number, source in enumerate(made):
-                here, reference = ours.get(number), theirs.get(number)
+                here, reference = ours[number], theirs[number]
                 if any(word in source for word in OWN):
                     counts["left out"] += 1
-                elif here is None or reference is None or reference == ["dead"]:
+                elif reference == ["dead"]:
                     counts["no answer there"] += 1
                 else:
                     kind = "ended the process" if here == ["dead"] else difference(here, reference)

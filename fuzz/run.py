@@ -19,8 +19,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from smaller import HANGS, key, minimised, outcome
-from worker import NOTES_SIZE, noted, script
+from smaller import LEFT_ALONE, key, minimised, outcome
+from worker import HANGS, NOTES_SIZE, noted, script
 
 TARGETS = sorted(path.stem for path in (HERE / "targets").glob("[a-z]*.py"))
 FOUND = HERE / "found"
@@ -38,7 +38,7 @@ class Lane:
         self.start()
 
     def start(self):
-        self.first, self.seen, self.at = self.next, -1, time.monotonic()
+        self.first, self.seen, self.at, self.worked = self.next, -1, time.monotonic(), 0.0
         self.notes.truncate(0)
         self.notes.truncate(NOTES_SIZE)
         given = [self.target, self.seed, self.next, TURN, self.step, self.notes.name]
@@ -54,14 +54,25 @@ class Lane:
 
     def hangs(self):
         number, source = noted(self.notes.name)
+        worked = work_of(self.process.pid)
         if number != self.seen:
-            self.seen, self.at = number, time.monotonic()
-        # Before there is a program, the library is loaded, which takes long where much else goes on.
-        return time.monotonic() - self.at > (HANGS if source else 10 * HANGS)
+            self.seen, self.at, self.worked = number, time.monotonic(), worked
+        # Before there is a program, the library is loaded. A process that waits for others is not to blame.
+        waited = time.monotonic() - self.at
+        return waited > LEFT_ALONE * HANGS or (source != "" and worked - self.worked > HANGS)
 
     def stop(self):
         self.process.kill()
         self.process.wait()
+
+
+def work_of(process):
+    """The seconds that a process has worked."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 class Search:

@@ -4,13 +4,18 @@ import ast
 import copy
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+from worker import HANGS
+
 WORKER = Path(__file__).resolve().parent / "worker.py"
-# Seconds after which a process counts as hanging, and programs that are tried at most.
-HANGS, TRIES = 20, 80
+# Programs that are tried at most.
+TRIES = 80
+# How many times longer than it may work a process may wait for others.
+LEFT_ALONE = 10
 SIMPLE = [ast.parse(text, mode="eval").body for text in ("t(2.)", "torch.ones(2, 3)", "0", "1", "None")]
 
 
@@ -22,9 +27,11 @@ def outcome(source):
             input=source,
             capture_output=True,
             text=True,
-            timeout=HANGS,
+            timeout=LEFT_ALONE * HANGS,
         )
     except subprocess.TimeoutExpired:
+        return "hang", ""
+    if done.returncode == -signal.SIGXCPU:
         return "hang", ""
     if done.returncode < 0 or done.returncode > 1:
         return "died", f"exit {done.returncode}"

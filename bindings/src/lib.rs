@@ -66,6 +66,8 @@ mod _rushlight {
     #[pymodule_export]
     use super::interpreter::callbacks::queue;
     #[pymodule_export]
+    use super::interpreter::module_attributes::look_into_tables;
+    #[pymodule_export]
     use super::interpreter::warnings::{is_warn_always_enabled, set_warn_always};
     #[pymodule_export]
     use super::modes::intercept::{

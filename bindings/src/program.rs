@@ -2,31 +2,31 @@
 //! what it takes for that to be run in the place of a function.
 
 mod guard;
+mod recorder;
 mod sight;
 
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Weak};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rushlight::Tensor;
-use rushlight::dispatch::modes::recording;
+use rushlight::dispatch::long_work::HostCodeGuard;
 use rushlight::dispatch::{default_dtype, long_work};
 use rushlight::dtype::DType;
 use rushlight::graph::mode::{self, Flags};
 use rushlight::graph::observe::anomaly;
 use rushlight::kernels::parallel;
 use rushlight::ops::composite::moments;
-use rushlight::program::{Apart, Begun, Program, Refusal};
+use rushlight::program::{Again, Apart, Number, Program};
+use rushlight::{Error, Tensor};
 
-use crate::error::raise;
-use crate::interpreter::origin::describe;
+use crate::error::{carry, raise};
 use crate::overrides;
 use crate::tensor::object::{as_tensor, wrap};
 use guard::Form;
+pub(crate) use recorder::{Recording, begin, is_recording};
 use sight::Check;
 
 /// How a thread computes.
@@ -46,15 +46,6 @@ impl Modes {
     }
 }
 
-thread_local!(static BEGUN: RefCell<Option<Begun>> = const { RefCell::new(None) });
-
-/// What was begun to be recorded.
-#[pyclass(name = "_Recording", module = "rushlight._rushlight", frozen)]
-pub(crate) struct Recording {
-    known: Vec<Tensor>,
-    call: Mutex<Option<Call>>,
-}
-
 /// A call that is recorded, and what it takes for another one to be the same.
 struct Call {
     modes: Modes,
@@ -62,46 +53,6 @@ struct Call {
     keywords: Form,
     outside: Vec<Tensor>,
     checks: Vec<Check>,
-}
-
-/// Begin to record what this thread computes. The call's tensors and those `outside` are known; `checks` say what
-/// the function sees. None if something unusual goes on; a text if it cannot be done.
-#[pyfunction]
-#[pyo3(name = "_begin_recording")]
-pub(crate) fn begin<'py>(
-    py: Python<'py>,
-    args: &Bound<'py, PyTuple>,
-    kwargs: &Bound<'py, PyDict>,
-    outside: Vec<Bound<'py, PyAny>>,
-    checks: Vec<Bound<'py, PyTuple>>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Some(modes) = Modes::now() else { return Ok(None) };
-    let mut known = Vec::new();
-    let form = Form::of(args, &mut known, 0)?;
-    let keywords = Form::of(kwargs, &mut known, 0)?;
-    let mut own = Vec::new();
-    for object in &outside {
-        let tensor = as_tensor(object).ok_or_else(|| PyTypeError::new_err("what is outside are tensors"))?;
-        if !known.iter().any(|other| other.is(tensor)) {
-            own.push(tensor.clone());
-            known.push(tensor.clone());
-        }
-    }
-    let checks = sight::checks(&checks)?;
-    let begun = match Begun::new(known.clone()) {
-        Ok(begun) => begun,
-        Err(refusal) => return tell(py, &refusal).map(Some),
-    };
-    BEGUN.set(Some(begun));
-    let call = Mutex::new(Some(Call { modes, form, keywords, outside: own, checks }));
-    Ok(Some(Bound::new(py, Recording { known, call })?.into_any()))
-}
-
-/// Whether what this thread does is being written down.
-#[pyfunction]
-#[pyo3(name = "_is_recording")]
-pub(crate) fn is_recording() -> bool {
-    recording::is_on()
 }
 
 /// Take the last part of a step of Adam, which counts on numbers that are different in every step.
@@ -120,49 +71,8 @@ pub(crate) fn advance(
     moments::advance(tensor(parameter)?, means, rate, betas, eps).map_err(raise)
 }
 
-#[pymethods]
-impl Recording {
-    /// End it: the program that gives `result`, or a text that says why there is none.
-    fn end<'py>(&self, py: Python<'py>, result: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let call = self.call.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (Some(begun), Some(call)) = (BEGUN.take(), call) else {
-            return Err(PyRuntimeError::new_err("nothing is recorded"));
-        };
-        let mut tensors = Vec::new();
-        let answer = Form::of(result, &mut tensors, 0)?;
-        let mut sources = Vec::new();
-        let mut made: Vec<Tensor> = Vec::new();
-        for tensor in tensors {
-            let known = self.known.iter().position(|known| known.is(&tensor));
-            let is_gradient = |known: &Tensor| known.grad().is_some_and(|gradient| gradient.is(&tensor));
-            let gradient = self.known.iter().position(is_gradient);
-            let before = made.iter().position(|made| made.is(&tensor));
-            sources.push(match (known, gradient, before) {
-                (Some(known), ..) => Source::Known(known),
-                (_, Some(known), _) => Source::Gradient(known),
-                (.., Some(made)) => Source::Made(made),
-                _ => {
-                    made.push(tensor);
-                    Source::Made(made.len() - 1)
-                }
-            });
-        }
-        let program = match begun.end(&made) {
-            Ok(program) => program,
-            Err(refusal) => return tell(py, &refusal),
-        };
-        if Modes::now() != Some(call.modes) || !call.checks.iter().all(|check| check.holds(py)) {
-            return Ok("it changes what it depends on".into_pyobject(py)?.into_any());
-        }
-        let compiled = Compiled { program, call, answer, sources, nanoseconds: AtomicU64::new(0) };
-        Ok(Bound::new(py, compiled)?.into_any())
-    }
-
-    /// Give it up.
-    fn abandon(&self) {
-        drop(BEGUN.take());
-    }
-}
+/// So many runs may fail before it is asked how many do not.
+const MOST_FAILED: u64 = 8;
 
 /// Where a tensor of the result comes from.
 #[derive(Clone, Copy)]
@@ -172,37 +82,71 @@ enum Source {
     Made(usize),
 }
 
-fn tell<'py>(py: Python<'py>, refusal: &Refusal) -> PyResult<Bound<'py, PyAny>> {
-    let text = match refusal {
-        Refusal::Left { what, origin } => {
-            let place = describe(py, *origin)?;
-            return Ok((format!("numbers leave by {what}"), place).into_pyobject(py)?.into_any());
-        }
-        Refusal::Unknown { name } => format!("{name} is given what was made without being recorded"),
-        Refusal::Written => "memory is written to without that being recorded".to_owned(),
-        Refusal::Moved => "a tensor that stays is given other memory or another shape".to_owned(),
-        Refusal::Origin => "it leaves a tensor behind that was made without being recorded".to_owned(),
-        Refusal::LeadsBack => "it leaves a tensor behind that leads back".to_owned(),
-        Refusal::View => "it leaves a view of a tensor behind".to_owned(),
-        Refusal::Unusual => {
-            "it is given a tensor that has a history, hooks, or a class of its own".to_owned()
-        }
-    };
-    Ok(text.into_pyobject(py)?.into_any())
-}
-
 /// A recorded program in the place of a function.
 #[pyclass(name = "_Program", module = "rushlight._rushlight", frozen)]
-pub(crate) struct Compiled {
+pub(crate) struct Compiled(Arc<Inner>);
+
+struct Inner {
     program: Program,
     call: Call,
     answer: Form,
     sources: Vec<Source>,
+    rates: Vec<Rate>,
+    function: Py<PyAny>,
+    /// Who calls the function once more where backward needs that.
+    host: Option<Arc<dyn Again>>,
     /// How long a run takes.
     nanoseconds: AtomicU64,
+    /// How many runs failed, and how many did not.
+    failed: AtomicU64,
+    ran: AtomicU64,
 }
 
-impl Compiled {
+/// A number of an optimiser, which stands in a dictionary, and the operations that are given it.
+struct Rate {
+    group: Py<PyDict>,
+    key: Py<PyAny>,
+    given: Vec<Number>,
+}
+
+/// Calls the function of a program, as long as there is one: nodes do not keep it.
+struct OnceMore(Weak<Inner>);
+
+impl Again for OnceMore {
+    fn again(&self, known: &[Tensor]) -> rushlight::Result<Vec<Tensor>> {
+        let inner = self.0.upgrade().ok_or(Error::CalledOtherwise {})?;
+        let _aside = HostCodeGuard::new();
+        Python::attach(|py| inner.once_more(py, known)).map_err(carry)
+    }
+}
+
+impl Inner {
+    /// Calls the function of these tensors. Answers what it has made.
+    fn once_more(&self, py: Python<'_>, known: &[Tensor]) -> PyResult<Vec<Tensor>> {
+        let otherwise = || raise(Error::CalledOtherwise {}.into());
+        if default_dtype::get() != self.call.modes.dtype
+            || !self.call.checks.iter().all(|check| check.holds(py))
+        {
+            return Err(otherwise());
+        }
+        let mut tensors = known.iter().map(|tensor| wrap(py, tensor.clone()));
+        let args = self.call.form.build(py, &mut tensors)?.cast_into::<PyTuple>()?;
+        let kwargs = self.call.keywords.build(py, &mut tensors)?.cast_into::<PyDict>()?;
+        let result = self.function.bind(py).call(args, Some(&kwargs))?;
+        let mut tensors = Vec::new();
+        if !self.answer.fits(&result, &mut tensors) {
+            return Err(otherwise());
+        }
+        let mut made: Vec<Tensor> = Vec::new();
+        for (source, tensor) in self.sources.iter().zip(tensors) {
+            match *source {
+                Source::Made(index) if index == made.len() => made.push(tensor),
+                _ => {}
+            }
+        }
+        Ok(made)
+    }
+
     /// The known tensors, if a call is one that was recorded.
     fn known(&self, args: &Bound<'_, PyTuple>, kwargs: &Bound<'_, PyDict>) -> Option<Vec<Tensor>> {
         let call = &self.call;
@@ -221,10 +165,38 @@ impl Compiled {
         holds.then_some(known)
     }
 
-    /// Runs the program of these tensors. Answers what it has made.
-    fn run(&self, known: &[Tensor]) -> PyResult<Vec<Tensor>> {
+    /// Numbers that are what they are now.
+    fn numbers(&self, py: Python<'_>) -> PyResult<Vec<Number>> {
+        let mut numbers = Vec::new();
+        for Rate { group, key, given } in &self.rates {
+            if let Some(value) = group.bind(py).get_item(key)? {
+                let value: f64 = value.extract()?;
+                let others = given.iter().filter(|number| number.value.to_bits() != value.to_bits());
+                numbers.extend(others.map(|number| Number { value, ..*number }));
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Runs the program of these tensors. Answers what it has made; nothing if that failed.
+    fn run(&self, py: Python<'_>, known: &[Tensor]) -> PyResult<Option<Vec<Tensor>>> {
+        let numbers = self.numbers(py)?;
         let work = self.nanoseconds.load(Ordering::Relaxed);
-        long_work::to_the_end(work, || self.program.run(known)).map_err(raise)
+        let mut made = None;
+        let run = || {
+            made = self.program.run(known, &numbers, self.host.clone()).ok();
+            Ok(())
+        };
+        long_work::to_the_end(work, run).map_err(raise)?;
+        let count = if made.is_some() { &self.ran } else { &self.failed };
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok(made)
+    }
+
+    /// Whether runs fail more often than not.
+    fn is_idle(&self) -> bool {
+        let failed = self.failed.load(Ordering::Relaxed);
+        failed > MOST_FAILED && failed > self.ran.load(Ordering::Relaxed)
     }
 
     /// What the function would return.
@@ -255,9 +227,10 @@ impl Compiled {
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let Some(known) = self.known(args, kwargs) else { return Ok(None) };
-        let made = self.run(&known)?;
-        PyTuple::new(args.py(), [self.answer_of(args.py(), &known, &made)?]).map(Some)
+        let Some(known) = self.0.known(args, kwargs) else { return Ok(None) };
+        // What fails has done nothing: the function fails by itself, at its own line.
+        let Some(made) = self.0.run(args.py(), &known)? else { return Ok(None) };
+        PyTuple::new(args.py(), [self.0.answer_of(args.py(), &known, &made)?]).map(Some)
     }
 
     /// `call` so many times at most, with these arguments in turn, from the ones in this place on. How often that was
@@ -274,34 +247,61 @@ impl Compiled {
         let mut last = None;
         let mut done = 0;
         while done < count {
-            let Some(known) = self.known(&batches[(first + done) % batches.len()], &none) else { break };
-            let made = self.run(&known)?;
+            let Some(known) = self.0.known(&batches[(first + done) % batches.len()], &none) else { break };
+            let Some(made) = self.0.run(py, &known)? else { break };
             last = Some((known, made));
             done += 1;
             py.check_signals()?;
         }
-        let answer = last.map(|(known, made)| self.answer_of(py, &known, &made)).transpose()?;
+        let answer = last.map(|(known, made)| self.0.answer_of(py, &known, &made)).transpose()?;
         Ok(answer.map(|answer| (done, answer)))
+    }
+
+    /// What there is about a call that is not as in the one that was recorded, in words; None if it is the same.
+    fn difference(&self, args: &Bound<'_, PyTuple>, kwargs: &Bound<'_, PyDict>) -> Option<String> {
+        let (call, py) = (&self.0.call, args.py());
+        let mut known = Vec::new();
+        if Modes::now() != Some(call.modes) {
+            return Some("a mode, the default type or the number of threads is another".to_owned());
+        }
+        if !call.form.fits(args, &mut known) || !call.keywords.fits(kwargs, &mut known) {
+            return Some("an argument that is no tensor is another".to_owned());
+        }
+        known.extend(call.outside.iter().cloned());
+        let given = known.len() - call.outside.len();
+        let misfit = known.iter().enumerate().find(|(index, tensor)| !self.0.program.fits(*index, tensor));
+        if let Some((index, tensor)) = misfit {
+            let shape = tensor.layout().shape().to_vec();
+            let which = if index < given { "an argument" } else { "a tensor that the function sees" };
+            return Some(format!(
+                "{which}, now of shape {shape:?}, has another shape, type, gradient or history than when it was recorded"
+            ));
+        }
+        if !self.0.program.shares_alike(&known) {
+            return Some("other tensors share memory".to_owned());
+        }
+        call.checks.iter().find(|check| !check.holds(py)).map(|check| check.difference(py))
     }
 
     /// Run it on copies of all that it writes to, before the function itself is run. None if this is another call
     /// than was recorded.
     fn run_apart(&self, args: &Bound<'_, PyTuple>, kwargs: &Bound<'_, PyDict>) -> PyResult<Option<RunApart>> {
-        let Some(known) = self.known(args, kwargs) else { return Ok(None) };
+        let Some(known) = self.0.known(args, kwargs) else { return Ok(None) };
         let start = std::time::Instant::now();
-        let apart = self.program.run_apart(&known).map_err(raise)?;
-        self.nanoseconds.store(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        let numbers = self.0.numbers(args.py())?;
+        let apart = self.0.program.run_apart(&known, &numbers).map_err(raise)?;
+        self.0.nanoseconds.store(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
         Ok(Some(RunApart { apart, known }))
     }
 
     /// Whether the function, which was run since and has returned `result`, has done the same.
     fn is_same(&self, apart: &RunApart, result: &Bound<'_, PyAny>) -> PyResult<bool> {
         let mut tensors = Vec::new();
-        if !self.answer.fits(result, &mut tensors) {
+        if !self.0.answer.fits(result, &mut tensors) {
             return Ok(false);
         }
         let mut made: Vec<Tensor> = Vec::new();
-        for (source, tensor) in self.sources.iter().zip(tensors) {
+        for (source, tensor) in self.0.sources.iter().zip(tensors) {
             match *source {
                 Source::Known(index) if !apart.known[index].is(&tensor) => return Ok(false),
                 Source::Gradient(index)
@@ -315,24 +315,42 @@ impl Compiled {
             }
         }
         let py = result.py();
-        let same = self.program.is_same(&apart.apart, &apart.known, &made).map_err(raise)?;
-        Ok(same && self.call.checks.iter().all(|check| check.holds(py)))
+        let same = self.0.program.is_same(&apart.apart, &apart.known, &made).map_err(raise)?;
+        Ok(same && self.0.call.checks.iter().all(|check| check.holds(py)))
+    }
+
+    /// Whether runs of it fail more often than not, since a number that it looks at is another.
+    fn is_idle(&self) -> bool {
+        self.0.is_idle()
     }
 
     /// torch's names of the nodes of its operations, in order.
     fn operations(&self) -> Vec<&'static str> {
-        self.program.names().collect()
+        self.0.program.names().collect()
     }
 
     /// Bytes of memory that operations make, all together, and the most that are there at a time.
     fn bytes(&self) -> (usize, usize) {
-        self.program.bytes()
+        self.0.program.bytes()
+    }
+
+    /// The name of each operation, the number of the group that it is computed in, and whether it is computed into
+    /// memory that is kept.
+    fn groups(&self) -> Vec<(&'static str, usize, bool)> {
+        self.0.program.groups()
+    }
+
+    /// Bytes of memory that are kept from one run to the next.
+    fn kept(&self) -> usize {
+        self.0.program.kept_bytes()
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        let forms = [&self.call.form, &self.call.keywords, &self.answer];
+        let forms = [&self.0.call.form, &self.0.call.keywords, &self.0.answer];
         forms.into_iter().try_for_each(|form| form.visit(&visit))?;
-        self.call.checks.iter().try_for_each(|check| check.visit(&visit))
+        visit.call(&self.0.function)?;
+        self.0.rates.iter().try_for_each(|rate| visit.call(&rate.group))?;
+        self.0.call.checks.iter().try_for_each(|check| check.visit(&visit))
     }
 }
 

@@ -269,14 +269,15 @@ def _save_stream(
 class _Names:
     """What pickles name: the same for both unpicklers."""
 
-    def __init__(self, file: Any, storages: Any, careful: bool, **options: Any) -> None:
+    def __init__(self, file: Any, storages: Any, map_location: Any, careful: bool, **options: Any) -> None:
         super().__init__(file, **options)  # type: ignore[call-arg]
         self.storages = storages
+        self.map_location = map_location
         self.careful = careful
         self.known: dict[Any, Tensor] = {}
 
     def persistent_load(self, identifier: Any) -> Any:
-        return _checkpoints.identified(identifier, self.storages, self.known, self.careful)
+        return _checkpoints.identified(identifier, self.storages, self.known, self.map_location, self.careful)
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _NAMED and not (self.careful and name == "UntypedStorage"):
@@ -353,7 +354,7 @@ def load(
     mmap: bool | None = None,
     **pickle_load_args: Any,
 ) -> Any:
-    """Read what `save` wrote. There is one device: `map_location` changes nothing.
+    """Read what `save` wrote. What was saved on another device is read with `map_location="cpu"`.
 
     A pickle can run any code when it is read. Unless `weights_only` is false, names of anything but
     tensors, their parts and plain containers are refused, and what a file says of sizes is compared with
@@ -376,14 +377,14 @@ def load(
     options = {} if weights_only else pickle_load_args
     try:
         if not is_path:
-            return _load(f, None, bool(mmap), weights_only, options)
+            return _load(f, None, bool(mmap), map_location, weights_only, options)
         with open(f, "rb") as file:
-            return _load(file, os.fspath(f), bool(mmap), weights_only, options)
+            return _load(file, os.fspath(f), bool(mmap), map_location, weights_only, options)
     except pickle.UnpicklingError as error:
         raise (pickle.UnpicklingError(_refusal(str(error))) if weights_only else error) from None
 
 
-def _load(file: Any, path: Any, mmap: bool, careful: bool, options: dict[str, Any]) -> Any:
+def _load(file: Any, path: Any, mmap: bool, map_location: Any, careful: bool, options: dict[str, Any]) -> Any:
     """Read an object from an open file."""
     begins = file.tell()
     start = file.read(len(ARCHIVE_START))
@@ -396,7 +397,7 @@ def _load(file: Any, path: Any, mmap: bool, careful: bool, options: dict[str, An
             raise ValueError("f must be a file path in order to use the mmap argument")
         mapped = _sharing.on_file(path, False, os.path.getsize(path)) if mmap else None
         archive = _checkpoints.Archive(file, mapped)
-        return unpickler(BytesIO(archive.pickle()), archive, careful, **options).load()
+        return unpickler(BytesIO(archive.pickle()), archive, map_location, careful, **options).load()
     if mmap:
         name = f"{path}, " if isinstance(path, str) else ""
         raise RuntimeError(
@@ -406,8 +407,11 @@ def _load(file: Any, path: Any, mmap: bool, careful: bool, options: dict[str, An
         )
     stream = _checkpoints.Stream(file)
 
+    def reader() -> Any:
+        return unpickler(file, stream, map_location, careful, **options)
+
     def part() -> Any:
-        return unpickler(file, stream, careful, **options).load()
+        return reader().load()
 
     if part() != MAGIC_NUMBER:
         raise RuntimeError("Invalid magic number; corrupt file?")
@@ -416,14 +420,16 @@ def _load(file: Any, path: Any, mmap: bool, careful: bool, options: dict[str, An
     machine = part()
     if isinstance(machine, dict) and machine.get("little_endian", True) != (sys.byteorder == "little"):
         raise RuntimeError("the file comes from a machine with another order of bytes")
-    found = part()
-    stream.fill(part())
+    of_object = reader()
+    found = of_object.load()
+    stream.fill(part(), of_object.known)
     return found
 
 
 __getattr__, __dir__ = on_first_use(
     globals(),
     places={
+        "._files.locations": "default_restore_location location_tag register_package",
         "._files.pickles": "_get_layout",
         "._files.safe_globals": "DEFAULT_PROTOCOL FILE_LIKE MAP_LOCATION add_safe_globals clear_safe_globals "
         "get_safe_globals safe_globals",

@@ -49,22 +49,24 @@ pub fn add_in_place(a: &Tensor, b: &Tensor) -> Result<()> {
 
 /// The gradient, or a copy that `add_in_place` adds to such a tensor without further memory.
 pub fn addable(gradient: Tensor, to: &Tensor) -> Result<Tensor> {
-    let layout = to.layout();
-    if mode::special() || layout.shape() != gradient.layout().shape() || !layout.is_dense() {
-        return Ok(gradient);
-    }
-    let is_ready = {
-        let (own, to) = (gradient.read(), to.read());
-        let (own, to) = (own.array(), to.array());
-        let is_plain = own.dtype == to.dtype && !own.overlaps(to);
-        let lies = own.layout.strides() == layout.strides() || own.repeated_element().is_some();
-        is_plain && lies || own.dtype.is_pending() || !own.dtype.can_cast(to.dtype)
-    };
-    if is_ready {
+    if mode::special() || is_addable(gradient.read().array(), to.read().array()) {
         return Ok(gradient);
     }
     let _off = mode::GradModeGuard::off();
-    cast::clone_as(&cast::to_dtype(&gradient, to.dtype())?, &layout)
+    cast::clone_as(&cast::to_dtype(&gradient, to.dtype())?, &to.layout())
+}
+
+/// Whether no copy of a gradient would take less memory to add than the gradient does.
+fn is_addable(gradient: &Array, to: &Array) -> bool {
+    let is_plain = gradient.dtype == to.dtype && !gradient.overlaps(to);
+    if is_plain && gradient.layout == to.layout {
+        return true;
+    }
+    if to.layout.shape() != gradient.layout.shape() || !to.layout.is_dense() {
+        return true;
+    }
+    let lies = gradient.layout.strides() == to.layout.strides() || gradient.repeated_element().is_some();
+    is_plain && lies || gradient.dtype.is_pending() || !gradient.dtype.can_cast(to.dtype)
 }
 
 /// One in every element of a gradient of this form.

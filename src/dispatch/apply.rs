@@ -264,8 +264,13 @@ pub fn apply<O: Op>(op: O, inputs: &[&Tensor]) -> Result<Outputs> {
 }
 
 /// The memory of tensors, as they show it.
+#[inline]
 pub(crate) fn memory(tensors: &[&Tensor]) -> SmallVec<[Array; 3]> {
-    tensors.iter().map(|tensor| tensor.memory()).collect()
+    let mut arrays = SmallVec::with_capacity(tensors.len());
+    for tensor in tensors {
+        arrays.push(tensor.memory());
+    }
+    arrays
 }
 
 /// What an operation makes of tensors whose memory this is, without a history.
@@ -278,7 +283,11 @@ pub(crate) fn compute<O: Op>(op: &O, inputs: &[&Tensor], arrays: &mut [Array]) -
     for array in arrays.iter_mut().filter(|array| array.dtype.is_pending()) {
         *array = array.resolved();
     }
-    Ok(numbers(op, arrays)?.into_iter().map(Tensor::from_array).collect())
+    let mut numbers = numbers(op, arrays)?;
+    match (numbers.len(), numbers.pop()) {
+        (1, Some(only)) => Ok(smallvec![Tensor::from_array(only)]),
+        (_, last) => Ok(numbers.into_iter().chain(last).map(Tensor::from_array).collect()),
+    }
 }
 
 /// What an operation computes of arrays of any type, half types included.

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use smallvec::SmallVec;
 
 use crate::dtype::{DType, Element, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::shape::Layout;
 use crate::tensor::Array;
 
@@ -174,25 +174,26 @@ pub(crate) enum Side<'a, T> {
     Column(&'a [T], usize),
 }
 
+/// What is said where operands lie otherwise than they were seen to when the program was made.
+#[cold]
+pub(crate) fn misfit() -> Box<Error> {
+    Error::ProgramDiverged { node: "an operand".to_owned() }.into()
+}
+
 impl<'a, T: Element> Side<'a, T> {
-    pub(crate) fn of(source: &Source<'a>, count: usize) -> Side<'a, T> {
+    pub(crate) fn of(source: &Source<'a>, count: usize) -> Result<Side<'a, T>> {
         let (array, first, beside) = match *source {
-            Source::Number(number) => return Side::All(number.to()),
+            Source::Number(number) => return Ok(Side::All(number.to())),
             Source::Array(array, first, beside) => (array, first, beside),
         };
-        let part = |first, count| {
-            array.part::<T>(first, count).unwrap_or_else(|| unreachable!("it was looked at how operands lie"))
+        let elements = || array.part::<T>(0, array.layout.numel());
+        let side = match beside {
+            Beside::Each => array.part(first, count).map(Side::Each),
+            Beside::All => array.first_element().map(Side::All),
+            Beside::Row(_) => elements().map(Side::Row),
+            Beside::Column(length) => elements().map(|column| Side::Column(column, length)),
         };
-        let elements = |array: &Array| part(0, array.layout.numel());
-        match beside {
-            Beside::Each => Side::Each(part(first, count)),
-            Beside::All => Side::All(match array.repeated_element() {
-                Some(element) => element.to(),
-                None => elements(array)[0],
-            }),
-            Beside::Row(_) => Side::Row(elements(array)),
-            Beside::Column(length) => Side::Column(elements(array), length),
-        }
+        side.ok_or_else(misfit)
     }
 
     /// How long rows are, if there are any.

@@ -46,6 +46,11 @@ pub(crate) fn adopt(source: &Tensor, given: Tensor, creation: Creation) -> Tenso
     Tensor::view_of(source, given.array(), None, created_now(creation), refresh)
 }
 
+/// A view of `source` that came to be like this somewhere else.
+pub(crate) fn as_created(source: &Tensor, array: Array, creation: Creation) -> Tensor {
+    Tensor::view_of(source, array, None, creation, refresh)
+}
+
 /// How a view comes to be now that would by itself come to be as `creation`.
 fn created_now(creation: Creation) -> Creation {
     match mode::is_grad_enabled() {

@@ -16,74 +16,86 @@ pub(super) type Deposits = SmallVec<[Deposit; 4]>;
 /// A gradient on its way to `.grad`.
 pub(super) struct Deposit {
     tensor: Tensor,
-    gradient: Tensor,
+    /// There until it is put.
+    gradient: Option<Tensor>,
     retained: bool,
-    ready: Option<Ready>,
+    ready: Ready,
 }
 
 /// What a gradient comes to, if `.grad` is then still what it is now.
 enum Ready {
+    /// Nothing is known of it, or it is added without further memory.
+    Unknown,
     /// It is as the first `.grad` has to be.
     First,
-    /// A tensor takes the place of the one that is there.
-    Instead { before: Tensor, sum: Tensor },
+    /// A tensor takes the place of the one that is there. Boxed, since it is rare and every deposit has room for it.
+    Instead(Box<Replacement>),
+}
+
+/// A `.grad`, and what takes its place.
+struct Replacement {
+    before: Tensor,
+    sum: Tensor,
 }
 
 /// Puts all of the gradients, or none if there is no memory for what they come to: all that needs some is done before
 /// the first is put.
-pub(super) fn put(deposits: impl ExactSizeIterator<Item = Deposit>, recording: bool) -> Result<()> {
-    let alone = deposits.len() == 1;
-    let ready = |deposit: Deposit| if alone { Ok(deposit) } else { deposit.made_ready(recording) };
-    let ready = deposits.map(ready).collect::<Result<Deposits>>()?;
-    ready.into_iter().try_for_each(|deposit| deposit.put(recording))
+pub(super) fn put(deposits: &mut [Deposit], recording: bool) -> Result<()> {
+    if deposits.len() > 1 {
+        deposits.iter_mut().try_for_each(|deposit| deposit.make_ready(recording))?;
+    }
+    deposits.iter_mut().try_for_each(|deposit| deposit.put(recording))
 }
 
 impl Deposit {
     /// For a leaf.
     pub(super) fn leaf(tensor: Tensor, gradient: Tensor) -> Self {
-        Deposit { tensor, gradient, retained: false, ready: None }
+        Deposit { tensor, gradient: Some(gradient), retained: false, ready: Ready::Unknown }
     }
 
     /// For a tensor that retains its gradient.
     pub(super) fn retained(tensor: Tensor, gradient: Tensor) -> Self {
-        Deposit { tensor, gradient, retained: true, ready: None }
+        Deposit { tensor, gradient: Some(gradient), retained: true, ready: Ready::Unknown }
     }
 
-    /// With what `put` would need memory for.
-    fn made_ready(self, recording: bool) -> Result<Self> {
-        let Deposit { tensor, mut gradient, retained, .. } = self;
-        let ready = match tensor.grad() {
+    /// Does what `put` would need memory for.
+    fn make_ready(&mut self, recording: bool) -> Result<()> {
+        let Some(gradient) = self.gradient.take() else { return Ok(()) };
+        let gradient = match self.tensor.grad() {
             None => {
-                gradient = first(gradient, &tensor.layout(), retained, recording)?;
-                Some(Ready::First)
+                self.ready = Ready::First;
+                first(gradient, &self.tensor.layout(), self.retained, recording)?
             }
-            Some(before) if is_replaced(&before, retained, recording) => {
+            Some(before) if is_replaced(&before, self.retained, recording) => {
                 let sum = accumulate::add(&before, &gradient)?;
-                Some(Ready::Instead { before, sum })
+                self.ready = Ready::Instead(Box::new(Replacement { before, sum }));
+                gradient
             }
-            Some(before) => {
-                gradient = accumulate::addable(gradient, &before)?;
-                None
-            }
+            Some(before) => accumulate::addable(gradient, &before)?,
         };
-        Ok(Deposit { tensor, gradient, retained, ready })
+        self.gradient = Some(gradient);
+        Ok(())
     }
 
     /// Adds the gradient to `.grad`. A first gradient is taken over if nobody else holds it; a later
     /// one is added in place, unless the run is recorded.
-    pub(super) fn put(self, recording: bool) -> Result<()> {
+    pub(super) fn put(&mut self, recording: bool) -> Result<()> {
         let Deposit { tensor, gradient, retained, ready } = self;
+        let (Some(gradient), ready) = (gradient.take(), std::mem::replace(ready, Ready::Unknown)) else {
+            return Ok(());
+        };
+        let (tensor, retained) = (&*tensor, *retained);
         let layout = tensor.layout();
         let mut astray = None;
         let put = tensor.update_grad(|before| {
             let Some(before) = before else {
                 return Ok(Some(match ready {
-                    Some(Ready::First) => gradient,
+                    Ready::First => gradient,
                     _ => first(gradient, &layout, retained, recording)?,
                 }));
             };
             let sum = match (is_replaced(before, retained, recording), ready) {
-                (true, Some(Ready::Instead { before: expected, sum })) if expected.is(before) => Some(sum),
+                (true, Ready::Instead(ready)) if ready.before.is(before) => Some(ready.sum),
                 (true, _) => Some(accumulate::add(before, &gradient)?),
                 (false, _) => accumulate::add_in_place(before, &gradient).map(|()| None)?,
             };

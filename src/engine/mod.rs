@@ -17,6 +17,10 @@ pub use current::{
     current_node, current_order, current_run, is_handing_back, is_retaining, is_unrestricted, will_reach,
 };
 
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
 use self::experience::Threads;
 use crate::dispatch::accumulate;
 use crate::dispatch::long_work::{self, KeepLockGuard, LongWork};
@@ -37,7 +41,12 @@ pub enum Wanted {
     /// The gradients at these edges are handed back and no leaf changes. `None` is an edge that is
     /// known to be out of reach.
     Captured(Vec<Option<Edge>>),
+    /// As above, but what arrives at these edges is handed back one by one, and nothing behind them is run.
+    Apart(Vec<Option<Edge>>, Arrivals),
 }
+
+/// What arrives at each of several edges, in the order in which it does.
+pub type Arrivals = Arc<Mutex<Vec<Vec<Tensor>>>>;
 
 /// How to run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,7 +119,7 @@ pub fn run(
         freeing: Freeing::by(start),
         hosted: plan.hosted,
         // Whether the host may see gradients: its functions run on the way, or it is handed some.
-        seen: plan.hosted || matches!(wanted, Wanted::Captured(_)),
+        seen: plan.hosted || matches!(wanted, Wanted::Captured(_) | Wanted::Apart(..)),
     };
     let watch = (plan.work() >= WORTH_UNLOCKING).then(|| LongWork::new(host));
     // A run that lies deep in others goes on on a further thread, in the same modes.
@@ -126,8 +135,14 @@ pub fn run(
         // What is recorded is put in the order in which it happens, and later runs follow that order: a
         // recorded run must not depend on how threads meet. Failures are observed on the calling thread,
         // and what is unusual about it, such as the level whose tangents it computes, holds for no other.
-        let alone =
-            || options.create_graph || mode::special() || anomaly::is_enabled() || !flags.multithreading;
+        let alone = || {
+            let is_apart = matches!(wanted, Wanted::Apart(..));
+            options.create_graph
+                || mode::special()
+                || anomaly::is_enabled()
+                || !flags.multithreading
+                || is_apart
+        };
         outcome = match &watch {
             None => long_work::caught(|| run::run(&mut plan, roots, &terms)),
             Some(watch) if plan.is_worth_threads() && !alone() => plan.kind().run(|way| match way {
@@ -180,6 +195,21 @@ pub fn grad(
     let roots = with_gradients(roots, gradients)?;
     let edges: Result<Vec<_>> = inputs.iter().map(Tensor::gradient_edge).collect();
     run(&roots, &Wanted::Captured(edges?), options, &NoHost)
+}
+
+/// What `grad` adds up for each input: nothing of what is behind another input.
+pub(crate) fn arrivals(
+    roots: &[Tensor],
+    inputs: &[Tensor],
+    gradients: &[Option<Tensor>],
+    options: Options,
+) -> Result<Vec<Vec<Tensor>>> {
+    let roots = with_gradients(roots, gradients)?;
+    let edges = inputs.iter().map(Tensor::gradient_edge).collect::<Result<Vec<_>>>()?;
+    let arrivals = Arrivals::new(Mutex::new(vec![Vec::new(); edges.len()]));
+    run(&roots, &Wanted::Apart(edges, arrivals.clone()), options, &NoHost)?;
+    let found = std::mem::take(&mut *arrivals.lock());
+    Ok(found)
 }
 
 fn with_gradients(roots: &[Tensor], gradients: &[Option<Tensor>]) -> Result<Vec<(Edge, Tensor)>> {

@@ -131,7 +131,8 @@ pub(super) fn run(
     drop(state);
     let _uninterrupted = Asking::nothing();
     deposits.sort_by_key(|(rank, _)| *rank);
-    leaf::put(deposits.into_iter().map(|(_, deposit)| deposit), terms.options.create_graph)?;
+    let mut deposits: Vec<Deposit> = deposits.into_iter().map(|(_, deposit)| deposit).collect();
+    leaf::put(&mut deposits, terms.options.create_graph)?;
     Ok(captured)
 }
 

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
-use super::Wanted;
 use super::buffer::Buffer;
 use super::experience::PlanKind;
+use super::{Arrivals, Wanted};
 use crate::graph::{Edge, Node, NodeId, NodeRef, Traits, saved_tensor_hooks};
 use crate::kernels::parallel;
 use crate::tensor::Tensor;
@@ -55,6 +55,8 @@ pub(super) struct Plan<'a> {
     pub(super) roots: SmallVec<[Target; 1]>,
     /// Number of gradients to hand back.
     pub(super) results: usize,
+    /// Where these go, if they are not added up.
+    pub(super) apart: Option<Arrivals>,
     /// Whether functions of the host run on the way, as far as is known now.
     pub(super) hosted: bool,
     work: u64,
@@ -128,6 +130,7 @@ impl<'a> Plan<'a> {
             order: Vec::with_capacity(FEW),
             roots: SmallVec::new(),
             results: 0,
+            apart: None,
             hosted: false,
             work: 0,
             longest: 0,
@@ -190,12 +193,15 @@ impl<'a> Plan<'a> {
                 return;
             }
             Wanted::Leaves(edges) => edges.iter().map(Some).collect(),
-            Wanted::Captured(edges) => {
+            Wanted::Captured(edges) | Wanted::Apart(edges, _) => {
                 self.results = edges.len();
                 edges.iter().map(Option::as_ref).collect()
             }
         };
-        let captured = matches!(wanted, Wanted::Captured(_));
+        if let Wanted::Apart(_, arrivals) = wanted {
+            self.apart = Some(arrivals.clone());
+        }
+        let captured = !matches!(wanted, Wanted::Leaves(_));
         let mut on_the_way = vec![false; self.tasks.len()];
         for (result, edge) in (0..).zip(edges) {
             let Some((edge, task)) = edge.and_then(|edge| Some((edge, claims.find(&edge.node)?))) else {
@@ -213,8 +219,9 @@ impl<'a> Plan<'a> {
             let task = task as usize;
             let (start, count) = self.tasks[task].targets;
             let targets = &mut self.targets[start as usize..][..count as usize];
+            let is_end = self.apart.is_some() && !self.tasks[task].captures.is_empty();
             for target in targets.iter_mut() {
-                target.take_if(|target| !on_the_way[target.task as usize]);
+                target.take_if(|target| is_end || !on_the_way[target.task as usize]);
             }
             self.tasks[task].wanted = bits(targets);
             if targets.iter().any(Option::is_some) {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::Options;
 use super::check;
 use super::current::NodeGuard;
 use super::leaf::{self, Deposit, Deposits};
 use super::plan::{Plan, Target, Task};
+use super::{Arrivals, Options};
 use crate::dispatch::accumulate;
 use crate::engine::zero_edge;
 use crate::error::{Error, Result};
@@ -57,6 +57,7 @@ pub(super) fn run(
         targets: &plan.targets,
         terms,
         captured: (0..plan.results).map(|_| None).collect(),
+        apart: plan.apart.as_ref(),
         deposits: Deposits::new(),
     };
     for (&start, (_, gradient)) in plan.roots.iter().zip(roots) {
@@ -78,7 +79,7 @@ pub(super) fn run(
         }
     }
     let _uninterrupted = interrupt::is_asking().then(Asking::nothing);
-    leaf::put(std::mem::take(&mut sweep.deposits).into_iter(), terms.options.create_graph)?;
+    leaf::put(&mut sweep.deposits, terms.options.create_graph)?;
     Ok(sweep.captured)
 }
 
@@ -87,6 +88,7 @@ struct Sweep<'p, 'a> {
     targets: &'p [Option<Target>],
     terms: &'p Terms,
     captured: Vec<Option<Tensor>>,
+    apart: Option<&'p Arrivals>,
     deposits: Deposits,
 }
 
@@ -95,8 +97,14 @@ impl Sweep<'_, '_> {
     /// more to come.
     fn arrive(&mut self, target: Target, gradient: Option<Tensor>) -> Result<()> {
         let task = &mut self.tasks[target.task as usize];
-        if let Some(gradient) = gradient {
-            task.buffer.add(target.output, gradient)?;
+        match (gradient, self.apart) {
+            (Some(gradient), Some(apart)) if !task.captures.is_empty() => {
+                let captures = task.captures.iter().filter(|(output, _)| *output == target.output);
+                let mut apart = apart.lock();
+                captures.for_each(|&(_, result)| apart[result as usize].push(gradient.clone()));
+            }
+            (Some(gradient), _) => task.buffer.add(target.output, gradient)?,
+            (None, _) => {}
         }
         task.arrivals -= 1;
         if task.arrivals == 0 && task.is_leaf {

@@ -61,6 +61,12 @@ macro_rules! complexes {
     AbsInPlace {},
     /// Sums of those complex numbers that are numbers.
     NanSumOfComplex {},
+    /// Complex numbers that become real ones: told once.
+    ImaginaryLost {},
+    /// The conjugate transpose of a number: told once.
+    AdjointOfNumber {},
+    /// The conjugate transpose of a vector.
+    AdjointOfVector {},
     }} };
 }
 pub(super) use complexes;

@@ -196,6 +196,10 @@ macro_rules! composites {
     BincountInput {},
     /// A flip of too few dimensions.
     FlipRank { least: usize },
+    /// Covariances without degrees of freedom: told.
+    CovarianceUndetermined {},
+    /// A cross product along the first dimension that fits: told once.
+    CrossWithoutDim {},
     }} };
 }
 pub(super) use composites;

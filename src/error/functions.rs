@@ -47,6 +47,8 @@ macro_rules! functions {
     Intercepted { node: String, got: usize, expected: usize },
     /// An operation of a recorded program that gave something of another form than when it was recorded.
     ProgramDiverged { node: String },
+    /// Backward of a compiled function that needs another call of it, where that would do something else.
+    CalledOtherwise {},
     /// An operation computed on a tensor without numbers, which its class did not answer.
     OperandWithoutData {},
     /// Something packed that is not there.

@@ -167,6 +167,20 @@ macro_rules! indexing {
     MeshgridDTypes {},
     /// An order of dimensions that no grid has.
     MeshgridIndexing { indexing: String },
+    /// A scatter that combines tensors: told once.
+    ScatterReduceOfTensor {},
+    /// A scatter that combines in an unknown way.
+    ScatterCombination {},
+    /// `index_reduce`: told once.
+    IndexReduceBeta {},
+    /// A reduction that `scatter_reduce` does not have.
+    ScatterFold { name: String },
+    /// A reduction that `index_reduce` does not have.
+    IndexFold { name: String },
+    /// A write to a tensor that shows elements several times: told.
+    RepeatedWrite { method: &'static str, such: &'static str },
+    /// A condition of bytes: told once.
+    ByteCondition {},
     }} };
 }
 pub(super) use indexing;

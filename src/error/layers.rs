@@ -52,6 +52,40 @@ macro_rules! layers {
     AdaptivePoolNegative { sizes: Vec<i64> },
     /// The same in three dimensions.
     AdaptivePoolNegative3 { depth: i64, height: i64, width: i64 },
+    /// Pooling with another number of numbers than dimensions.
+    PoolNumbers { operation: &'static str, argument: &'static str, words: &'static str },
+    /// Pooling of neither a sample nor a batch.
+    PoolInput { single: usize, batched: usize },
+    /// Windows over bodies whose elements do not move on.
+    PoolDilation3 { depth: i64, height: i64, width: i64 },
+    /// Windows over images, padded by more than half of their elements.
+    PoolPaddingHalf { padding: Vec<i64>, kernel: Vec<i64> },
+    /// Samples without elements.
+    PoolSamples { operation: &'static str, least: usize, most: usize, shape: Vec<usize> },
+    /// Bodies without elements.
+    PoolSamples3 { shape: Vec<usize> },
+    /// Several numbers where lines take one.
+    PoolLineNumber { argument: &'static str, kinds: &'static str, got: usize },
+    /// A number of windows over lines that is not above zero.
+    PoolLineSign { argument: &'static str, value: i64 },
+    /// Lines with negative padding.
+    PoolLineNegative { padding: i64 },
+    /// Lines with more padding than half of a window.
+    PoolLinePadding { padding: i64, kernel: i64 },
+    /// Lines on which there is no window.
+    PoolLineCount { count: i64 },
+    /// What is neither lines nor samples of lines.
+    PoolLines { ndim: usize, operation: &'static str },
+    /// Adaptive pooling of neither a sample nor a batch.
+    AdaptivePoolRank { operation: &'static str, single: usize, batched: usize, colon: &'static str, shape: Vec<usize> },
+    /// Adaptive pooling of samples without elements.
+    AdaptivePoolEmpty { operation: &'static str, shape: Vec<usize>, dim: usize },
+    /// Several sizes for lines.
+    AdaptivePoolLength { operation: &'static str, got: usize },
+    /// Another number of sizes than dimensions.
+    AdaptivePoolLengths { operation: &'static str, count: usize },
+    /// The same where the greatest elements are found.
+    AdaptivePoolInternal { operation: &'static str, count: usize },
     /// Padding that names one side of a dimension only.
     PadOdd {},
     /// Padding of more dimensions than there are.
@@ -138,6 +172,12 @@ macro_rules! layers {
     UnfoldNegative { size: i64 },
     /// Windows that do not move on.
     UnfoldStep { step: i64 },
+    /// Sizes of an image that are neither one nor two.
+    TwoNumbers { count: usize },
+    /// A convolution that is padded on one side more than on the other: told once.
+    UnevenPadding {},
+    /// A word that is no way to pad.
+    PaddingWord { word: String },
     }} };
 }
 pub(super) use layers;

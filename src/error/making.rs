@@ -85,6 +85,14 @@ macro_rules! making {
     OutOfMemory { bytes: u64 },
     /// More brackets within brackets than are printed.
     PrintedDimensions {},
+
+    // What there is none of
+    /// A device that there is none of.
+    NoCuda {},
+    /// Memory that shall lie as that of nothing.
+    EmptyKept {},
+    /// Ends of a range that are no numbers.
+    RangeEnds { operation: &'static str, got: String },
     }} };
 }
 pub(super) use making;

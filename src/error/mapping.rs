@@ -53,6 +53,10 @@ macro_rules! mapping {
     MappedResize {},
     /// The memory of a tensor that stands for many samples.
     MappedMemory {},
+    /// A copy of a sample whose channels shall come last.
+    MappedClone { format: &'static str },
+    /// A sample that shall lie in another order than the usual one.
+    MappedOrder {},
     }} };
 }
 pub(super) use mapping;

@@ -123,6 +123,20 @@ macro_rules! matrices {
     PivotCount { operation: &'static str },
     /// An exchanged row that there is not.
     PivotRange {},
+    /// Norms of matrices along other than two dimensions.
+    NormDimensions { dims: String },
+    /// A word that is no order of a norm.
+    NormOrder { order: String },
+    /// The former way to Cholesky factors: told once.
+    CholeskySuperseded {},
+    /// The former QR decomposition: told once.
+    QrSuperseded {},
+    /// The former way to solve by LU decompositions: told once.
+    LuSolveSuperseded {},
+    /// The former way to solve with triangles: told once.
+    TriangularSolveSuperseded {},
+    /// The former outer product.
+    GerSuperseded {},
     }} };
 }
 pub(super) use matrices;

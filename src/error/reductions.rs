@@ -65,6 +65,8 @@ macro_rules! reductions {
     LabelSmoothing { value: f64 },
     /// A bound between small and large errors that is none.
     LossBound { operation: &'static str, sign: &'static str, argument: &'static str },
+    /// A variance without degrees of freedom: told.
+    DegreesOfFreedom { operation: &'static str },
     }} };
 }
 pub(super) use reductions;

@@ -32,6 +32,8 @@ macro_rules! units {
     HeavisideDTypes {},
     /// A derivative of a negative order.
     PolygammaOrder {},
+    /// An unknown approximation of `gelu`.
+    GeluApproximation {},
     }} };
 }
 pub(super) use units;

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use super::mode::{self, SpecialGuard};
 use crate::origin::{self, Origin};
 use crate::storage::{self, Storage};
+use crate::tensor::Tensor;
 
 /// A block of memory: the one that has the bytes, and the one with the count of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,12 @@ pub struct Notes {
     pub writes: Vec<Place>,
 }
 
+/// Has the numbers of a tensor looked at each time that what is followed is done again: they have to be the same.
+/// Answers whether they are.
+pub type Expect = fn(&Tensor) -> bool;
+
 thread_local! {
+    static EXPECT: Cell<Option<Expect>> = const { Cell::new(None) };
     static ON: Cell<bool> = const { Cell::new(false) };
     static WRITES: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
     static LEAK: Cell<Option<Leak>> = const { Cell::new(None) };
@@ -54,10 +60,10 @@ pub struct Following {
 }
 
 impl Following {
-    /// From now on.
-    #[allow(clippy::new_without_default)] // It does something.
-    pub fn new() -> Following {
+    /// From now on. Numbers that leave are shown to `expect`.
+    pub fn new(expect: Expect) -> Following {
         storage::watch_births(true);
+        EXPECT.set(Some(expect));
         ON.set(true);
         WRITES.take();
         LEAK.take();
@@ -112,6 +118,13 @@ pub fn leak() -> Option<Leak> {
 pub fn leaves(what: &'static str) {
     if is_on() && LEAK.get().is_none() {
         LEAK.set(Some(Leak { what, origin: origin::here() }));
+    }
+}
+
+/// The numbers of a tensor leave by what is named, if they may be others the next time.
+pub fn shows(x: &Tensor, what: &'static str) {
+    if is_on() && !EXPECT.get().is_some_and(|expect| expect(x)) {
+        leaves(what);
     }
 }
 

@@ -26,6 +26,11 @@ pub trait Host: Sync {
     fn notice(&self, _what: Error) -> Result<()> {
         Ok(())
     }
+
+    /// Told of such a thing that is said once in the life of a process.
+    fn notice_once(&self, _what: Error) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A host without a lock.

@@ -2,9 +2,9 @@
 //! and negatives (Note [What is still to be done]). Views all of them; what is calculated of complex
 //! numbers stands in `complex`.
 
-use crate::ops::geometry::part;
+use crate::ops::geometry::{part, permute};
 use crate::schema::signatures::ONE;
-use crate::schema::{Entry, both, function, method, of};
+use crate::schema::{Entry, IntoReply, both, function, method, of, warn_once};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
@@ -260,6 +260,17 @@ pub const ENTRIES: &[Entry] = &[
         "The complex conjugates, as a view whose conjugation is computed when it is needed.",
         |a| of(a, |x| conj(x.clone())),
     ),
+    both("adjoint", ONE, "The conjugate transpose of matrices, as a view.", |a| {
+        let x = a.tensor(0)?;
+        match x.ndim() {
+            0 => {
+                warn_once(Error::AdjointOfNumber {})?;
+                conj(x.clone()).reply()
+            }
+            1 => Err(Error::AdjointOfVector {}.into()),
+            _ => permute::transpose(x, -2, -1).and_then(conj).reply(),
+        }
+    }),
     both(
         "resolve_conj",
         ONE,

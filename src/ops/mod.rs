@@ -14,6 +14,7 @@ pub mod indexing;
 pub mod linalg;
 pub mod neural;
 pub mod pointwise;
+pub mod properties;
 pub mod reduction;
 pub mod sampling;
 pub mod sorting;
@@ -46,7 +47,8 @@ pub use self::pointwise::trigonometry::{
     acos, acos_, asin, asin_, atan, atan_, atan2, atan2_, cos, cos_, sin, sin_, tan, tan_,
 };
 pub use crate::dispatch::operand::{Argument, Operand, Value};
-use crate::schema::{Elementwise2Entry, ElementwiseEntry, Entry, Operator};
+use crate::schema::{Elementwise2Entry, ElementwiseEntry, Entry, Operator, schema_of};
+use std::borrow::Cow;
 
 /// Every elementwise operation of one tensor.
 pub fn elementwise() -> impl Iterator<Item = &'static ElementwiseEntry> {
@@ -93,6 +95,7 @@ const ENTRIES: &[&[Entry]] = &[
     composite::statistics::ENTRIES,
     conjugate::ENTRIES,
     creation::cast::ENTRIES,
+    creation::create::ENTRIES,
     creation::ranges::ENTRIES,
     fourier::ENTRIES,
     geometry::expand::ENTRIES,
@@ -110,9 +113,11 @@ const ENTRIES: &[&[Entry]] = &[
     geometry::view_copy::ENTRIES,
     indexing::along::ENTRIES,
     indexing::gather::ENTRIES,
+    indexing::gather::scatter::ENTRIES,
     indexing::indexed::ENTRIES,
     indexing::masked::ENTRIES,
     indexing::nonzero::ENTRIES,
+    indexing::scatter_reduce::ENTRIES,
     linalg::add_products::ENTRIES,
     linalg::cholesky::ENTRIES,
     linalg::determinant::ENTRIES,
@@ -123,6 +128,7 @@ const ENTRIES: &[&[Entry]] = &[
     linalg::linear::ENTRIES,
     linalg::matmul::ENTRIES,
     linalg::norms::ENTRIES,
+    linalg::old_triangular::ENTRIES,
     linalg::orthogonal::ENTRIES,
     linalg::products::ENTRIES,
     linalg::pseudo::ENTRIES,
@@ -134,8 +140,10 @@ const ENTRIES: &[&[Entry]] = &[
     neural::convolution::ENTRIES,
     neural::dropout::ENTRIES,
     neural::embedding::ENTRIES,
+    neural::images::fold::ENTRIES,
     neural::images::pad::ENTRIES,
     neural::images::shuffle::ENTRIES,
+    neural::images::upsample::ENTRIES,
     neural::labelling::ENTRIES,
     neural::loss::binary::ENTRIES,
     neural::loss::cross_entropy::ENTRIES,
@@ -144,6 +152,8 @@ const ENTRIES: &[&[Entry]] = &[
     neural::loss::robust::ENTRIES,
     neural::loss::squared::ENTRIES,
     neural::normalise::ENTRIES,
+    neural::pooling::ENTRIES,
+    neural::recurrent::ENTRIES,
     neural::softmax::ENTRIES,
     neural::units::activation::ENTRIES,
     neural::units::gated::ENTRIES,
@@ -175,9 +185,11 @@ const ENTRIES: &[&[Entry]] = &[
     pointwise::select::ENTRIES,
     pointwise::special::ENTRIES,
     pointwise::trigonometry::PAIRS,
+    properties::ENTRIES,
     reduction::extremes_along::ENTRIES,
     reduction::extremes_over::ENTRIES,
     reduction::middle::ENTRIES,
+    reduction::moments::ENTRIES,
     reduction::norm::ENTRIES,
     reduction::product::ENTRIES,
     reduction::reduce::ENTRIES,
@@ -187,14 +199,18 @@ const ENTRIES: &[&[Entry]] = &[
     sampling::choose::ENTRIES,
     sampling::counts::ENTRIES,
     sampling::random::ENTRIES,
+    sampling::random::FRESH,
     sorting::distinct::ENTRIES,
     sorting::picked::ENTRIES,
     sorting::tally::ENTRIES,
 ];
 
-/// Every operator as torch's dispatcher has it.
-pub fn operators() -> impl Iterator<Item = &'static Operator> {
-    entries().flat_map(|entry| entry.operators).chain(OPERATORS.iter().copied().flatten())
+/// Every operator as torch's dispatcher has it: the name of its node, or `-`, and its schema.
+pub fn operators() -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
+    let of =
+        |entry: &'static Entry| entry.operators.iter().map(|&(node, said)| (node, schema_of(entry, said)));
+    let others = OPERATORS.iter().copied().flatten().map(|&(node, schema)| (node, Cow::Borrowed(schema)));
+    entries().flat_map(of).chain(others)
 }
 
 /// The operators that no entry names.

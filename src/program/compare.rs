@@ -1,14 +1,13 @@
 //! Whether a program does what the host's own program does: it is run on copies of all that it writes to, and
 //! what came out is held against what the host's program leaves behind.
 
-use std::sync::atomic::Ordering;
-
-use super::{Gradient, Program};
+use super::backward::{Back, Held, by_edge, differentiate, example};
+use super::{Gradient, Number, Program};
 use crate::error::Result;
 use crate::graph::mode;
 use crate::ops::creation::copy;
 use crate::ops::sampling::random::Generator;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::Tensor;
 
 /// What a program has come to without anybody having noticed.
 pub struct Apart {
@@ -22,7 +21,7 @@ pub struct Apart {
 
 impl Program {
     /// Runs it on copies of what it writes to. The numbers that are drawn are drawn again afterwards.
-    pub fn run_apart(&self, known: &[Tensor]) -> Result<Apart> {
+    pub fn run_apart(&self, known: &[Tensor], numbers: &[Number]) -> Result<Apart> {
         let _off = mode::GradModeGuard::off();
         let original = |place: usize| self.known_at(place, known);
         let mut written = Vec::new();
@@ -33,6 +32,7 @@ impl Program {
             }
         }
         let mut frame = self.frame()?;
+        frame.numbers = numbers.into();
         self.bind(&mut frame, &|place| {
             let copied = written.iter().find(|(other, ..)| *other == place);
             copied.map_or_else(|| original(place), |(_, copied, _)| Some(copied.clone()))
@@ -43,28 +43,31 @@ impl Program {
         let drawn = generator.state()?;
         generator.set_state(&before)?;
         outcome?;
+        self.undone.drew(!has_bits_of(&before, &drawn)?);
         let gradients = self.gradients.iter().map(|(_, gradient)| match gradient {
-            Gradient::None => None,
-            Gradient::Is(left) => Some(self.hand_out(left, &frame)),
+            Gradient::None => Ok(None),
+            Gradient::Is(left) => self.hand_out(left, &frame).map(Some),
         });
-        let gradients = gradients.collect();
-        let outputs = self.outputs.iter().map(|left| self.hand_out(left, &frame)).collect();
+        let gradients = gradients.collect::<Result<_>>()?;
+        let outputs = self.hand_all_out(&frame, known)?;
         let written = written.into_iter().map(|(_, copied, version)| (copied, version)).collect();
         Ok(Apart { outputs, gradients, written, drawn })
     }
 
     /// Whether the host's program, which was run since and gave `outputs`, has left the same bits.
     pub fn is_same(&self, apart: &Apart, known: &[Tensor], outputs: &[Tensor]) -> Result<bool> {
-        let mut same = outputs.len() == apart.outputs.len();
+        let mut same = outputs.len() == self.shown;
         for ((own, other), left) in apart.outputs.iter().zip(outputs).zip(&self.outputs) {
-            left.version.store(other.version(), Ordering::Relaxed);
-            same &= is_alike(own, other)? && own.requires_grad() == other.requires_grad();
+            left.count(other.version());
+            let requires_grad = own.requires_grad() || left.leads;
+            same &= is_alike(own, other)? && requires_grad == other.requires_grad();
+            same &= left.leads || own.is_view() == other.is_view();
         }
         for ((index, gradient), own) in self.gradients.iter().zip(&apart.gradients) {
             same &= match (own, known[*index].grad(), gradient) {
                 (None, None, _) => true,
                 (Some(own), Some(other), Gradient::Is(left)) => {
-                    left.version.store(other.version(), Ordering::Relaxed);
+                    left.count(other.version());
                     is_alike(own, &other)?
                 }
                 _ => false,
@@ -76,7 +79,45 @@ impl Program {
                 None => false,
             };
         }
-        Ok(same && has_bits_of(&apart.drawn, &Generator::process_wide().state()?)?)
+        same = same && has_bits_of(&apart.drawn, &Generator::process_wide().state()?)?;
+        match &self.back {
+            Some(back) if same => self.leads_back_alike(back, apart, known, outputs),
+            _ => Ok(same),
+        }
+    }
+
+    /// Whether backward gives the same gradients, of numbers that are nothing special.
+    fn leads_back_alike(
+        &self,
+        back: &Back,
+        apart: &Apart,
+        known: &[Tensor],
+        outputs: &[Tensor],
+    ) -> Result<bool> {
+        let roots: Vec<&Tensor> = back.leading.iter().map(|&index| &outputs[index]).collect();
+        let leaves: Vec<Tensor> = back.leaves.iter().map(|&(index, _)| known[index].clone()).collect();
+        for turn in &back.turns {
+            let given = turn.given.iter().map(|form| form.as_ref().map(example).transpose());
+            let given = given.collect::<Result<Vec<_>>>()?;
+            let expected = differentiate(&roots, &given, &leaves, false).ok();
+            let Some(expected) = expected.and_then(|arrived| by_edge(&arrived, &back.leaves)) else {
+                return Ok(false);
+            };
+            let held = back.held.iter().map(|held| {
+                Ok(match held {
+                    Held::Known(index) => Tensor::from_array(known[*index].memory()),
+                    Held::Kept(index) => apart.outputs[self.shown + index].clone(),
+                })
+            });
+            for (own, other) in back.take(turn, &given, held)?.iter().zip(&expected) {
+                match (own, other) {
+                    (None, None) => {}
+                    (Some(own), Some(other)) if is_alike(own, other)? => {}
+                    _ => return Ok(false),
+                }
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -87,11 +128,5 @@ fn is_alike(a: &Tensor, b: &Tensor) -> Result<bool> {
 
 /// Whether two tensors are of one type and shape, and of the same bits.
 fn has_bits_of(a: &Tensor, b: &Tensor) -> Result<bool> {
-    let (a, b) = (a.memory(), b.memory());
-    if a.dtype != b.dtype || a.layout.shape() != b.layout.shape() {
-        return Ok(false);
-    }
-    let bits = |array: &Array| copy::dense(array);
-    let (a, b) = (bits(&a)?, bits(&b)?);
-    Ok(dispatch!(bits a.dtype, T => a.slice::<T>() == b.slice::<T>()))
+    copy::has_bits_of(&a.memory(), &b.memory())
 }

@@ -1,6 +1,7 @@
 //! What a thread once computed, as a list of operations that is computed again without whoever asked for it:
-//! no host, no graph, no layers. `record` makes it of what was written down (Note [Recording]), `run` computes
-//! it, `compare` holds it against what the host's own program does.
+//! no host, no graph, no layers. `record` begins and ends it, `maker` makes it of what was written down (Note
+//! [Recording]), `run` computes it, `compare` holds it against what the host's own program does. Where somebody
+//! differentiates what it gives, `backward` has programs for that, and `node` runs them (Note [Turns of backward]).
 //!
 //! Note [Programs]
 //! ----
@@ -14,17 +15,24 @@
 //! memory which the program keeps from one run to the next: each result has a place in it for as long as it is read
 //! (`plan`). Of known tensors nothing is kept.
 //!
+//! A number that an operation was given is a constant, unless whoever runs the program gives another one (`Number`): so
+//! learning rates change without a new recording.
+//!
 //! Whoever runs a program has made sure that all is as it was: forms and types, which memory is shared, and
 //! everything that the host's program looked at.
 
+mod backward;
 mod compare;
+mod maker;
+mod node;
 mod plan;
 mod record;
 mod run;
 mod tiles;
 
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
@@ -34,9 +42,11 @@ use crate::dispatch::direct::{Beside, Direct};
 use crate::dispatch::modes::intercept::Compute;
 use crate::dtype::{DType, Scalar};
 use crate::shape::SharedLayout;
-use crate::tensor::{Array, Tensor};
+use crate::tensor::{Array, Creation, Tensor};
 
+use backward::Back;
 pub use compare::Apart;
+pub use node::Again;
 pub use record::{Begun, Refusal};
 
 /// A place of memory.
@@ -49,6 +59,8 @@ enum Place {
     Fixed { numbers: Array, shared: bool },
     /// What an operation makes.
     Made,
+    /// A gradient that a turn of backward is given; there is none in a program.
+    Given(usize),
 }
 
 /// A place as a tensor shows it.
@@ -77,12 +89,27 @@ struct Way {
     is_fresh: bool,
 }
 
+/// A number that an operation is given in the place of the one that was recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Number {
+    /// Which operation.
+    pub instruction: usize,
+    /// Which of its operands.
+    pub operand: usize,
+    /// The number.
+    pub value: f64,
+}
+
 /// One operation.
 struct Instruction {
+    /// Which one.
+    at: usize,
     name: &'static str,
     compute: Compute,
     /// What can compute it into memory that is there.
     direct: Option<Arc<dyn Direct>>,
+    /// Whether it succeeds whatever numbers it is given.
+    is_sure: bool,
     way: Option<Way>,
     /// How many instructions, from this one on, are computed together, a part of their elements at a time.
     together: usize,
@@ -101,10 +128,38 @@ struct Instruction {
 struct Left {
     form: usize,
     /// How often its memory was written to. Where operations are shown there may be fewer writes: this is what
-    /// the host's program was seen to have done without being watched.
-    version: AtomicU32,
+    /// the host's program was seen to have done without being watched. None of what nobody sees.
+    version: Option<AtomicU32>,
     /// The name of the node that made it, of a graph that backward has been through.
     spent: Option<String>,
+    /// Whether it leads back.
+    leads: bool,
+    /// What it is a view of, and how that came about.
+    base: Option<(usize, Creation)>,
+}
+
+impl Left {
+    /// What nobody sees but another program.
+    fn kept(form: usize) -> Left {
+        Left { form, version: None, spent: None, leads: false, base: None }
+    }
+
+    /// Says how often its memory was written to.
+    fn count(&self, version: u32) {
+        if let Some(own) = &self.version {
+            own.store(version, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What views are of that a run leaves behind.
+enum Base {
+    /// A known tensor, or what that is a view of.
+    Known(usize),
+    /// Another output.
+    Output(usize),
+    /// Something that is not left behind by itself.
+    Form(usize),
 }
 
 /// What becomes of the gradient of a known tensor.
@@ -115,17 +170,38 @@ enum Gradient {
     Is(Left),
 }
 
+/// What was there before and is as it was again when an operation has failed.
+struct Undone {
+    places: HashSet<usize>,
+    /// Whether random numbers may be drawn before that, as far as is known.
+    draws: AtomicBool,
+}
+
+impl Undone {
+    fn draws(&self) -> bool {
+        self.draws.load(Ordering::Relaxed)
+    }
+
+    /// Says whether random numbers are drawn at all.
+    fn drew(&self, any: bool) {
+        self.draws.fetch_and(any, Ordering::Relaxed);
+    }
+}
+
 /// A recorded program.
 pub struct Program {
     places: Vec<Place>,
     forms: Vec<Form>,
     instructions: Vec<Instruction>,
-    /// What it gives.
+    /// What it gives; those after the shown ones are kept for backward.
     outputs: Vec<Left>,
+    shown: usize,
+    bases: Vec<Base>,
     /// Known tensors whose gradients change places.
     gradients: Vec<(usize, Gradient)>,
     /// Places of known tensors and of gradients that are written to, and how many writes are counted there.
     written: Vec<(usize, u32)>,
+    undone: Undone,
     /// Forms that are there before the first operation.
     given: Vec<usize>,
     /// What a known tensor has to look like.
@@ -135,6 +211,8 @@ pub struct Program {
     kept: Vec<(usize, usize)>,
     /// Forms that come into being in every run.
     passing: Vec<usize>,
+    /// What backward does from its outputs.
+    back: Option<Arc<Back>>,
     /// What one run leaves to the next.
     frame: Mutex<Option<Box<run::Frame>>>,
 }
@@ -144,6 +222,8 @@ struct Known {
     layout: SharedLayout,
     dtype: DType,
     requires_grad: bool,
+    /// Whether it has a history.
+    stands: bool,
     /// Its gradient: its form, if there was one.
     gradient: Option<(SharedLayout, DType)>,
     /// The first known tensor that shows the same memory.
@@ -161,6 +241,45 @@ impl Program {
         self.instructions.len()
     }
 
+    /// The number that says how far the step of a known tensor goes, if that is all that writes to it.
+    pub fn rate_of(&self, known: usize) -> Option<Number> {
+        let is_it = |operand: &Operand| match operand {
+            Operand::Form(form) => {
+                matches!(self.places[self.forms[*form].place], Place::Known(index) if index == known)
+            }
+            Operand::Number(_) => false,
+        };
+        let mut writes = self
+            .instructions
+            .iter()
+            .filter(|instruction| instruction.outputs.is_empty() && instruction.operands.iter().any(is_it));
+        match (writes.next(), writes.next()) {
+            (Some(step), None) if step.name == "step" => {
+                match (step.operands.first(), step.operands.last()) {
+                    (Some(first), Some(Operand::Number(value))) if is_it(first) => Some(Number {
+                        instruction: step.at,
+                        operand: step.operands.len() - 1,
+                        value: value.to_f64(),
+                    }),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a known tensor is written to.
+    pub fn writes_to(&self, known: usize) -> bool {
+        self.written
+            .iter()
+            .any(|(place, _)| matches!(self.places[*place], Place::Known(index) if index == known))
+    }
+
+    /// Whether what it gives is recorded for backward.
+    pub fn leads_back(&self) -> bool {
+        self.back.is_some()
+    }
+
     /// Whether it computes nothing.
     pub fn is_empty(&self) -> bool {
         self.instructions.is_empty()
@@ -169,6 +288,27 @@ impl Program {
     /// torch's names of its operations' nodes, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.instructions.iter().map(|instruction| instruction.name)
+    }
+
+    /// The name of each operation, the number of those that it is computed together with, and whether it is computed
+    /// into memory that is kept.
+    pub fn groups(&self) -> Vec<(&'static str, usize, bool)> {
+        let (mut number, mut left) = (0, 0);
+        let group = |instruction: &Instruction| {
+            if left == 0 {
+                number += 1;
+                left = instruction.together;
+            }
+            left -= 1;
+            let is_kept = instruction.way.as_ref().is_some_and(|way| !way.is_fresh);
+            (instruction.name, number, is_kept)
+        };
+        self.instructions.iter().map(group).collect()
+    }
+
+    /// Bytes of memory that are kept from one run to the next.
+    pub fn kept_bytes(&self) -> usize {
+        self.rooms.iter().sum()
     }
 
     /// Bytes of memory that operations make, all together, and the most of them that are there at a time.
@@ -201,11 +341,14 @@ impl Program {
         let hooked = || tensor.hooks_if_any().is_some_and(|hooks| !hooks.is_empty());
         let is_leaf = tensor.is_known_as_leaf();
         if !like(tensor, &known.layout, known.dtype)
-            || !is_leaf
+            || is_leaf == known.stands
             || tensor.requires_grad() != known.requires_grad
             || known.requires_grad && hooked()
         {
             return false;
+        }
+        if known.stands {
+            return true;
         }
         let gradient = tensor.grad();
         match (&gradient, &known.gradient) {

@@ -1,17 +1,24 @@
 //! How a program is run: see Note [Programs].
 
+use std::iter::repeat_n;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
-use super::{Form, Gradient, Instruction, Left, Operand, Place, Program, Way, is_same};
+use super::node::{Again, Past, Recorded, Saved};
+use super::{Base, Form, Gradient, Instruction, Left, Number, Operand, Place, Program, Way, is_same};
 use crate::dispatch::direct::{Source, Target};
 use crate::dispatch::operand::Value;
+use crate::dispatch::record::{gradient_edges, record};
+use crate::dispatch::view;
+use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
 use crate::graph::{self, At, Edge, Forms, Freeing, Gradients, Node, Rule, mode};
 use crate::ops::creation::copy;
+use crate::ops::sampling::random::Generator;
 use crate::origin;
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
@@ -21,12 +28,20 @@ pub(super) struct Frame {
     pub(super) arrays: Vec<Option<Array>>,
     /// Those that are wanted as tensors.
     tensors: Vec<Option<Tensor>>,
+    /// Numbers that are others than those that were recorded.
+    pub(super) numbers: SmallVec<[Number; 4]>,
 }
 
 impl Frame {
     /// The array of a form that is there.
-    pub(super) fn array(&self, form: usize) -> &Array {
-        self.arrays[form].as_ref().unwrap_or_else(|| unreachable!("what is read is made before"))
+    pub(super) fn array(&self, form: usize) -> Result<&Array> {
+        self.arrays[form].as_ref().ok_or_else(|| diverged("what is read"))
+    }
+
+    /// The number that an instruction is given as this operand.
+    fn number(&self, instruction: &Instruction, operand: usize, recorded: Scalar) -> Scalar {
+        let is_it = |number: &&Number| number.instruction == instruction.at && number.operand == operand;
+        self.numbers.iter().find(is_it).map_or(recorded, |number| Scalar::Float(number.value))
     }
 
     /// Drops what nobody reads after an instruction.
@@ -38,31 +53,48 @@ impl Frame {
     }
 
     /// The same as a tensor.
-    fn tensor(&mut self, form: usize) -> Tensor {
-        match &self.tensors[form] {
-            Some(tensor) => tensor.clone(),
-            None => {
-                let tensor = Tensor::from_array(self.array(form).clone());
-                self.tensors[form] = Some(tensor.clone());
-                tensor
-            }
+    fn tensor(&mut self, form: usize) -> Result<Tensor> {
+        if let Some(tensor) = &self.tensors[form] {
+            return Ok(tensor.clone());
         }
+        let tensor = Tensor::from_array(self.array(form)?.clone());
+        self.tensors[form] = Some(tensor.clone());
+        Ok(tensor)
     }
 }
 
 impl Program {
-    /// Computes it of these known tensors, which are as they were when it was recorded. Answers what it gives.
-    pub fn run(&self, known: &[Tensor]) -> Result<Vec<Tensor>> {
+    /// Computes it of these known tensors, which are as they were when it was recorded. Answers what it gives. Where it
+    /// fails, all is as it was before, and random numbers are where they were.
+    ///
+    /// Where that leads back, `host` is the host's program, for what is not recorded of backward.
+    pub fn run(
+        &self,
+        known: &[Tensor],
+        numbers: &[Number],
+        host: Option<Arc<dyn Again>>,
+    ) -> Result<Vec<Tensor>> {
         let _off = mode::GradModeGuard::off();
-        let before = self.frame.lock().take();
-        let mut frame = before.map_or_else(|| self.frame().map(Box::new), Ok)?;
+        let past = match &self.back {
+            Some(back) => Some(Past::before(back, host, self.saved(known, |_| true)?)?),
+            None => None,
+        };
+        let undone = self.saved(known, |place| self.undone.places.contains(&place))?;
+        let drawn = if self.undone.draws() { Some(Generator::process_wide().state()?) } else { None };
+        let kept = self.frame.lock().take();
+        let mut frame = kept.map_or_else(|| self.frame().map(Box::new), Ok)?;
+        frame.numbers = numbers.into();
         self.bind(&mut frame, &|place| self.known_at(place, known))?;
         let mut versions: SmallVec<[u32; 16]> = SmallVec::new();
         for &(place, count) in &self.written {
             let version = self.known_at(place, known).map_or(0, |tensor| tensor.version());
             versions.push(version.wrapping_add(count));
         }
-        self.compute(&mut frame)?;
+        if let Err(error) = self.compute(&mut frame) {
+            undone.iter().try_for_each(Saved::restore)?;
+            drawn.map_or(Ok(()), |drawn| Generator::process_wide().set_state(&drawn))?;
+            return Err(error);
+        }
         for (&(place, _), version) in self.written.iter().zip(versions) {
             if let Some(tensor) = self.known_at(place, known)
                 && tensor.is_counted()
@@ -73,15 +105,55 @@ impl Program {
         for (index, gradient) in &self.gradients {
             known[*index].replace_grad(match gradient {
                 Gradient::None => None,
-                Gradient::Is(left) => Some(self.hand_out(left, &frame)),
+                Gradient::Is(left) => Some(self.hand_out(left, &frame)?),
             });
         }
-        let outputs = self.outputs.iter().map(|left| self.hand_out(left, &frame)).collect();
+        let mut outputs = self.hand_all_out(&frame, known)?;
         for &form in &self.passing {
             frame.arrays[form] = None;
             frame.tensors[form] = None;
         }
         *self.frame.lock() = Some(frame);
+        let kept = outputs.split_off(self.shown);
+        if let (Some(back), Some(past)) = (&self.back, past) {
+            let leaves = back.leaves.iter().flat_map(|&(leaf, edges)| repeat_n(&known[leaf], edges));
+            let edges = gradient_edges(&leaves.collect::<SmallVec<[&Tensor; 8]>>())?;
+            let leading: SmallVec<[Tensor; 2]> =
+                back.leading.iter().map(|&index| outputs[index].clone()).collect();
+            record(Recorded::new(back, known, &kept, past), edges, &leading)?;
+        }
+        Ok(outputs)
+    }
+
+    /// What known tensors and gradients are that are written to, of the places that are asked for.
+    fn saved(&self, known: &[Tensor], which: impl Fn(usize) -> bool) -> Result<SmallVec<[Saved; 4]>> {
+        let mut saved = SmallVec::new();
+        for &(place, _) in self.written.iter().filter(|(place, _)| which(*place)) {
+            if let Some(tensor) = self.known_at(place, known) {
+                saved.push(Saved::of(tensor)?);
+            }
+        }
+        Ok(saved)
+    }
+
+    /// All that a run gives, and keeps for backward.
+    pub(super) fn hand_all_out(&self, frame: &Frame, known: &[Tensor]) -> Result<Vec<Tensor>> {
+        let outputs = self.outputs.iter().map(|left| self.hand_out(left, frame));
+        let mut outputs = outputs.collect::<Result<Vec<Tensor>>>()?;
+        if self.bases.is_empty() {
+            return Ok(outputs);
+        }
+        let bases = self.bases.iter().map(|base| match base {
+            Base::Known(index) => Ok(known[*index].base().unwrap_or_else(|| known[*index].clone())),
+            Base::Output(index) => Ok(outputs[*index].clone()),
+            Base::Form(form) => self.hand_out(&Left::kept(*form), frame),
+        });
+        let bases = bases.collect::<Result<Vec<Tensor>>>()?;
+        for (output, left) in outputs.iter_mut().zip(&self.outputs) {
+            if let Some((base, creation)) = left.base {
+                *output = view::as_created(&bases[base], output.memory(), creation);
+            }
+        }
         Ok(outputs)
     }
 
@@ -97,7 +169,8 @@ impl Program {
     /// Memory for a run, and what lies in it all the time.
     pub(super) fn frame(&self) -> Result<Frame> {
         let count = self.forms.len();
-        let mut frame = Frame { arrays: vec![None; count], tensors: vec![None; count] };
+        let mut frame =
+            Frame { arrays: vec![None; count], tensors: vec![None; count], numbers: SmallVec::new() };
         let rooms = self.rooms.iter().map(|&bytes| Storage::uninit(bytes)).collect::<Result<Vec<_>>>()?;
         for &(form, room) in &self.kept {
             frame.arrays[form] = Some(self.show(form, &rooms[room]));
@@ -151,7 +224,7 @@ impl Program {
             }
             left = &left[1..];
             for &(form, home) in &instruction.shown {
-                frame.arrays[form] = Some(self.show(form, &frame.array(home).storage));
+                frame.arrays[form] = Some(self.show(form, &frame.array(home)?.storage));
             }
             match &instruction.way {
                 Some(way) => self.directly(instruction, way, frame)?,
@@ -165,7 +238,7 @@ impl Program {
     /// Computes an operation into memory that is there.
     fn directly(&self, instruction: &Instruction, way: &Way, frame: &mut Frame) -> Result<()> {
         self.make_room(way, frame)?;
-        let (sources, target) = self.bound(instruction, way, frame, 0..way.count);
+        let (sources, target) = self.bound(instruction, way, frame, 0..way.count)?;
         way.direct.compute(&sources, target)
     }
 
@@ -186,27 +259,25 @@ impl Program {
         way: &Way,
         frame: &'a Frame,
         elements: Range<usize>,
-    ) -> (SmallVec<[Source<'a>; 6]>, Target<'a>) {
-        let sources: SmallVec<[Source<'_>; 6]> = instruction
-            .operands
-            .iter()
-            .zip(&way.beside)
-            .map(|(operand, beside)| match operand {
-                Operand::Number(number) => Source::Number(*number),
-                Operand::Form(form) => Source::Array(frame.array(*form), elements.start, *beside),
-            })
-            .collect();
-        let target = Target { array: frame.array(way.result), first: elements.start, count: elements.len() };
-        (sources, target)
+    ) -> Result<(SmallVec<[Source<'a>; 6]>, Target<'a>)> {
+        let mut sources = SmallVec::new();
+        for (index, (operand, beside)) in instruction.operands.iter().zip(&way.beside).enumerate() {
+            sources.push(match operand {
+                Operand::Number(number) => Source::Number(frame.number(instruction, index, *number)),
+                Operand::Form(form) => Source::Array(frame.array(*form)?, elements.start, *beside),
+            });
+        }
+        let target = Target { array: frame.array(way.result)?, first: elements.start, count: elements.len() };
+        Ok((sources, target))
     }
 
     /// Computes an operation as it computes itself, of tensors.
     fn step(&self, instruction: &Instruction, frame: &mut Frame) -> Result<()> {
         let mut operands: SmallVec<[Value; 3]> = SmallVec::new();
-        for operand in &instruction.operands {
+        for (index, operand) in instruction.operands.iter().enumerate() {
             operands.push(match operand {
-                Operand::Number(number) => Value::Scalar(*number),
-                Operand::Form(form) => Value::Tensor(frame.tensor(*form)),
+                Operand::Number(number) => Value::Scalar(frame.number(instruction, index, *number)),
+                Operand::Form(form) => Value::Tensor(frame.tensor(*form)?),
             });
         }
         let outputs = (instruction.compute)(&operands)?;
@@ -225,22 +296,25 @@ impl Program {
     }
 
     /// A tensor that is left behind, as the host's program would have left it.
-    pub(super) fn hand_out(&self, left: &Left, frame: &Frame) -> Tensor {
+    pub(super) fn hand_out(&self, left: &Left, frame: &Frame) -> Result<Tensor> {
         let array = match &frame.arrays[left.form] {
             Some(array) => array.clone(),
             None => {
                 let place = self.forms[left.form].place;
                 let mut arrays = frame.arrays.iter().zip(&self.forms);
                 let home = arrays.find_map(|(array, form)| array.as_ref().filter(|_| form.place == place));
-                let Some(home) = home else { unreachable!("what is left behind stays until then") };
+                let home = home.ok_or_else(|| diverged("what is left behind"))?;
                 self.show(left.form, &home.storage)
             }
         };
-        let version = left.version.load(Ordering::Relaxed);
-        if array.storage.is_counted() && array.storage.version() != version {
+        let version = left.version.as_ref().map(|version| version.load(Ordering::Relaxed));
+        if let Some(version) = version
+            && array.storage.is_counted()
+            && array.storage.version() != version
+        {
             array.storage.set_version(version);
         }
-        match &left.spent {
+        Ok(match &left.spent {
             None => Tensor::from_array(array),
             Some(name) => {
                 let form = graph::Form { layout: array.layout.clone(), dtype: array.dtype };
@@ -248,7 +322,7 @@ impl Program {
                 node.release(Freeing::by(origin::here()));
                 Tensor::with_history(array, Some(Edge { node, output: 0 }))
             }
-        }
+        })
     }
 }
 

@@ -80,7 +80,7 @@ impl Program {
         for (instruction, way) in ways() {
             self.make_room(way, frame)?;
             for &(form, home) in &instruction.shown {
-                frame.arrays[form] = Some(self.show(form, &frame.array(home).storage));
+                frame.arrays[form] = Some(self.show(form, &frame.array(home)?.storage));
             }
             count = way.count;
         }
@@ -89,7 +89,7 @@ impl Program {
             for start in elements.clone().step_by(TILE) {
                 for (instruction, way) in ways() {
                     let tile = start..(start + TILE).min(elements.end);
-                    let (sources, target) = self.bound(instruction, way, there, tile);
+                    let (sources, target) = self.bound(instruction, way, there, tile)?;
                     way.direct.compute(&sources, target)?;
                 }
             }

@@ -3,11 +3,15 @@
 
 use smallvec::SmallVec;
 
-use crate::dispatch::in_place::first_refusal;
+use crate::dispatch::in_place::{check_history, first_refusal};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
+use crate::graph::host::host;
+use crate::graph::mode;
 use crate::ops::Operand;
+use crate::ops::creation::cast::Order;
 use crate::ops::sampling::random::Generator;
+use crate::schema::Creation;
 use crate::tensor::Tensor;
 
 /// A list of sizes, dimensions or strides.
@@ -40,8 +44,23 @@ pub trait Arguments {
     fn dtype(&self, index: usize) -> Option<DType>;
     /// A string that may be left out.
     fn optional_text(&self, index: usize) -> Result<Option<String>>;
+    /// A string where something else may stand too; `None` if that or nothing was given.
+    fn word(&self, index: usize) -> Option<String>;
     /// A list of integers; `None` if it was left out without a default.
     fn dims(&self, index: usize) -> Result<Option<Ints>>;
+    /// The integers of a list, of which some may be left open, or the only one; `None` if all were left out.
+    fn open_ints(&self, index: usize) -> Result<Option<Vec<Option<i64>>>>;
+    /// The same of real numbers.
+    fn open_floats(&self, index: usize) -> Result<Option<Vec<Option<f64>>>>;
+    /// The options of a tensor that is made, of which the first stands there: element type, layout, device, whether
+    /// memory is pinned, and whether a gradient is wanted. A failure if they ask for what there is none of.
+    fn creation(&self, first: usize) -> Result<Creation>;
+    /// Refuses a device that tensors cannot be on.
+    fn device(&self, index: usize) -> Result<()>;
+    /// All elements of memory, in order: of its type if it has one, else of `dtype`.
+    fn storage(&self, index: usize, dtype: DType) -> Result<Tensor>;
+    /// The order of elements in memory, if one is named.
+    fn order(&self, index: usize) -> Option<Order>;
     /// The generator of random numbers, if one was given.
     fn generator(&self, index: usize) -> Option<Generator>;
     /// The failure of an entry that asks for an argument which its own signature does not promise.
@@ -112,6 +131,8 @@ pub enum Reply {
     Bool(bool),
     /// An integer.
     Int(i64),
+    /// The seed of random numbers.
+    Seed(u64),
     /// An element type.
     DType(DType),
 }
@@ -194,4 +215,29 @@ pub(crate) fn joined<T: Into<Reply>>(
 ) -> Result<Reply> {
     let tensors = arguments.tensors(0)?;
     operation(&tensors.iter().collect::<Vec<_>>()).reply()
+}
+
+/// Tells the host of what is no failure but ought to be known.
+#[cold]
+pub fn warn(what: Error) -> Result<()> {
+    host().map_or(Ok(()), |host| host.notice(what))
+}
+
+/// The same, once in the life of a process.
+#[cold]
+pub(crate) fn warn_once(what: Error) -> Result<()> {
+    host().map_or(Ok(()), |host| host.notice_once(what))
+}
+
+/// Warns of a write by `method` to a tensor that shows elements several times, unless it will be refused. `such`
+/// is what else does that.
+pub fn warn_repeated(target: &Tensor, method: &'static str, such: &'static str) -> Result<()> {
+    let layout = target.layout();
+    if layout.shape().iter().zip(layout.strides()).all(|(&size, &stride)| size < 2 || stride > 0) {
+        return Ok(());
+    }
+    if mode::is_grad_enabled() && target.requires_grad() && check_history(target).is_err() {
+        return Ok(());
+    }
+    warn(Error::RepeatedWrite { method, such })
 }

@@ -60,7 +60,7 @@ macro_rules! elementwise {
             .written($crate::dispatch::unary::policy_of(&$op))
             .operators(&[(
                 $crate::dispatch::unary::node_of(&$op),
-                concat!(stringify!($name), "(Tensor self) -> Tensor"),
+                stringify!($name),
             )]),
             $crate::schema::both(
                 stringify!($in_place),
@@ -122,3 +122,93 @@ macro_rules! elementwise2 {
     };
 }
 pub(crate) use elementwise2;
+
+#[cfg(test)]
+#[expect(unreachable_pub, reason = "the block is written as it would stand among the operations")]
+mod tests {
+    use super::*;
+    use crate::dispatch::batch;
+    use crate::dispatch::unary::{Elementwise, Keeps};
+    use crate::dtype::Real;
+    use crate::engine;
+    use crate::ops;
+    use crate::schema::{FUNCTION, METHOD, schema_of};
+    use crate::tensor::{Mapping, Randomness};
+
+    /// y = x/(1 + |x|),  dy/dx = 1/(1 + |x|)²
+    #[derive(Clone, Copy)]
+    pub struct Softsign;
+
+    impl Elementwise for Softsign {
+        const NAME: &'static str = "softsign";
+        const NODE: &'static str = "SoftsignBackward0";
+        const KEEPS: Keeps = Keeps::Input;
+
+        fn real<T: Real>(&self, x: T) -> T {
+            x / (T::ONE + x.abs())
+        }
+
+        fn derivative(&self, x: &Tensor) -> Result<Tensor> {
+            let side = ops::add(&ops::abs(x)?, 1.0)?;
+            ops::reciprocal(&ops::mul(&side, &side)?)
+        }
+    }
+
+    elementwise! {
+        softsign, softsign_: Softsign, "The softsign of every element: x / (1 + abs(x)).";
+    }
+
+    fn numbers(x: &Tensor) -> Vec<f64> {
+        x.to_vec::<f64>().unwrap()
+    }
+
+    #[test]
+    fn the_block_is_the_one_that_contributing_shows() {
+        let unindented = |text: &str| text.lines().map(str::trim_start).collect::<Vec<_>>().join("\n");
+        let page = unindented(include_str!("../../CONTRIBUTING.md"));
+        let shown = page.split("```rust\n").find(|part| part.contains("struct Softsign")).unwrap();
+        let shown = shown.split("```").next().unwrap();
+        assert!(
+            unindented(include_str!("elementwise.rs")).contains(shown.trim_end()),
+            "another block is shown"
+        );
+    }
+
+    #[test]
+    fn a_block_and_its_line_are_a_function_and_a_method_with_all_that_is_said_of_them() {
+        let [line] = ELEMENTWISE else { panic!("there is one line") };
+        let [plain, in_place] = line.entries else { panic!("there are two entries") };
+        for (entry, name) in [(plain, "softsign"), (in_place, "softsign_")] {
+            assert_eq!((entry.name, entry.reach), (name, FUNCTION | METHOD));
+            assert!(entry.doc.starts_with("The softsign of every element"));
+        }
+        // From these a host makes what can be called and writes its stubs; the dispatcher has the operator.
+        assert_eq!(plain.signatures, ["(Tensor input, *, Tensor out=None)"]);
+        assert_eq!(in_place.signatures, ["(Tensor input)"]);
+        assert_eq!(plain.operators, [("SoftsignBackward0", "softsign")]);
+        assert_eq!(schema_of(plain, "softsign"), "softsign(Tensor self) -> Tensor");
+    }
+
+    #[test]
+    fn a_block_and_its_line_are_differentiated_and_mapped_over_samples() {
+        let x = Tensor::from_slice(&[2, 2], &[1.0, -3.0, 0.0, 0.25]).unwrap();
+        x.set_requires_grad(true).unwrap();
+        let y = softsign(&x).unwrap();
+        assert_eq!(numbers(&y), [0.5, -0.75, 0.0, 0.2]);
+        let total = ops::reduction::reduce::sum(&y, None, false, None).unwrap();
+        let found =
+            engine::grad(&[total], std::slice::from_ref(&x), &[], engine::Options::default()).unwrap();
+        assert_eq!(numbers(found[0].as_ref().unwrap()), [0.25, 0.0625, 1.0, 0.64]);
+
+        let mapping = Mapping::open(2, Randomness::Error);
+        let sample = batch::enter(&x.detach(), 0, &mapping).unwrap();
+        let mapped = softsign(&sample).and_then(|y| batch::leave(&y, 0, &mapping));
+        Mapping::close();
+        assert_eq!(numbers(&mapped.unwrap()), numbers(&y));
+
+        let z = x.detach();
+        let z = ops::creation::cast::clone(&z).unwrap();
+        softsign_(&z).unwrap();
+        assert_eq!(numbers(&z), numbers(&y));
+    }
+}

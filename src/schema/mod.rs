@@ -3,17 +3,26 @@
 //! beside the block of its operation; hosts make their functions and methods of them, tests walk them.
 
 mod arguments;
+mod creation;
 mod elementwise;
+mod operators;
 pub(crate) mod signatures;
 mod types;
 mod written;
 
-pub use arguments::{Arguments, IntoReply, Ints, Reply, receiver, receiver_in_own_order};
-pub(crate) use arguments::{joined, of, pair};
+pub use arguments::{
+    Arguments, IntoReply, Ints, Reply, receiver, receiver_in_own_order, warn, warn_repeated,
+};
+pub(crate) use arguments::{joined, of, pair, warn_once};
+pub use creation::Creation;
+pub(crate) use creation::{made, made_like, options};
 pub use elementwise::{Elementwise2Entry, ElementwiseEntry};
 pub(crate) use elementwise::{elementwise, elementwise2};
+pub use operators::{Operator, schema_of};
 pub use types::Types;
-pub use written::{History, Memory, OtherArguments, OutPolicy, Overload, Placed, Shape, UnbatchedTarget};
+pub use written::{
+    Changed, History, Memory, OtherArguments, OutPolicy, Overload, Placed, Shape, UnbatchedTarget,
+};
 
 use crate::error::Result;
 
@@ -45,10 +54,6 @@ pub struct Entry {
     /// What torch's dispatcher calls the operators behind it: what interceptors see of it, and `torch.ops` has.
     pub operators: &'static [Operator],
 }
-
-/// An operator as torch's dispatcher has it: the name of the node that the engine records for it, or `-` if there is
-/// none, and its schema.
-pub type Operator = (&'static str, &'static str);
 
 impl Entry {
     /// The entry, with its way to write to tensors that it is given.

@@ -1,6 +1,8 @@
 //! How an operation writes to tensors that it is given, through `out=` and in place: what its entry says of that, as
 //! data. The host does so, and has the words of its refusals.
+use super::arguments::Arguments;
 use super::types::Types;
+use crate::error::Error;
 use crate::tensor::Tensor;
 
 /// What an entry says of the tensors that it writes to. Entries that say nothing have `PLAIN`.
@@ -27,6 +29,10 @@ pub struct OutPolicy {
     pub out: Overload,
     /// Whether what is written to `out` is drawn at random.
     pub drawn: fn(&OtherArguments<'_>) -> bool,
+    /// What the host is told whenever it writes to `out`.
+    pub notice: Option<fn() -> Error>,
+    /// What a write in place changes, given its arguments.
+    pub changed: fn(&dyn Arguments) -> Changed,
     /// Whose words a write in place gets that has no room for what every sample would write.
     pub unbatched: fn(&OtherArguments<'_>) -> UnbatchedTarget,
 }
@@ -58,6 +64,16 @@ impl<'a> OtherArguments<'a> {
     pub fn named(&self, tensors: usize, enough: &'static str, fewer: &'static str) -> &'static str {
         if self.tensors.len() >= tensors { enough } else { fewer }
     }
+}
+
+/// What a method whose name says that it writes does to the numbers of its receiver.
+pub enum Changed {
+    /// It writes.
+    Receiver,
+    /// It writes as another operation does, which is given a tensor or a number.
+    As(&'static str),
+    /// Nothing.
+    Nothing,
 }
 
 /// Whose words a write gets that has no room for what every sample would write.
@@ -145,6 +161,8 @@ impl OutPolicy {
         in_place: |_| "",
         out: |_| ".out",
         drawn: |_| false,
+        notice: None,
+        changed: |_| Changed::Receiver,
         unbatched: |_| UnbatchedTarget::Fallback,
     };
     /// That of operations that read and write element by element.
@@ -252,6 +270,16 @@ impl OutPolicy {
     /// Writes what is drawn at random, given this, to `out`.
     pub const fn drawn(self, drawn: fn(&OtherArguments<'_>) -> bool) -> OutPolicy {
         OutPolicy { drawn, ..self }
+    }
+
+    /// Tells the host this whenever it writes to `out`.
+    pub const fn noticed(self, notice: fn() -> Error) -> OutPolicy {
+        OutPolicy { notice: Some(notice), ..self }
+    }
+
+    /// Changes this in place.
+    pub const fn changing(self, changed: fn(&dyn Arguments) -> Changed) -> OutPolicy {
+        OutPolicy { changed, ..self }
     }
 
     /// Is refused in these words where it has no room for what every sample would write.

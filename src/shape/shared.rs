@@ -1,33 +1,34 @@
 //! Handles to layouts. Every tensor and every node has one, and most programs use few shapes again and
-//! again: their layouts live for ever, and handles to them are not counted, which takes an atomic addition
-//! and a subtraction from every tensor that comes and goes.
+//! again: their layouts live for ever, and handles to them are not counted, which takes an addition and a
+//! subtraction from every tensor that comes and goes.
 
 #![allow(unsafe_code)]
 
 use std::fmt;
 use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::Layout;
+use crate::sharing::Count;
 
 /// How many layouts live for ever at most.
 const PLACES: usize = 512;
 /// The count of a layout that lives for ever.
-const FOREVER: usize = usize::MAX;
+const FOREVER: u32 = u32::MAX;
 
 /// A handle to a layout that is shared.
 pub struct SharedLayout(NonNull<Counted>);
 
 struct Counted {
-    handles: AtomicUsize,
+    handles: Count,
     layout: Layout,
 }
 
 /// Layouts that live for ever, each in the place of its shape; the first to come stays.
 static COMMON: [AtomicPtr<Counted>; PLACES] = [const { AtomicPtr::new(null_mut()) }; PLACES];
 
-// SAFETY: a layout does not change, and the handles are counted atomically.
+// SAFETY: a layout does not change, and the handles are counted as Note [One at a time] says.
 unsafe impl Send for SharedLayout {}
 // SAFETY: as above.
 unsafe impl Sync for SharedLayout {}
@@ -59,8 +60,8 @@ impl SharedLayout {
         SharedLayout::counted(layout, 1)
     }
 
-    fn counted(layout: Layout, handles: usize) -> SharedLayout {
-        let counted = Box::new(Counted { handles: AtomicUsize::new(handles), layout });
+    fn counted(layout: Layout, handles: u32) -> SharedLayout {
+        let counted = Box::new(Counted { handles: Count::new(handles), layout });
         SharedLayout(NonNull::from(Box::leak(counted)))
     }
 
@@ -72,7 +73,7 @@ impl SharedLayout {
             place.compare_exchange(null_mut(), new.0.as_ptr(), Ordering::Release, Ordering::Relaxed);
         if published.is_err() {
             // It is this handle's alone, and counts from now on.
-            new.target().handles.store(1, Ordering::Relaxed);
+            new.target().handles.set(1);
         }
         new
     }
@@ -99,8 +100,8 @@ impl Clone for SharedLayout {
     #[inline]
     fn clone(&self) -> SharedLayout {
         let handles = &self.target().handles;
-        if handles.load(Ordering::Relaxed) != FOREVER {
-            handles.fetch_add(1, Ordering::Relaxed);
+        if handles.get() != FOREVER {
+            handles.add();
         }
         SharedLayout(self.0)
     }
@@ -110,8 +111,7 @@ impl Drop for SharedLayout {
     #[inline]
     fn drop(&mut self) {
         let handles = &self.target().handles;
-        if handles.load(Ordering::Relaxed) != FOREVER && handles.fetch_sub(1, Ordering::Release) == 1 {
-            fence(Ordering::Acquire);
+        if handles.get() != FOREVER && handles.is_last_gone() {
             // SAFETY: this was the last handle, and the box is the one that `counted` leaked.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
@@ -186,7 +186,7 @@ mod tests {
         let handles: Vec<_> = (0..4 * PLACES).map(layout).collect();
         let again = handles.clone();
         drop(handles);
-        let counted = again.iter().filter(|it| it.target().handles.load(Ordering::Relaxed) == 1).count();
+        let counted = again.iter().filter(|it| it.target().handles.get() == 1).count();
         assert!(counted >= 3 * PLACES);
         assert!(again.iter().zip(0..).all(|(layout, size)| layout.shape() == [size, 7]));
     }

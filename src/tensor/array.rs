@@ -17,7 +17,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn, ShapeBuilder};
+use ndarray::{ArrayView, ArrayViewD, ArrayViewMutD, Dimension, IxDyn, ShapeBuilder};
 use smallvec::SmallVec;
 
 use super::{Tensor, resolve};
@@ -154,6 +154,17 @@ impl Array {
         unsafe { ArrayViewD::from_shape_ptr(shape, self.start::<T>()) }
     }
 
+    /// `view` as one of fixed rank, if the array has so many dimensions.
+    #[inline]
+    pub(crate) fn view_of_rank<T: Element, D: Dimension>(&self) -> Option<ArrayView<'_, T, D>> {
+        let rank = D::NDIM.filter(|&rank| rank == self.layout.ndim())?;
+        let [mut shape, mut strides] = [D::zeros(rank), D::zeros(rank)];
+        shape.slice_mut().copy_from_slice(self.layout.shape());
+        strides.slice_mut().copy_from_slice(self.layout.strides());
+        // SAFETY: as in `slice`.
+        Some(unsafe { ArrayView::from_shape_ptr(shape.strides(strides), self.start::<T>()) })
+    }
+
     /// The elements of a fresh array, to be written. It must be the only handle to its storage.
     #[inline]
     pub fn fresh<T: Element>(&mut self) -> &mut [MaybeUninit<T>] {
@@ -193,6 +204,13 @@ impl Array {
     /// What is written shows none of the bytes that are read meanwhile.
     fn check_unread<'a>(&self, reads: impl IntoIterator<Item = &'a Array>) {
         assert!(reads.into_iter().all(|read| !self.overlaps(read)), "what is written is not read meanwhile");
+    }
+
+    /// The first element, if there is one and nothing is left to be done to it.
+    pub(crate) fn first_element<T: Element>(&self) -> Option<T> {
+        let is_there = self.layout.numel() > 0 && !self.dtype.is_pending();
+        // SAFETY: there is an element at `start`, as in `slice`.
+        is_there.then(|| unsafe { *self.start::<T>() })
     }
 
     /// The element, if the layout shows nothing but one element again and again.

@@ -252,7 +252,7 @@ impl Tensor {
             }
             .into());
         }
-        following::leaves("item");
+        following::shows(self, "item");
         let array = self.array().widened()?;
         match array.layout.numel() {
             1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))

@@ -241,8 +241,7 @@ def test_a_branch_by_a_number_of_a_tensor_is_taken_each_time():
     def make():
         return lambda x: x * 2 if x.sum() > 3 else x + 1, lambda at: (torch.full((2,), float(at % 4)),), ()
 
-    compiled = run_both(make, 16)
-    assert not compiled.programs and "numbers leave" in compiled.reason
+    assert len(run_both(make, 16).programs) == 2
 
 
 def test_a_gradient_that_is_set_between_calls_counts():
@@ -297,3 +296,103 @@ def test_a_matrix_that_is_not_positive_is_refused_each_time():
     with pytest.raises(torch.linalg.LinAlgError, match="not positive-definite"):
         compiled(-torch.eye(3))
     assert compiled(torch.eye(3) * 4)[0, 0] == 3
+
+
+@pytest.mark.parametrize("kind", ["sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad"])
+def test_a_learning_rate_that_is_scheduled_is_read_anew(kind):
+    def make():
+        model = torch.nn.Linear(3, 2)
+        makes = {
+            "sgd": lambda p: torch.optim.SGD(p, lr=0.1),
+            "momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
+            "adam": lambda p: torch.optim.Adam(p, lr=0.1),
+            "adamw": lambda p: torch.optim.AdamW(p, lr=0.1),
+            "rmsprop": lambda p: torch.optim.RMSprop(p, lr=0.1),
+            "adagrad": lambda p: torch.optim.Adagrad(p, lr=0.1),
+        }
+        groups = [{"params": [model.weight]}, {"params": [model.bias], "lr": 0.1}]
+        optimizer = makes[kind](groups)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step, lambda number: (torch.randn(4, 3),), (model, optimizer)
+
+    def schedule(number, things):
+        for place, group in enumerate(things[1].param_groups):
+            group["lr"] = 0.1 / (1 + number // (2 - place))
+
+    compiled = run_both(make, 20, schedule)
+    assert len(compiled.programs) == 1, compiled.reason
+
+
+@pytest.mark.parametrize("name", ["StepLR", "CosineAnnealingLR", "ExponentialLR", "LambdaLR"])
+def test_a_scheduler_that_steps_outside_leaves_one_program(name):
+    scheduler = torch.optim.lr_scheduler
+    make_scheduler = {
+        "StepLR": lambda o: scheduler.StepLR(o, 3),
+        "CosineAnnealingLR": lambda o: scheduler.CosineAnnealingLR(o, 10),
+        "ExponentialLR": lambda o: scheduler.ExponentialLR(o, 0.9),
+        "LambdaLR": lambda o: scheduler.LambdaLR(o, lambda epoch: 0.9**epoch),
+    }[name]
+
+    schedulers = []
+
+    def make():
+        model = torch.nn.Linear(3, 2)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+        schedulers.append(make_scheduler(optimizer))
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step, lambda number: (torch.randn(4, 3),), (model, optimizer)
+
+    compiled = run_both(make, 16, lambda number, things: number and schedulers[-1].step())
+    assert len(compiled.programs) == 1, compiled.reason
+
+
+def test_a_scheduler_that_steps_inside_is_told_of():
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    rates = torch.optim.lr_scheduler.StepLR(optimizer, 3)
+
+    def step(x):
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+        rates.step()
+
+    compiled = torch.compile(step, backend="eager")
+    for _ in range(8):
+        compiled(torch.ones(4, 3))
+    assert "changes what it depends on: last_epoch was" in compiled.reason
+    assert rates.last_epoch == 8
+
+
+def test_a_learning_rate_that_the_function_looks_at_counts():
+    def make():
+        model = torch.nn.Linear(3, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss if optimizer.param_groups[0]["lr"] > 0.05 else loss.detach() * 2
+
+        return step, lambda number: (torch.randn(4, 3),), (model, optimizer)
+
+    def schedule(number, things):
+        things[1].param_groups[0]["lr"] = 0.1 if number < 8 else 0.01
+
+    assert run_both(make, 16, schedule).programs

@@ -102,6 +102,25 @@ def differential():
     return model, loss
 
 
+def policy():
+    model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+    states, rewards = torch.randn(16, 4), torch.randn(16)
+
+    def loss():
+        likely = torch.log_softmax(model(states), 1)
+        actions = torch.multinomial(likely.exp().detach(), 1)
+        return -(likely.gather(1, actions)[:, 0] * rewards).mean()
+
+    return model, loss
+
+
+def checkpointed():
+    from rushlight.utils.checkpoint import checkpoint
+
+    model, x = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 2)), torch.randn(5, 4)
+    return model, lambda: checkpoint(model, x, use_reentrant=False).square().mean()
+
+
 class Square(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -118,11 +137,16 @@ def custom():
     return model, lambda: Square.apply(model(x)).mean()
 
 
+def noisy():
+    model, x = nn.Linear(4, 2), torch.randn(5, 4)
+    return model, lambda: (model(x) * torch.bernoulli(torch.full((5, 2), 0.5))).square().mean()
+
+
 PROGRAMS = {
     "lenet": lenet, "residual block": residual_block, "lstm": recurrent(nn.LSTM), "gru": recurrent(nn.GRU),
     "attention": attention, "embedding": embedded, "autoencoder": autoencoder, "equation": equation,
-    "process": process, "differential equation": differential,
-    "custom function": custom,
+    "process": process, "differential equation": differential, "policy": policy, "checkpoint": checkpointed,
+    "custom function": custom, "bernoulli": noisy,
 }  # fmt: skip
 
 
@@ -149,10 +173,13 @@ def test_a_program_that_trains_is_recorded(name):
     "function",
     [
         lambda w: torch.func.grad(lambda v: (torch.tanh(v) ** 2).sum())(w),
+        lambda w: torch.func.jvp(lambda v: (torch.tanh(v) ** 2).sum(), (w,), (w,)),
+        lambda w: torch.func.hessian(lambda v: (torch.tanh(v) ** 2).sum())(w),
         lambda w: torch.func.vmap(torch.func.grad(lambda v: v.exp().prod()))(w.expand(3, 4)),
+        lambda w: (w.argmax(), w.argmin(0), (w.argmax() == 1).float()),
         lambda w: torch.logdet(torch.outer(w, w) + torch.eye(4)),
     ],
-    ids=["grad", "vmap", "logdet"],
+    ids=["grad", "jvp", "hessian", "vmap", "argmax", "logdet"],
 )
 def test_a_function_that_transforms_is_recorded(function):
     compiled = run_both(lambda: (function, lambda number: (torch.randn(4),), ()), 8)

@@ -98,16 +98,6 @@ def test_numbers_from_elsewhere_are_asked_for_each_time(draw):
     assert "is called at" in not_recorded(lambda x: x * draw(), torch.ones(2))
 
 
-def test_a_result_that_leads_back_does():
-    w = torch.ones(2, requires_grad=True)
-    compiled = torch.compile(lambda x: (w * x).sum(), backend="eager")
-    for number in range(8):
-        w.grad = None
-        compiled(torch.full((2,), float(number))).backward()
-        assert w.grad.tolist() == [number, number]
-    assert "leads back" in compiled.reason
-
-
 def test_all_or_nothing_is_an_error():
     compiled = torch.compile(lambda x: x * x.sum().item(), backend="eager", fullgraph=True)
     with pytest.raises(
@@ -172,3 +162,35 @@ def test_threads_call_one_function():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_a_program_is_drawn_for_notebooks():
+    told = torch.compiler.explain(lambda x: (x.tanh() * 2 + 1).sum())(torch.ones(20_000))
+    drawn = told._repr_html_()
+    assert "<svg" in drawn and "Tanh" in drawn and 'class="tiles"' in drawn
+    assert "<svg" not in torch.compiler.explain(lambda x: x.sum().item())(torch.ones(2))._repr_html_()
+
+
+def test_new_recordings_are_written_to_standard_error_if_that_is_asked_for(capsys):
+    torch._logging.set_logs(recompiles=True)
+    try:
+        not_recorded(lambda x: x * x.sum().item(), torch.ones(2))
+    finally:
+        torch._logging.set_logs()
+    assert "is not recorded: numbers leave by item" in capsys.readouterr().err
+    not_recorded(lambda x: x * x.sum().item(), torch.ones(2))
+    assert not capsys.readouterr().err
+
+
+def test_new_recordings_are_logged(caplog):
+    scale = [2.0]
+    compiled = torch.compile(lambda x: x * scale[0], backend="eager")
+    with caplog.at_level("INFO", "rushlight.compiler"):
+        for number in range(12):
+            scale[0] = 2.0 if number < 6 else 3.0
+            compiled(torch.ones(2))
+    assert "is recorded anew: a list of 1 elements has other ones" in caplog.text
+    caplog.clear()
+    with caplog.at_level("INFO", "rushlight.compiler"):
+        not_recorded(lambda x: x * x.sum().item(), torch.ones(2))
+    assert "is not recorded: numbers leave by item" in caplog.text

@@ -18,15 +18,30 @@ PURE = [
     "{a}[..., :1] * {b}", "{a}[:1] + {b}.sum()", "torch.addmm({a}.flatten()[:3], {b}, {b}.t())", "{n} / ({a}.exp() + 1)",
     "{a}.gather(1, ({b} > {n}).long())", "torch.nn.functional.cross_entropy({a}, ({b} > 0).long()[:, 0]) * {b}",
     "torch.nn.functional.embedding(({b} > {n}).long()[0], {a})", "{a} @ {b}.flatten()[:3]",
+    "{a} @ w", "w.tanh() - {a}", "{a} * w[0]", "{a}.view(-1)[3:6]", "{a}.argmax(1, keepdim=True) * {b}",
+    "torch.bernoulli(torch.sigmoid({a}.detach())) + {b}",
+    "net({a})", "norm({a}) - {b}", "net(norm({a})).relu()", "torch.randperm(3)[:, None] * {a}", "{a}[[2, 0, 1]] * {b}",
+    "torch.stack([{a}.expand(3, 3), {b}.expand(3, 3)]).amax(0)", "{a}.masked_fill({b} > {n}, 0.0)", "{a}.flip(0).roll(1, 0)",
+    "torch.linalg.solve(w @ w.t() + torch.eye(3) * 9, {a})", "torch.einsum('ij,jk->ik', {a}, {b})",
+    "torch.nn.functional.layer_norm({a}, (3,))", "torch.vmap(torch.sin)({a}) * {b}", "{a}.narrow(0, 0, 1) + {b}",
+    "torch.func.grad(lambda v: (v * {b}.detach()).sin().sum())({a}.detach())", "torch.rand_like({a}).round() * {b}",
+    "torch.nn.functional.one_hot(({a} > {n}).long(), 2).sum(2) * {b}", "{a} * {a}.shape[0] + {b}.logsumexp(0)",
     "(({a}.repeat(64, 64).tanh() + {n}) * {b}.sum() - {a}.repeat(64, 64)).exp().sin()[60:63, :3]",
 ]  # fmt: skip
 WRITES = [
     "state.add_({a}.detach())", "state[1].mul_({n})", "state.t()[0] = 2", "settings['scale'] = {n}",
     "state.copy_(torch.tanh({a}.detach()))", "counts[0] += 1", "seen.append({n})", "state.zero_()", "w.data.mul_(0.5)",
+    "torch.nn.utils.clip_grad_norm_([w], 1.0)", "net.weight.data.add_({a}.detach(), alpha=0.01)", "norm.running_mean.add_(1)",
+    "state.index_add_(0, torch.tensor([0, 2]), {a}.detach()[:2])", "w.grad = {a}.detach() * 0.1", "norm.train(not norm.training)",
+    "state[0] = {n}", "state.copy_(net({a}).detach())", "state += 0.5",
     "state.view(-1)[2:4] = {a}.detach().view(-1)[:2]", "state = {a}.detach()",
 ]  # fmt: skip
 BRANCHES = [
     "flag",
+    "({a} > 2).any()",
+    "torch.isfinite({a}).all()",
+    "int(({a} > {n}).sum()) > 4",
+    "norm.training",
     "settings['scale'] > 1",
     "counts[0] % 2",
     "x.shape[0] == 3",
@@ -56,6 +71,8 @@ def source(draw):
         kind = draw.random()
         if kind < 0.7:
             lines.append(f"    v{number} = {fill(draw.choice(PURE))}")
+            if draw.random() < 0.1:
+                lines[-1] = f"    with torch.no_grad():\n    {lines[-1]}"
             names.append(f"v{number}")
         elif kind < 0.85:
             lines.append(f"    {fill(draw.choice(WRITES))}")
@@ -74,14 +91,28 @@ def source(draw):
     return "\n".join(["def program(x):", "    global state", *lines, f"    return {result}"])
 
 
+def differentiated(result, seed):
+    """Differentiate a result that leads back, in one of several ways; return what went wrong."""
+    if result.requires_grad and result.grad_fn is not None:
+        gradient = torch.ones(()).expand(result.shape) if seed % 3 else torch.full(result.shape, 0.5)
+        try:
+            result.backward(gradient, create_graph=seed % 5 == 0)
+        except RuntimeError as error:
+            return str(error)[:40]
+    return None
+
+
 def outcome(text, seed, compiling):
     """What every call returned, and what it left behind."""
     torch.manual_seed(seed)
     draw = random.Random(seed)
     w = torch.randn(3, 3, requires_grad=True)
-    optimizer = torch.optim.Adam([w], lr=0.05) if seed % 2 else torch.optim.SGD([w], lr=0.05, momentum=0.5)
+    net, norm = torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3)
+    parameters = [w, *net.parameters(), *norm.parameters()]
+    make = [torch.optim.SGD, torch.optim.Adam, torch.optim.RMSprop, torch.optim.AdamW][seed % 4]
+    optimizer = make(parameters, lr=0.05)
     scope = {
-        "torch": torch, "w": w, "optimizer": optimizer, "state": torch.randn(3, 3), "settings": {"scale": 2.0},
+        "torch": torch, "w": w, "net": net, "norm": norm, "optimizer": optimizer, "state": torch.randn(3, 3), "settings": {"scale": 2.0},
         "scale": 1.5, "flag": True, "counts": [0], "seen": [],
     }  # fmt: skip
     exec(compile(text, f"<program {seed}>", "exec"), scope)
@@ -102,14 +133,25 @@ def outcome(text, seed, compiling):
         except (RuntimeError, IndexError, ValueError) as error:
             result = torch.zeros(1)
             found.append(str(error))
+        found.append(differentiated(result, seed))
         found.append(
             state_of(
-                result, x, w, scope["state"], optimizer, scope["settings"], scope["counts"], scope["seen"]
+                result,
+                x,
+                w,
+                net,
+                norm,
+                scope["state"],
+                optimizer,
+                scope["settings"],
+                scope["counts"],
+                scope["seen"],
             )
         )
     return found, program
 
 
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True:UserWarning")
 @pytest.mark.parametrize("block", range(10))
 def test_compiled_and_not_they_do_the_same(block):
     recorded = 0

@@ -10,14 +10,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("origin", &[]),
     ("error", &["dtype", "shape", "origin"]),
     ("dtype", &["error", "shape"]),
-    ("shape", &["error", "dtype"]),
+    ("shape", &["error", "dtype", "sharing"]),
     ("sharing", &[]),
     ("storage", &["error", "dtype", "sharing"]),
     ("kernels", &["error", "dtype", "shape", "storage", "sharing"]),
     ("tensor", &["error", "dtype", "shape", "sharing", "storage", "kernels", "graph"]),
     ("graph", &["error", "dtype", "shape", "sharing", "storage", "tensor", "origin"]),
     ("dispatch", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "ops", "schema"]),
-    ("schema", &["error", "dtype", "tensor", "dispatch", "ops"]),
+    ("schema", &["error", "dtype", "tensor", "graph", "dispatch", "ops"]),
     (
         "program",
         &[
@@ -31,6 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "kernels::parallel",
             "dispatch",
             "ops",
+            "engine",
         ],
     ),
     ("ops", &["error", "dtype", "shape", "storage", "kernels", "tensor", "graph", "dispatch", "schema"]),
@@ -78,6 +79,7 @@ const UNSAFE: &[&str] = &[
     "bindings/src/calls/callable",
     "bindings/src/autograd/collector",
     "bindings/src/interpreter/frame",
+    "bindings/src/interpreter/module_attributes",
     "bindings/src/modes/mode",
     "bindings/src/interpreter/origin",
     "bindings/src/overrides/showing",
@@ -95,7 +97,7 @@ const UNSAFE: &[&str] = &[
 const MACROS: &[&str] = &["dispatch", "home"];
 
 /// What comes before the unit tests, which may use anything, without comments.
-fn code(source: &str) -> String {
+pub fn code(source: &str) -> String {
     let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
@@ -177,7 +179,7 @@ fn used_below(module: &str, source: &str) -> Vec<String> {
     paths(&code(source)).into_iter().filter(is_below).collect()
 }
 
-fn sources(directory: &Path) -> Vec<PathBuf> {
+pub fn sources(directory: &Path) -> Vec<PathBuf> {
     let mut found = vec![];
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -250,59 +252,6 @@ fn unsafe_stands_in_its_rooms() {
         }
     }
     assert!(wrong.is_empty(), "unsafe in {}", wrong.join(", "));
-}
-
-/// Files that name a node of an operation outside of the operation's block, and why.
-const NAMES_NODES: &[(&str, &str)] = &[
-    ("src/dispatch/forward_mode/tangents", "a dual tensor is a view that torch names so"),
-    ("src/engine/zero_edge", "a node of the engine's own"),
-    ("src/graph/saved/plain", "what torch's message calls the view that was written to"),
-    ("src/graph/transform_level", "a node of the engine's own, which passes gradients out of a transform"),
-    ("bindings/src/functions/indexing", "entries that speak with Python stand here, with their operators"),
-    (
-        "bindings/src/functions/layers/images",
-        "entries that speak with Python stand here, with their operators",
-    ),
-    (
-        "bindings/src/functions/layers/pooling",
-        "entries that speak with Python stand here, with their operators",
-    ),
-    ("bindings/src/functions/spreads", "entries that speak with Python stand here, with their operators"),
-    ("bindings/src/functions/superseded", "entries that speak with Python stand here, with their operators"),
-    ("bindings/src/functions/views", "entries that speak with Python stand here, with their operators"),
-];
-
-/// The names of nodes, such as `"MulBackward0"`, in a piece of code.
-fn nodes(code: &str) -> Vec<&str> {
-    let is_node = |text: &&str| {
-        let stem = text.trim_end_matches(|letter: char| letter.is_ascii_digit());
-        stem.len() < text.len()
-            && stem.ends_with("Backward")
-            && text.chars().all(|letter| letter.is_ascii_alphanumeric())
-    };
-    code.split('"').filter(is_node).collect()
-}
-
-#[test]
-fn operations_are_named_in_their_blocks() {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (mut wrong, mut excused) = (vec![], BTreeSet::new());
-    for path in [top.join("src"), top.join("bindings/src")].iter().flat_map(|root| sources(root)) {
-        let inside = path.strip_prefix(top).unwrap().with_extension("");
-        let source = fs::read_to_string(&path).unwrap();
-        let code = code(&source);
-        let found = nodes(&code);
-        if found.is_empty() || inside.starts_with("src/ops") {
-            continue;
-        }
-        match NAMES_NODES.iter().find(|(file, _)| inside == Path::new(file)) {
-            Some((file, _)) => drop(excused.insert(file)),
-            None => wrong.push(format!("{} names {found:?}", inside.display())),
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(excused.len(), NAMES_NODES.len(), "an exception that is none any more");
-    assert_eq!(nodes(r#"f("MulBackward0", "mul", "Backward", "x + Backward0")"#), ["MulBackward0"]);
 }
 
 /// Operations whose numbers are written in operations, which is what `on_tensors` is for, and why.

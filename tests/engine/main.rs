@@ -14,6 +14,7 @@ mod dual;
 mod entries;
 mod gradcheck;
 mod layering;
+mod naming;
 mod random_graph;
 mod samples;
 mod tape;

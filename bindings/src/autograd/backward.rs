@@ -20,6 +20,7 @@ use crate::error::{carry, panicked, raise};
 use crate::interpreter::callbacks::{self, Run};
 use crate::interpreter::origin::describe;
 use crate::interpreter::unlocked;
+use crate::interpreter::warnings;
 use crate::overrides::has_torch_function;
 use crate::tensor::object::{TensorBase, as_tensor, wrap};
 use crate::transforms::transform::is_inside_transform;
@@ -44,6 +45,10 @@ impl Host for Interpreter {
 
     fn notice(&self, what: Error) -> Result<()> {
         Python::attach(|py| warn(py, what)).map_err(carry)
+    }
+
+    fn notice_once(&self, what: Error) -> Result<()> {
+        if warnings::is_due(what.kind()) { self.notice(what) } else { Ok(()) }
     }
 }
 

@@ -25,7 +25,7 @@ use crate::values::returns::ToPython;
 pub(crate) use facts::{
     forget_metadata, input_metadata, metadata, next_functions, register, sequence_number, set_sequence_number,
 };
-pub(crate) use shown::{alone, calculated, show_calculated, show_saved};
+pub(crate) use shown::{calculated, show_calculated, show_saved};
 
 /// What every class of nodes derives from.
 #[pyclass(name = "_Node", module = "rushlight._rushlight", subclass, weakref, frozen)]

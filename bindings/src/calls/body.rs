@@ -1,10 +1,10 @@
 //! The Rust function behind a table entry: one that the engine lists with its operation, or one of the bindings' own.
 use crate::error::raise;
-use crate::interpreter::warnings::Superseded;
 use crate::values::arguments::Arguments;
 use crate::values::returns::ToPython;
 use pyo3::prelude::*;
-use rushlight::schema;
+use rushlight::Result;
+use rushlight::schema::{self, Reply};
 
 /// The Rust side of an entry that speaks with Python.
 pub(crate) type Call = for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny>>;
@@ -14,8 +14,6 @@ pub(crate) type Call = for<'a, 'py> fn(&Arguments<'a, 'py>) -> PyResult<Py<PyAny
 pub(crate) enum Body {
     /// Whatever the arguments are.
     Any(Call),
-    /// The same of an operation whose place another has taken.
-    Superseded(Call, &'static Superseded),
     /// What the engine's entry does.
     Engine(schema::Call),
 }
@@ -26,12 +24,17 @@ impl Body {
     pub(crate) fn run(self, arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         match self {
             Body::Any(call) => call(arguments),
-            Body::Superseded(call, by) => by.tell(arguments.py()).and_then(|()| call(arguments)),
-            Body::Engine(call) => match call(arguments).map_err(raise)? {
-                schema::Reply::Tensor(tensor) => tensor.answer(arguments.py()),
-                schema::Reply::Given(index) => arguments.object(index).answer(arguments.py()),
-                answer => answer.answer(arguments.py()),
-            },
+            Body::Engine(call) => answer(arguments, call(arguments)),
         }
+    }
+}
+
+/// What an entry of the engine answers, as Python has it.
+#[inline]
+pub(crate) fn answer(arguments: &Arguments<'_, '_>, reply: Result<Reply>) -> PyResult<Py<PyAny>> {
+    match reply.map_err(raise)? {
+        Reply::Tensor(tensor) => tensor.answer(arguments.py()),
+        Reply::Given(index) => arguments.object(index).answer(arguments.py()),
+        other => other.answer(arguments.py()),
     }
 }

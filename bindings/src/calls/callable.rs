@@ -10,7 +10,7 @@ use crate::calls::fallback;
 use crate::calls::outputs;
 use crate::calls::writes;
 use crate::error::{panicked, raise};
-use crate::interpreter::warnings::{Once, Superseded};
+use crate::interpreter::warnings::Once;
 use crate::modes::intercept;
 use crate::modes::profile;
 use crate::overrides;
@@ -19,7 +19,6 @@ use crate::signature::matching::{Call, Mismatch, SLOTS, assign};
 use crate::signature::{Form, Signature, grammar};
 use crate::tensor::object::{as_tensor, wrap};
 use crate::tensor::shown;
-use crate::transforms::mapped;
 use crate::values::arguments::Arguments;
 use crate::values::received::{place, seen};
 use pyo3::exceptions::{PySystemError, PyTypeError, PyUserWarning};
@@ -59,6 +58,19 @@ pub(crate) struct Function {
     pub(crate) policy: &'static OutPolicy,
     /// What torch's dispatcher calls the operators behind it.
     pub(crate) operators: &'static [Operator],
+    /// To whom its calls are shown.
+    pub(crate) seen: Seen,
+}
+
+/// To whom calls of a function are shown before they are answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// To arguments whose class wants to see them, and to modes.
+    ByAll,
+    /// To modes alone: a tensor is made of anything, which has no say in that.
+    InModes,
+    /// To nobody.
+    ByNobody,
 }
 
 impl Function {
@@ -67,15 +79,14 @@ impl Function {
         Function { policy, ..self }
     }
 
+    /// The entry, with those to whom its calls are shown.
+    pub(crate) const fn seen(self, seen: Seen) -> Function {
+        Function { seen, ..self }
+    }
+
     /// The entry, with what torch's dispatcher calls its operators.
     pub(crate) const fn operators(self, operators: &'static [Operator]) -> Function {
         Function { operators, ..self }
-    }
-
-    /// The entry, with what is told of an operation whose place another has taken.
-    pub(crate) const fn superseded(self, by: &'static Superseded) -> Function {
-        let Body::Any(call) = self.body else { panic!("the engine lists nothing that is superseded") };
-        Function { body: Body::Superseded(call, by), ..self }
     }
 }
 
@@ -297,18 +308,18 @@ fn dispatch<'py>(
                     arguments = arguments.renewed(signatures);
                 }
                 arguments.spread = spread.map(|slot| (slot, call.positional));
-                if name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_" {
-                    writes::check_method(&arguments)?;
+                if name.ends_with('_') && !name.ends_with("__") {
+                    writes::check_method(&arguments, callable.function.policy)?;
                 }
                 let run = || callable.function.body.run(&arguments);
                 let answer = match arguments.signature.out.and_then(|slot| arguments.slots[slot]) {
                     None if rushlight::dispatch::modes::intercept::is_active() => {
                         intercept::call(&arguments, run)
                     }
-                    None if mode::special() => mapped::check(&arguments).and_then(|()| {
+                    None if mode::special() => {
                         let made = run()?;
                         if name.ends_with('_') { Ok(made) } else { within(py, made) }
-                    }),
+                    }
                     None => run(),
                     Some(out) => {
                         let _profiled = profile::called(&arguments);
@@ -340,11 +351,6 @@ fn within(py: Python<'_>, made: Py<PyAny>) -> PyResult<Py<PyAny>> {
     bound.map_or(Ok(made), |bound| Ok(wrap(py, bound)?.unbind()))
 }
 
-/// Functions that make a tensor of anything: modes see their calls, arguments do not.
-const OF_ANYTHING: &[&str] = &["tensor", "as_tensor", "asarray"];
-/// Functions whose calls nobody sees.
-const UNSEEN: &[&str] = &["as_subclass", "from_numpy", "manual_seed"];
-
 impl Callable {
     /// All of them, in the order of the table.
     pub(crate) fn all() -> &'static [Callable] {
@@ -374,8 +380,8 @@ impl Callable {
         receiver: Option<&Bound<'py, PyAny>>,
         call: &Call<'_, 'py>,
     ) -> PyResult<Option<Py<PyAny>>> {
-        let name = self.function.name;
-        if UNSEEN.contains(&name) || OF_ANYTHING.contains(&name) && !overrides::in_mode() {
+        let Function { name, seen, .. } = self.function;
+        if seen == Seen::ByNobody || seen == Seen::InModes && !overrides::in_mode() {
             return Ok(None);
         }
         let itself = || {

@@ -1,6 +1,5 @@
 //! `out=`: an operation's result written into tensors that exist. It is the same for every
 //! operation, which calculates as without it and never sees the argument.
-use crate::calls::body::Body;
 use crate::calls::callable::Function;
 use crate::calls::writes;
 use crate::error::raise;
@@ -23,7 +22,7 @@ mod memory;
 
 mod types;
 
-use rushlight::schema::{History, Memory, OutPolicy, Placed, Shape};
+use rushlight::schema::{History, Memory, OutPolicy, Placed, Shape, warn};
 use types::Conversion;
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
@@ -54,8 +53,8 @@ pub(crate) fn write<'py>(
         _ => None,
     };
     let first = inputs.first().map(Tensor::dtype);
-    if let Body::Superseded(_, by) = function.body {
-        by.tell_of_outputs(py)?;
+    if let Some(notice) = policy.notice {
+        warn(notice()).map_err(raise)?;
     }
     let history = policy.history;
     history::check(history, arguments.name, source.is_some(), &inputs, &tensors_in(out))?;
@@ -192,7 +191,7 @@ impl Into<'_> {
                 Shape::Told | Shape::Silent | Shape::InLine => {}
             }
         }
-        history::check_resized(self.policy.history, out)?;
+        history::check_resized(self.policy, out)?;
         resize::replace(out, result).map_err(raise)
     }
 

@@ -1,16 +1,13 @@
 //! In-place and `out=` writes that vmap and the other function transforms refuse. The messages name operations as
 //! torch's dispatcher does, overload and all; these names are in the entries, see `OutPolicy`.
 
-use std::ffi::CString;
-
-use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyUserWarning};
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
 use pyo3::prelude::*;
 use rushlight::Error;
 use rushlight::dispatch::batch;
-use rushlight::dispatch::in_place::check_history;
 use rushlight::graph::mode;
 use rushlight::graph::tangents;
-use rushlight::schema::{OtherArguments, OutPolicy, UnbatchedTarget};
+use rushlight::schema::{Changed, OtherArguments, OutPolicy, UnbatchedTarget};
 use rushlight::tensor::{Mapping, Tensor};
 
 use crate::calls::callable::Callable;
@@ -38,35 +35,17 @@ fn behind<'a>(arguments: &Arguments<'a, '_>, first: usize, target: Option<usize>
     given
 }
 
-/// Warns of a write by `method` to a tensor that shows elements several times, unless it will be refused. `such`
-/// is what else does that.
-pub(crate) fn warn_repeated(py: Python<'_>, target: &Tensor, method: &str, such: &str) -> PyResult<()> {
-    let layout = target.layout();
-    if layout.shape().iter().zip(layout.strides()).all(|(&size, &stride)| size < 2 || stride > 0) {
-        return Ok(());
-    }
-    if mode::is_grad_enabled() && target.requires_grad() && check_history(target).is_err() {
-        return Ok(());
-    }
-    let text = CString::new(format!(
-        "Use of {method} on expanded tensors is deprecated. Please clone() the tensor before performing this \
-         operation. This also applies to advanced indexing e.g. {such}"
-    ))?;
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
-}
-
 /// Refuses what a method may not do to its receiver. The name ends in an underscore.
 #[inline]
-pub(crate) fn check_method(arguments: &Arguments<'_, '_>) -> PyResult<()> {
+pub(crate) fn check_method(arguments: &Arguments<'_, '_>, policy: &OutPolicy) -> PyResult<()> {
     let target = arguments.tensor(0)?;
     if !mode::special() && !target.is_captured() {
         return Ok(());
     }
-    match arguments.name.ends_with("dropout_") {
-        // It is a product, or nothing at all.
-        true if arguments.boolean(2) => check_in_place(target, "mul_", &OtherArguments::operand(None)),
-        true => Ok(()),
-        false => check_in_place(target, arguments.name, &behind(arguments, 1, None)),
+    match (policy.changed)(arguments) {
+        Changed::Receiver => check_in_place(target, arguments.name, &behind(arguments, 1, None)),
+        Changed::As(operation) => check_in_place(target, operation, &OtherArguments::operand(None)),
+        Changed::Nothing => Ok(()),
     }
 }
 

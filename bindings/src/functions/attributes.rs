@@ -1,8 +1,7 @@
 //! Methods that tell of a tensor or change what it is, and take arguments. Those without stand
 //! with the tensor object itself.
-use super::conversion;
 use super::entries::{function, method};
-use crate::calls::callable::Function;
+use crate::calls::callable::{Function, Seen};
 use crate::error::raise;
 use crate::tensor::history::{detached, forget};
 use crate::tensor::object::{TensorBase, wrap_as};
@@ -14,33 +13,17 @@ use crate::values::size::wrap_size;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
-use rushlight::dtype::DType;
-use rushlight::ops::creation::cast;
-use rushlight::schema::{OutPolicy, UnbatchedTarget};
+use rushlight::schema::{Changed, OutPolicy, UnbatchedTarget};
 use rushlight::shape::normalize_dim;
-
-const YES_OR_NO: &[&str] = &["(Tensor input) -> bool"];
 
 /// The entries.
 pub(super) const TABLE: &[Function] = &[
-    function("numel", &["(Tensor input) -> int"], "The number of elements.", |a| {
-        answer(a, a.tensor(0)?.numel() as i64)
-    }),
-    function("is_floating_point", YES_OR_NO, "Whether the dtype is a floating-point one.", |a| {
-        answer(a, a.tensor(0)?.dtype().is_float())
-    }),
-    function("is_complex", YES_OR_NO, "Whether the dtype is a complex one.", |a| {
-        answer(a, a.tensor(0)?.dtype().is_complex())
-    }),
-    function("is_signed", YES_OR_NO, "Whether the dtype is a signed one.", |a| {
-        answer(a, !matches!(a.tensor(0)?.dtype(), DType::Bool | DType::UInt8))
-    }),
-    function("is_inference", YES_OR_NO, "Whether the tensor was made in inference mode.", |a| {
-        answer(a, a.tensor(0)?.is_inference())
-    }),
-    function("is_nonzero", YES_OR_NO, "Whether the only element of the tensor is not zero.", |a| {
-        answer(a, is_true(a.tensor(0)?)?)
-    }),
+    function(
+        "is_nonzero",
+        &["(Tensor input) -> bool"],
+        "Whether the only element of the tensor is not zero.",
+        |a| answer(a, is_true(a.tensor(0)?)?),
+    ),
     function("detach", &["(Tensor input)"], "A view of the tensor, detached from the graph.", |a| {
         answer(a, detached(a.tensor(0)?)?)
     })
@@ -67,24 +50,19 @@ pub(super) const TABLE: &[Function] = &[
         stride,
     ),
     method(
-        "is_contiguous",
-        &["(Tensor input, *, memory_format memory_format=contiguous_format) -> bool"],
-        "Whether the elements are contiguous in memory, in row-major order or in that of a memory format.",
-        is_contiguous,
-    ),
-    method("get_device", &["(Tensor input) -> int"], "The index of the device; -1 for the CPU.", get_device),
-    method(
         "requires_grad_",
         &["(Tensor input, bool requires_grad=True)"],
         "Sets whether operations on the tensor are recorded, in place.",
         set_requires_grad,
-    ),
+    )
+    .written(&OutPolicy::PLAIN.changing(|_| Changed::Nothing)),
     method(
         "as_subclass",
         &["(Tensor input, object cls)"],
         "The tensor as an instance of a subclass, sharing its memory.",
         as_subclass,
-    ),
+    )
+    .seen(Seen::ByNobody),
 ];
 
 fn answer(arguments: &Arguments<'_, '_>, value: impl ToPython) -> PyResult<Py<PyAny>> {
@@ -118,21 +96,6 @@ fn place(dim: i64, ndim: usize) -> PyResult<usize> {
         0 => Err(raise(rushlight::Error::DimOfScalar { dim }.into())),
         _ => normalize_dim(dim, ndim).map_err(raise),
     }
-}
-
-fn is_contiguous(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let x = arguments.tensor(0)?;
-    let by_channels = |ndim| Ok(x.ndim() == ndim && cast::is_channels_last(x, ndim).map_err(raise)?);
-    let lies: PyResult<bool> = match conversion::format(arguments, 1) {
-        Some("channels_last") => by_channels(4),
-        Some("channels_last_3d") => by_channels(5),
-        _ => Ok(x.is_contiguous()),
-    };
-    answer(arguments, lies?)
-}
-
-fn get_device(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    answer(arguments, -1i64)
 }
 
 fn receiver<'a, 'py>(arguments: &Arguments<'a, 'py>) -> PyResult<&'a Bound<'py, TensorBase>> {

@@ -1,7 +1,7 @@
 //! Tensors from Python data and from numpy: `tensor` and its kin. How data is read is in
 //! `tensor::construct` and `tensor::numpy`.
 use super::entries::function;
-use crate::calls::callable::Function;
+use crate::calls::callable::{Function, Seen};
 use crate::error::raise;
 use crate::values::arguments::Arguments;
 use crate::values::device::Device;
@@ -24,13 +24,15 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Builds a tensor by copying data; it is a leaf without history.",
         tensor,
-    ),
+    )
+    .seen(Seen::InModes),
     function(
         "as_tensor",
         &["(object data, dtype? dtype=None, device? device=None)"],
         "Converts data to a tensor, sharing memory and keeping history where possible.",
         as_tensor,
-    ),
+    )
+    .seen(Seen::InModes),
     function(
         "asarray",
         &[
@@ -38,13 +40,15 @@ pub(super) const TABLE: &[Function] = &[
         ],
         "Converts an object to a tensor, sharing memory unless a copy is asked for or needed.",
         asarray,
-    ),
+    )
+    .seen(Seen::InModes),
     function(
         "from_numpy",
         &["(object ndarray)"],
         "A tensor that shares the memory of a numpy array.",
         from_numpy,
-    ),
+    )
+    .seen(Seen::ByNobody),
 ];
 
 /// The object at a position where the signature requires one.

@@ -1,49 +1,31 @@
 //! Native functions and methods: those of the engine's entries, which stand with their operations, and those that
-//! speak with Python, by family in the files beside this one.
+//! speak with Python, by family in the files beside this one. These are all:
+//!
+//! - `tensor`, `as_tensor`, `asarray`, `from_numpy`: they read whatever Python has numbers in.
+//! - `numpy`, `type`: they answer with an array of numpy, and with the name of a class.
+//! - `size`, `stride`: they answer with Python's containers, `Size` and a tuple.
+//! - `as_subclass`: it is given a class, and answers with an object of it.
+//! - `requires_grad_`, `detach`, `detach_`, `is_nonzero`: what they do is what the attributes of a tensor's object do.
+//! - `manual_seed`: it takes whatever `int` takes, and answers with the object of the generator.
+//! - `set_anomaly_enabled`: it is no operation of tensors.
 
-mod anomaly;
 mod attributes;
-mod composites;
 mod construction;
 mod conversion;
-mod creation;
 mod entries;
-mod factory;
-mod indexing;
-mod layers;
-mod pointwise;
-mod random;
-mod spreads;
-mod superseded;
-mod views;
+mod switches;
 
 use crate::calls::body::Body;
-use crate::calls::callable::{self, Function};
+use crate::calls::callable::{self, Function, Seen};
 use crate::tensor::object::TensorBase;
 use crate::tensor::shown;
 use pyo3::prelude::*;
 use rushlight::ops;
-use rushlight::schema::{Entry, Operator};
+use rushlight::schema::Entry;
+use std::borrow::Cow;
 
 /// The families.
-static TABLES: &[&[Function]] = &[
-    anomaly::TABLE,
-    attributes::TABLE,
-    composites::TABLE,
-    construction::TABLE,
-    conversion::TABLE,
-    creation::TABLE,
-    pointwise::TABLE,
-    layers::images::TABLE,
-    indexing::TABLE,
-    layers::neural::TABLE,
-    layers::pooling::TABLE,
-    random::TABLE,
-    spreads::TABLE,
-    superseded::TABLE,
-    layers::units::PAIRS,
-    views::TABLE,
-];
+static TABLES: &[&[Function]] = &[attributes::TABLE, construction::TABLE, conversion::TABLE, switches::TABLE];
 
 fn listed() -> impl Iterator<Item = Function> {
     TABLES.iter().copied().flatten().copied()
@@ -66,13 +48,23 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The engine's entry as the bindings keep it.
 fn of_engine(entry: &Entry) -> Function {
     let Entry { name, signatures, doc, call, reach, policy, operators } = *entry;
-    Function { name, signatures, doc, body: Body::Engine(call), kind: reach, policy, operators }
+    Function {
+        name,
+        signatures,
+        doc,
+        body: Body::Engine(call),
+        kind: reach,
+        policy,
+        operators,
+        seen: Seen::ByAll,
+    }
 }
 
 /// What torch's dispatcher calls the operators of the engine and of native functions: the name of the node that each
 /// leaves, or `-`, and its schema.
 #[pyfunction]
 #[pyo3(name = "_operators")]
-pub(crate) fn operators() -> Vec<Operator> {
-    ops::operators().chain(listed().flat_map(|function| function.operators)).copied().collect()
+pub(crate) fn operators() -> Vec<(&'static str, Cow<'static, str>)> {
+    let own = listed().flat_map(|function| function.operators);
+    ops::operators().chain(own.map(|&(node, schema)| (node, Cow::Borrowed(schema)))).collect()
 }

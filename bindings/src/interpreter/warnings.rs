@@ -1,8 +1,9 @@
-//! Warnings that are given once in the life of a process, unless the program wants them every time; and what is
-//! told of operations whose place others have taken.
+//! Warnings that are given once in the life of a process, unless the program wants them every time.
 
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -30,47 +31,11 @@ impl Once {
     }
 }
 
-/// What is told of an operation whose place another has taken.
-pub(crate) struct Superseded {
-    words: &'static CStr,
-    told: Told,
-}
-
-/// When it is told.
-enum Told {
-    /// Once, when the operation calculates.
-    Once(Once),
-    /// Every time that it is given tensors to write to, and only then.
-    OfOutputs,
-}
-
-impl Superseded {
-    /// What is told once.
-    pub(crate) const fn told_once(words: &'static CStr) -> Superseded {
-        Superseded { words, told: Told::Once(Once::new()) }
-    }
-
-    /// What is told where the operation writes to tensors that it is given.
-    pub(crate) const fn told_of_outputs(words: &'static CStr) -> Superseded {
-        Superseded { words, told: Told::OfOutputs }
-    }
-
-    /// Tells it of an operation that calculates.
-    #[cold]
-    pub(crate) fn tell(&self, py: Python<'_>) -> PyResult<()> {
-        match &self.told {
-            Told::Once(once) => once.warn(py, self.words),
-            Told::OfOutputs => Ok(()),
-        }
-    }
-
-    /// Tells it of an operation that will write to tensors that it was given.
-    pub(crate) fn tell_of_outputs(&self, py: Python<'_>) -> PyResult<()> {
-        match self.told {
-            Told::Once(_) => Ok(()),
-            Told::OfOutputs => PyErr::warn(py, &py.get_type::<PyUserWarning>(), self.words, 1),
-        }
-    }
+/// Whether a warning of this kind is to be given now, if it is given once; it counts as given.
+pub(crate) fn is_due(kind: &'static str) -> bool {
+    static TOLD: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let first = TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(kind);
+    first || ALWAYS.load(Ordering::Relaxed)
 }
 
 /// Have warnings that are given once in the life of a process given every time, or once again.

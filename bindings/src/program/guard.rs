@@ -133,6 +133,11 @@ pub(super) fn is_same(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
     is_value(a) && a.eq(b).unwrap_or(false)
 }
 
+/// Whether an object is a number or a text, or nothing.
+pub(super) fn is_simple(object: &Bound<'_, PyAny>) -> bool {
+    object.is_none() || object.cast_exact::<PyFloat>().is_ok() || is_value(object)
+}
+
 /// Whether an object is a number or a text, of which equal ones are as good as one.
 fn is_value(object: &Bound<'_, PyAny>) -> bool {
     let flags = |class: *mut ffi::PyTypeObject| object.get_type().as_type_ptr() == class;

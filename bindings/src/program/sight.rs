@@ -14,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFunction, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyFloat, PyFunction, PyList, PyTuple, PyType};
 
 use super::guard::is_same;
 
@@ -93,8 +93,9 @@ fn part(name: &str) -> Option<Part> {
 
 /// Something that a function sees, as it was.
 pub(super) enum Check {
-    /// A dictionary with these keys and values, in this order.
-    Dict(Py<PyDict>, Mark, Vec<Item>),
+    /// A dictionary with these keys and values, in this order. What stands in one of these places may be any
+    /// floating-point number.
+    Dict(Py<PyDict>, Mark, Vec<Item>, Option<usize>),
     /// What a dictionary has under some keys.
     Entries(Py<PyDict>, Mark, Vec<Entry>),
     /// A list with these elements.
@@ -126,7 +127,11 @@ pub(super) fn checks(said: &[Bound<'_, PyTuple>]) -> PyResult<Vec<Check>> {
             "dict" => {
                 let dict = object.cast_into::<PyDict>()?;
                 let items = dict.iter().map(|(key, value)| (key.unbind(), value.unbind())).collect();
-                Check::Dict(dict.clone().unbind(), Mark::new(mark_of(&dict)), items)
+                let items: Vec<Item> = items;
+                let free = said.get_item(2).ok();
+                let free = free
+                    .and_then(|free| items.iter().position(|(key, _)| is_same(key.bind(dict.py()), &free)));
+                Check::Dict(dict.clone().unbind(), Mark::new(mark_of(&dict)), items, free)
             }
             "list" => {
                 let list = object.cast_into::<PyList>()?;
@@ -188,16 +193,37 @@ fn attribute(object: Bound<'_, PyAny>, (name, value): Entry) -> PyResult<Check> 
 }
 
 impl Check {
+    /// The dictionary and the key of what may be any number.
+    pub(super) fn free<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyDict>, Bound<'py, PyAny>)> {
+        match self {
+            Check::Dict(dict, _, items, Some(free)) => {
+                Some((dict.bind(py).clone(), items[*free].0.bind(py).clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Says that nothing of it may be another.
+    pub(super) fn fix(&mut self) {
+        if let Check::Dict(_, _, _, free) = self {
+            *free = None;
+        }
+    }
+
     /// Whether it is as it was.
     pub(super) fn holds(&self, py: Python<'_>) -> bool {
         match self {
-            Check::Dict(dict, mark, items) => {
+            Check::Dict(dict, mark, items, free) => {
                 let dict = dict.bind(py);
                 mark.holds(mark_of(dict), || {
-                    let same = |((own_key, own), (key, value)): (&Item, (Bound<'_, _>, Bound<'_, _>))| {
-                        is_same(own_key.bind(py), &key) && is_same(own.bind(py), &value)
+                    let same = |(index, ((own_key, own), (key, value))): (
+                        usize,
+                        (&Item, (Bound<'_, _>, Bound<'_, _>)),
+                    )| {
+                        let is_free = *free == Some(index) && value.cast_exact::<PyFloat>().is_ok();
+                        is_same(own_key.bind(py), &key) && (is_free || is_same(own.bind(py), &value))
                     };
-                    dict.len() == items.len() && items.iter().zip(dict.iter()).all(same)
+                    dict.len() == items.len() && items.iter().zip(dict.iter()).enumerate().all(same)
                 })
             }
             Check::Entries(dict, mark, entries) => {
@@ -245,7 +271,7 @@ impl Check {
             })
         };
         match self {
-            Check::Dict(dict, _, items) => {
+            Check::Dict(dict, _, items, _) => {
                 visit.call(dict)?;
                 items.iter().try_for_each(|(key, value)| {
                     visit.call(key)?;
@@ -282,6 +308,76 @@ impl Check {
                 visit.call(other)
             }
         }
+    }
+}
+
+/// What is said of a value: a number or a text as it is, anything else by its kind.
+fn shown(value: Option<&Bound<'_, PyAny>>) -> String {
+    let Some(value) = value else { return "nothing".to_owned() };
+    let is_short = |text: &str| text.len() < 60;
+    let text =
+        if super::guard::is_simple(value) { value.repr().ok().map(|text| text.to_string()) } else { None };
+    let kind =
+        || value.get_type().qualname().map_or_else(|_| "something".to_owned(), |name| name.to_string());
+    text.filter(|text| is_short(text)).unwrap_or_else(|| format!("a {}", kind()))
+}
+
+/// What is said of an entry that was another, if it was.
+fn changed(key: &Bound<'_, PyAny>, was: Option<&Bound<'_, PyAny>>, now: Option<&Bound<'_, PyAny>>) -> String {
+    let name = key.str().map_or_else(|_| "an entry".to_owned(), |name| name.to_string());
+    format!("{name} was {} and is {}", shown(was), shown(now))
+}
+
+impl Check {
+    /// What is not as it was, in words.
+    pub(super) fn difference(&self, py: Python<'_>) -> String {
+        let of = |entries: &[Entry], find: &dyn Fn(&Bound<'_, PyAny>) -> Option<Py<PyAny>>| {
+            entries.iter().find_map(|(key, was)| {
+                let (key, now) = (key.bind(py), find(key.bind(py)));
+                let now = now.as_ref().map(|now| now.bind(py));
+                (!is_as(now, was.as_ref())).then(|| changed(key, was.as_ref().map(|was| was.bind(py)), now))
+            })
+        };
+        let attribute = |object: &Bound<'_, PyAny>, name: &Bound<'_, PyAny>| {
+            object.getattr(name.cast().ok()?).ok().map(Bound::unbind)
+        };
+        let found = match self {
+            Check::Dict(dict, _, items, _) => {
+                let dict = dict.bind(py);
+                let differs = items.iter().find_map(|(key, was)| {
+                    let (key, was) = (key.bind(py), was.bind(py));
+                    let now = dict.get_item(key).ok().flatten();
+                    let same = now.as_ref().is_some_and(|now| is_same(was, now));
+                    (!same).then(|| changed(key, Some(was), now.as_ref()))
+                });
+                differs.or_else(|| {
+                    Some(format!("a dictionary had {} entries and has {}", items.len(), dict.len()))
+                })
+            }
+            Check::Entries(dict, _, entries) => {
+                of(entries, &|key| dict.bind(py).get_item(key).ok().flatten().map(Bound::unbind))
+            }
+            Check::Class(class, _, entries) => of(entries, &|name| attribute(class.bind(py).as_any(), name)),
+            Check::Attribute(object, name, was) => {
+                let now = attribute(object.bind(py), name.bind(py));
+                let (was, now) = (was.as_ref().map(|was| was.bind(py)), now.as_ref().map(|now| now.bind(py)));
+                Some(changed(name.bind(py), was, now))
+            }
+            Check::Cell(cell, was) => {
+                let now = cell.bind(py).getattr("cell_contents").ok();
+                Some(format!("a variable was {} and is {}", shown(Some(was.bind(py))), shown(now.as_ref())))
+            }
+            Check::List(list, items) => {
+                let list = list.bind(py);
+                Some(format!("a list of {} elements has other ones, {} of them", items.len(), list.len()))
+            }
+            Check::Part(function, ..) => {
+                Some(format!("{} is another function", shown(Some(function.bind(py)))))
+            }
+            Check::Kind(..) => Some("an object has another class".to_owned()),
+            Check::Equal(..) => Some("a set has other elements".to_owned()),
+        };
+        found.unwrap_or_else(|| "something has changed".to_owned())
     }
 }
 

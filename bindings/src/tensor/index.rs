@@ -16,11 +16,12 @@ use rushlight::ops::{Operand, Value};
 use super::construct::{from_sequence, is_sequence};
 use super::numpy;
 use super::object::as_tensor;
-use crate::calls::writes::{self, warn_repeated};
+use crate::calls::writes;
 use crate::error::raise;
 use crate::values::classes::type_name;
 use crate::values::dtype::tensor_type_name;
 use rushlight::schema::OtherArguments;
+use rushlight::schema::warn_repeated;
 
 const NOT_AN_INDEX: &str =
     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices";
@@ -64,10 +65,9 @@ pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyA
         _ => None,
     });
     if let Some(first) = tensors.next() {
-        let py = key.py();
-        warn_repeated(py, tensor, "index_put_", "tensor[indices] = tensor")?;
+        warn_repeated(tensor, "index_put_", "tensor[indices] = tensor").map_err(raise)?;
         if first.dtype() == DType::Bool && as_tensor(value).is_none_or(|value| value.numel() == 1) {
-            warn_repeated(py, tensor, "masked_fill_", "tensor[mask] = scalar")?;
+            warn_repeated(tensor, "masked_fill_", "tensor[mask] = scalar").map_err(raise)?;
         }
     }
     let value = assigned(tensor, value)?;

@@ -51,7 +51,7 @@ impl TensorBase {
             check_memory(tensor)?;
         }
         check_allocated(tensor, "tolist")?;
-        following::leaves("tolist()");
+        following::shows(tensor, "tolist()");
         let array = tensor.array().widened().map_err(raise)?;
         let elements = long_work::patiently(array.layout.numel() as u64, || {
             let mut steps = Steps::default();

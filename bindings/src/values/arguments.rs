@@ -6,13 +6,15 @@ use crate::signature::matching::{SLOTS, Slots};
 use crate::signature::{Default, Kind, Parameter, Signature};
 use crate::tensor::object::as_tensor;
 use crate::values::convert::{self, Ints};
+use crate::values::device::{Device, MemoryFormat};
 use crate::values::generator::Generator;
+use crate::values::memory::elements_of;
 use crate::values::returns::ToPython;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyString, PyTuple};
 use rushlight::dtype::{DType, Scalar};
-use rushlight::ops::Operand;
+use rushlight::ops::creation::cast::Order;
 use rushlight::ops::sampling::random;
 use rushlight::schema;
 use rushlight::{Error, Result, Tensor};
@@ -60,11 +62,6 @@ impl<'a, 'py> Arguments<'a, 'py> {
     /// Which of the overloads it is, by position in the table's list.
     pub(crate) fn overload(&self) -> usize {
         self.signature.overload
-    }
-
-    /// Whether something other than the default was given.
-    pub(crate) fn given(&self, index: usize) -> bool {
-        self.slots[index].is_some()
     }
 
     /// All arguments by the names of the parameters; a method's receiver is called `self`.
@@ -120,14 +117,6 @@ impl<'a, 'py> Arguments<'a, 'py> {
         self.slots[index].and_then(as_tensor)
     }
 
-    /// A tensor or a number.
-    pub(crate) fn operand(&self, index: usize) -> PyResult<Operand<'a>> {
-        match self.optional_tensor(index) {
-            Some(tensor) => Ok(Operand::Tensor(tensor)),
-            None => self.number(index).map(Operand::Scalar),
-        }
-    }
-
     /// The tensors of a tuple or list; none if it was left out.
     pub(crate) fn tensors(&self, index: usize) -> PyResult<Vec<Tensor>> {
         let Some(object) = self.slots[index] else { return Ok(Vec::new()) };
@@ -135,11 +124,6 @@ impl<'a, 'py> Arguments<'a, 'py> {
             as_tensor(&element?).cloned().ok_or_else(|| self.absent(index))
         };
         object.try_iter()?.map(cloned).collect()
-    }
-
-    /// A number.
-    pub(crate) fn number(&self, index: usize) -> PyResult<Scalar> {
-        self.optional_number(index)?.ok_or_else(|| self.absent(index))
     }
 
     /// A number that may be left out.
@@ -151,11 +135,6 @@ impl<'a, 'py> Arguments<'a, 'py> {
             (None, Default::Bool(value)) => Ok(Some(Scalar::Bool(*value))),
             (None, _) => Ok(None),
         }
-    }
-
-    /// A real number.
-    pub(crate) fn float(&self, index: usize) -> PyResult<f64> {
-        self.optional_float(index)?.ok_or_else(|| self.absent(index))
     }
 
     /// A real number that may be left out.
@@ -201,11 +180,6 @@ impl<'a, 'py> Arguments<'a, 'py> {
         self.slots[index].and_then(accept::dtype)
     }
 
-    /// A string.
-    pub(crate) fn text(&self, index: usize) -> PyResult<String> {
-        self.optional_text(index)?.ok_or_else(|| self.absent(index))
-    }
-
     /// A string that may be left out.
     pub(crate) fn optional_text(&self, index: usize) -> PyResult<Option<String>> {
         match (self.slots[index], self.default(index)) {
@@ -237,9 +211,21 @@ impl<'a, 'py> Arguments<'a, 'py> {
         .map(Some)
     }
 
-    /// A list of integers that is required or has a default.
-    pub(crate) fn ints(&self, index: usize) -> PyResult<Ints> {
-        self.dims(index)?.ok_or_else(|| self.absent(index))
+    /// The elements of a list, each of which may be left open, or the only one; `None` if all were left out.
+    fn open<T>(
+        &self,
+        index: usize,
+        read: fn(&Bound<'py, PyAny>) -> PyResult<T>,
+    ) -> PyResult<Option<Vec<Option<T>>>> {
+        let Some(object) = self.slots[index].filter(|object| !object.is_none()) else { return Ok(None) };
+        let one = |object: &Bound<'py, PyAny>| match object.is_none() {
+            true => Ok(None),
+            false => read(object).map(Some),
+        };
+        if object.len().is_err() {
+            return Ok(Some(vec![one(object)?]));
+        }
+        object.try_iter()?.map(|item| one(&item?)).collect::<PyResult<_>>().map(Some)
     }
 
     fn parameter(&self, index: usize) -> Option<&'a Parameter> {
@@ -312,8 +298,38 @@ impl schema::Arguments for Arguments<'_, '_> {
         Arguments::optional_text(self, index).map_err(carry)
     }
 
+    fn word(&self, index: usize) -> Option<String> {
+        self.slots[index]?.cast::<PyString>().ok().map(|text| text.to_string_lossy().into_owned())
+    }
+
     fn dims(&self, index: usize) -> Result<Option<Ints>> {
         Arguments::dims(self, index).map_err(carry)
+    }
+
+    fn open_ints(&self, index: usize) -> Result<Option<Vec<Option<i64>>>> {
+        self.open(index, convert::int).map_err(carry)
+    }
+
+    fn open_floats(&self, index: usize) -> Result<Option<Vec<Option<f64>>>> {
+        self.open(index, convert::float).map_err(carry)
+    }
+
+    fn creation(&self, first: usize) -> Result<schema::Creation> {
+        <Self as schema::Arguments>::device(self, first + 2)?;
+        Ok(schema::Creation { dtype: Arguments::dtype(self, first), requires_grad: self.boolean(first + 4) })
+    }
+
+    fn device(&self, index: usize) -> Result<()> {
+        self.slots[index].map_or(Ok(()), |device| Device::of(device).and_then(Device::usable)).map_err(carry)
+    }
+
+    fn storage(&self, index: usize, dtype: DType) -> Result<Tensor> {
+        self.needed(index).and_then(|storage| elements_of(storage, dtype)).map_err(carry)
+    }
+
+    fn order(&self, index: usize) -> Option<Order> {
+        let format = self.slots[index]?.cast::<MemoryFormat>().ok()?;
+        Some(format.get().order())
     }
 
     fn generator(&self, index: usize) -> Option<random::Generator> {

@@ -4,13 +4,16 @@
 use std::hash::{Hash, Hasher};
 
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyAssertionError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyInt, PyString, PyTuple, PyType};
 
+use crate::error::raise;
 use crate::tensor::object::name_in_messages;
 use crate::values::classes::type_name;
+use rushlight::Error;
+use rushlight::ops::creation::cast::Order;
 
 /// Every device type that torch knows the name of.
 const TYPES: [&str; 20] = [
@@ -45,9 +48,6 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// The device that people ask for most and that is not there.
-    pub(crate) const CUDA: Device = Device { kind: "cuda", number: None };
-
     /// The device of every tensor.
     pub(crate) const CPU: Device = Device { kind: "cpu", number: None };
 
@@ -71,7 +71,7 @@ impl Device {
     pub(crate) fn usable(self) -> PyResult<()> {
         match self.kind {
             "cpu" => Ok(()),
-            "cuda" => Err(PyAssertionError::new_err("Torch not compiled with CUDA enabled")),
+            "cuda" => Err(raise(Error::NoCuda {}.into())),
             kind => {
                 Err(PyRuntimeError::new_err(format!("PyTorch is not linked with support for {kind} devices")))
             }
@@ -244,9 +244,14 @@ impl Layout {
 pub(crate) struct MemoryFormat(&'static str);
 
 impl MemoryFormat {
-    /// Its name in torch.
-    pub(crate) fn name(&self) -> &'static str {
-        self.0
+    /// What it asks for.
+    pub(crate) fn order(&self) -> Order {
+        match self.0 {
+            "contiguous_format" => Order::RowMajor,
+            "channels_last" => Order::ChannelsLast(4),
+            "channels_last_3d" => Order::ChannelsLast(5),
+            _ => Order::Kept,
+        }
     }
 }
 

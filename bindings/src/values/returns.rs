@@ -33,11 +33,6 @@ pub(crate) struct Named<T> {
     pub(crate) elements: T,
 }
 
-/// What an operation found, with names.
-pub(crate) fn named<T>(class: &'static str, found: rushlight::Result<T>) -> rushlight::Result<Named<T>> {
-    found.map(|elements| Named { class, elements })
-}
-
 impl<T: ToPython> ToPython for Named<T> {
     fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         static CLASSES: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
@@ -128,6 +123,7 @@ impl ToPython for Reply {
             Reply::Named(class, elements) => Named { class, elements }.to_python(py),
             Reply::Bool(value) => value.to_python(py),
             Reply::Int(value) => value.to_python(py),
+            Reply::Seed(seed) => Ok(PyInt::new(py, seed).into_any()),
             Reply::DType(dtype) => dtype.to_python(py),
         }
     }

@@ -19,6 +19,7 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
+from .locations import placed
 
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
 PROTOCOL_VERSION = 1001
@@ -239,7 +240,6 @@ class Stream:
         at = file.tell()
         self.left = file.seek(0, os.SEEK_END) - at
         file.seek(at)
-        self.storages: dict[Any, Tensor] = {}
 
     def storage(self, kind: Any, key: Any, count: Any) -> Tensor:
         """Return the elements of a storage, which are read later."""
@@ -247,30 +247,30 @@ class Stream:
         if size > self.left:
             raise _cut(size - self.left)
         self.left -= size
-        memory = self.storages[key] = _memory(size)
-        return memory.view(kind.dtype)
+        return _memory(size).view(kind.dtype)
 
-    def fill(self, keys: Any) -> None:
-        """Read the bytes of all storages, in this order."""
+    def fill(self, keys: Any, known: dict[Any, Tensor]) -> None:
+        """Read the bytes of all storages that the pickle has named, in this order."""
         if not isinstance(keys, list):
             raise AssertionError(f"expected a list of storages, got {type(keys).__name__}")
         for key in keys:
-            if key not in self.storages:
+            if key not in known:
                 raise AssertionError(f"storage key {key!r} not found in deserialized_objects")
-            memory = self.storages[key]
+            memory = known[key]
             counted = self.file.read(8)
             if len(counted) < 8:
                 raise _cut(8 - len(counted))
-            (count,), size = struct.unpack("<q", counted), memory.numel()
+            (count,), size = struct.unpack("<q", counted), memory.nbytes
             # Elements or bytes: pickles say which, files do not.
             if size not in [count * itemsize for itemsize in (1, 2, 4, 8, 16)]:
                 raise RuntimeError(f"size mismatch: a storage of {size} bytes cannot have {count} elements")
-            have = 0
+            bytes_of, have = memory.view(native.uint8), 0
             while have < size:
                 piece = self.file.read(min(PIECE, size - have))
                 if not piece:
                     raise _cut(size - have)
-                native._write_bytes(memory, have, piece)
+                if not memory.is_meta:
+                    native._write_bytes(bytes_of, have, piece)
                 have += len(piece)
 
 
@@ -278,7 +278,9 @@ def _cut(missing: int) -> RuntimeError:
     return RuntimeError(f"unexpected EOF, expected {missing} more bytes. The file might be corrupted.")
 
 
-def identified(identifier: Any, storages: Archive | Stream, known: dict[Any, Tensor], careful: bool) -> Any:
+def identified(
+    identifier: Any, storages: Archive | Stream, known: dict[Any, Tensor], map_location: Any, careful: bool
+) -> Any:
     """Return what a pickle names as something outside of it."""
     if careful and not isinstance(identifier, (tuple, int)):
         raise pickle.UnpicklingError(f"persistent_load id must be tuple or int, but got {type(identifier)}")
@@ -297,9 +299,9 @@ def identified(identifier: Any, storages: Archive | Stream, known: dict[Any, Ten
     part = None
     if isinstance(storages, Stream) and len(identifier) == 6:
         *identifier, part = identifier
-    kind, key, _, count = identifier[1:]
+    kind, key, location, count = identifier[1:]
     if key not in known:
-        known[key] = storages.storage(kind, key, count)
+        known[key] = placed(storages.storage(kind, key, count), location, map_location)
     if part is None:
         return known[key]
     name, offset, length = part

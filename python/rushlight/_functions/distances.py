@@ -52,7 +52,11 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         return input.new_zeros(len(rows))
 
     def distances(input: Tensor) -> Tensor:
-        return native._nn.linalg_vector_norm(input[rows] - input[columns], p, -1)
+        apart = input[rows] - input[columns]
+        if p == 0:
+            # How many differ; what is no number makes it none.
+            return apart.abs().ceil().clamp(max=1).sum(-1)
+        return native._nn.linalg_vector_norm(apart, p, -1)
 
     (result,) = native._as_one(
         distances, ("_pdist_forward", "PdistBackward0", "self result"), (1, 0, 0), {"p": float(p)}, input

@@ -68,4 +68,13 @@ COMPLEXES: dict[str, tuple[type[Exception], str]] = {
     "SortedComplex": (RuntimeError, " {operation} does not support complex dtypes on CPU"),
     "AbsInPlace": (RuntimeError, "In-place abs is not supported for complex tensors."),
     "NanSumOfComplex": (RuntimeError, "nansum on CPU does not support complex inputs"),
+    "ImaginaryLost": (UserWarning, "Casting complex values to real discards the imaginary part"),
+    "AdjointOfNumber": (
+        UserWarning,
+        "adjoint() is deprecated on 0-D tensors. Consider using x.conj().",
+    ),
+    "AdjointOfVector": (
+        RuntimeError,
+        "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.",
+    ),
 }

@@ -242,4 +242,15 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     ),
     "BincountInput": (RuntimeError, "bincount only supports 1-d non-negative integral inputs."),
     "FlipRank": (RuntimeError, "Input must be >= {least}-d."),
+    "CovarianceUndetermined": (
+        UserWarning,
+        "cov(): degrees of freedom is <= 0. Correction should be strictly less than "
+        "the number of observations.",
+    ),
+    "CrossWithoutDim": (
+        UserWarning,
+        "Using torch.cross without specifying the dim arg is deprecated.\n"
+        "Please either pass the dim explicitly or simply use torch.linalg.cross.\n"
+        "The default value of dim will change to agree with that of linalg.cross in a future release.",
+    ),
 }

@@ -131,6 +131,12 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         "{node} gave a tensor of another form than when the program was recorded; call the function itself, "
         "which was compiled, or change it so that shapes do not depend on numbers",
     ),
+    "CalledOtherwise": (
+        RuntimeError,
+        "a compiled function has to be called once more for this backward, since its graph is wanted or its "
+        "gradients lie otherwise than usual, and what the function sees has changed since; call the function "
+        "itself, which was compiled",
+    ),
     "OperandWithoutData": (
         RuntimeError,
         "Cannot access data pointer of Tensor that doesn't have storage",

@@ -256,4 +256,26 @@ INDEXING: dict[str, tuple[type[Exception], str]] = {
         IndexError,
         "start out of range (expected to be in range of [{low}, {high}], but got {start})",
     ),
+    "ScatterReduceOfTensor": (
+        UserWarning,
+        "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
+        "future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
+    ),
+    "ScatterCombination": (RuntimeError, "reduce argument must be either add or multiply."),
+    "IndexReduceBeta": (UserWarning, "index_reduce() is in beta and the API may change at any time."),
+    "ScatterFold": (RuntimeError, "reduce argument must be either sum, prod, mean, amax or amin, got {name}"),
+    "IndexFold": (
+        RuntimeError,
+        "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {name}.",
+    ),
+    "RepeatedWrite": (
+        UserWarning,
+        "Use of {method} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+        "operation. This also applies to advanced indexing e.g. {such}",
+    ),
+    "ByteCondition": (
+        UserWarning,
+        "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a "
+        "future version of PyTorch. Use a boolean condition instead.",
+    ),
 }

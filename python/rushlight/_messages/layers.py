@@ -106,6 +106,69 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "adaptive_avg_pool3d: elements of output_size must be greater than or "
         "equal to 0 but received {{{depth}, {height},{width}}}",
     ),
+    "PoolNumbers": (
+        RuntimeError,
+        "{operation}: {argument} must either be a single int, or a tuple of {words} ints",
+    ),
+    "PoolInput": (
+        RuntimeError,
+        "non-empty {single}D or {batched}D (batch mode) tensor expected for input",
+    ),
+    "PoolDilation3": (
+        RuntimeError,
+        "dilation should be greater than zero, but got dilationT: {depth} dilationH: {height} "
+        "dilationW: {width}",
+    ),
+    "PoolPaddingHalf": (
+        RuntimeError,
+        "pad should be smaller than or equal to half of kernel size, but got padW = {padding:last}, "
+        "padH = {padding:first}, kW = {kernel:last}, kH = {kernel:first}",
+    ),
+    "PoolSamples": (
+        RuntimeError,
+        "{operation}Expected {least}D or {most}D (batch mode) tensor with optional 0 dim batch size for "
+        "input, but got:{shape}",
+    ),
+    "PoolSamples3": (
+        RuntimeError,
+        "max_pool3d_with_indices_out_cpu_template(): Expected input's non-batch dimensions to have "
+        "positive length, but input has a shape of {shape} and non-batch dimension 0 has length zero!",
+    ),
+    "PoolLineNumber": (
+        RuntimeError,
+        "max_pool1d() {argument} must be {kinds} of size 1 but got size {got}",
+    ),
+    "PoolLineSign": (RuntimeError, "max_pool1d() {argument} must be greater than zero, but got {value}"),
+    "PoolLineNegative": (RuntimeError, "max_pool1d() padding must be non-negative, but got {padding}"),
+    "PoolLinePadding": (
+        RuntimeError,
+        "max_pool1d() padding should be at most half of kernel size, but got padding={padding} and "
+        "kernel_size={kernel}",
+    ),
+    "PoolLineCount": (RuntimeError, "max_pool1d() Invalid computed output size: {count}"),
+    "PoolLines": (
+        RuntimeError,
+        "Expected 2 to 3 dimensions, but got {ndim}-dimensional tensor for argument #1 'self' (while "
+        "checking arguments for {operation})",
+    ),
+    "AdaptivePoolRank": (
+        RuntimeError,
+        "{operation}(): Expected {single}D or {batched}D tensor, but got{colon} {shape}",
+    ),
+    "AdaptivePoolEmpty": (
+        RuntimeError,
+        "{operation}(): Expected input to have non-zero size for non-batch dimensions, but input has "
+        "sizes {shape} with dimension {dim} being empty",
+    ),
+    "AdaptivePoolLength": (
+        RuntimeError,
+        "{operation}() argument 'output_size' should contain one int (got {got})",
+    ),
+    "AdaptivePoolLengths": (RuntimeError, "{operation}: output_size must be {count}"),
+    "AdaptivePoolInternal": (
+        RuntimeError,
+        "{operation}(): internal error: output_size.size() must be {count}",
+    ),
     "PadOdd": (RuntimeError, "Padding length must be divisible by 2"),
     "PadLong": (
         RuntimeError,
@@ -267,4 +330,11 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
     "UnfoldSize": (RuntimeError, "maximum size for tensor at dimension {dim} is {step} but size is {size}"),
     "UnfoldNegative": (RuntimeError, "size is {size} but must be >= 0"),
     "UnfoldStep": (RuntimeError, "step is {step} but must be > 0"),
+    "TwoNumbers": (RuntimeError, "expected two numbers, but got {count}"),
+    "UnevenPadding": (
+        UserWarning,
+        "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of "
+        "the input be created",
+    ),
+    "PaddingWord": (RuntimeError, "Invalid padding string: '{word}'"),
 }

@@ -84,4 +84,11 @@ MAKING: dict[str, tuple[type[Exception], str]] = {
     ),
     "GeneratorState": (RuntimeError, "Invalid mt19937 state"),
     "GeneratorStateDType": (TypeError, "RNG state must be a torch.ByteTensor"),
+    # -- what there is none of -------------------------------------------------------------------------
+    "NoCuda": (AssertionError, "Torch not compiled with CUDA enabled"),
+    "EmptyKept": (RuntimeError, "unsupported memory format Preserve"),
+    "RangeEnds": (
+        RuntimeError,
+        "{operation} only supports 0-dimensional start and end tensors, but got {got}.",
+    ),
 }

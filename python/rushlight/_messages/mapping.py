@@ -132,4 +132,13 @@ MAPPING: dict[str, tuple[type[Exception], str]] = {
         "`as_strided` call as a sequence of PyTorch view operations",
     ),
     "MappedMemory": (RuntimeError, "Cannot access data pointer of Tensor that doesn't have storage"),
+    "MappedClone": (
+        RuntimeError,
+        "NYI: Tensor.clone(memory_format) inside vmap is only supported with memory_format "
+        "torch.preserve_format or torch.contiguous_format (got {format})",
+    ),
+    "MappedOrder": (
+        RuntimeError,
+        "NYI: querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format",
+    ),
 }

@@ -216,4 +216,52 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         "{operation}: Number of pivots per batch should be same as the dimension of the matrix",
     ),
     "PivotRange": (RuntimeError, "pivots given to lu_solve must all be greater or equal to 1."),
+    "NormDimensions": (RuntimeError, "linalg.matrix_norm: dim must be a 2-tuple. Got {dims}"),
+    "NormOrder": (RuntimeError, "linalg.matrix_norm: Order {order} not supported."),
+    "CholeskySuperseded": (
+        UserWarning,
+        "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a "
+        "future PyTorch release.\n"
+        "L = torch.cholesky(A)\n"
+        "should be replaced with\n"
+        "L = torch.linalg.cholesky(A)\n"
+        "and\n"
+        "U = torch.cholesky(A, upper=True)\n"
+        "should be replaced with\n"
+        "U = torch.linalg.cholesky(A).mH\n"
+        "This transform will produce equivalent results for all valid (symmetric positive definite) "
+        "inputs.",
+    ),
+    "QrSuperseded": (
+        UserWarning,
+        "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch "
+        "release.\n"
+        "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\n"
+        "Q, R = torch.qr(A, some)\n"
+        "should be replaced with\n"
+        "Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')",
+    ),
+    "LuSolveSuperseded": (
+        UserWarning,
+        "torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a "
+        "future PyTorch release.\n"
+        "Note that torch.linalg.lu_solve has its arguments reversed.\n"
+        "X = torch.lu_solve(B, LU, pivots)\n"
+        "should be replaced with\n"
+        "X = torch.linalg.lu_solve(LU, pivots, B)",
+    ),
+    "TriangularSolveSuperseded": (
+        UserWarning,
+        "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be "
+        "removed in a future PyTorch release.\n"
+        "torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one "
+        "of the inputs.\n"
+        "X = torch.triangular_solve(B, A).solution\n"
+        "should be replaced with\n"
+        "X = torch.linalg.solve_triangular(A, B).",
+    ),
+    "GerSuperseded": (
+        UserWarning,
+        "torch.ger is deprecated and will be removed in a future PyTorch release. Use torch.outer instead.",
+    ),
 }

@@ -86,4 +86,9 @@ REDUCTIONS: dict[str, tuple[type[Exception], str]] = {
     "ProbabilityRange": (RuntimeError, "all elements of {argument} should be between 0 and 1"),
     "LabelSmoothing": (RuntimeError, "label_smoothing must be between 0.0 and 1.0. Got: {value:g}"),
     "LossBound": (RuntimeError, "{operation} does not support {sign} values for {argument}."),
+    "DegreesOfFreedom": (
+        UserWarning,
+        "{operation}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
+        "factor (input numel divided by output numel).",
+    ),
 }

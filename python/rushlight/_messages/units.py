@@ -35,4 +35,5 @@ UNITS: dict[str, tuple[type[Exception], str]] = {
         "heaviside is not yet implemented for tensors with different dtypes.",
     ),
     "PolygammaOrder": (RuntimeError, "polygamma(n, x) does not support negative n."),
+    "GeluApproximation": (RuntimeError, "approximate argument must be either none or tanh."),
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from .function import Function
+from .picture import picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +38,10 @@ class Explanation:
         operations = program.operations()
         most = ", ".join(f"{count} {name}" for name, count in Counter(operations).most_common(5))
         made, at_once = program.bytes()
+        groups = len({number for _, number, _ in program.groups()})
         lines = [
-            f"{self._name} runs as a program of {len(operations)} operations ({most}).",
-            f"It makes {made:,} bytes, {at_once:,} of them at a time.",
+            f"{self._name} runs as a program of {len(operations)} operations ({most}), in {groups} groups.",
+            f"It makes {made:,} bytes, {at_once:,} of them at a time, in {program.kept():,} that it keeps.",
             f"A call takes {self.seconds * 1e6:.1f} µs, "
             f"and {self.seconds_as_written * 1e6:.1f} µs as it is written.",
         ]
@@ -47,6 +50,17 @@ class Explanation:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the same with a picture, as notebooks show it."""
+        text = f"<pre>{escape(str(self))}</pre>"
+        if not self.programs:
+            return text
+        legend = (
+            "<small>green: computed together, a tile at a time; blue: into memory that is kept; "
+            "orange: into new memory</small>"
+        )
+        return f"{text}{picture(self.programs[-1].groups())}<br/>{legend}"
 
 
 def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:

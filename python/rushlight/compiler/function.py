@@ -19,6 +19,7 @@ from .._rushlight import Tensor, _begin_recording, _Program, _Recording, is_grad
 from .before import Before
 from .sight import Unclear, Watch, look
 from .stance import now
+from .telling import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,12 +50,13 @@ def _verifies() -> str:
 
 
 class _Entry:
-    """A program, and how often it has still to be verified."""
+    """A program, how often it has still to be verified, and how often it failed before it was."""
 
-    __slots__ = ("left", "program")
+    __slots__ = ("failures", "left", "program")
 
     def __init__(self, program: _Program) -> None:
         self.program = program
+        self.failures = 0
         self.left = 0 if _verifies() == "never" else _VERIFICATIONS
 
 
@@ -142,13 +144,17 @@ class Function:
             if entry.left > 0 or (sample and _verifies() != "never") or _verifies() == "always":
                 try:
                     apart = entry.program.run_apart(args, kwargs)
-                except RuntimeError as error:
-                    self._drop(entry, str(error))
+                except Exception:
+                    # A number that it looks at is another, or is refused, as the function will say itself.
+                    entry.failures += 1
                     continue
                 if apart is not None:
                     return self._verify(entry, apart, args, kwargs)
         if sample:
             return self._as_before(args, kwargs)
+        for entry in self._entries:
+            if entry.failures >= _MOST_FAILURES or entry.program.is_idle():
+                self._drop(entry, "the numbers that it looks at are others in most calls", for_good=False)
         self._calls[mode] = self._calls.get(mode, 0) + 1
         full = len(self._entries) >= _MOST_PROGRAMS or self._failures.get(mode, 0) >= _MOST_FAILURES
         if full or self._calls[mode] < _BEFORE:
@@ -158,6 +164,8 @@ class Function:
                 result = self._function(*args, **kwargs)
             self._codes.update(watch.codes)
             return result
+        for entry in self._entries:
+            log.info("%r is recorded anew: %s", self, entry.program.difference(args, kwargs))
         return self._record(mode, args, kwargs)
 
     def _by_stance(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -195,12 +203,28 @@ class Function:
         if not isinstance(recording, _Recording):
             return self._failed(mode, recording, self._function(*args, **kwargs))
         watch = Watch()
+        substitutes = recording.arguments()
+        own_args, own_kwargs = substitutes or (args, kwargs)
         try:
             with watch:
-                result = self._function(*args, **kwargs)
-            program = recording.end(result)
+                result = self._function(*own_args, **own_kwargs)
+                refusal = recording.lead_back(result)
+            program = recording.end(result, self._function) if refusal is None else refusal
+        except Exception as error:
+            if substitutes is None or not before.is_known:
+                raise
+            # What stands in for an argument is not in everything like it.
+            before.restore()
+            return self._failed(
+                mode, f"it fails where it is recorded: {error}", self._function(*args, **kwargs)
+            )
         finally:
             recording.abandon()
+        if substitutes is not None:
+            if not before.is_known:
+                raise AssertionError("what has a history can be had again")
+            before.restore()
+            result = self._function(*args, **kwargs)
         is_new = not watch.codes.keys() <= self._codes.keys()
         self._codes.update(watch.codes)
         if watch.unclear is not None:
@@ -213,7 +237,7 @@ class Function:
         self._entries = [*self._entries, _Entry(program)]
         self._renew()
         # Operations that are shown may be rounded otherwise: what was recorded is undone.
-        if not before.is_known:
+        if not before.is_known or substitutes is not None:
             return result
         before.restore()
         return self._function(*args, **kwargs)
@@ -223,6 +247,7 @@ class Function:
             text, place = reason
             reason = text if place is None else f"{text} at {place:line}"
         self.reason = str(reason)
+        log.info("%r is not recorded: %s", self, self.reason)
         self._failures[mode] = self._failures.get(mode, 0) + 1
         if self._fullgraph and hard:
             raise RuntimeError(f"{self!r} cannot be recorded as a whole: {self.reason}")
@@ -238,10 +263,12 @@ class Function:
         self._renew()
         return result
 
-    def _drop(self, entry: _Entry, reason: str) -> None:
+    def _drop(self, entry: _Entry, reason: str, for_good: bool = True) -> None:
         self._entries = [other for other in self._entries if other is not entry]
-        self._failures[is_grad_enabled()] = _MOST_FAILURES
+        mode = is_grad_enabled()
+        self._failures[mode] = _MOST_FAILURES if for_good else self._failures.get(mode, 0) + 1
         self.reason = reason
+        log.info("%r is not recorded any longer: %s", self, reason)
         self._renew()
 
     def _renew(self) -> None:

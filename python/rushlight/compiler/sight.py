@@ -125,6 +125,20 @@ def _is_of_the_engine(kind: type, function: Any) -> bool:
     )
 
 
+_REACHING = frozenset(("param_groups", "state_dict", "getattr", "__dict__", "get_last_lr", "lr"))
+"""Names of code that may look at the numbers of an optimiser by itself."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _reaches(code: types.CodeType) -> bool:
+    """Tell whether code may look at the numbers of an optimiser by itself."""
+    constants = code.co_consts
+    inner = (constant for constant in constants if isinstance(constant, types.CodeType))
+    return not _REACHING.isdisjoint((*code.co_names, *(c for c in constants if isinstance(c, str)))) or any(
+        map(_reaches, inner)
+    )
+
+
 @functools.lru_cache(maxsize=4096)
 def _names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """Return the globals that code names, with the code inside of it, and its attributes."""
@@ -171,6 +185,25 @@ class Sight:
             if len(self._seen) > _MOST_OBJECTS:
                 raise Unclear("it sees too many objects")
             self._visit(value, path)
+
+    def free_rates(self) -> None:
+        """Let the rates of optimisers be others in every call, where only their own steps look at them."""
+        from ..optim.optimizer import Optimizer
+
+        own = [found for found in self._seen.values() if isinstance(found, Optimizer)]
+        if any(map(_reaches, self.codes)):
+            return
+        groups = {
+            id(group)
+            for optimizer in own
+            if type(optimizer).__module__.startswith("rushlight.")
+            for group in optimizer.param_groups
+            if type(group.get("lr")) is float
+        }
+        self.checks = [
+            (*check, "lr") if check[0] == "dict" and id(check[1]) in groups else check
+            for check in self.checks
+        ]
 
     def _each(self, values: Any, path: str) -> None:
         self._waiting.extend((value, path) for value in values)
@@ -344,5 +377,6 @@ def look(
     sight = Sight(codes)
     given = [(value, "an argument") for value in _values([args, kwargs])]
     sight.look(iter([(function, getattr(function, "__name__", "it")), *given]))
+    sight.free_rates()
     distinct = {id(tensor): tensor for tensor in sight.tensors}
     return list(distinct.values()), sight.checks

@@ -12,7 +12,7 @@ from .. import _rushlight as native
 from .._rushlight import Tensor
 
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Callable
 
 __all__: list[str] = []
 
@@ -55,8 +55,10 @@ def _seen(input: Any, mask: Any, neutral: Any, dtype: Any = None) -> tuple[Tenso
     """Return elements with those that are not seen replaced, and the mask."""
     if hasattr(input, "get_mask"):
         input, mask = input.get_data(), input.get_mask() if mask is None else mask
-    mask = _mask_of(input, mask)
     values = input if dtype is None else input.to(dtype)
+    if mask is None:
+        return values, _mask_of(input, None)
+    mask = _mask_of(input, mask)
     filling = neutral(values) if callable(neutral) else neutral
     return values.masked_fill(~mask, filling), mask
 
@@ -70,12 +72,20 @@ def _floating(input: Tensor) -> Any:
     return input.dtype if input.is_floating_point() or input.is_complex() else native.float32
 
 
-def _greatest(values: Tensor) -> Any:
-    return _INF if values.is_floating_point() else native.iinfo(values.dtype).max
+def _greatest(name: str) -> Callable[[Tensor], Any]:
+    """Return what finds what is above all elements, for the function of this name."""
+    return lambda values: _INF if values.is_floating_point() else _limits(values, name).max
 
 
-def _least(values: Tensor) -> Any:
-    return -_INF if values.is_floating_point() else native.iinfo(values.dtype).min
+def _least(name: str) -> Callable[[Tensor], Any]:
+    """Return what finds what is below all elements, for the function of this name."""
+    return lambda values: -_INF if values.is_floating_point() else _limits(values, name).min
+
+
+def _limits(values: Tensor, name: str) -> Any:
+    if values.dtype == native.bool:
+        raise NotImplementedError(f"identity of {name} on torch.bool input")
+    return native.iinfo(values.dtype)
 
 
 def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -139,7 +149,7 @@ def var(
     centre = (values.sum(dims, keepdim=True) if dims else values) / count
     # Where nothing is seen the centre is no number, and must not reach the gradient of the others.
     away = native.where(seen, values - centre, 0.0)
-    squares = (away * away.conj()).real if away.is_complex() else away * away
+    squares = away * away.conj()
     total = squares.sum(dims, keepdim=bool(keepdim)) if dims else squares
     count = count if keepdim or not dims else count.sum(dims)
     found: Tensor = total / (count - correction).clamp(min=0)
@@ -155,7 +165,7 @@ def amax(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """Return the greatest of the elements that are seen."""
-    values, _ = _seen(input, mask, _least, dtype)
+    values, _ = _seen(input, mask, _least("amax"), dtype)
     return values.amax(_dims(values, dim), keepdim=bool(keepdim)) if values.ndim else values.clone()
 
 
@@ -163,7 +173,7 @@ def amin(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """Return the least of the elements that are seen."""
-    values, _ = _seen(input, mask, _greatest, dtype)
+    values, _ = _seen(input, mask, _greatest("amin"), dtype)
     return values.amin(_dims(values, dim), keepdim=bool(keepdim)) if values.ndim else values.clone()
 
 
@@ -171,7 +181,7 @@ def argmax(
     input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """Return where the greatest of the elements that are seen is."""
-    values, _ = _seen(input, mask, _least, dtype)
+    values, _ = _seen(input, mask, _least("argmax"), dtype)
     return values.argmax(dim, keepdim=bool(keepdim)).to(values.dtype)
 
 
@@ -179,7 +189,7 @@ def argmin(
     input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """Return where the least of the elements that are seen is."""
-    values, _ = _seen(input, mask, _greatest, dtype)
+    values, _ = _seen(input, mask, _greatest("argmin"), dtype)
     return values.argmin(dim, keepdim=bool(keepdim)).to(values.dtype)
 
 
@@ -230,21 +240,22 @@ def median(
     input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """Return the middle of the elements that are seen."""
-    values, _ = _seen(input, mask, float("nan"), dtype or input.dtype)
+    wanted = dtype or input.dtype
+    values, _ = _seen(input, mask, float("nan"), wanted if wanted.is_floating_point else native.float32)
     middle: Tensor = native.nanmedian(values, dim, bool(keepdim)).values
-    return middle
+    return middle.to(wanted)
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the running sums of the elements that are seen."""
-    values, _ = _seen(input, mask, 0, dtype or _whole(input))
-    return values.cumsum(dim)
+    values, _ = _seen(input, mask, 0, dtype)
+    return values.cumsum(dim, dtype=values.dtype)
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the running products of the elements that are seen."""
-    values, _ = _seen(input, mask, 1, dtype or _whole(input))
-    return values.cumprod(dim)
+    values, _ = _seen(input, mask, 1, dtype)
+    return values.cumprod(dim, dtype=values.dtype)
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:

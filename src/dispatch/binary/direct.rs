@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::Elementwise2;
 use super::numbers::{Beside, Vector};
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target};
+use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, misfit};
 use crate::dtype::{DType, Real, Scalar};
 use crate::error::Result;
 use crate::kernels::pointwise::{map, zip};
@@ -33,7 +33,8 @@ impl<E: Elementwise2> Direct for Directly<E> {
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
         let dtype = target.array.dtype;
         dispatch!(float dtype, T => {
-            let [a, b] = [0, 1].map(|index| Side::<T>::of(&sources[index], target.count));
+            let [a, b] = sources else { return Err(misfit()) };
+            let (a, b) = (Side::<T>::of(a, target.count)?, Side::<T>::of(b, target.count)?);
             let op = match sources {
                 [Source::Array(..), Source::Array(..)] => self.0.among(dtype, dtype),
                 _ => self.0,
@@ -46,7 +47,7 @@ impl<E: Elementwise2> Direct for Directly<E> {
                     }
                 }
             });
-        }, else { unreachable!("the type was asked for") });
+        }, else { return Err(misfit()) });
         Ok(())
     }
 }
@@ -76,15 +77,15 @@ fn along<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out: &
                 map::map_slice(b, out, move |b| f(a, b));
             }
         },
-        (a, b) => {
-            let one = |side: Side<'_, T>| match side {
-                Side::All(one) => one,
-                _ => unreachable!("rows are taken apart before"),
-            };
-            // One for all: the same for each.
+        // One for all: the same for each.
+        (Side::All(a), Side::All(b)) => {
             let mut found = [MaybeUninit::uninit()];
-            along(op, Side::Each(&[one(a)]), Side::Each(&[one(b)]), &mut found);
+            along(op, Side::Each(&[a]), Side::Each(&[b]), &mut found);
             out.fill(found[0]);
+        }
+        // Rows are taken apart before.
+        (a @ (Side::Row(_) | Side::Column(..)), b) | (a, b @ (Side::Row(_) | Side::Column(..))) => {
+            along(op, a.row(0, out.len()), b.row(0, out.len()), out);
         }
     }
 }

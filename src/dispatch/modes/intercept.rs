@@ -82,6 +82,8 @@ pub struct Operation {
     pub(super) direct: Option<Arc<dyn Direct>>,
     /// How many operands, the first ones, it overwrites.
     pub(super) targets: usize,
+    /// Whether no numbers are refused: it succeeds of all operands that lie as these do.
+    pub(super) is_sure: bool,
     /// Of what other operands it could be computed.
     again: Again,
     /// What it has given so far, each time that it was computed.
@@ -130,6 +132,7 @@ impl Operation {
             attributes,
             outputs,
             targets: 0,
+            is_sure: false,
             compute,
             direct: None,
             again,

@@ -20,7 +20,7 @@ use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::operand::Value;
 use crate::dtype::{DType, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::following::{self, Following, Known, Leak, Place};
 use crate::graph::tangents::live;
 use crate::graph::{Attributes, mode};
@@ -65,6 +65,8 @@ pub struct Computed {
     pub direct: Option<Arc<dyn Direct>>,
     /// How many of its operands, the first ones, it overwrites.
     pub targets: usize,
+    /// Whether it succeeds whatever numbers it is given.
+    pub is_sure: bool,
     /// What it was given.
     pub operands: SmallVec<[Given; 3]>,
     /// What it gave.
@@ -81,6 +83,8 @@ pub enum Event {
     Wrote(Place),
     /// An operation was computed.
     Computed(Computed),
+    /// What follows is backward, which was given these gradients, and none for some outputs.
+    Backward(SmallVec<[Option<Place>; 2]>),
 }
 
 /// Memory that was filled with a number when it came into being; whether it still is when it is first used has
@@ -110,7 +114,17 @@ impl Recording {
     #[allow(clippy::new_without_default)] // It does something.
     pub fn new() -> Recording {
         LOG.take();
-        Recording { _following: Following::new() }
+        Recording { _following: Following::new(is_expected) }
+    }
+
+    /// What follows is backward of what was computed, from these gradients, which have just been made.
+    pub fn backward(&self, given: &[Option<Tensor>]) {
+        let places = given.iter().map(|given| given.as_ref().map(|given| Place::of(&given.memory().storage)));
+        let places = places.collect();
+        LOG.with_borrow_mut(|log| {
+            note(log);
+            log.events.push(Event::Backward(places));
+        });
     }
 
     /// Ends it: what happened, and the first number that left.
@@ -165,6 +179,7 @@ pub(super) fn computed(operation: &Operation, compute: impl FnOnce() -> Result<O
         compute: operation.compute.clone(),
         direct: operation.direct.clone(),
         targets: operation.targets,
+        is_sure: operation.is_sure,
         operands: operation.operands.iter().map(given).collect(),
         outputs: outputs.iter().map(|output| Seen::of(&output.memory())).collect(),
     };
@@ -236,6 +251,30 @@ pub(crate) fn checked(
     Operation::writing(name, operands, 0, Arc::new(compute)).compute().map(drop)
 }
 
+/// So many numbers at most are expected to be the same each time.
+const MOST_EXPECTED: usize = 64;
+
+/// Has numbers that the host's program is shown, which may branch on them, be compared each time with what they are now.
+/// Answers whether they are: truth values, integers, and nothing; other numbers are hardly ever the same again.
+fn is_expected(x: &Tensor) -> bool {
+    let array = x.memory();
+    let held = {
+        let _known = Known::new();
+        copy::dense(&array)
+    };
+    let Ok(held) = held else { return false };
+    let is_steady =
+        !array.dtype.is_differentiable() || copy::holds_only(&held, Scalar::Int(0)).unwrap_or(false);
+    if !is_steady || held.layout.numel() > MOST_EXPECTED || x.differs() || x.is_subclassed() {
+        return false;
+    }
+    let compare = move |x: &[&Tensor]| match copy::has_bits_of(&x[0].memory(), &held)? {
+        true => Ok(()),
+        false => Err(Error::ProgramDiverged { node: "a number that is looked at".to_owned() }.into()),
+    };
+    checked("_local_scalar_dense", &[x], compare).is_ok()
+}
+
 /// Whether a record is all that is made of what is computed of these tensors, beside their history.
 pub(crate) fn is_alone(operands: &[&Tensor]) -> bool {
     let is_usual = |x: &&Tensor| !x.is_batched() && !x.is_followed() && !x.is_subclassed();
@@ -275,23 +314,30 @@ pub(crate) fn overwriting(
     others: &[&Tensor],
     write: impl Fn(&[&Tensor], &[&Tensor]) -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
-    overwriting_directly(name, targets, others, write, None)
+    overwriting_directly(name, targets, others, None, move |targets, others, _| write(targets, others), None)
 }
 
-/// `overwriting` of what can be computed of arrays as well, in the same order.
+/// `overwriting` of what can be computed of arrays as well, in the same order, and of a number, which may be another
+/// the next time.
 pub(crate) fn overwriting_directly(
     name: &'static str,
     targets: &[&Tensor],
     others: &[&Tensor],
-    write: impl Fn(&[&Tensor], &[&Tensor]) -> Result<()> + Send + Sync + 'static,
+    number: Option<f64>,
+    write: impl Fn(&[&Tensor], &[&Tensor], Option<f64>) -> Result<()> + Send + Sync + 'static,
     direct: Option<Arc<dyn Direct>>,
 ) -> Result<()> {
-    let operands = targets.iter().chain(others).map(|&tensor| Value::Tensor(tensor.clone())).collect();
+    let tensors = targets.iter().chain(others).map(|&tensor| Value::Tensor(tensor.clone()));
+    let operands = tensors.chain(number.map(|number| Value::Scalar(Scalar::Float(number)))).collect();
     let count = targets.len();
     let compute = move |operands: &[Value]| {
         let tensors = super::intercept::tensors(operands);
         let (targets, others) = tensors.split_at(count);
-        write(targets, others)?;
+        let number = match operands.last() {
+            Some(Value::Scalar(number)) => Some(number.to_f64()),
+            _ => None,
+        };
+        write(targets, others, number)?;
         Ok(Outputs::new())
     };
     let mut operation = Operation::writing(name, operands, count, Arc::new(compute));

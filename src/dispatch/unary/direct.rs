@@ -2,7 +2,7 @@
 
 use super::Elementwise;
 use super::numbers::Vector;
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like};
+use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like, misfit};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernels::pointwise::map;
@@ -23,14 +23,12 @@ impl<E: Elementwise> Direct for Directly<E> {
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
         dispatch!(float target.array.dtype, T => {
-            let Side::Each(x) = Side::<T>::of(&sources[0], target.count) else {
-                unreachable!("there is one for each")
-            };
+            let Side::Each(x) = Side::<T>::of(&sources[0], target.count)? else { return Err(misfit()) };
             target.write_of(sources, |y| match const { E::VECTOR.has::<T>() } {
                 true => vector::map(x, [], y, Vector(self.0)),
                 false => map::map_slice(x, y, self.0.loops()),
             });
-        }, else { unreachable!("the type was asked for") });
+        }, else { return Err(misfit()) });
         Ok(())
     }
 }

@@ -278,10 +278,7 @@ pub const ENTRIES: &[Entry] = &[
         addbmm(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).reply()
     })
     .written(&OutPolicy::OF_FIRST.shaped(Shape::Silent).typed(Types::Batched))
-    .operators(&[(
-        "AddbmmBackward0",
-        "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    )]),
+    .operators(&[("AddbmmBackward0", "addbmm")]),
     method("addbmm_", BATCHES, "`addbmm` in place.", |a| {
         let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
         let (beta, alpha) = (a.number(3)?, a.number(4)?);
@@ -291,10 +288,7 @@ pub const ENTRIES: &[Entry] = &[
         addr(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.number(3)?, a.number(4)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[(
-        "AddrBackward0",
-        "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    )]),
+    .operators(&[("AddrBackward0", "addr")]),
     method("addr_", ADDR, "`addr` in place.", |a| {
         let (x, left, right) = (a.tensor(0)?, a.tensor(1)?, a.tensor(2)?);
         let (beta, alpha) = (a.number(3)?, a.number(4)?);

@@ -94,12 +94,12 @@ pub const ENTRIES: &[Entry] = &[
         "The logarithm of the cumulative distribution function of the standard normal distribution.",
         |a| Normal::LogProbability.of(a.tensor(0)?).reply(),
     )
-    .operators(&[("SpecialLogNdtrBackward0", "special_log_ndtr(Tensor self) -> Tensor")]),
+    .operators(&[("SpecialLogNdtrBackward0", "special_log_ndtr")]),
     inner(
         "special_ndtri",
         ONE_OUT,
         "The inverse of the cumulative distribution function of the standard normal distribution.",
         |a| Normal::Quantile.of(a.tensor(0)?).reply(),
     )
-    .operators(&[("SpecialNdtriBackward0", "special_ndtri(Tensor self) -> Tensor")]),
+    .operators(&[("SpecialNdtriBackward0", "special_ndtri")]),
 ];

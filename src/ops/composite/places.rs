@@ -183,13 +183,19 @@ pub const ENTRIES: &[Entry] = &[
     }),
     function("dstack", JOIN, "Stacks tensors along the third dimension.", |a| joined(a, dstack))
         .written(&OutPolicy::JOINED.refused_as("cat")),
-    function("column_stack", JOIN, "Stacks one-dimensional tensors as columns, and others along the second dimension.", |a| {
-        joined(a, column_stack)
-    })
+    function(
+        "column_stack",
+        JOIN,
+        "Stacks one-dimensional tensors as columns, and others along the second dimension.",
+        |a| joined(a, column_stack),
+    )
     .written(&OutPolicy::JOINED.refused_as("cat")),
-    both("rot90", &["(Tensor input, int k=1, int[] dims=[0,1])"], "Rotates the plane of two dimensions by 90 degrees, `k` times.", |a| {
-        rot90(a.tensor(0)?, a.int(1)?, &a.ints(2)?).reply()
-    })
+    both(
+        "rot90",
+        &["(Tensor input, int k=1, int[] dims=[0,1])"],
+        "Rotates the plane of two dimensions by 90 degrees, `k` times.",
+        |a| rot90(a.tensor(0)?, a.int(1)?, &a.ints(2)?).reply(),
+    )
     .operators(&[("Rot90Backward0", "rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")]),
     both(
         "select_scatter",
@@ -221,9 +227,9 @@ pub const ENTRIES: &[Entry] = &[
             as_strided_scatter(a.tensor(0)?, a.tensor(1)?, &size, &stride, a.optional_int(4)?).reply()
         },
     )
-    .operators(&[("AsStridedScatterBackward0", "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor")]),
+    .operators(&[("AsStridedScatterBackward0", "as_strided_scatter")]),
     function("fill", FILL, "A copy of `input` with every element set to `value`.", |a| {
         fill(a.tensor(0)?, a.operand(1)?).reply()
     })
-    .operators(&[("FillBackward0", "fill.Scalar(Tensor self, Scalar value) -> Tensor"), ("FillBackward1", "fill.Tensor(Tensor self, Tensor value) -> Tensor")]),
+    .operators(&[("FillBackward0", "fill.Scalar@1"), ("FillBackward1", "fill.Tensor")]),
 ];

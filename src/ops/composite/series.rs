@@ -6,6 +6,7 @@ use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
 use crate::dispatch::in_place as writing;
 use crate::dispatch::operand::Operand;
+use crate::dispatch::operand::scalar_type;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -21,6 +22,7 @@ use crate::ops::pointwise::{clamp, compare};
 use crate::ops::reduction::{norm, reduce, scan};
 use crate::ops::sorting::{distinct, picked};
 use crate::ops::{add, div, mul, neg, sub};
+use crate::schema::warn_once;
 use crate::schema::{
     Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, function, inner, method, receiver,
 };
@@ -362,7 +364,7 @@ pub const ENTRIES: &[Entry] = &[
         "Scales every slice along a dimension whose p-norm exceeds `maxnorm` down to it.",
         |a| renorm(a.tensor(0)?, a.number(1)?, a.int(2)?, a.number(3)?).reply(),
     ).written(&OutPolicy::OF_FIRST.typed(Types::Same))
-    .operators(&[("=", "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")]),
+    .operators(&[("=", "renorm")]),
     method(
         "renorm_",
         &["(Tensor input, Number p, int dim, Number maxnorm)"],
@@ -379,9 +381,44 @@ pub const ENTRIES: &[Entry] = &[
         "The cross product of vectors of three elements.",
         |a| cross(a.tensor(0)?, a.tensor(1)?, a.int(2)?).reply(),
     ).written(&OutPolicy::APART.typed(Types::Same))
-    .operators(&[("LinalgCrossBackward0", "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")]),
+    .operators(&[("LinalgCrossBackward0", "linalg_cross")]),
+    both(
+        "cross",
+        &["(Tensor input, Tensor other, int? dim=None, *, Tensor out=None)"],
+        "The cross product of vectors of three elements along a dimension.",
+        |a| {
+            let (x, y) = (a.tensor(0)?, a.tensor(1)?);
+            let first = || x.layout().shape().iter().position(|&size| size == 3).map(|dim| dim as i64);
+            let given = a.optional_int(2)?;
+            if given.is_none() {
+                warn_once(Error::CrossWithoutDim {})?;
+            }
+            match given.or_else(first) {
+                Some(dim) => cross(x, y, dim).reply(),
+                None => Err(Error::CrossNone {}.into()),
+            }
+        },
+    )
+    .written(&OutPolicy::APART.refused_as("linalg_cross").typed(Types::Same)),
+    function("isin", ELEMENTS, "Whether each element is among the test elements.", |a| {
+        let operand = |index: usize| match a.optional_tensor(index) {
+            Some(x) => Ok(x.clone()),
+            None => {
+                let number = a.number(index)?;
+                create::full(&[], number, scalar_type(number))
+            }
+        };
+        isin(&operand(0)?, &operand(1)?, a.boolean(3)).reply()
+    })
+    .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same).out_of_pairs()),
 ];
 
 fn area(a: &dyn Arguments, operation: fn(&Tensor, Operand<'_>, i64) -> Result<Tensor>) -> Result<Reply> {
     operation(a.tensor(0)?, a.operand(1)?, a.int(2)?).reply()
 }
+
+const ELEMENTS: &[&str] = &[
+    "(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor out=None)",
+    "(Number element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor out=None)",
+    "(Tensor elements, Number test_element, *, bool assume_unique=False, bool invert=False, Tensor out=None)",
+];

@@ -13,6 +13,7 @@ use crate::ops::pointwise::{blend, clamp, compare, logical};
 use crate::ops::reduction::{extremes_over, reduce, truth};
 use crate::ops::sorting::picked;
 use crate::ops::{Operand, Value, conjugate, div, floor, mul, round, sub};
+use crate::schema::warn;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use crate::shape;
 use crate::tensor::Tensor;
@@ -315,6 +316,21 @@ pub const ENTRIES: &[Entry] = &[
         .written(&OutPolicy::PLAIN.copied().typed(Types::Quantile)),
     both("nanquantile", QUANTILE, "The q-th quantiles along a dimension, ignoring NaN.", |a| shares(a, true))
         .written(&OutPolicy::PLAIN.copied().typed(Types::Quantile)),
+    both(
+        "cov",
+        &["(Tensor input, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None)"],
+        "The covariance matrix of variables, a row each.",
+        |a| {
+            let weights = Weights { frequencies: a.optional_tensor(2), importance: a.optional_tensor(3) };
+            determined(cov(a.tensor(0)?, a.int(1)?, weights))
+        },
+    ),
+    both(
+        "corrcoef",
+        &["(Tensor input)"],
+        "The matrix of Pearson's correlation coefficients of variables, a row each.",
+        |a| determined(corrcoef(a.tensor(0)?)),
+    ),
 ];
 
 fn shares(a: &dyn Arguments, numbers_only: bool) -> Result<Reply> {
@@ -333,4 +349,13 @@ fn shares(a: &dyn Arguments, numbers_only: bool) -> Result<Reply> {
     let between = Between::named(&a.text(4)?)?;
     let how = Quantile { dim: a.optional_int(2)?, keepdim: a.boolean(3), between, numbers_only };
     quantile(x, &q, how).reply()
+}
+
+/// Covariances, with a warning if nothing determines them.
+fn determined(found: Result<Covariance>) -> Result<Reply> {
+    let found = found?;
+    if !found.is_determined {
+        warn(Error::CovarianceUndetermined {})?;
+    }
+    Ok(found.values.into())
 }

@@ -1,17 +1,21 @@
 //! Copies and conversions with a history: `clone`, `to` another type, `copy_`, `fill_`, `zero_`.
 
+mod entries;
+
+pub use entries::{ENTRIES, converted};
+
 use crate::dispatch::accumulate;
 use crate::dispatch::apply;
 use crate::dispatch::view;
 use crate::ops::creation::create;
 use crate::ops::reduction::reduce;
-use crate::schema::{Entry, Operator, OutPolicy, UnbatchedTarget, both, receiver};
+use crate::schema::Operator;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, OpRule, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like};
+use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like, misfit};
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Operand, Value};
@@ -50,10 +54,9 @@ impl Direct for Copied {
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
         dispatch!(float target.array.dtype, T => {
-            if let Side::Each(x) = Side::<T>::of(&sources[0], target.count) {
-                target.write_of::<T>(sources, |y| map::map_slice(x, y, |x| x));
-            }
-        }, else { unreachable!("the type was asked for") });
+            let Side::Each(x) = Side::<T>::of(&sources[0], target.count)? else { return Err(misfit()) };
+            target.write_of::<T>(sources, |y| map::map_slice(x, y, |x| x));
+        }, else { return Err(misfit()) });
         Ok(())
     }
 }
@@ -127,6 +130,15 @@ fn check_rank(shape: &[usize], ndim: usize) -> Result<()> {
             let format = if ndim == 4 { "channels_last" } else { "channels_last_3d" };
             Err(Error::FormatRank { ndim, format }.into())
         }
+    }
+}
+
+/// A copy in memory of its own whose elements lie so.
+pub fn cloned(x: &Tensor, order: Order) -> Result<Tensor> {
+    match order {
+        Order::Kept => clone(x),
+        Order::RowMajor => clone_contiguous(x),
+        Order::ChannelsLast(ndim) => clone_channels_last(x, ndim),
     }
 }
 
@@ -413,23 +425,4 @@ pub const OPERATORS: &[Operator] = &[
         "ToCopyBackward0",
         "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
     ),
-];
-
-/// The entries.
-pub const ENTRIES: &[Entry] = &[
-    both(
-        "fill_",
-        &["(Tensor input, Tensor value)", "(Tensor input, Number value)"],
-        "Sets every element to `value` in place.",
-        |a| receiver(a, fill_(a.tensor(0)?, a.operand(1)?)),
-    )
-    .written(&OutPolicy::PLAIN.overloaded().unbatched_target(|_| UnbatchedTarget::Rule("fill_")))
-    .operators(&[
-        ("-", "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"),
-        ("-", "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"),
-    ]),
-    both("zero_", &["(Tensor input)"], "Sets every element to zero in place.", |a| {
-        receiver(a, zero_(a.tensor(0)?))
-    })
-    .operators(&[("-", "zero_(Tensor(a!) self) -> Tensor(a!)")]),
 ];

@@ -38,6 +38,15 @@ pub(crate) fn holds_only(array: &Array, value: Scalar) -> Result<bool> {
     }))
 }
 
+/// Whether two arrays are of one type and shape, and of the same bits.
+pub(crate) fn has_bits_of(a: &Array, b: &Array) -> Result<bool> {
+    if a.dtype != b.dtype || a.layout.shape() != b.layout.shape() {
+        return Ok(false);
+    }
+    let (a, b) = (dense(a)?, dense(b)?);
+    Ok(dispatch!(bits a.dtype, T => a.slice::<T>() == b.slice::<T>()))
+}
+
 /// The array where its elements lie in row-major order, else a copy where they do.
 pub(crate) fn in_order(array: &Array) -> Result<Cow<'_, Array>> {
     if array.layout.is_contiguous() { Ok(Cow::Borrowed(array)) } else { dense(array).map(Cow::Owned) }

@@ -1,6 +1,9 @@
 //! Tensors out of nothing: filled with one number. Those that are counted stand in `ranges`, those
 //! that are drawn in `random`.
 
+mod entries;
+
+pub use entries::ENTRIES;
 use smallvec::SmallVec;
 
 use crate::dispatch::modes::{intercept, recording};
@@ -124,6 +127,17 @@ fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> 
         recording::filled(&array, value);
     }
     Ok(Tensor::from_array(array))
+}
+
+/// A number as a tensor of the widest type of its kind.
+pub fn alone(value: Scalar) -> Result<Tensor> {
+    let dtype = match value {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Int(_) => DType::Int64,
+        Scalar::Float(_) => DType::Float64,
+        Scalar::Complex(_) => DType::Complex128,
+    };
+    Tensor::from_scalar(value, dtype)
 }
 
 /// Memory without values, in the shape of `x`.

@@ -1,6 +1,8 @@
 //! Tensors that are counted: `arange`, `linspace`, `logspace`.
 
-use crate::schema::{Entry, IntoReply, inner};
+mod entries;
+
+pub use entries::ENTRIES;
 use std::mem::MaybeUninit;
 
 use crate::dispatch::default_dtype;
@@ -222,11 +224,3 @@ fn space_out<T: Real>(
         map::fill_with_position(late, move |place| write((-step).mul_add(most - place, last)));
     }
 }
-
-/// The entries.
-pub const ENTRIES: &[Entry] = &[inner(
-    "linspaces",
-    &["(Tensor start, Tensor end, int steps)"],
-    "`linspace` of every pair of elements, a row each.",
-    |a| linspaces(a.tensor(0)?, a.tensor(1)?, a.int(2)?).reply(),
-)];

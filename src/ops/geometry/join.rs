@@ -287,7 +287,7 @@ pub const ENTRIES: &[Entry] = &[
         cat_call,
     )
     .written(&OutPolicy::JOINED)
-    .operators(&[("CatBackward0", "cat(Tensor[] tensors, int dim=0) -> Tensor")]),
+    .operators(&[("CatBackward0", "cat")]),
     function(
         "concat",
         &["(Tensor[] tensors, int dim=0, *, Tensor out=None)"],
@@ -312,7 +312,7 @@ pub const ENTRIES: &[Entry] = &[
         },
     )
     .written(&OutPolicy::JOINED)
-    .operators(&[("StackBackward0", "stack(Tensor[] tensors, int dim=0) -> Tensor")]),
+    .operators(&[("StackBackward0", "stack")]),
     function(
         "hstack",
         JOIN,

@@ -233,7 +233,7 @@ pub const ENTRIES: &[Entry] = &[
     both("t", &["(Tensor input)"], "The transpose of a matrix, as a view.", |a| t(a.tensor(0)?).reply())
         .operators(&[("TBackward0", "t(Tensor(a) self) -> Tensor(a)")]),
     method("t_", &["(Tensor input)"], "Transposes a matrix in place.", |a| receiver(a, t_(a.tensor(0)?)))
-        .operators(&[("-", "t_(Tensor(a!) self) -> Tensor(a!)")]),
+        .operators(&[("-", "t_")]),
     both("transpose", EXCHANGE, "A view with two dimensions swapped.", transpose_call).operators(&[(
         "TransposeBackward0",
         "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
@@ -241,7 +241,7 @@ pub const ENTRIES: &[Entry] = &[
     both("swapaxes", EXCHANGE_AXES, "A view with two dimensions swapped: `transpose`.", transpose_call),
     both("swapdims", EXCHANGE, "A view with two dimensions swapped: `transpose`.", transpose_call),
     method("transpose_", EXCHANGE, "Swaps two dimensions in place.", transpose_in_place)
-        .operators(&[("-", "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")]),
+        .operators(&[("-", "transpose_")]),
     method("swapaxes_", EXCHANGE_AXES, "Swaps two dimensions in place.", transpose_in_place),
     method("swapdims_", EXCHANGE, "Swaps two dimensions in place.", transpose_in_place),
     both("permute", &["(Tensor input, int[] dims)"], "A view with the dimensions permuted.", |a| {

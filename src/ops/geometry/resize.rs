@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, Rule, mode, replace_kept, saved_tensor_hooks};
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::strided;
-use crate::schema::{Entry, both, method, receiver_in_own_order};
+use crate::schema::{Entry, Ints, OutPolicy, both, method, receiver_in_own_order};
 use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -171,14 +171,47 @@ pub const ENTRIES: &[Entry] = &[
         "Resizes the tensor in place, keeping what is in its memory.",
         |a| receiver_in_own_order(a, resize_(a.tensor(0)?, &a.ints(1)?)),
     )
-    .operators(&[(
-        "-",
-        "resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
-    )]),
+    .operators(&[("-", "resize_")]),
     both(
         "resize_as_",
         &["(Tensor input, Tensor the_template, *, memory_format? memory_format=None)"],
         "Resizes the tensor in place to the size of another.",
         |a| receiver_in_own_order(a, resize_as_(a.tensor(0)?, a.tensor(1)?)),
     ),
+    method(
+        "set_",
+        &[
+            "(Tensor input)",
+            "(Tensor input, Storage source)",
+            "(Tensor input, Storage source, int storage_offset, int[] size, int[]? stride=None)",
+            "(Tensor input, Tensor source)",
+            "(Tensor input, Tensor source, int storage_offset, int[] size, int[]? stride=None)",
+        ],
+        "Makes the tensor refer to the memory of a storage or of another tensor.",
+        |a| {
+            let x = a.tensor(0)?;
+            let source = match a.overload() {
+                0 => return receiver_in_own_order(a, set_empty_(x)),
+                1 | 2 => a.storage(1, x.dtype())?,
+                _ => a.tensor(1)?.clone(),
+            };
+            if !matches!(a.overload(), 2 | 4) {
+                return receiver_in_own_order(a, set_(x, &source));
+            }
+            let (size, stride) = (a.ints(3)?, a.dims(4)?);
+            let stride = stride.unwrap_or_else(|| in_order(&size));
+            receiver_in_own_order(a, set_window_(x, &source, &size, &stride, a.int(2)?))
+        },
+    )
+    .written(&OutPolicy::PLAIN.in_place_as(|_| ".source_Tensor"))
+    .operators(&[("-", "set_.source_Tensor@3")]),
 ];
+
+/// How far elements are apart that lie in order.
+fn in_order(size: &[i64]) -> Ints {
+    let mut strides = Ints::from_elem(1, size.len());
+    for dim in (1..size.len()).rev() {
+        strides[dim - 1] = strides[dim] * size[dim].max(1);
+    }
+    strides
+}

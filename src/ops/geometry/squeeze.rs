@@ -136,10 +136,7 @@ pub const ENTRIES: &[Entry] = &[
         _ if given.number => ".dim",
         _ => ".dims",
     }))
-    .operators(&[
-        ("-", "squeeze_(Tensor(a!) self) -> Tensor(a!)"),
-        ("-", "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)"),
-    ]),
+    .operators(&[("-", "squeeze_"), ("-", "squeeze_.dim@1")]),
     both("unsqueeze", &["(Tensor input, int dim)"], "A view with a new dimension of size one.", |a| {
         unsqueeze(a.tensor(0)?, a.int(1)?).reply()
     })
@@ -147,7 +144,7 @@ pub const ENTRIES: &[Entry] = &[
     method("unsqueeze_", &["(Tensor input, int dim)"], "Adds a dimension of size one in place.", |a| {
         receiver(a, unsqueeze_(a.tensor(0)?, a.int(1)?))
     })
-    .operators(&[("-", "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)")]),
+    .operators(&[("-", "unsqueeze_")]),
 ];
 
 /// Calls with the dimensions that the overload names.

@@ -387,8 +387,5 @@ pub const ENTRIES: &[Entry] = &[
             receiver(a, as_strided_(a.tensor(0)?, &size, &stride, a.optional_int(3)?))
         },
     )
-    .operators(&[(
-        "-",
-        "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
-    )]),
+    .operators(&[("-", "as_strided_")]),
 ];

@@ -194,7 +194,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| tril(a.tensor(0)?, a.int(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
-    .operators(&[("TrilBackward0", "tril(Tensor self, int diagonal=0) -> Tensor")]),
+    .operators(&[("TrilBackward0", "tril")]),
     both(
         "triu",
         TRIANGLE,
@@ -202,7 +202,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| triu(a.tensor(0)?, a.int(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
-    .operators(&[("TriuBackward0", "triu(Tensor self, int diagonal=0) -> Tensor")]),
+    .operators(&[("TriuBackward0", "triu")]),
     both("diag", TRIANGLE, "The diagonal of a matrix, or the matrix with a given diagonal.", |a| {
         diag(a.tensor(0)?, a.int(1)?).reply()
     })
@@ -213,8 +213,5 @@ pub const ENTRIES: &[Entry] = &[
         "Matrices whose diagonals are the last dimension, zero elsewhere.",
         |a| diag_embed(a.tensor(0)?, a.int(1)?, a.int(2)?, a.int(3)?).reply(),
     )
-    .operators(&[(
-        "DiagEmbedBackward0",
-        "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-    )]),
+    .operators(&[("DiagEmbedBackward0", "diag_embed")]),
 ];

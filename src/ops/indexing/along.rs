@@ -5,6 +5,7 @@ pub(in crate::ops) mod writes;
 use crate::ops::creation::cast;
 use crate::ops::creation::copy;
 use crate::ops::geometry::reshape;
+use crate::schema::warn_repeated;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Types, UnbatchedTarget, both, method, receiver};
 use std::sync::Arc;
 
@@ -225,7 +226,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| index_select(a.tensor(0)?, a.int(1)?, a.tensor(2)?).reply(),
     )
     .written(&OutPolicy::APART.once().typed(Types::Picked))
-    .operators(&[("IndexSelectBackward0", "index_select(Tensor self, int dim, Tensor index) -> Tensor")]),
+    .operators(&[("IndexSelectBackward0", "index_select")]),
     both(
         "index_add",
         ADDED,
@@ -268,6 +269,20 @@ pub const ENTRIES: &[Entry] = &[
     both("index_fill", FILL, "A copy of `input` with a value at the given indices of a dimension.", |a| {
         index_fill(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?).reply()
     }),
+    method(
+        "index_fill_",
+        FILL,
+        "Fills the slices at the given indices of a dimension with a value, in place.",
+        |a| {
+            warn_repeated(a.tensor(0)?, "index_fill_", "tensor[mask] = scalar")?;
+            receiver(a, index_fill_(a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?))
+        },
+    )
+    .written(
+        &OutPolicy::PLAIN
+            .in_place_as(|given| given.named(2, ".int_Tensor", ".int_Scalar"))
+            .unbatched_target(|_| UnbatchedTarget::Rule("index_fill_")),
+    ),
 ];
 
 /// The tensor, the dimension, the index and the slices of `index_add` and `index_copy`.

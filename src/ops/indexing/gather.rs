@@ -199,10 +199,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| gather(a.tensor(0)?, a.int(1)?, a.tensor(2)?).reply(),
     )
     .written(&OutPolicy::APART.typed(Types::Same))
-    .operators(&[(
-        "GatherBackward0",
-        "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-    )]),
+    .operators(&[("GatherBackward0", "gather")]),
     both(
         "scatter_add",
         ADDED_ALONG,

@@ -3,9 +3,10 @@
 
 use crate::dispatch::batch;
 use crate::dispatch::in_place;
+use crate::dispatch::modes::recording;
 use crate::dispatch::operand::Operand;
 use crate::dispatch::record::records;
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::ops::creation::cast;
 use crate::ops::creation::create;
@@ -179,10 +180,17 @@ pub fn put(x: &Tensor, items: &[Index], value: Operand<'_>) -> Result<()> {
     match value {
         Operand::Tensor(value) => indexed::put_(&view, &indices, &without_ones(value)?, false),
         Operand::Scalar(value) => {
-            let value = Tensor::from_scalar(value, x.dtype())?;
+            let value = assigned(value, x.dtype())?;
             indexed::put_(&view, &indices, &value, false)
         }
     }
+}
+
+/// A number that is assigned, as a tensor.
+fn assigned(value: Scalar, dtype: DType) -> Result<Tensor> {
+    let value = Tensor::from_scalar(value, dtype)?;
+    recording::fixed(&value)?;
+    Ok(value)
 }
 
 /// Overwrites a whole view.
@@ -192,7 +200,7 @@ fn write(view: &Tensor, value: Operand<'_>) -> Result<()> {
         Operand::Scalar(number) if records(&[view]) => {
             in_place::check_distinct(view)?;
             create::check_value(number, view.dtype())?;
-            write_tensor(view, &Tensor::from_scalar(number, view.dtype())?)
+            write_tensor(view, &assigned(number, view.dtype())?)
         }
         Operand::Scalar(_) => in_place::check_distinct(view).and_then(|()| cast::fill_(view, value)),
         Operand::Tensor(value) => write_tensor(view, value),

@@ -2,6 +2,7 @@
 
 use crate::ops::indexing::index;
 use crate::schema::{Entry, IntoReply, Operator, both};
+use crate::schema::{OutPolicy, UnbatchedTarget, receiver, warn_repeated};
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -381,8 +382,8 @@ pub const OPERATORS: &[Operator] =
     &[("IndexBackward0", "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")];
 
 /// The entries.
-pub const ENTRIES: &[Entry] =
-    &[both("index_put", PUT, "A copy of `input` with `values` at the given indices.", |a| {
+pub const ENTRIES: &[Entry] = &[
+    both("index_put", PUT, "A copy of `input` with `values` at the given indices.", |a| {
         let indices = a.tensors(1)?;
         let indices: Vec<&Tensor> = indices.iter().collect();
         index_put(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)).reply()
@@ -390,4 +391,12 @@ pub const ENTRIES: &[Entry] =
     .operators(&[(
         "IndexPutBackward0",
         "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-    )])];
+    )]),
+    both("index_put_", PUT, "Writes `values` at the given indices, in place.", |a| {
+        let indices = a.tensors(1)?;
+        let indices: Vec<&Tensor> = indices.iter().collect();
+        warn_repeated(a.tensor(0)?, "index_put_", "tensor[indices] = tensor")?;
+        receiver(a, index_put_(a.tensor(0)?, &indices, a.tensor(2)?, a.boolean(3)))
+    })
+    .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("index_put_"))),
+];

@@ -404,17 +404,14 @@ pub const ENTRIES: &[Entry] = &[
         |a| masked_select(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::APART.once().typed(Types::Picked))
-    .operators(&[("MaskedSelectBackward0", "masked_select(Tensor self, Tensor mask) -> Tensor")]),
+    .operators(&[("MaskedSelectBackward0", "masked_select")]),
     both(
         "masked_scatter",
         MASKED_SCATTER,
         "A copy of `input` with elements of `source`, in order, where the mask is true.",
         |a| masked_scatter(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?).reply(),
     )
-    .operators(&[(
-        "MaskedScatterBackward0",
-        "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
-    )]),
+    .operators(&[("MaskedScatterBackward0", "masked_scatter")]),
     method(
         "masked_scatter_",
         MASKED_SCATTER,
@@ -428,17 +425,14 @@ pub const ENTRIES: &[Entry] = &[
         |a| take(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::APART.once().typed(Types::Taken))
-    .operators(&[("TakeBackward0", "take(Tensor self, Tensor index) -> Tensor")]),
+    .operators(&[("TakeBackward0", "take")]),
     both(
         "put",
         ELEMENTS,
         "A copy of `input` with elements of `source` at the given indices of the flattened tensor.",
         |a| put(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3)).reply(),
     )
-    .operators(&[(
-        "PutBackward0",
-        "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
-    )]),
+    .operators(&[("PutBackward0", "put")]),
     method(
         "put_",
         ELEMENTS,

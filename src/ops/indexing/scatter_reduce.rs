@@ -1,5 +1,9 @@
 //! Elements combined where an index says along a dimension: sums, products, means and extremes.
 
+mod entries;
+
+pub use entries::ENTRIES;
+
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};

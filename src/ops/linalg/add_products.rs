@@ -9,7 +9,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::direct::{Beside, Direct, Lies, Side, Source, Target, beside};
+use crate::dispatch::direct::{Beside, Direct, Lies, Side, Source, Target, beside, misfit};
 use crate::dispatch::{binary, in_place};
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::{Error, Result};
@@ -98,10 +98,8 @@ impl<P: Addable> Op for AddProduct<P> {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let y = self.product.compute(&inputs[1], &inputs[2])?;
-        let x = binary::expanded(&inputs[0], y.layout.shape())?;
-        let Weights { beta, alpha } = self.weights;
-        dispatch!(ring y.dtype, T => add_to::<T>(&y, &x, beta, alpha), else {
+        let mut y = self.product.compute(&inputs[1], &inputs[2])?;
+        dispatch!(ring y.dtype, T => add_to::<T>(&mut y, &inputs[0], self.weights)?, else {
             unreachable!("truth values are refused before")
         });
         Ok(smallvec![y])
@@ -191,21 +189,21 @@ impl Direct for Added {
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        self.product.compute(&sources[1..], target)?;
-        let Some(x) = sources[0].array() else { unreachable!("it is added to a tensor") };
-        let how = beside(&x.layout, &target.array.layout).unwrap_or(Beside::Each);
-        let x = Source::Array(x, 0, how);
+        let [Source::Array(added, ..), factors @ ..] = sources else { return Err(misfit()) };
+        self.product.compute(factors, target)?;
+        let how = beside(&added.layout, &target.array.layout).ok_or_else(misfit)?;
+        let added = Source::Array(added, 0, how);
         let Weights { beta, alpha } = self.weights;
         dispatch!(float target.array.dtype, T => {
-            let x = Side::<T>::of(&x, target.count);
-            target.array.overwrite_slice::<T>(sources[0].array(), |y| match x.length() {
+            let x = Side::<T>::of(&added, target.count)?;
+            target.array.overwrite_slice::<T>(added.array(), |y| match x.length() {
                 None => add_along(y, x, beta, alpha),
                 Some(length) => {
                     let rows = y.chunks_mut(length).enumerate();
                     rows.for_each(|(index, y)| add_along(y, x.row(index, length), beta, alpha));
                 }
             });
-        }, else { unreachable!("the type was asked for") });
+        }, else { return Err(misfit()) });
         Ok(())
     }
 }
@@ -226,13 +224,31 @@ fn add_along<T: Ring>(y: &mut [T], x: Side<'_, T>, beta: Scalar, alpha: Scalar) 
     match x {
         Side::Each(x) | Side::Row(x) => zip::zip_slice_in_place(y, x, sum),
         Side::All(x) => map::map_slice_in_place(y, move |y| sum(y, x)),
-        Side::Column(..) => unreachable!("rows are added to"),
+        // One for the only row.
+        Side::Column(x, _) => zip::zip_slice_in_place(y, x, sum),
     }
 }
 
-/// y ← βx + αy
-fn add_to<T: Ring>(y: &Array, x: &Array, beta: Scalar, alpha: Scalar) {
-    y.overwrite_slice([x], |y| zip::zip_in_place(y, x.view::<T>(), sum_of::<T>(beta, alpha)));
+/// So many elements at most are added to row by row: there is nothing in it for several threads.
+const FEW: usize = 1 << 12;
+
+/// y ← βx + αy for a product y, which nobody else has a handle to, and an x that is broadcast.
+fn add_to<T: Ring>(y: &mut Array, x: &Array, weights: Weights) -> Result<()> {
+    let sum = sum_of::<T>(weights.beta, weights.alpha);
+    let columns = y.layout.shape().last().copied().unwrap_or(0);
+    // As a layer's bias is.
+    let row = x.slice::<T>().filter(|row| row.len() == columns && x.layout.shape().last() == Some(&columns));
+    match row {
+        Some(row) if !row.is_empty() && y.layout.numel() <= FEW => {
+            let rows = y.owned::<T>().chunks_exact_mut(columns);
+            rows.for_each(|y| y.iter_mut().zip(row).for_each(|(y, &x)| *y = sum(*y, x)));
+        }
+        _ => {
+            let x = binary::expanded(x, y.layout.shape())?;
+            zip::zip_in_place(y.owned::<T>(), x.view::<T>(), sum);
+        }
+    }
+    Ok(())
 }
 
 /// `βx + α ab` for matrices a and b.
@@ -364,16 +380,10 @@ const ADDMV_IN_PLACE: &[&str] = &["(Tensor input, Tensor mat, Tensor vec, *, Num
 pub const ENTRIES: &[Entry] = &[
     both("addmm", ADDMM, "`beta * input + alpha * (mat1 @ mat2)`.", |a| added(a, addmm))
         .written(&OutPolicy::OF_FIRST.typed(Types::Same))
-        .operators(&[(
-            "AddmmBackward0",
-            "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        )]),
+        .operators(&[("AddmmBackward0", "addmm")]),
     both("addmv", ADDMV, "`beta * input + alpha * (mat @ vec)`.", |a| added(a, addmv))
         .written(&OutPolicy::OF_FIRST.typed(Types::Same))
-        .operators(&[(
-            "AddmvBackward0",
-            "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        )]),
+        .operators(&[("AddmvBackward0", "addmv")]),
     both(
         "baddbmm",
         BATCHES,
@@ -381,10 +391,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| added(a, baddbmm),
     )
     .written(&OutPolicy::OF_FIRST.typed(Types::Same))
-    .operators(&[(
-        "BaddbmmBackward0",
-        "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    )]),
+    .operators(&[("BaddbmmBackward0", "baddbmm")]),
     method("addmm_", ADDMM, "`addmm` in place.", |a| added_in_place(a, addmm_)),
     method("addmv_", ADDMV, "`addmv` in place.", |a| added_in_place(a, addmv_)),
     function("addmv_", ADDMV_IN_PLACE, "`addmv` in place.", |a| added_in_place(a, addmv_)),

@@ -1,6 +1,6 @@
 //! Positive matrices as a triangle times its transpose.
 
-use crate::schema::{Entry, IntoReply, OutPolicy, Placed, Types, both, inner};
+use crate::schema::{Entry, IntoReply, OutPolicy, Placed, Types, both, inner, warn_once};
 use smallvec::smallvec;
 
 use super::adjoint_numbers;
@@ -316,14 +316,14 @@ pub const ENTRIES: &[Entry] = &[
         "Solves systems of linear equations, given the Cholesky factors of the matrices.",
         |a| cholesky_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2)).reply(),
     ).written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(Types::SafeResult))
-    .operators(&[("CholeskySolveBackward0", "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")]),
+    .operators(&[("CholeskySolveBackward0", "cholesky_solve")]),
     both(
         "cholesky_inverse",
         &["(Tensor input, bool upper=False, *, Tensor out=None)"],
         "The inverses of matrices, given their Cholesky factors.",
         |a| cholesky_inverse(a.tensor(0)?, a.boolean(1)).reply(),
     ).written(&OutPolicy::PLAIN.placed(Placed::InOrderUnlessEmpty).typed(Types::SafeResult))
-    .operators(&[("CholeskyInverseBackward0", "cholesky_inverse(Tensor self, bool upper=False) -> Tensor")]),
+    .operators(&[("CholeskyInverseBackward0", "cholesky_inverse")]),
     inner(
         "linalg_cholesky",
         &["(Tensor input, *, bool upper=False, Tensor out=None)"],
@@ -347,4 +347,14 @@ pub const ENTRIES: &[Entry] = &[
     )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
     .operators(&[("LinalgCholeskyExBackward0", "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)")]),
+    both(
+        "cholesky",
+        &["(Tensor input, bool upper=False, *, Tensor out=None)"],
+        "The Cholesky factors of matrices; `linalg.cholesky` has taken its place.",
+        |a| {
+            warn_once(Error::CholeskySuperseded {})?;
+            cholesky(a.tensor(0)?, a.boolean(1), true).reply()
+        },
+    )
+    .written(&OutPolicy::PLAIN.placed(Placed::InOrder).typed(Types::SafeResult)),
 ];

@@ -1,6 +1,6 @@
 //! Matrices as the product of two triangles with their rows exchanged, and equations solved by these.
 
-use crate::schema::{Entry, IntoReply, OutPolicy, Types, inner};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner, warn_once};
 use smallvec::smallvec;
 
 use super::adjoint_numbers;
@@ -12,6 +12,8 @@ use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, s
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
+use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::operand::Value;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -144,6 +146,17 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     if let Some(found) = batch::front(pivots, |pivots, _| exchanges(pivots, rows, dtype)) {
         return found;
     }
+    let found = move |operands: &[Value]| exchanging(intercept::first(operands), rows, dtype);
+    if recording::is_on()
+        && let Some(found) = intercept::of_subclass("lu_unpack", &[pivots.into()], found)
+    {
+        return found;
+    }
+    exchanging(pivots, rows, dtype)
+}
+
+/// `exchanges` of what is not batched.
+fn exchanging(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     let shape = pivots.layout().shape().to_vec();
     let (&steps, lead) = shape.split_last().unwrap_or((&0, &[]));
     let pivots = rows_exchanged(&pivots.array(), rows)?;
@@ -424,4 +437,14 @@ pub const ENTRIES: &[Entry] = &[
         "Solves systems of linear equations, given the LU decompositions of the matrices.",
         |a| lu_solve(a.tensor(0)?, a.tensor(1)?, a.tensor(2)?, a.boolean(3), a.boolean(4)).reply(),
     ).written(&OutPolicy::PLAIN.typed(Types::Same)),
+    both(
+        "lu_solve",
+        &["(Tensor input, Tensor LU_data, Tensor LU_pivots, *, Tensor out=None)"],
+        "Solves linear equations by LU decompositions; `linalg.lu_solve` has taken its place.",
+        |a| {
+            warn_once(Error::LuSolveSuperseded {})?;
+            lu_solve(a.tensor(1)?, a.tensor(2)?, a.tensor(0)?, true, false).reply()
+        },
+    )
+    .written(&OutPolicy::PLAIN.refused_as("linalg_lu_solve").typed(Types::Same)),
 ];

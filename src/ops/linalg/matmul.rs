@@ -136,7 +136,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| matmul(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
-    .operators(&[("=", "matmul(Tensor self, Tensor other) -> Tensor")]),
+    .operators(&[("=", "matmul")]),
     both(
         "outer",
         &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
@@ -151,4 +151,11 @@ pub const ENTRIES: &[Entry] = &[
         |a| inner(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.copied().typed(Types::Contracted)),
+    both(
+        "ger",
+        &["(Tensor input, Tensor vec2, *, Tensor out=None)"],
+        "The outer product of two vectors; `outer` has taken its place.",
+        |a| outer(a.tensor(0)?, a.tensor(1)?).reply(),
+    )
+    .written(&OutPolicy::APART.once().refused_as("mul").noticed(|| Error::GerSuperseded {})),
 ];

@@ -1,10 +1,10 @@
 //! Norms of matrices.
 
-use crate::dtype::DType;
+use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::ops::geometry::{permute, squeeze};
 use crate::ops::reduction::{extremes_over, norm, reduce};
-use crate::schema::{Entry, IntoReply, inner};
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Types, both, inner};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -81,4 +81,46 @@ pub const ENTRIES: &[Entry] = &[
         "The Frobenius norms of matrices.",
         |a| frobenius(a.tensor(0)?, [a.int(1)?, a.int(2)?], a.boolean(3), a.dtype(4)).reply(),
     ),
+    both(
+        "norm",
+        &[
+            "(Tensor input, object p=\"fro\", int[1]? dim=None, bool keepdim=False, dtype? dtype=None, Tensor out=None)",
+        ],
+        "The p-norm of all elements, or of those along dimensions.",
+        |a| {
+            let (x, word, dims) = (a.tensor(0)?, a.word(1), a.dims(2)?);
+            if word.as_deref() == Some("nuc") {
+                return nuclear(x, matrix(x, dims.as_deref())?, a.boolean(3), a.dtype(4)).reply();
+            }
+            norm::vector_norm(x, order(a, word)?, dims.as_deref(), a.boolean(3), a.dtype(4)).reply()
+        },
+    )
+    .written(&OutPolicy::PLAIN.refused_as("linalg_vector_norm").typed(Types::Same)),
 ];
+
+/// The two dimensions of matrices.
+fn matrix(x: &Tensor, dims: Option<&[i64]>) -> Result<[i64; 2]> {
+    let all: Vec<i64> = (0..x.ndim() as i64).collect();
+    match dims.filter(|dims| !dims.is_empty()).unwrap_or(&all) {
+        &[first, second] => Ok([first, second]),
+        _ if x.ndim() < 2 => Err(Error::LinearRank { operation: "linalg.matrix_norm" }.into()),
+        dims => {
+            let dims: Vec<String> = dims.iter().map(i64::to_string).collect();
+            Err(Error::NormDimensions { dims: dims.join(" ") }.into())
+        }
+    }
+}
+
+/// The order of a norm: a number, or a word for one.
+fn order(a: &dyn Arguments, word: Option<String>) -> Result<Scalar> {
+    match word {
+        None if !a.given(1) => Ok(Scalar::Int(2)),
+        None => a.number(1),
+        Some(word) => match word.as_str() {
+            "fro" => Ok(Scalar::Int(2)),
+            "inf" => Ok(Scalar::Float(f64::INFINITY)),
+            "-inf" => Ok(Scalar::Float(f64::NEG_INFINITY)),
+            _ => Err(Error::NormOrder { order: word }.into()),
+        },
+    }
+}

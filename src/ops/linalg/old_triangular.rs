@@ -1,5 +1,6 @@
 //! torch's older `triangular_solve`, which returns its matrix too.
 
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, warn_once};
 use smallvec::smallvec;
 
 use super::cholesky::check_sides;
@@ -124,3 +125,21 @@ pub fn triangular_solve(
     let (a, b) = super::solve::broadcast(a, b)?;
     apply(TriangularSolve { upper, transposed, unit }, &[&b, &a]).map(two)
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both(
+        "triangular_solve",
+        &[
+            "(Tensor input, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, Tensor[] out=None) -> return_types.triangular_solve",
+        ],
+        "Solves linear equations with triangular matrices; `linalg.solve_triangular` has taken its place.",
+        |a| {
+            warn_once(Error::TriangularSolveSuperseded {})?;
+            triangular_solve(a.tensor(0)?, a.tensor(1)?, a.boolean(2), a.boolean(3), a.boolean(4))
+                .named("triangular_solve")
+        },
+    )
+    .written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("TriangularSolveBackward0", "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)")]),
+];

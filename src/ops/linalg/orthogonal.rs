@@ -1,6 +1,6 @@
 //! Matrices as an orthogonal one times a triangle.
 
-use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner, warn_once};
 use smallvec::smallvec;
 
 use super::triangular::solve_triangular;
@@ -324,4 +324,14 @@ pub const ENTRIES: &[Entry] = &[
         |a| reflections(a.tensor(0)?).named("geqrf"),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Reflections)),
+    both(
+        "qr",
+        &["(Tensor input, bool some=True, *, Tensor[] out=None) -> return_types.qr"],
+        "The QR decomposition of matrices; `linalg.qr` has taken its place.",
+        |a| {
+            warn_once(Error::QrSuperseded {})?;
+            qr(a.tensor(0)?, if a.boolean(1) { Mode::Reduced } else { Mode::Complete }).named("qr")
+        },
+    )
+    .written(&OutPolicy::PLAIN.refused_as("linalg_qr").typed(Types::Same)),
 ];

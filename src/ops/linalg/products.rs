@@ -15,7 +15,7 @@ pub(crate) use checks::{check_batches, check_mapped, check_matrix_sizes, refuse_
 pub use vectors::{dot, vdot};
 
 use crate::dispatch::binary;
-use crate::dispatch::direct::{Direct, Lies, Source, Target};
+use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::Numbers;
 use crate::dispatch::record::records;
@@ -182,14 +182,12 @@ impl Direct for Matrices {
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        let (Some(a), Some(b)) = (sources[0].array(), sources[1].array()) else {
-            unreachable!("factors are tensors")
-        };
+        let &[Source::Array(a, ..), Source::Array(b, ..)] = sources else { return Err(misfit()) };
         let [left, right] = self.turned;
         let factors = if self.by_columns { ((b, !right), (a, !left)) } else { ((a, left), (b, right)) };
         dispatch!(float a.dtype, T => {
             target.write(&[a, b], |c| multiply::<T>(factors.0, factors.1, c));
-        }, else { unreachable!("the type was asked for") });
+        }, else { return Err(misfit()) });
         Ok(())
     }
 }
@@ -200,13 +198,11 @@ impl Direct for MatrixVector {
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        let (Some(a), Some(x)) = (sources[0].array(), sources[1].array()) else {
-            unreachable!("factors are tensors")
-        };
+        let &[Source::Array(a, ..), Source::Array(x, ..)] = sources else { return Err(misfit()) };
         dispatch!(float a.dtype, T => {
             let column = fixed::<T, Ix1>((x, false)).insert_axis(Axis(1));
             target.write(&[a, x], |y| gemm::matmul(fixed::<T, Ix2>((a, self.turned)), column, y));
-        }, else { unreachable!("the type was asked for") });
+        }, else { return Err(misfit()) });
         Ok(())
     }
 }
@@ -317,15 +313,14 @@ fn multiply<T: Number>(a: (&Array, bool), b: (&Array, bool), out: &mut [MaybeUni
 
 /// The elements as a view of fixed rank, the last two dimensions swapped if asked for.
 fn fixed<T: Number, D: Dimension>((array, turned): (&Array, bool)) -> ArrayView<'_, T, D> {
-    let mut view = array.view::<T>();
+    let Some(mut view) = array.view_of_rank::<T, D>() else {
+        unreachable!("the caller has checked the ranks")
+    };
     if turned {
         let last = view.ndim() - 1;
         view.swap_axes(last - 1, last);
     }
-    match view.into_dimensionality::<D>() {
-        Ok(view) => view,
-        Err(_) => unreachable!("the caller has checked the ranks"),
-    }
+    view
 }
 
 /// The product of two matrices.
@@ -381,7 +376,7 @@ pub const ENTRIES: &[Entry] = &[
         mm(a.tensor(0)?, a.tensor(1)?).reply()
     })
     .written(&OutPolicy::PLAIN.typed(Types::Same))
-    .operators(&[("MmBackward0", "mm(Tensor self, Tensor mat2) -> Tensor")]),
+    .operators(&[("MmBackward0", "mm")]),
     both(
         "bmm",
         &["(Tensor input, Tensor mat2, *, Tensor out=None)"],
@@ -389,7 +384,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| bmm(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Same))
-    .operators(&[("BmmBackward0", "bmm(Tensor self, Tensor mat2) -> Tensor")]),
+    .operators(&[("BmmBackward0", "bmm")]),
     both(
         "mv",
         &["(Tensor input, Tensor vec, *, Tensor out=None)"],
@@ -397,7 +392,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| mv(a.tensor(0)?, a.tensor(1)?).reply(),
     )
     .written(&OutPolicy::PLAIN.typed(Types::Vector))
-    .operators(&[("MvBackward0", "mv(Tensor self, Tensor vec) -> Tensor")]),
+    .operators(&[("MvBackward0", "mv")]),
     both(
         "dot",
         &["(Tensor input, Tensor tensor, *, Tensor out=None)"],

@@ -2,6 +2,7 @@
 
 mod options;
 
+use crate::schema::warn_once;
 use crate::schema::{Arguments, Entry, IntoReply, Operator, Reply, function};
 use std::sync::Arc;
 
@@ -285,6 +286,30 @@ pub fn convolution_same(
     squeeze::squeeze(&y, squeeze::Squeezed::One(0))
 }
 
+/// The overloads of a convolution over that many dimensions.
+macro_rules! convolved {
+    ($count:literal) => {
+        &[
+            concat!(
+                "(Tensor input, Tensor weight, Tensor? bias=None, int[",
+                $count,
+                "] stride=1, int[",
+                $count,
+                "] padding=0, int[",
+                $count,
+                "] dilation=1, int groups=1)"
+            ),
+            concat!(
+                "(Tensor input, Tensor weight, Tensor? bias=None, int[",
+                $count,
+                "] stride=1, str padding=\"valid\", int[",
+                $count,
+                "] dilation=1, int groups=1)"
+            ),
+        ]
+    };
+}
+
 /// The signature of a transposed convolution.
 macro_rules! transposed {
     ($count:literal) => {
@@ -328,6 +353,11 @@ pub const ENTRIES: &[Entry] = &[
         "A transposed convolution over volumes of three dimensions.",
         |a| transposed(a, 3),
     ),
+    function("conv1d", convolved!("1"), "A convolution over signals of one dimension.", |a| convolved(a, 1)),
+    function("conv2d", convolved!("2"), "A convolution over images of two dimensions.", |a| convolved(a, 2)),
+    function("conv3d", convolved!("3"), "A convolution over volumes of three dimensions.", |a| {
+        convolved(a, 3)
+    }),
 ];
 
 fn transposed(a: &dyn Arguments, spatial: usize) -> Result<Reply> {
@@ -340,4 +370,36 @@ fn transposed(a: &dyn Arguments, spatial: usize) -> Result<Reply> {
         groups: a.int(6)?,
     };
     convolution_nd(a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2), spatial, &options).reply()
+}
+
+fn convolved(a: &dyn Arguments, spatial: usize) -> Result<Reply> {
+    let mut options = Options {
+        stride: a.ints(3)?.to_vec(),
+        padding: vec![0],
+        dilation: a.ints(5)?.to_vec(),
+        transposed: false,
+        output_padding: vec![0; spatial],
+        groups: a.int(6)?,
+    };
+    let (x, weight, bias) = (a.tensor(0)?, a.tensor(1)?, a.optional_tensor(2));
+    if a.overload() == 1 {
+        match a.text(4)?.as_str() {
+            "valid" => options.padding = vec![0; spatial],
+            "same" => {
+                let result = convolution_same(x, weight, bias, spatial, &options)?;
+                let is_uneven = |(&size, place): (&usize, usize)| {
+                    let dilation = options.dilation.get(place).or(options.dilation.first());
+                    size % 2 == 0 && dilation.is_some_and(|dilation| dilation % 2 == 1)
+                };
+                if weight.layout().shape().iter().skip(2).zip(0..).any(is_uneven) {
+                    warn_once(Error::UnevenPadding {})?;
+                }
+                return Ok(result.into());
+            }
+            other => return Err(Error::PaddingWord { word: other.to_owned() }.into()),
+        }
+    } else {
+        options.padding = a.ints(4)?.to_vec();
+    }
+    convolution_nd(x, weight, bias, spatial, &options).reply()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::dispatch::direct::{Direct, Lies, Source, Target};
+use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::long_work;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dtype::{DType, Real};
@@ -65,6 +65,23 @@ impl Descent {
         }
     }
 
+    /// How far a step goes.
+    fn rate(&self) -> f64 {
+        match self {
+            Descent::Sgd(Sgd { rate, .. }) | Descent::RmsProp(RmsProp { rate, .. }, _) => *rate,
+            Descent::Adam { rate, .. } | Descent::Adagrad { rate, .. } => *rate,
+        }
+    }
+
+    /// The same with steps that go as far as this.
+    fn with_rate(mut self, other: f64) -> Descent {
+        match &mut self {
+            Descent::Sgd(Sgd { rate, .. }) | Descent::RmsProp(RmsProp { rate, .. }, _) => *rate = other,
+            Descent::Adam { rate, .. } | Descent::Adagrad { rate, .. } => *rate = other,
+        }
+        self
+    }
+
     /// Whether the steps of each parameter are counted.
     pub fn counts(&self) -> bool {
         !matches!(self, Descent::Sgd(_))
@@ -114,13 +131,13 @@ impl Step<'_> {
 
     /// Overwrites the numbers.
     fn compute(&self, descent: &Descent, way: Way) -> Result<()> {
-        let Some((arrays, count)) = self.arrays() else { unreachable!("it was looked at what they are") };
+        let Some((arrays, count)) = self.arrays() else { return Err(misfit()) };
         let counted = count.as_ref().map(counted).transpose()?;
         let elements = arrays[0].layout.numel() as u64;
         let compute = || {
             let arrays: SmallVec<[&Array; 5]> = arrays.iter().collect();
             dispatch!(float arrays[0].dtype, T => move_along::<T>(descent, way, counted, &arrays), else {
-                unreachable!("the type was asked for")
+                return Err(misfit())
             });
             Ok(())
         };
@@ -136,7 +153,8 @@ impl Step<'_> {
     fn compute_recorded(&self, descent: Descent, way: Way) -> Result<()> {
         let targets: SmallVec<[&Tensor; 5]> = self.written().chain(self.count).collect();
         let is_counted = self.count.is_some();
-        let write = move |targets: &[&Tensor], others: &[&Tensor]| {
+        let write = move |targets: &[&Tensor], others: &[&Tensor], rate: Option<f64>| {
+            let descent = rate.map_or(descent, |rate| descent.with_rate(rate));
             let (written, count) = targets.split_at(targets.len() - usize::from(is_counted));
             let states: SmallVec<[Tensor; 3]> = written[1..].iter().map(|&state| state.clone()).collect();
             let count = count.first().copied();
@@ -144,7 +162,8 @@ impl Step<'_> {
             step.compute(&descent, way)
         };
         let direct = Arc::new(Directly { descent, way, is_counted });
-        recording::overwriting_directly("step", &targets, &[self.gradient], write, Some(direct))
+        let rate = Some(descent.rate());
+        recording::overwriting_directly("step", &targets, &[self.gradient], rate, write, Some(direct))
     }
 }
 
@@ -157,15 +176,20 @@ struct Directly {
 
 impl Direct for Directly {
     fn takes(&self, operands: &[Lies<'_>], _result: (&Layout, DType)) -> bool {
-        operands.iter().all(|operand| matches!(operand, Lies::Tensor(..)))
+        let [tensors @ .., Lies::Number(_)] = operands else { return false };
+        tensors.iter().all(|operand| matches!(operand, Lies::Tensor(..)))
     }
 
     fn compute(&self, sources: &[Source<'_>], _target: Target<'_>) -> Result<()> {
         let mut arrays: SmallVec<[&Array; 6]> = sources.iter().filter_map(Source::array).collect();
         let count = if self.is_counted { Some(arrays.remove(arrays.len() - 2)) } else { None };
         let counted = count.map(counted).transpose()?;
-        dispatch!(float arrays[0].dtype, T => move_along::<T>(&self.descent, self.way, counted, &arrays), else {
-            unreachable!("the type was asked for")
+        let descent = match sources.last() {
+            Some(Source::Number(rate)) => self.descent.with_rate(rate.to_f64()),
+            _ => self.descent,
+        };
+        dispatch!(float arrays[0].dtype, T => move_along::<T>(&descent, self.way, counted, &arrays), else {
+            return Err(misfit())
         });
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::ops::creation::{cast, create};
 use crate::ops::sampling::random;
 use crate::ops::sampling::random::Generator;
 use crate::ops::{add, div_, mul};
-use crate::schema::{Arguments, Entry, IntoReply, Reply, function, receiver, shared};
+use crate::schema::{Arguments, Changed, Entry, IntoReply, OutPolicy, Reply, function, receiver, shared};
 use crate::shape;
 use crate::tensor::Tensor;
 
@@ -127,6 +127,12 @@ fn scale_up(noise: &Tensor, keep: f64) -> Result<()> {
 
 const DROPPED: &[&str] = &["(Tensor input, float p, bool train)"];
 
+/// In place it is a product, or nothing at all.
+const IN_PLACE: &OutPolicy = &OutPolicy::PLAIN.changing(|a| match a.boolean(2) {
+    true => Changed::As("mul_"),
+    false => Changed::Nothing,
+});
+
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
     function(
@@ -135,7 +141,8 @@ pub const ENTRIES: &[Entry] = &[
         "Zeroes elements at random with probability `p`, and scales the others up, when training.",
         |a| dropped(a, false, false),
     ),
-    function("dropout_", DROPPED, "`dropout` in place.", |a| dropped_in_place(a, false, false)),
+    function("dropout_", DROPPED, "`dropout` in place.", |a| dropped_in_place(a, false, false))
+        .written(IN_PLACE),
     function(
         "feature_dropout",
         DROPPED,
@@ -144,20 +151,23 @@ pub const ENTRIES: &[Entry] = &[
     ),
     function("feature_dropout_", DROPPED, "`feature_dropout` in place.", |a| {
         dropped_in_place(a, true, false)
-    }),
+    })
+    .written(IN_PLACE),
     function(
         "alpha_dropout",
         DROPPED,
         "Dropout that keeps mean and variance, for networks with SELU activations.",
         |a| dropped(a, false, true),
     ),
-    function("alpha_dropout_", DROPPED, "`alpha_dropout` in place.", |a| dropped_in_place(a, false, true)),
+    function("alpha_dropout_", DROPPED, "`alpha_dropout` in place.", |a| dropped_in_place(a, false, true))
+        .written(IN_PLACE),
     shared("feature_alpha_dropout", DROPPED, "`alpha_dropout` of whole channels.", |a| {
         dropped(a, true, true)
     }),
     function("feature_alpha_dropout_", DROPPED, "`feature_alpha_dropout` in place.", |a| {
         dropped_in_place(a, true, true)
-    }),
+    })
+    .written(IN_PLACE),
 ];
 
 fn dropped(a: &dyn Arguments, channels: bool, alpha: bool) -> Result<Reply> {

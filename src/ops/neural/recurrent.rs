@@ -20,6 +20,7 @@ use crate::ops::creation::copy;
 use crate::ops::geometry::{join, part};
 use crate::ops::linalg::linear::linear;
 use crate::ops::{add, mul, sigmoid, tanh};
+use crate::schema::{Entry, Reply, inner};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
@@ -209,3 +210,18 @@ pub fn lstm(inputs: [&Tensor; 7], reverse: bool) -> Result<Option<[Tensor; 3]>> 
     };
     Ok(<[Tensor; 5]>::try_from(found).ok().map(|[all, shown, memory, _, _]| [all, shown, memory]))
 }
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "lstm",
+    &[
+        "(Tensor input, Tensor weight_ih, Tensor weight_hh, Tensor bias_ih, Tensor bias_hh, Tensor hx, Tensor cx, bool reverse)",
+    ],
+    "A layer of a long short-term memory over a sequence, if it can be computed as one operation.",
+    |a| {
+        let [x, to_gates, own, bias, own_bias, shown, memory] =
+            [0, 1, 2, 3, 4, 5, 6].map(|index| a.tensor(index));
+        let found = lstm([x?, to_gates?, own?, bias?, own_bias?, shown?, memory?], a.boolean(7))?;
+        Ok(found.map_or(Reply::Nothing, |found| Reply::Tensors(found.into())))
+    },
+)];

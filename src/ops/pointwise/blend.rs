@@ -13,6 +13,7 @@ use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Function;
+use crate::ops::complex;
 use crate::ops::pointwise::arithmetic::{Div, Mul, Plus, Sub};
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::compare::Question;
@@ -225,7 +226,8 @@ impl Pointwise for Lerp {
         let between = numbers(LESS, b, a)?;
         let near = numbers(Plus, a, &numbers(Mul, w, &between)?)?;
         let far = numbers(LESS, b, &numbers(Mul, &between, &numbers(LESS, 1, w)?)?)?;
-        let is_near = compare::numbers(Question::Less, &unary::numbers(Abs, w)?, 0.5)?;
+        let size = if w.dtype.is_complex() { complex::magnitudes(w)? } else { unary::numbers(Abs, w)? };
+        let is_near = compare::numbers(Question::Less, &size, 0.5)?;
         select::choose(&is_near, &near, &far, near.dtype)
     }
 
@@ -333,26 +335,17 @@ const LERP_IN_PLACE: &[&str] =
 pub const ENTRIES: &[Entry] = &[
     both("addcmul", ADDED, "`input + value * tensor1 * tensor2`.", |a| added_call(a, addcmul))
         .written(&OutPolicy::ALIGNED)
-        .operators(&[(
-            "AddcmulBackward0",
-            "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-        )]),
+        .operators(&[("AddcmulBackward0", "addcmul@1")]),
     method("addcmul_", ADDED_IN_PLACE, "`addcmul` in place.", |a| added_in_place(a, addcmul_)),
     both("addcdiv", ADDED, "`input + value * tensor1 / tensor2`.", |a| added_call(a, addcdiv))
         .written(&OutPolicy::ALIGNED)
-        .operators(&[(
-            "AddcdivBackward0",
-            "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-        )]),
+        .operators(&[("AddcdivBackward0", "addcdiv@1")]),
     method("addcdiv_", ADDED_IN_PLACE, "`addcdiv` in place.", |a| added_in_place(a, addcdiv_)),
     both("lerp", LERP, "The linear interpolation `input + weight * (end - input)`.", |a| {
         lerp(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).reply()
     })
     .written(&OutPolicy::ALIGNED.out_as(|given| given.named(3, ".Tensor_out", ".Scalar_out")))
-    .operators(&[
-        ("LerpBackward0", "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"),
-        ("LerpBackward1", "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"),
-    ]),
+    .operators(&[("LerpBackward0", "lerp.Scalar@1"), ("LerpBackward1", "lerp.Tensor")]),
     method("lerp_", LERP_IN_PLACE, "`lerp` in place.", |a| {
         receiver(a, lerp_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
     })

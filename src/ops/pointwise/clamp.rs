@@ -381,10 +381,7 @@ const BOUND_ABOVE_IN_PLACE: &[&str] = &["(Tensor input, Tensor max)", "(Tensor i
 pub const ENTRIES: &[Entry] = &[
     both("clamp", CLAMPED, "Clamps every element to the range from `min` to `max`.", clamped)
         .written(&TWO_BOUNDS)
-        .operators(&[
-            ("ClampBackward0", "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"),
-            ("ClampBackward1", "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"),
-        ]),
+        .operators(&[("ClampBackward0", "clamp.Tensor"), ("ClampBackward1", "clamp@1")]),
     both("clamp_", CLAMPED_IN_PLACE, "`clamp` in place.", clamped_in_place).written(&TWO_BOUNDS),
     both("clip", CLAMPED, "Clamps every element to the range from `min` to `max`: `clamp`.", clamped)
         .written(&TWO_BOUNDS.refused_as("clamp")),
@@ -394,10 +391,10 @@ pub const ENTRIES: &[Entry] = &[
     })
     .written(&ONE_BOUND)
     .operators(&[
-        ("ClampMinBackward0", "clamp_min(Tensor self, Scalar min) -> Tensor"),
-        ("ClampMinBackward0", "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"),
-        ("ClampMinBackward1", "clamp_min(Tensor self, Scalar min) -> Tensor"),
-        ("ClampMinBackward1", "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"),
+        ("ClampMinBackward0", "clamp_min@1"),
+        ("ClampMinBackward0", "clamp_min.Tensor"),
+        ("ClampMinBackward1", "clamp_min@1"),
+        ("ClampMinBackward1", "clamp_min.Tensor"),
     ]),
     both("clamp_min_", BOUND_BELOW_IN_PLACE, "`clamp_min` in place.", |a| {
         receiver(a, clamp_min_(a.tensor(0)?, a.operand(1)?))
@@ -408,10 +405,10 @@ pub const ENTRIES: &[Entry] = &[
     })
     .written(&ONE_BOUND)
     .operators(&[
-        ("ClampMaxBackward0", "clamp_max(Tensor self, Scalar max) -> Tensor"),
-        ("ClampMaxBackward0", "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"),
-        ("ClampMaxBackward1", "clamp_max(Tensor self, Scalar max) -> Tensor"),
-        ("ClampMaxBackward1", "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"),
+        ("ClampMaxBackward0", "clamp_max@1"),
+        ("ClampMaxBackward0", "clamp_max.Tensor"),
+        ("ClampMaxBackward1", "clamp_max@1"),
+        ("ClampMaxBackward1", "clamp_max.Tensor"),
     ]),
     both("clamp_max_", BOUND_ABOVE_IN_PLACE, "`clamp_max` in place.", |a| {
         receiver(a, clamp_max_(a.tensor(0)?, a.operand(1)?))

@@ -168,20 +168,20 @@ pub const ENTRIES: &[Entry] = &[
         pair(a).and_then(|(p, q)| crate::ops::maximum(p, q).reply())
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("MaximumBackward0", "maximum(Tensor self, Tensor other) -> Tensor")]),
+    .operators(&[("MaximumBackward0", "maximum")]),
     both("minimum", TENSORS, "The minimum of two tensors, element by element; NaN if either is.", |a| {
         pair(a).and_then(|(p, q)| crate::ops::minimum(p, q).reply())
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("MinimumBackward0", "minimum(Tensor self, Tensor other) -> Tensor")]),
+    .operators(&[("MinimumBackward0", "minimum")]),
     both("fmax", TENSORS, "The maximum of two tensors, element by element, ignoring a NaN.", |a| {
         pair(a).and_then(|(p, q)| crate::ops::fmax(p, q).reply())
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("FmaxBackward0", "fmax(Tensor self, Tensor other) -> Tensor")]),
+    .operators(&[("FmaxBackward0", "fmax")]),
     both("fmin", TENSORS, "The minimum of two tensors, element by element, ignoring a NaN.", |a| {
         pair(a).and_then(|(p, q)| crate::ops::fmin(p, q).reply())
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("FminBackward0", "fmin(Tensor self, Tensor other) -> Tensor")]),
+    .operators(&[("FminBackward0", "fmin")]),
 ];

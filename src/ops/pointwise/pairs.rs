@@ -286,19 +286,19 @@ pub const ENTRIES: &[Entry] = &[
         ops::logaddexp(a.operand(0)?, a.operand(1)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("LogaddexpBackward0", "logaddexp(Tensor self, Tensor other) -> Tensor")]),
+    .operators(&[("LogaddexpBackward0", "logaddexp")]),
     both("logaddexp2", TENSORS, "log2(2^input + 2^other), without overflow.", |a| {
         ops::logaddexp2(a.operand(0)?, a.operand(1)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("Logaddexp2Backward0", "logaddexp2(Tensor self, Tensor other) -> Tensor")]),
+    .operators(&[("Logaddexp2Backward0", "logaddexp2")]),
     inner("special_xlog1py", MIXED, "`input * log1p(other)`, and zero where `input` is zero.", |a| {
         binary::apply(Xlogy::<true>, a.operand(0)?, a.operand(1)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
     .operators(&[
-        ("SpecialXlog1PyBackward0", "special_xlog1py(Tensor self, Tensor other) -> Tensor"),
-        ("SpecialXlog1PyBackward1", "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"),
-        ("SpecialXlog1PyBackward2", "special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor"),
+        ("SpecialXlog1PyBackward0", "special_xlog1py"),
+        ("SpecialXlog1PyBackward1", "special_xlog1py.self_scalar@1"),
+        ("SpecialXlog1PyBackward2", "special_xlog1py.other_scalar@2"),
     ]),
 ];

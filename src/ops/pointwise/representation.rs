@@ -363,7 +363,7 @@ pub const ENTRIES: &[Entry] = &[
         signbit(a.tensor(0)?).reply()
     })
     .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Truth))
-    .operators(&[("-", "signbit(Tensor self) -> Tensor")]),
+    .operators(&[("-", "signbit")]),
     both(
         "frexp",
         &["(Tensor input, *, Tensor[] out=None) -> return_types.frexp"],

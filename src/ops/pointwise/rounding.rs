@@ -378,10 +378,7 @@ pub const ENTRIES: &[Entry] = &[
         rounded,
     )
     .written(&OutPolicy::ALIGNED.typed(Types::Found))
-    .operators(&[
-        ("RoundBackward0", "round(Tensor self) -> Tensor"),
-        ("RoundBackward1", "round.decimals(Tensor self, *, int decimals) -> Tensor"),
-    ]),
+    .operators(&[("RoundBackward0", "round"), ("RoundBackward1", "round.decimals@1")]),
     both("round_", ROUNDED_IN_PLACE, "`round` in place.", rounded_in_place),
     both("positive", &["(Tensor input)"], "The tensor itself; truth values are refused.", |a| {
         positive(a.tensor(0)?).reply()

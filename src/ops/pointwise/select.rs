@@ -1,7 +1,9 @@
 //! Choosing between elements by a condition.
 
 use crate::dispatch::apply;
+use crate::ops::indexing::nonzero;
 use crate::schema::{Arguments, Entry, IntoReply, Reply, both, method};
+use crate::schema::{OutPolicy, Types, UnbatchedTarget, function, receiver, warn_once, warn_repeated};
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
@@ -230,8 +232,8 @@ pub const ENTRIES: &[Entry] = &[
         masked_fill(a.tensor(0)?, a.tensor(1)?, a.operand(2)?).reply()
     })
     .operators(&[
-        ("MaskedFillBackward0", "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"),
-        ("MaskedFillBackward1", "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"),
+        ("MaskedFillBackward0", "masked_fill.Scalar@1"),
+        ("MaskedFillBackward1", "masked_fill.Tensor"),
     ]),
     method(
         "where",
@@ -240,8 +242,42 @@ pub const ENTRIES: &[Entry] = &[
         chosen_method,
     )
     .operators(&[("WhereBackward0", "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor")]),
+    method("masked_fill_", MASKED, "Sets the elements to `value` where the mask is true.", |a| {
+        warn_repeated(a.tensor(0)?, "masked_fill_", "tensor[mask] = scalar")?;
+        receiver(a, masked_fill_(a.tensor(0)?, a.tensor(1)?, a.operand(2)?))
+    })
+    .written(&MASKED_OVER),
+    function(
+        "where",
+        &[
+            "(Tensor condition) -> tuple[Tensor, ...]",
+            "(Tensor condition, Tensor input, Tensor other, *, Tensor out=None)",
+            "(Tensor condition, Number self, Tensor other)",
+            "(Tensor condition, Tensor input, Number other)",
+            "(Tensor condition, Number self, Number other)",
+        ],
+        "Elements of `input` where the condition is true, and of `other` elsewhere.",
+        chosen,
+    )
+    .written(&OutPolicy::ALIGNED.typed(Types::Chosen).out_as(|_| ".self_out")),
 ];
 
 fn chosen_method(a: &dyn Arguments) -> Result<Reply> {
     where_(a.tensor(1)?, a.operand(0)?, a.operand(2)?).reply()
+}
+
+const MASKED_OVER: OutPolicy =
+    OutPolicy::PLAIN.in_place_as(|given| given.named(2, ".Tensor", ".Scalar")).unbatched_target(|given| {
+        if given.tensors.len() < 2 { UnbatchedTarget::Arithmetic } else { UnbatchedTarget::Fallback }
+    });
+
+fn chosen(a: &dyn Arguments) -> Result<Reply> {
+    match a.overload() {
+        0 => nonzero::chosen(a.tensor(0)?).reply(),
+        _ if a.tensor(0)?.dtype() == DType::UInt8 => {
+            warn_once(Error::ByteCondition {})?;
+            where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).reply()
+        }
+        _ => where_(a.tensor(0)?, a.operand(1)?, a.operand(2)?).reply(),
+    }
 }

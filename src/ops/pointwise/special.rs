@@ -13,6 +13,7 @@ use crate::dtype::{Complex, DType, Number, Real, Ring};
 use crate::error::Result;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::kernels::pointwise::complex;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::pointwise::special;
@@ -154,7 +155,11 @@ impl Elementwise for Sinc {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        if x.re == 0.0 && x.im == 0.0 { Complex::new(1.0, 0.0) } else { (x * PI).sin() / (x * PI) }
+        if x.re == 0.0 && x.im == 0.0 {
+            Complex::new(1.0, 0.0)
+        } else {
+            complex::quotient(complex::sin(x * PI), x * PI)
+        }
     }
 
     fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -321,10 +326,7 @@ pub const ENTRIES: &[Entry] = &[
         unary::apply(cleaned(a)?, a.tensor(0)?).reply()
     })
     .written(&OutPolicy::ALIGNED.typed(Types::Cleaned))
-    .operators(&[(
-        "NanToNumBackward0",
-        "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-    )]),
+    .operators(&[("NanToNumBackward0", "nan_to_num")]),
     both("nan_to_num_", CLEANED_IN_PLACE, "`nan_to_num` in place.", |a| {
         receiver(a, unary::apply_in_place(cleaned(a)?, a.tensor(0)?))
     }),
@@ -332,7 +334,7 @@ pub const ENTRIES: &[Entry] = &[
         unary::apply(Logit { eps: a.optional_float(1)? }, a.tensor(0)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("LogitBackward0", "logit(Tensor self, float? eps=None) -> Tensor")]),
+    .operators(&[("LogitBackward0", "logit")]),
     both("logit_", &["(Tensor input, float? eps=None)"], "`logit` in place.", |a| {
         receiver(a, unary::apply_in_place(Logit { eps: a.optional_float(1)? }, a.tensor(0)?))
     }),
@@ -340,12 +342,12 @@ pub const ENTRIES: &[Entry] = &[
         unary::apply(Entr, a.tensor(0)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("SpecialEntrBackward0", "special_entr(Tensor self) -> Tensor")]),
+    .operators(&[("SpecialEntrBackward0", "special_entr")]),
     inner("special_erfcx", ONE_OUT, "The scaled complementary error function: exp(x²) * erfc(x).", |a| {
         unary::apply(Erfcx, a.tensor(0)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("SpecialErfcxBackward0", "special_erfcx(Tensor self) -> Tensor")]),
+    .operators(&[("SpecialErfcxBackward0", "special_erfcx")]),
     inner(
         "special_i0e",
         ONE_OUT,
@@ -353,12 +355,12 @@ pub const ENTRIES: &[Entry] = &[
         |a| unary::apply(I0e, a.tensor(0)?).reply(),
     )
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("SpecialI0EBackward0", "special_i0e(Tensor self) -> Tensor")]),
+    .operators(&[("SpecialI0EBackward0", "special_i0e")]),
     inner("special_i1", ONE_OUT, "The modified Bessel function of the first kind of order 1.", |a| {
         unary::apply(I1, a.tensor(0)?).reply()
     })
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("SpecialI1Backward0", "special_i1(Tensor self) -> Tensor")]),
+    .operators(&[("SpecialI1Backward0", "special_i1")]),
     inner(
         "special_i1e",
         ONE_OUT,
@@ -366,7 +368,7 @@ pub const ENTRIES: &[Entry] = &[
         |a| unary::apply(I1e, a.tensor(0)?).reply(),
     )
     .written(&OutPolicy::ALIGNED)
-    .operators(&[("SpecialI1EBackward0", "special_i1e(Tensor self) -> Tensor")]),
+    .operators(&[("SpecialI1EBackward0", "special_i1e")]),
 ];
 
 fn cleaned(a: &dyn Arguments) -> Result<NanToNum> {

@@ -5,6 +5,8 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
+use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::operand::Value;
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
@@ -176,6 +178,17 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
     if let Some(y) = batched_arg(x, dim, keepdim, operation) {
         return y;
     }
+    let found = move |operands: &[Value]| searched(intercept::first(operands), dim, keepdim, operation);
+    if recording::is_on()
+        && let Some(y) = intercept::of_subclass(operation, &[x.into()], found)
+    {
+        return y;
+    }
+    searched(x, dim, keepdim, operation)
+}
+
+/// `arg` of a tensor that is not batched.
+fn searched(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> Result<Tensor> {
     refuse_complex(x, operation)?;
     let array = x.array().widened()?;
     let (over, axis) = match dim {
@@ -222,10 +235,10 @@ pub const ENTRIES: &[Entry] = &[
         argmax(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
     })
     .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
-    .operators(&[("-", "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
+    .operators(&[("-", "argmax")]),
     both("argmin", PLACE, "The index of the minimum of all elements, or of those along a dimension.", |a| {
         argmin(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply()
     })
     .written(&OutPolicy::PLAIN.unrecorded().typed(Types::Same))
-    .operators(&[("-", "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor")]),
+    .operators(&[("-", "argmin")]),
 ];

@@ -322,7 +322,7 @@ pub const ENTRIES: &[Entry] = &[
             .typed(Types::ExtremeOfAll)
             .out_as(|given| extreme_call(given, ".dim_max")),
     )
-    .operators(&[("MaxBackward1", "max(Tensor self) -> Tensor")]),
+    .operators(&[("MaxBackward1", "max")]),
     both(
         "min",
         LEAST,
@@ -335,7 +335,7 @@ pub const ENTRIES: &[Entry] = &[
             .typed(Types::ExtremeOfAll)
             .out_as(|given| extreme_call(given, ".dim_min")),
     )
-    .operators(&[("MinBackward1", "min(Tensor self) -> Tensor")]),
+    .operators(&[("MinBackward1", "min")]),
     both(
         "amax",
         OVER,

@@ -1,5 +1,6 @@
 //! Variances and standard deviations, with or without the mean that they are taken around.
 
+use crate::schema::{Arguments, Entry, IntoReply, Ints, OutPolicy, both, function, warn};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::number_one;
@@ -241,4 +242,85 @@ fn pair(op: Moments, x: &Tensor) -> Result<(Tensor, Tensor)> {
         (Some(mean), Some(spread)) => Ok((spread, mean)),
         _ => unreachable!("the operation has two outputs"),
     }
+}
+
+const SPREAD: &[&str] = &[
+    "(Tensor input, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor out=None)",
+    "(Tensor input, int[1]? dim=None, *, Number? correction=None, bool keepdim=False, Tensor out=None)",
+    "(Tensor input, bool unbiased=True)",
+];
+
+/// How a spread is written.
+const SPREAD_INTO: OutPolicy =
+    OutPolicy::PLAIN.out_as(|given| if given.count < 2 { ".correction_out" } else { ".out" });
+
+const PAIR: &[&str] = &[
+    "(Tensor input, int[1]? dim, bool unbiased=True, bool keepdim=False) -> tuple[Tensor, Tensor]",
+    "(Tensor input, int[1]? dim=None, *, Number? correction=None, bool keepdim=False) -> tuple[Tensor, Tensor]",
+    "(Tensor input, bool unbiased=True) -> tuple[Tensor, Tensor]",
+];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    both("var", SPREAD, "The variance of all elements, or along dimensions.", |a| {
+        let (dims, correction, keepdim) = spread(a)?;
+        var(a.tensor(0)?, dims.as_deref(), correction, keepdim).reply()
+    })
+    .written(&SPREAD_INTO)
+    .operators(&[("VarBackward0", "var.correction@1")]),
+    both("std", SPREAD, "The standard deviation of all elements, or along dimensions.", |a| {
+        let (dims, correction, keepdim) = spread(a)?;
+        std(a.tensor(0)?, dims.as_deref(), correction, keepdim).reply()
+    })
+    .written(&SPREAD_INTO)
+    .operators(&[("StdBackward0", "std.correction@1")]),
+    function("var_mean", PAIR, "The variance and the mean of all elements, or along dimensions.", |a| {
+        let (dims, correction, keepdim) = spread(a)?;
+        var_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).reply()
+    })
+    .operators(&[("VarMeanBackward0", "var_mean.correction@1")]),
+    function(
+        "std_mean",
+        PAIR,
+        "The standard deviation and the mean of all elements, or along dimensions.",
+        |a| {
+            let (dims, correction, keepdim) = spread(a)?;
+            std_mean(a.tensor(0)?, dims.as_deref(), correction, keepdim).reply()
+        },
+    )
+    .operators(&[("StdMeanBackward0", "std_mean.correction@1")]),
+];
+
+fn check_degrees(arguments: &dyn Arguments, dims: &[i64], correction: f64) -> Result<()> {
+    let layout = arguments.tensor(0)?.layout();
+    let Ok(dims) = crate::shape::normalize_dims(dims, layout.ndim()) else {
+        return Ok(()); // The operation will say so.
+    };
+    let count: usize = dims.iter().map(|&dim| layout.shape()[dim]).product();
+    // Where there are no elements torch finds none for a result either.
+    let count = if layout.numel() == 0 { 0 } else { count };
+    let dtype = arguments.tensor(0)?.dtype();
+    if count as f64 > correction || !dtype.is_differentiable() {
+        return Ok(());
+    }
+    // Of complex numbers both parts are looked at.
+    for _ in 0..=usize::from(dtype.is_complex()) {
+        warn(Error::DegreesOfFreedom { operation: arguments.name() })?;
+    }
+    Ok(())
+}
+
+/// Dimensions, correction and `keepdim`, after a warning if the divisor is not above zero.
+fn spread(arguments: &dyn Arguments) -> Result<(Option<Ints>, f64, bool)> {
+    let unbiased = |index| f64::from(u8::from(arguments.boolean(index)));
+    let (dims, correction, keepdim) = match arguments.overload() {
+        0 => (arguments.dims(1)?, unbiased(2), arguments.boolean(3)),
+        1 => {
+            let correction = arguments.optional_number(2)?.map_or(1.0, |number| number.to_f64());
+            (arguments.dims(1)?, correction, arguments.boolean(3))
+        }
+        _ => (None, unbiased(1), false),
+    };
+    check_degrees(arguments, dims.as_deref().unwrap_or(&[]), correction)?;
+    Ok((dims, correction, keepdim))
 }

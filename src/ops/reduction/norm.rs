@@ -215,4 +215,17 @@ pub const ENTRIES: &[Entry] = &[inner(
 .operators(&[(
     "NormBackward1",
     "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-)])];
+)]),
+    inner(
+        "linalg_vector_norm",
+        &[
+            "(Tensor input, Number ord=2, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, Tensor out=None)",
+        ],
+        "The vector norm of all elements, or along dimensions.",
+        |a| {
+            let (order, dims) = (a.number(1)?, a.dims(2)?);
+            vector_norm(a.tensor(0)?, order, dims.as_deref(), a.boolean(3), a.dtype(4)).reply()
+        },
+    ).written(&OutPolicy::PLAIN.typed(Types::Same))
+    .operators(&[("LinalgVectorNormBackward0", "linalg_vector_norm")]),
+];

@@ -171,10 +171,4 @@ pub const ENTRIES: &[Entry] = &[both(
     },
 )
 .written(&OutPolicy::PLAIN.exact().typed(Types::Any).out_as(|_| ".int_out"))
-.operators(&[
-    ("ProdBackward0", "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"),
-    (
-        "ProdBackward1",
-        "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    ),
-])];
+.operators(&[("ProdBackward0", "prod"), ("ProdBackward1", "prod.dim_int@1")])];

@@ -12,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
-use crate::dispatch::direct::{Direct, Lies, Source, Target};
+use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::record::records;
 use crate::dtype::{Bool, DType, Element, Number, Ring};
 use crate::error::{Error, Result};
@@ -229,9 +229,9 @@ impl Direct for Sum {
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        let Some(x) = sources[0].array() else { unreachable!("it is a sum of tensors") };
+        let &[Source::Array(x, ..)] = sources else { return Err(misfit()) };
         dispatch!(float x.dtype, T => target.write(&[x], |y| self.write::<T>(x, y)), else {
-            unreachable!("the type was asked for")
+            return Err(misfit())
         });
         Ok(())
     }
@@ -418,13 +418,19 @@ pub const ENTRIES: &[Entry] = &[
         sum(a.tensor(0)?, dims.as_deref(), keepdim, dtype).reply()
     })
     .written(&OutPolicy::PLAIN.exact().typed(Types::Any).out_as(|_| ".IntList_out"))
-    .operators(&[("SumBackward0", "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"), ("SumBackward1", "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]),
+    .operators(&[("SumBackward0", "sum"), ("SumBackward1", "sum.dim_IntList@1")]),
     both("mean", MEAN, "The mean of all elements, or of those along some dimensions.", |a| {
         let (dims, keepdim, dtype) = over(a)?;
         mean(a.tensor(0)?, dims.as_deref(), keepdim, dtype).reply()
     })
     .written(&OutPolicy::PLAIN.exact().out_as(|given| if given.count < 2 { ".dtype_out" } else { ".out" }))
-    .operators(&[("MeanBackward0", "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"), ("MeanBackward1", "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")]),
+    .operators(&[
+        ("MeanBackward0", "mean"),
+        (
+            "MeanBackward1",
+            "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        ),
+    ]),
 ];
 
 /// Dimensions, `keepdim` and the element type of a sum or mean. `None` as dimensions names all.

@@ -297,14 +297,11 @@ pub const ENTRIES: &[Entry] = &[
         |a| logcumsumexp(a.tensor(0)?, a.int(1)?).reply(),
     )
     .written(&OutPolicy::OF_FIRST.typed(Types::Running))
-    .operators(&[("LogcumsumexpBackward0", "_logcumsumexp(Tensor self, int dim) -> Tensor")]),
+    .operators(&[("LogcumsumexpBackward0", "_logcumsumexp")]),
     both("nansum", SUMS, "The sum, with NaN counted as zero.", |a| {
         nansum(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).reply()
     })
-    .operators(&[(
-        "NansumBackward0",
-        "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    )]),
+    .operators(&[("NansumBackward0", "nansum")]),
     both("nanmean", SUMS, "The mean of the elements that are not NaN.", |a| {
         nanmean(a.tensor(0)?, a.dims(1)?.as_deref(), a.boolean(2), a.dtype(3)).reply()
     })
@@ -312,5 +309,5 @@ pub const ENTRIES: &[Entry] = &[
     both("trace", &["(Tensor input)"], "The sum of the diagonal of a matrix.", |a| {
         trace(a.tensor(0)?).reply()
     })
-    .operators(&[("TraceBackward0", "trace(Tensor self) -> Tensor")]),
+    .operators(&[("TraceBackward0", "trace")]),
 ];

@@ -395,13 +395,13 @@ pub const ENTRIES: &[Entry] = &[
         cumsum(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
     })
     .written(&OutPolicy::OF_FIRST.exact().typed(Types::Any))
-    .operators(&[("CumsumBackward0", "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")]),
+    .operators(&[("CumsumBackward0", "cumsum")]),
     method("cumsum_", SCAN_IN_PLACE, "`cumsum` in place.", |a| scan_in_place(a, cumsum_)),
     both("cumprod", SCAN, "The cumulative product along a dimension.", |a| {
         cumprod(a.tensor(0)?, a.int(1)?, a.dtype(2)).reply()
     })
     .written(&OutPolicy::OF_FIRST.exact().typed(Types::Any))
-    .operators(&[("CumprodBackward0", "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")]),
+    .operators(&[("CumprodBackward0", "cumprod")]),
     method("cumprod_", SCAN_IN_PLACE, "`cumprod` in place.", |a| scan_in_place(a, cumprod_)),
 ];
 

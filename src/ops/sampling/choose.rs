@@ -1,5 +1,7 @@
 //! Random choices: indices that are picked.
 
+use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::operand::Value;
 use crate::dispatch::{batch, long_work};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -22,6 +24,15 @@ pub fn multinomial(
 ) -> Result<Tensor> {
     if batch::is_mapping() {
         return of_samples(weights, count, replacement, generator);
+    }
+    if recording::is_on() {
+        let generator = generator.cloned();
+        let compute = move |operands: &[Value]| {
+            chosen(intercept::first(operands), count, replacement, generator.as_ref())
+        };
+        if let Some(found) = intercept::of_subclass("multinomial", &[weights.into()], compute) {
+            return found;
+        }
     }
     let work = (weights.numel() as u64).saturating_add(count.max(0) as u64).saturating_mul(20);
     long_work::patiently(work, || chosen(weights, count, replacement, generator))
@@ -122,5 +133,5 @@ pub const ENTRIES: &[Entry] = &[
             multinomial(a.tensor(0)?, a.int(1)?, a.boolean(2), generator.as_ref()).reply()
         },
     ).written(&OutPolicy::PLAIN.unrecorded().shaped(Shape::Silent).typed(Types::Drawn).drawn(|_| true))
-    .operators(&[("-", "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor")]),
+    .operators(&[("-", "multinomial")]),
 ];

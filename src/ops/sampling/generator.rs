@@ -5,9 +5,13 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, LazyLock};
 
 use parking_lot::{Mutex, MutexGuard};
+use smallvec::{SmallVec, smallvec};
 
+use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::operand::Value;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::Attributes;
 use crate::kernels::random as kernels;
 use crate::tensor::{Array, Tensor};
 
@@ -56,12 +60,28 @@ impl Generator {
 
     /// Where the source stands, as bytes.
     pub fn state(&self) -> Result<Tensor> {
+        if !recording::is_on() {
+            return self.state_now();
+        }
+        let own = self.clone();
+        let compute = move |_: &[Value]| Ok(smallvec![own.state_now()?]);
+        let none = SmallVec::new();
+        let mut found = intercept::several("get_rng_state", Attributes::new(), &[], none, 1, compute)?;
+        found.pop().map_or_else(|| self.state_now(), Ok)
+    }
+
+    fn state_now(&self) -> Result<Tensor> {
         let bytes = self.lock().state_bytes();
         Tensor::from_slice(&[bytes.len()], &bytes)
     }
 
     /// Continues from where `state` was taken.
     pub fn set_state(&self, state: &Tensor) -> Result<()> {
+        let own = self.clone();
+        recording::checked("set_rng_state", &[state], move |state| own.go_on_from(state[0]))
+    }
+
+    fn go_on_from(&self, state: &Tensor) -> Result<()> {
         let bytes: Array = state.array();
         if bytes.dtype != DType::UInt8 {
             return Err(Error::GeneratorStateDType {}.into());

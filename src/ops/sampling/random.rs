@@ -2,6 +2,7 @@
 //! what is drawn, so gradients end here, in zeros.
 
 mod entries;
+mod fresh;
 
 use crate::dispatch::apply;
 use crate::dispatch::default_dtype;
@@ -12,6 +13,7 @@ use crate::schema::{
 };
 use crate::tensor::{Mapping, Randomness};
 pub use entries::ENTRIES;
+pub use fresh::FRESH;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::composites::underived::UNKNOWN;
@@ -21,7 +23,6 @@ use crate::dispatch::record::trace;
 use crate::dispatch::{batch, binary, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
-use crate::graph::following;
 use crate::graph::observe::profile;
 use crate::graph::observe::profile::Label;
 use crate::graph::{At, Attributes, Gradients, Rule, Shown, mode};
@@ -237,8 +238,11 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
     if batch::is_mapping() {
         return batch::each_drawn(&|| randperm(n, dtype, generator));
     }
-    let permutation = create::empty(&[n], dtype.wide())?;
-    let array = permutation.array();
+    let is_recorded = recording::is_on();
+    let permutation = match is_recorded {
+        true => create::zeros(&[n], dtype.wide())?,
+        false => create::empty(&[n], dtype.wide())?,
+    };
     match dtype {
         DType::Bool => return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into()),
         DType::Float32 if n > (1 << 24) + 1 => {
@@ -252,12 +256,22 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
         }
         _ => {}
     }
-    long_work::patiently(n as u64, || {
-        dispatch!(ordered dtype.wide(), T => array.overwrite_slice::<T>([], |places| permuted(given(generator), places)), else {
+    let permute = move |array: &Array, generator: Option<&Generator>| -> Result<()> {
+        dispatch!(ordered array.dtype, T => array.overwrite_slice::<T>([], |places| permuted(given(generator), places)), else {
             return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into())
         });
         Ok(())
-    })?;
+    };
+    let array = permutation.array();
+    match is_recorded {
+        true => {
+            let generator = generator.cloned();
+            recording::overwriting("randperm", &[&permutation], &[], move |targets, _| {
+                permute(&targets[0].array(), generator.as_ref())
+            })?;
+        }
+        false => long_work::patiently(n as u64, || permute(&array, generator))?,
+    }
     if dtype.is_half() { copy::rounded(array, dtype).map(Tensor::from_array) } else { Ok(permutation) }
 }
 
@@ -282,10 +296,15 @@ pub fn normal(
         let _off = mode::GradModeGuard::off();
         let spread = match std {
             Operand::Scalar(std) => std.to_f64(),
-            Operand::Tensor(std) if std.to_vec::<f64>()?.iter().any(|&std| std < 0.0) => {
-                return Err(Error::NormalDeviations {}.into());
+            Operand::Tensor(std) => {
+                recording::checked(name, &[std], |std| {
+                    match std[0].to_vec::<f64>()?.iter().any(|&std| std < 0.0) {
+                        true => Err(Error::NormalDeviations {}.into()),
+                        false => Ok(()),
+                    }
+                })?;
+                1.0
             }
-            Operand::Tensor(_) => 1.0,
         };
         let standard = Distribution::Normal { mean: 0.0, std: spread };
         let common = match (mean, std) {
@@ -327,8 +346,17 @@ pub fn bernoulli(probabilities: &Tensor, generator: Option<&Generator>) -> Resul
         return Ok(y);
     }
     let y = create::zeros(&shape::signed(probabilities.layout().shape()), probabilities.dtype())?;
-    following::leaves("bernoulli");
-    long_work::patiently(8 * y.numel() as u64, || fill_each(&y.array(), &probabilities.array(), generator))?;
+    match recording::is_on() {
+        true => {
+            let generator = generator.cloned();
+            recording::overwriting("BernoulliBackward0", &[&y], &[probabilities], move |targets, others| {
+                fill_each(&targets[0].array(), &others[0].array(), generator.as_ref())
+            })?;
+        }
+        false => long_work::patiently(8 * y.numel() as u64, || {
+            fill_each(&y.array(), &probabilities.array(), generator)
+        })?,
+    }
     apart(&[probabilities], y, "BernoulliBackward0")
 }
 

@@ -116,7 +116,7 @@ pub const ENTRIES: &[Entry] = &[
         "The frequency of each value in a tensor of integers that are not negative.",
         |a| bincount(a.tensor(0)?, a.optional_tensor(1), a.int(2)?).reply(),
     )
-    .operators(&[("-", "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor")]),
+    .operators(&[("-", "bincount")]),
     inner(
         "histograms",
         &["(Tensor input, Tensor edges)"],

@@ -3,10 +3,10 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::dispatch::long_work::HostCodeGuard;
-use rushlight::dtype::{DType, Scalar};
+use rushlight::dtype::Scalar;
 use rushlight::graph::mode::GradModeGuard;
 use rushlight::graph::{At, NodeRef, SavedTensor as Saved, Shown};
-use rushlight::ops::creation::cast;
+use rushlight::ops::creation::{cast, create};
 use rushlight::{Result, Tensor};
 
 use crate::autograd::saved::SavedTensor;
@@ -113,18 +113,7 @@ pub(crate) fn show_calculated(node: &NodeRef, name: &str, shown: &Shown) -> Resu
 /// The tensor that `show_calculated` shows if nobody has packed it.
 pub(crate) fn calculated(node: &NodeRef, name: &str, shown: &Shown) -> Result<Tensor> {
     match *shown {
-        Shown::Number(value) => alone(value),
+        Shown::Number(value) => create::alone(value),
         _ => node.rule().compute(name, &At { node, needed: 0, tracking: false, seen: false }),
     }
-}
-
-/// A number as a tensor of the widest type of its kind.
-pub(crate) fn alone(value: Scalar) -> Result<Tensor> {
-    let dtype = match value {
-        Scalar::Bool(_) => DType::Bool,
-        Scalar::Int(_) => DType::Int64,
-        Scalar::Float(_) => DType::Float64,
-        Scalar::Complex(_) => DType::Complex128,
-    };
-    Tensor::from_scalar(value, dtype)
 }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use rushlight::dispatch::composites::underived;
 use rushlight::dispatch::in_place::check_history;
 use rushlight::graph::mode::{GradModeGuard, is_grad_enabled};
-use rushlight::schema::History;
+use rushlight::schema::{History, OutPolicy, Types};
 use rushlight::{Error, Tensor};
 
 /// Refuses what cannot be recorded of the operation of this name. `alone` says that it was given one tensor.
@@ -36,12 +36,17 @@ pub(super) fn check(
 }
 
 /// Refuses another shape for a tensor whose history goes on.
-pub(super) fn check_resized(history: History, out: &Tensor) -> PyResult<()> {
-    match history {
-        History::Unknown("rand") | History::Copied if is_grad_enabled() && out.requires_grad() => {
-            check_history(out).map_err(raise)
-        }
-        _ => Ok(()),
+pub(super) fn check_resized(policy: &OutPolicy, out: &Tensor) -> PyResult<()> {
+    let goes_on = match policy.history {
+        History::Copied => true,
+        // Between two numbers it is drawn in place, after the tensor has got its shape.
+        History::Unknown(_) => policy.types == Types::Uniform,
+        _ => false,
+    };
+    if goes_on && is_grad_enabled() && out.requires_grad() {
+        check_history(out).map_err(raise)
+    } else {
+        Ok(())
     }
 }
 

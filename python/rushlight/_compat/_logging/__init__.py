@@ -1,4 +1,4 @@
-"""What of a compiler's work is logged: nothing is compiled, and nothing logged."""
+"""What of the compiler's work is logged: functions that are recorded, recorded anew, or not at all."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 __all__ = ["getArtifactLogger", "set_logs", "warning_once"]
 
 
-def set_logs(**artifacts: Any) -> None:
-    """Say what is to be logged."""
+def set_logs(*, recompiles: bool = False, recompiles_verbose: bool = False, **artifacts: Any) -> None:
+    """Say what is to be logged: why functions are recorded anew, or not at all; nothing else is."""
+    from ...compiler.telling import show
+
+    show(recompiles or recompiles_verbose)
 
 
 def getArtifactLogger(module_qname: str, artifact_name: str) -> Any:

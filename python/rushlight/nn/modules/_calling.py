@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 _DEPRECATED = "is deprecated and will be removed in future versions. This hook will be missing some "
 _USE_FULL = "Please use register_full_backward_hook to get the documented behavior."
 
+# Every call asks for these tables, which are never replaced: names of a file are found before attributes.
+_every_forward_pre_hooks = EVERY._forward_pre_hooks
+_every_forward_hooks = EVERY._forward_hooks
+_every_backward_hooks = EVERY._backward_hooks
+_every_backward_pre_hooks = EVERY._backward_pre_hooks
+
 
 class Called(Hooks):
     """The part of `Module` that is called, and that says what else is called then."""
@@ -30,10 +36,10 @@ class Called(Hooks):
             or self._forward_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
-            or EVERY._forward_pre_hooks
-            or EVERY._forward_hooks
-            or EVERY._backward_hooks
-            or EVERY._backward_pre_hooks
+            or _every_forward_pre_hooks
+            or _every_forward_hooks
+            or _every_backward_hooks
+            or _every_backward_pre_hooks
         ):
             return self.forward(*args, **kwargs)
         return _Call(self, args, kwargs).run()  # type: ignore[arg-type]

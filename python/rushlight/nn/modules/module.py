@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ..._rushlight import Tensor
+from ..._rushlight import Tensor, _look_into_tables
 from ..._tensors.typename import typename
 from ..parameter import Buffer, Parameter
 from ._calling import Called
@@ -82,6 +82,12 @@ class Module(Called, Converted, StateDict):
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Have attributes looked up natively, unless the class has a way of its own."""
+        super().__init_subclass__(**kwargs)
+        if cls.__getattr__ is Module.__getattr__ and cls.__getattribute__ is object.__getattribute__:
+            _look_into_tables(cls)
+
     def _forward_unimplemented(self, *input: Any) -> None:
         """Compute the module's result; every module that is called defines it."""
         raise NotImplementedError(
@@ -151,12 +157,9 @@ class Module(Called, Converted, StateDict):
             raise KeyError(f'{role} name can\'t be empty string ""')
 
     def __getattr__(self, name: str) -> Any:
+        # What `_look_into_tables` does natively; classes with a `__getattr__` of their own ask for it.
         own = self.__dict__
-        try:  # Parameters are what every call asks for.
-            return own["_parameters"][name]
-        except KeyError:
-            pass
-        for registry in ("_buffers", "_modules"):
+        for registry in ("_parameters", "_buffers", "_modules"):
             if registry in own and name in own[registry]:
                 return own[registry][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -422,3 +425,6 @@ _IncompatibleKeys.__module__ = __name__
 
 def _indent(text: str) -> str:
     return text.replace("\n", "\n  ")
+
+
+_look_into_tables(Module)

@@ -286,9 +286,11 @@ class RNNBase(Module):
         if self.mode == "LSTM" and sizes is None and projection is None:
             biases = others[:2] if self.bias else [native.zeros(len(weight_ih), dtype=input.dtype)] * 2
             (bias, other), (hidden, cell) = biases, start
-            found: Any = native._nn.lstm(input, weight_ih, weight_hh, bias, other, hidden, cell, back)
-            if found is not None:
-                return found[0], found[1:]
+            # Whoever sees calls is shown the steps.
+            if not native._has_torch_function((input,)):
+                found: Any = native._nn.lstm(input, weight_ih, weight_hh, bias, other, hidden, cell, back)
+                if found is not None:
+                    return found[0], found[1:]
         # The inputs of all steps at once: one product instead of many.
         gates = _parts(functional.linear(input, weight_ih, bias_ih), sizes)
         count = len(state[0])

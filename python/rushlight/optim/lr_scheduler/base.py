@@ -29,6 +29,15 @@ _RESUMING = (
 )
 
 
+class _Steps:
+    """Whether an optimiser has taken a step: a hook of it that sees nothing else."""
+
+    any = False
+
+    def __call__(self, *_: Any) -> None:
+        self.any = True
+
+
 class LRScheduler:
     """Base class: a subclass says in `get_lr` what the rates of the groups become."""
 
@@ -45,17 +54,14 @@ class LRScheduler:
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
-        self._optimizer_stepped = False
+        self._steps = _Steps()
         optimizer._make_hooks()  # Of a wrapper of optimisers, `__init__` has not run.
-        optimizer.register_step_post_hook(self._note_step)
+        optimizer.register_step_post_hook(self._steps)
         self.step()
-
-    def _note_step(self, *_: Any) -> None:
-        self._optimizer_stepped = True
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything but the optimiser."""
-        left_out = ("optimizer", "_optimizer_stepped")
+        left_out = ("optimizer", "_steps")
         return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -72,7 +78,7 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Begin the next epoch."""
-        if self._step_count == 1 and not self._optimizer_stepped:
+        if self._step_count == 1 and not self._steps.any:
             warnings.warn(_ORDER, UserWarning, stacklevel=2)
         self._step_count += 1
         if epoch is None:

@@ -84,7 +84,8 @@ pub(crate) fn elementwise(
 ) -> Result<Tensor> {
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![Tensor::from_array(forward(operands)?)]));
     let direct = if recording::is_on() { direct() } else { None };
-    Operation { attributes, direct, ..Operation::new(node, values(operands), compute) }.run_one(&given)
+    let operation = Operation::new(node, values(operands), compute);
+    Operation { attributes, direct, is_sure: true, ..operation }.run_one(&given)
 }
 
 /// The outputs, so many, of an operation that leaves no node and is known by torch's name of it. It holds
@@ -165,7 +166,7 @@ pub(crate) fn written_with(
 ) -> Result<()> {
     let compute = Arc::new(move |operands: &[Value]| write(operands).map(|()| Outputs::new()));
     let operation = Operation::new(node, values(operands), compute);
-    Operation { attributes, ..operation }.run_in_place()
+    Operation { attributes, is_sure: true, ..operation }.run_in_place()
 }
 
 /// `written` for an operation that changes part of its first input.

@@ -19,7 +19,7 @@ pub const ENTRIES: &[Entry] = &[
         "Reverses the order of the elements along the given dimensions.",
         |a| flip(a.tensor(0)?, &a.ints(1)?).reply(),
     )
-    .operators(&[("FlipBackward0", "flip(Tensor self, int[] dims) -> Tensor")]),
+    .operators(&[("FlipBackward0", "flip")]),
     both(
         "roll",
         &["(Tensor input, int[1] shifts, int[1] dims=())"],
@@ -33,7 +33,7 @@ pub const ENTRIES: &[Entry] = &[
         "Repeats the tensor the given number of times along each dimension.",
         |a| repeat(a.tensor(0)?, &a.ints(1)?).reply(),
     )
-    .operators(&[("RepeatBackward0", "repeat(Tensor self, int[] repeats) -> Tensor")]),
+    .operators(&[("RepeatBackward0", "repeat")]),
     both(
         "tile",
         &["(Tensor input, int[] dims)"],

@@ -1,6 +1,8 @@
 //! Writes to elements named one by one along a dimension: `scatter`.
 
+use crate::ops::indexing::gather;
 use crate::schema::Operator;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Types, both, method, receiver, warn_once};
 use smallvec::{SmallVec, smallvec};
 
 use super::{Gather, check_index, checked, counted, lines, write_lines};
@@ -347,3 +349,74 @@ pub fn scatter_add_(x: &Tensor, dim: i64, index: &Tensor, values: &Tensor) -> Re
 /// What torch's dispatcher calls the operators that no entry names.
 pub(crate) const OPERATORS: &[Operator] =
     &[("ScatterAddBackward0", "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")];
+
+const SCATTERED: &[&str] = &[
+    "(Tensor input, int dim, Tensor index, Tensor src, *, Tensor out=None)",
+    "(Tensor input, int dim, Tensor index, Tensor src, *, str reduce, Tensor out=None)",
+    "(Tensor input, int dim, Tensor index, Number value, *, Tensor out=None)",
+    "(Tensor input, int dim, Tensor index, Number value, *, str reduce, Tensor out=None)",
+];
+
+const SCATTER: &[&str] = &[
+    "(Tensor input, int dim, Tensor index, Tensor src)",
+    "(Tensor input, int dim, Tensor index, Tensor src, *, str reduce)",
+    "(Tensor input, int dim, Tensor index, Number value)",
+    "(Tensor input, int dim, Tensor index, Number value, *, str reduce)",
+];
+
+/// The entries.
+pub(crate) const ENTRIES: &[Entry] = &[
+    both(
+        "scatter",
+        SCATTERED,
+        "A copy of `input` with `src` or a value at the given indices along a dimension.",
+        |a| {
+            let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
+            match combination(a)? {
+                None => gather::scatter(x, dim, index, values).reply(),
+                Some(combine) => scatter_combined(x, dim, index, values, combine).reply(),
+            }
+        },
+    )
+    .written(&OutPolicy::ALIGNED.typed(Types::Same))
+    .operators(&[("ScatterBackward0", "scatter.src"), ("ScatterBackward1", "scatter.value@2")]),
+    method(
+        "scatter_",
+        SCATTER,
+        "Writes `src` or a value at the given indices along a dimension, in place.",
+        |a| {
+            let (x, dim, index, values) = (a.tensor(0)?, a.int(1)?, a.tensor(2)?, a.operand(3)?);
+            match combination(a)? {
+                None => receiver(a, gather::scatter_(x, dim, index, values)),
+                Some(combine) => receiver(a, scatter_combined_(x, dim, index, values, combine)),
+            }
+        },
+    )
+    .written(&OutPolicy::PLAIN.in_place_as(|given| given.named(2, ".src", ".value"))),
+];
+
+/// Refuses what a scatter refuses before it looks at how elements are combined.
+#[cold]
+pub(in crate::ops::indexing) fn check_scattered(arguments: &dyn Arguments) -> Result<()> {
+    let (x, dim, index) = (arguments.tensor(0)?.detach(), arguments.int(1)?, arguments.tensor(2)?);
+    gather::scatter(&x, dim, index, arguments.operand(3)?).map(drop)
+}
+
+/// What a scatter makes of values and what they meet, if it is to combine them.
+fn combination(arguments: &dyn Arguments) -> Result<Option<Combination>> {
+    let overload = arguments.overload();
+    if matches!(overload, 0 | 2) {
+        return Ok(None);
+    }
+    if overload == 1 {
+        warn_once(Error::ScatterReduceOfTensor {})?;
+    }
+    match arguments.text(4)?.as_str() {
+        "add" => Ok(Some(Combination::Sum)),
+        "multiply" => Ok(Some(Combination::Product)),
+        _ => {
+            check_scattered(arguments)?;
+            Err(Error::ScatterCombination {}.into())
+        }
+    }
+}

@@ -4,6 +4,7 @@ use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops::complex;
+use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
@@ -239,4 +240,42 @@ pub fn fold(x: &Tensor, size: [i64; 2], sliding: &Sliding) -> Result<Tensor> {
         sliding.shown(),
         &[x],
     )
+}
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "im2col",
+        &[
+            "(Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
+        ],
+        "Extracts sliding blocks of images as columns.",
+        |a| unfold(a.tensor(0)?, &sliding(a, 1)?).reply(),
+    )
+    .operators(&[("Im2ColBackward0", "im2col")]),
+    inner(
+        "col2im",
+        &[
+            "(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor out=None)",
+        ],
+        "Sums columns of sliding blocks into images.",
+        |a| fold(a.tensor(0)?, two(a, 1)?, &sliding(a, 2)?).reply(),
+    )
+    .operators(&[("Col2ImBackward0", "col2im")]),
+];
+
+/// The windows of a call: four arguments from `first` on.
+fn sliding(a: &dyn Arguments, first: usize) -> Result<Sliding> {
+    let [kernel, dilation, padding, stride] =
+        [two(a, first)?, two(a, first + 1)?, two(a, first + 2)?, two(a, first + 3)?];
+    Ok(Sliding { kernel, dilation, padding, stride })
+}
+
+/// One or two numbers as two.
+fn two(a: &dyn Arguments, index: usize) -> Result<[i64; 2]> {
+    match a.ints(index)?.as_slice() {
+        [one] => Ok([*one, *one]),
+        [first, second] => Ok([*first, *second]),
+        more => Err(Error::TwoNumbers { count: more.len() }.into()),
+    }
 }

@@ -212,10 +212,7 @@ pub const ENTRIES: &[Entry] = &[
         "Pads the last dimensions with a constant.",
         |a| constant_pad(a.tensor(0)?, &a.ints(1)?, a.number(2)?).reply(),
     )
-    .operators(&[(
-        "ConstantPadNdBackward0",
-        "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
-    )]),
+    .operators(&[("ConstantPadNdBackward0", "constant_pad_nd")]),
     inner("reflection_pad", INNER, "Pads the last dimensions with a reflection of the input.", |a| {
         inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Reflection).reply()
     })

@@ -189,7 +189,7 @@ pub const ENTRIES: &[Entry] = &[
         "Rearranges channels into images that are `upscale_factor` times as large.",
         |a| pixel_shuffle(a.tensor(0)?, a.int(1)?).reply(),
     )
-    .operators(&[("PixelShuffleBackward0", "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")]),
+    .operators(&[("PixelShuffleBackward0", "pixel_shuffle")]),
     shared(
         "pixel_unshuffle",
         &["(Tensor input, int downscale_factor)"],

@@ -1,7 +1,7 @@
 //! Images in other sizes: the nearest element, lines or cubic curves between neighbours, or smooth means
 //! of all that a place covers.
 
-use crate::schema::Operator;
+use crate::schema::{Arguments, Entry, IntoReply, Operator, Reply, inner};
 use std::f64::consts::PI;
 
 use smallvec::{SmallVec, smallvec};
@@ -283,3 +283,27 @@ pub const OPERATORS: &[Operator] = &[
         "upsample_trilinear3d(Tensor self, int[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
     ),
 ];
+
+/// The entries.
+pub const ENTRIES: &[Entry] = &[inner(
+    "upsample",
+    &["(Tensor input, int[] output_size, str mode, bool align_corners=False, object scale_factors=None)"],
+    "Resizes the last dimensions by interpolation.",
+    called,
+)];
+
+/// What is called for every mode of `interpolate`.
+fn called(a: &dyn Arguments) -> Result<Reply> {
+    let align_corners = a.boolean(3);
+    let between = match a.text(2)?.as_str() {
+        "nearest" => Between::Nearest,
+        "nearest-exact" => Between::NearestExact,
+        "bicubic" => Between::Cubic { align_corners },
+        "smooth bilinear" => Between::Smooth { filter: Filter::Line, align_corners },
+        "smooth bicubic" => Between::Smooth { filter: Filter::Cubic, align_corners },
+        "smooth lanczos" => Between::Smooth { filter: Filter::Lanczos, align_corners },
+        _ => Between::Linear { align_corners },
+    };
+    let scales = a.open_floats(4)?.unwrap_or_default();
+    upsample(a.tensor(0)?, &a.ints(1)?, &scales, between).reply()
+}

@@ -280,7 +280,7 @@ pub const ENTRIES: &[Entry] = &[function(
             .reply()
     },
 )
-    .operators(&[("BinaryCrossEntropyWithLogitsBackward0", "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor")])];
+.operators(&[("BinaryCrossEntropyWithLogitsBackward0", "binary_cross_entropy_with_logits")])];
 
 fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
     arguments.int(index).map(Reduction::from_number)

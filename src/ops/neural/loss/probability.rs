@@ -216,10 +216,7 @@ pub const ENTRIES: &[Entry] = &[inner(
         binary_cross_entropy(a.tensor(0)?, a.tensor(1)?, weight, reduction(a, 3)?).reply()
     },
 )
-.operators(&[(
-    "BinaryCrossEntropyBackward0",
-    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
-)])];
+.operators(&[("BinaryCrossEntropyBackward0", "binary_cross_entropy")])];
 
 fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
     arguments.int(index).map(Reduction::from_number)

@@ -209,20 +209,14 @@ pub const ENTRIES: &[Entry] = &[
         "The squared error below `beta`, divided by it, and the absolute error above.",
         |a| smooth_l1_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).reply(),
     )
-    .operators(&[(
-        "SmoothL1LossBackward0",
-        "smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
-    )]),
+    .operators(&[("SmoothL1LossBackward0", "smooth_l1_loss")]),
     inner(
         "huber_loss",
         &["(Tensor input, Tensor target, int reduction=1, float delta=1.0, *, Tensor out=None)"],
         "The squared error below `delta`, and `delta` times the absolute error above.",
         |a| huber_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?, a.float(3)?).reply(),
     )
-    .operators(&[(
-        "HuberLossBackward0",
-        "huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
-    )]),
+    .operators(&[("HuberLossBackward0", "huber_loss")]),
 ];
 
 fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {

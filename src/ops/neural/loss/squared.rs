@@ -81,7 +81,7 @@ pub const ENTRIES: &[Entry] = &[inner(
     "The squared error, averaged, summed or of each element.",
     |a| mse_loss(a.tensor(0)?, a.tensor(1)?, reduction(a, 2)?).reply(),
 )
-.operators(&[("MseLossBackward0", "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")])];
+.operators(&[("MseLossBackward0", "mse_loss")])];
 
 fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
     arguments.int(index).map(Reduction::from_number)

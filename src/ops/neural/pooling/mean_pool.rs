@@ -50,7 +50,7 @@ impl Pool {
     }
 
     /// How many windows there are over a dimension of this size.
-    fn count(&self, dim: usize, size: i64) -> i64 {
+    pub(super) fn count(&self, dim: usize, size: i64) -> i64 {
         let (kernel, stride, padding) = (self.kernel[dim], self.stride[dim], self.padding[dim]);
         let room = size + 2 * padding - self.dilation[dim] * (kernel - 1) - 1;
         let count = (room + if self.ceil { stride - 1 } else { 0 }).div_euclid(stride) + 1;

@@ -6,6 +6,7 @@ use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
+use crate::kernels::pointwise::complex;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
@@ -86,7 +87,7 @@ impl Elementwise for Sigmoid {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        ((-x).exp() + 1.0).inv()
+        complex::reciprocal(complex::exp(-x) + 1.0)
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -134,6 +135,6 @@ pub const ENTRIES: &[Entry] = &[
     both("relu", ONE, "The rectified linear unit of every element: max(0, x).", |a| {
         ops::relu(a.tensor(0)?).reply()
     })
-    .operators(&[("ReluBackward0", "relu(Tensor self) -> Tensor")]),
+    .operators(&[("ReluBackward0", "relu")]),
     both("relu_", ONE, "`relu` in place.", |a| receiver(a, ops::relu_(a.tensor(0)?))),
 ];

@@ -199,7 +199,7 @@ pub const ENTRIES: &[Entry] = &[
         "The gated linear unit: one half of a dimension times the sigmoid of the other half.",
         |a| glu(a.tensor(0)?, a.int(1)?).reply(),
     )
-    .operators(&[("GluBackward0", "glu(Tensor self, int dim=-1) -> Tensor")]),
+    .operators(&[("GluBackward0", "glu")]),
     function("rrelu", RANDOM, "The leaky rectified linear unit with a slope that is drawn at random when training.", |a| {
         let (x, lower, upper) = drawn_call(a)?;
         rrelu(x, lower, upper, a.boolean(3), a.generator(4).as_ref()).reply()

@@ -182,4 +182,4 @@ pub const ENTRIES: &[Entry] = &[both(
     "The leaky rectified linear unit with a learnable slope.",
     |a| prelu(a.tensor(0)?, a.tensor(1)?).reply(),
 )
-.operators(&[("PreluKernelBackward0", "_prelu_kernel(Tensor self, Tensor weight) -> Tensor")])];
+.operators(&[("PreluKernelBackward0", "_prelu_kernel")])];

@@ -367,7 +367,7 @@ pub const ENTRIES: &[Entry] = &[
     both("hardshrink", SHRUNK, "Every element, and zero in place of those within `lambd` of zero.", |a| {
         unary::apply(Hardshrink { lambda: a.number(1)?.to_f64() }, a.tensor(0)?).reply()
     })
-    .operators(&[("HardshrinkBackward0", "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")]),
+    .operators(&[("HardshrinkBackward0", "hardshrink")]),
     inner(
         "softshrink",
         SHRUNK,
@@ -380,7 +380,7 @@ pub const ENTRIES: &[Entry] = &[
             unary::apply(Softshrink { lambda }, x).reply()
         },
     )
-    .operators(&[("SoftshrinkBackward0", "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor")]),
+    .operators(&[("SoftshrinkBackward0", "softshrink")]),
 ];
 
 fn leaky_relu(a: &dyn Arguments) -> Result<LeakyRelu> {

@@ -51,21 +51,21 @@ pub const ENTRIES: &[Entry] = &[
     both("equal", &["(Tensor input, Tensor other) -> bool"], "Whether two tensors have the same size and elements.", |a| {
         equal(a.tensor(0)?, a.tensor(1)?).reply()
     })
-    .operators(&[("-", "equal(Tensor self, Tensor other) -> bool")]),
+    .operators(&[("-", "equal")]),
     both("isnan", &["(Tensor input)"], "Whether each element is NaN.", |a| isnan(a.tensor(0)?).reply())
-    .operators(&[("-", "isnan(Tensor self) -> Tensor")]),
+    .operators(&[("-", "isnan")]),
     both("isinf", &["(Tensor input)"], "Whether each element is infinite.", |a| isinf(a.tensor(0)?).reply())
-    .operators(&[("-", "isinf(Tensor self) -> Tensor")]),
+    .operators(&[("-", "isinf")]),
     both("isfinite", &["(Tensor input)"], "Whether each element is finite.", |a| {
         isfinite(a.tensor(0)?).reply()
     })
-    .operators(&[("-", "isfinite(Tensor self) -> Tensor")]),
+    .operators(&[("-", "isfinite")]),
     both("isposinf", ONE_OUT, "Whether each element is positive infinity.", |a| isposinf(a.tensor(0)?).reply())
         .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Truth))
-    .operators(&[("-", "isposinf(Tensor self) -> Tensor")]),
+    .operators(&[("-", "isposinf")]),
     both("isneginf", ONE_OUT, "Whether each element is negative infinity.", |a| isneginf(a.tensor(0)?).reply())
         .written(&OutPolicy::PLAIN.once().unrecorded().typed(Types::Truth))
-    .operators(&[("-", "isneginf(Tensor self) -> Tensor")]),
+    .operators(&[("-", "isneginf")]),
 ];
 
 fn near(a: &dyn Arguments) -> Result<Tolerance> {

@@ -12,50 +12,51 @@ pub const ENTRIES: &[Entry] = &[
         ],
         "Samples zeros and ones, one with the given probabilities.",
         bernoulli_call,
-    ).written(&OutPolicy::OF_FIRST.shaped(Shape::Silent).typed(Types::Any).drawn(|_| true))
-    .operators(&[("-", "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")]),
+    )
+    .written(&OutPolicy::OF_FIRST.shaped(Shape::Silent).typed(Types::Any).drawn(|_| true))
+    .operators(&[("-", "bernoulli")]),
     method(
         "uniform_",
         &["(Tensor input, float from=0.0, float to=1.0, *, Generator? generator=None)"],
         "Fills the tensor with samples of a uniform distribution.",
         |a| overwrite_call(a, 3, &Distribution::Uniform { low: a.float(1)?, high: a.float(2)? }),
     )
-    .operators(&[("-", "uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> Tensor(a!)")]),
+    .operators(&[("-", "uniform_")]),
     method(
         "normal_",
         &["(Tensor input, float mean=0.0, float std=1.0, *, Generator? generator=None)"],
         "Fills the tensor with samples of a normal distribution.",
         |a| overwrite_call(a, 3, &Distribution::Normal { mean: a.float(1)?, std: a.float(2)? }),
     )
-    .operators(&[("-", "normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)")]),
+    .operators(&[("-", "normal_")]),
     method(
         "exponential_",
         &["(Tensor input, float lambd=1.0, *, Generator? generator=None)"],
         "Fills the tensor with samples of an exponential distribution.",
         |a| overwrite_call(a, 2, &Distribution::Exponential { rate: a.float(1)? }),
     )
-    .operators(&[("-", "exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) -> Tensor(a!)")]),
+    .operators(&[("-", "exponential_")]),
     method(
         "geometric_",
         &["(Tensor input, float p, *, Generator? generator=None)"],
         "Fills the tensor with samples of a geometric distribution.",
         |a| overwrite_call(a, 2, &Distribution::Geometric { probability: a.float(1)? }),
     )
-    .operators(&[("-", "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)")]),
+    .operators(&[("-", "geometric_")]),
     method(
         "cauchy_",
         &["(Tensor input, float median=0.0, float sigma=1.0, *, Generator? generator=None)"],
         "Fills the tensor with samples of a Cauchy distribution.",
         |a| overwrite_call(a, 3, &Distribution::Cauchy { median: a.float(1)?, scale: a.float(2)? }),
     )
-    .operators(&[("-", "cauchy_(Tensor(a!) self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor(a!)")]),
+    .operators(&[("-", "cauchy_")]),
     method(
         "log_normal_",
         &["(Tensor input, float mean=1.0, float std=2.0, *, Generator? generator=None)"],
         "Fills the tensor with samples of a log-normal distribution.",
         |a| overwrite_call(a, 3, &Distribution::LogNormal { mean: a.float(1)?, std: a.float(2)? }),
     )
-    .operators(&[("-", "log_normal_(Tensor(a!) self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor(a!)")]),
+    .operators(&[("-", "log_normal_")]),
     method(
         "bernoulli_",
         &[
@@ -70,12 +71,13 @@ pub const ENTRIES: &[Entry] = &[
             bernoulli_(a.tensor(0)?, a.tensor(1)?, a.generator(2).as_ref())?;
             Ok(Reply::Given(0))
         },
-    ).written(
-        &OutPolicy::PLAIN
-            .in_place_as(|given| given.named(1, ".Tensor", ".float"))
-            .unbatched_target(|_| if draws_for_each() { UnbatchedTarget::Rule("inplace bernoulli") } else { UnbatchedTarget::Found }),
     )
-    .operators(&[("-", "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"), ("-", "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)")]),
+    .written(&OutPolicy::PLAIN.in_place_as(|given| given.named(1, ".Tensor", ".float")).unbatched_target(
+        |_| {
+            if draws_for_each() { UnbatchedTarget::Rule("inplace bernoulli") } else { UnbatchedTarget::Found }
+        },
+    ))
+    .operators(&[("-", "bernoulli_.float@1"), ("-", "bernoulli_.Tensor")]),
     method(
         "random_",
         &[
@@ -93,11 +95,15 @@ pub const ENTRIES: &[Entry] = &[
             }
             _ => overwrite_call(a, 2, &Distribution::Integers { low: 0, high: a.int(1)?, from_zero: true }),
         },
-    ).written(&OutPolicy::PLAIN.in_place_as(|given| ["", ".to", ".from"][given.count.min(2)]))
-    .operators(&[("-", "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"), ("-", "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"), ("-", "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)")]),
-    function("get_rng_state", &["()"], "The state of the default random number generator, as a tensor of bytes.", |_| {
-        Generator::process_wide().state().reply()
-    }),
+    )
+    .written(&OutPolicy::PLAIN.in_place_as(|given| ["", ".to", ".from"][given.count.min(2)]))
+    .operators(&[("-", "random_"), ("-", "random_.from@1"), ("-", "random_.to@2")]),
+    function(
+        "get_rng_state",
+        &["()"],
+        "The state of the default random number generator, as a tensor of bytes.",
+        |_| Generator::process_wide().state().reply(),
+    ),
     function(
         "set_rng_state",
         &["(Tensor new_state) -> None"],

@@ -45,7 +45,7 @@ pub const ENTRIES: &[Entry] = &[
         let (dim, descending) = order(a)?;
         sort(&a.tensor(0)?.detach(), dim, descending).map(|(_, index)| index).reply()
     })
-    .operators(&[("-", "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor")]),
+    .operators(&[("-", "argsort@1")]),
     both(
         "msort",
         &["(Tensor input, *, Tensor out=None)"],

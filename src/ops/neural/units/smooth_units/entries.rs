@@ -55,6 +55,14 @@ const FORMS: &[[Entry; 2]] = &[
         "The Mish activation: x * tanh(softplus(x)).",
         |_: &dyn Arguments| Result::Ok(Mish)
     ),
+    units!(
+        inner,
+        &["(Tensor input, *, str approximate=\"none\", Tensor out=None)"],
+        "gelu",
+        "gelu_",
+        "The Gaussian error linear unit: x times the standard normal distribution function of x.",
+        gelu
+    ),
 ];
 
 /// The entries.
@@ -68,10 +76,7 @@ pub const ENTRIES: &[Entry] = &[
             unary::apply(Softplus::new(beta, threshold), a.tensor(0)?).reply()
         },
     )
-    .operators(&[(
-        "SoftplusBackward0",
-        "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
-    )]),
+    .operators(&[("SoftplusBackward0", "softplus")]),
     inner("log_sigmoid", ONE_OUT, "The logarithm of the sigmoid of every element.", |a| {
         unary::apply(LogSigmoid, a.tensor(0)?).reply()
     })
@@ -96,4 +101,12 @@ fn celu(a: &dyn Arguments) -> Result<Elu<true>> {
 
 fn selu(_: &dyn Arguments) -> Result<Elu<false>> {
     Ok(SELU)
+}
+
+fn gelu(a: &dyn Arguments) -> Result<Gelu> {
+    match a.text(1)?.as_str() {
+        "none" => Ok(Gelu { approximate: false }),
+        "tanh" => Ok(Gelu { approximate: true }),
+        _ => Err(Error::GeluApproximation {}.into()),
+    }
 }

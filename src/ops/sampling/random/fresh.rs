@@ -1,19 +1,9 @@
-//! Random tensors, and the generator that they are drawn from where none is named.
-use super::entries::function;
-use super::factory::{made, made_like, options};
-use crate::calls::callable::Function;
-use crate::values::arguments::Arguments;
-use crate::values::generator::{self, Generator};
-use crate::values::returns::ToPython;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::PyInt;
-use rushlight::dispatch::default_dtype;
-use rushlight::dtype::{DType, Scalar};
-use rushlight::ops::Operand;
-use rushlight::ops::sampling::random;
-use rushlight::ops::sampling::random::Distribution;
-use rushlight::schema::{OutPolicy, Types};
+//! The entries of tensors that are drawn.
+
+use super::*;
+use crate::dtype::Scalar;
+use crate::ops::Operand;
+use crate::schema::{made, made_like, options};
 
 const STANDARD_UNIFORM: Distribution = Distribution::Uniform { low: 0.0, high: 1.0 };
 const STANDARD_NORMAL: Distribution = Distribution::Normal { mean: 0.0, std: 1.0 };
@@ -23,7 +13,7 @@ const LIKE: &[&str] = &[
 ];
 
 /// The entries.
-pub(super) const TABLE: &[Function] = &[
+pub const FRESH: &[Entry] = &[
     function(
         "rand",
         &[options!("(int[] size, *, Generator? generator=None, Tensor out=None, ")],
@@ -57,7 +47,7 @@ pub(super) const TABLE: &[Function] = &[
             options!("(int low, int high, int[] size, *, Tensor out=None, "),
         ],
         "Integers sampled uniformly from `low` to `high - 1`.",
-        randint,
+        integers,
     )
     .written(&OutPolicy::PLAIN.unknown("randint").typed(Types::Any).drawn(|_| true))
     .operators(&[("-", "randint.low(int low, int high, int[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"), ("-", "randint(int high, int[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")]),
@@ -72,7 +62,7 @@ pub(super) const TABLE: &[Function] = &[
             ),
         ],
         "Integers sampled uniformly from `low` to `high - 1`, with the size and dtype of another tensor.",
-        randint_like,
+        integers_like,
     )
     .operators(&[("-", "randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("-", "randint_like.low_dtype(Tensor self, int low, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor")]),
     function(
@@ -81,7 +71,7 @@ pub(super) const TABLE: &[Function] = &[
         "A random permutation of the integers from 0 to `n - 1`.",
         |a| {
             let (n, generator) = (a.int(0)?, a.generator(1));
-            made(a, 3, DType::Int64, |dtype| random::randperm(n, dtype, generator.as_ref()))
+            made(a, 3, DType::Int64, |dtype| randperm(n, dtype, generator.as_ref()))
         },
     )
     .written(&OutPolicy::PLAIN.unknown("randperm").drawn(|_| true))
@@ -95,7 +85,7 @@ pub(super) const TABLE: &[Function] = &[
             options!("(float mean, float std, int[] size, *, Generator? generator=None, Tensor out=None, "),
         ],
         "Samples of normal distributions with the given means and standard deviations.",
-        normal,
+        drawn_about,
     )
     .written(
         &OutPolicy::OF_FIRST
@@ -103,40 +93,29 @@ pub(super) const TABLE: &[Function] = &[
             .drawn(|given| given.number)
             .out_as(|given| given.named(2, ".Tensor_Tensor_out", ".Tensor_float_out")),
     )
-    .operators(&[("-", "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"), ("-", "normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor"), ("-", "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor")]),
-    function(
-        "manual_seed",
-        &["(object seed) -> Generator"],
-        "Seeds the default random number generator, and returns it.",
-        manual_seed,
-    ),
+    .operators(&[("-", "normal.Tensor_Tensor"), ("-", "normal.Tensor_float@1"), ("-", "normal.float_Tensor@2")]),
     function(
         "seed",
         &["() -> int"],
         "Seeds the default random number generator with a number that is not deterministic, and returns that.",
-        |a| Ok(PyInt::new(a.py(), random::Generator::process_wide().seed()).into_any().unbind()),
+        |_| Ok(Reply::Seed(Generator::process_wide().seed())),
     ),
-    function(
-        "initial_seed",
-        &["() -> int"],
-        "The seed of the default random number generator.",
-        |a| Ok(PyInt::new(a.py(), random::Generator::process_wide().initial_seed()).into_any().unbind()),
-    ),
+    function("initial_seed", &["() -> int"], "The seed of the default random number generator.", |_| {
+        Ok(Reply::Seed(Generator::process_wide().initial_seed()))
+    }),
 ];
 
-fn fresh(arguments: &Arguments<'_, '_>, distribution: &Distribution) -> PyResult<Py<PyAny>> {
+fn fresh(arguments: &dyn Arguments, distribution: &Distribution) -> Result<Reply> {
     let (size, generator) = (arguments.ints(0)?, arguments.generator(1));
-    made(arguments, 3, default_dtype::get(), |dtype| {
-        random::draw(&size, dtype, distribution, generator.as_ref())
-    })
+    made(arguments, 3, default_dtype::get(), |dtype| draw(&size, dtype, distribution, generator.as_ref()))
 }
 
-fn like(arguments: &Arguments<'_, '_>, distribution: &Distribution) -> PyResult<Py<PyAny>> {
+fn like(arguments: &dyn Arguments, distribution: &Distribution) -> Result<Reply> {
     let generator = arguments.generator(1);
-    made_like(arguments, 2, 7, |x, dtype| random::draw_like(x, dtype, distribution, generator.as_ref()))
+    made_like(arguments, 2, 7, |x, dtype| draw_like(x, dtype, distribution, generator.as_ref()))
 }
 
-fn randint(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+fn integers(arguments: &dyn Arguments) -> Result<Reply> {
     let overload = arguments.overload();
     let (low, first) = if overload >= 2 { (arguments.int(0)?, 1) } else { (0, 0) };
     let (high, size) = (arguments.int(first)?, arguments.ints(first + 1)?);
@@ -144,25 +123,25 @@ fn randint(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     let generator = if named { arguments.generator(first + 2) } else { None };
     let distribution = Distribution::Integers { low, high, from_zero: false };
     made(arguments, first + 3 + usize::from(named), DType::Int64, |dtype| {
-        random::draw(&size, dtype, &distribution, generator.as_ref())
+        draw(&size, dtype, &distribution, generator.as_ref())
     })
 }
 
-fn randint_like(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+fn integers_like(arguments: &dyn Arguments) -> Result<Reply> {
     let (low, first) = if arguments.overload() == 0 { (arguments.int(1)?, 2) } else { (0, 1) };
     let distribution = Distribution::Integers { low, high: arguments.int(first)?, from_zero: false };
     let generator = arguments.generator(first + 1);
     made_like(arguments, first + 3, first + 2, |x, dtype| {
-        random::draw_like(x, dtype, &distribution, generator.as_ref())
+        draw_like(x, dtype, &distribution, generator.as_ref())
     })
 }
 
-fn normal(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
+fn drawn_about(arguments: &dyn Arguments) -> Result<Reply> {
     if arguments.overload() == 3 {
         let (mean, std, size) = (arguments.float(0)?, arguments.float(1)?, arguments.ints(2)?);
         let generator = arguments.generator(3);
         return made(arguments, 5, default_dtype::get(), |dtype| {
-            random::draw(&size, dtype, &Distribution::Normal { mean, std }, generator.as_ref())
+            draw(&size, dtype, &Distribution::Normal { mean, std }, generator.as_ref())
         });
     }
     let parameter = |index: usize| match arguments.optional_tensor(index) {
@@ -170,16 +149,5 @@ fn normal(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         None => arguments.float(index).map(|value| Operand::Scalar(Scalar::Float(value))),
     };
     let generator = arguments.generator(2);
-    random::normal(parameter(0)?, parameter(1)?, generator.as_ref()).answer(arguments.py())
-}
-
-fn manual_seed(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
-    let py = arguments.py();
-    let seed = arguments.object(0).ok_or_else(|| PyRuntimeError::new_err("a seed is missing"))?;
-    // As torch does, whatever `int` takes is taken, texts and fractions too.
-    let seed = py.get_type::<PyInt>().call1((seed,))?;
-    let seed = Generator::seed_from(&seed)
-        .ok_or_else(|| PyValueError::new_err("Overflow when unpacking long long"))?;
-    random::Generator::process_wide().manual_seed(seed);
-    Ok(generator::default(py)?.into_any().unbind())
+    normal(parameter(0)?, parameter(1)?, generator.as_ref()).reply()
 }

@@ -1,0 +1,417 @@
+//! How a program is made of what was written down.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+
+use super::backward::{Backward, Carved};
+use super::plan::{self, Plan};
+use super::record::{Before, Refusal, is_spent};
+use super::{Base, Form, Gradient, Instruction, Known, Left, Operand, Place, Program, Undone};
+use crate::dispatch::modes::recording::{Computed, Event, Given, Seen};
+use crate::dtype::DType;
+use crate::graph::Edge;
+use crate::shape::SharedLayout;
+use crate::tensor::Tensor;
+
+#[derive(Default)]
+pub(super) struct Maker {
+    pub(super) places: Vec<Place>,
+    pub(super) forms: Vec<Form>,
+    pub(super) instructions: Vec<Instruction>,
+    /// Which place is where.
+    at: HashMap<usize, usize>,
+    /// Memory that came into being meanwhile.
+    born: HashSet<usize>,
+    /// How many writes to a place are yet to be counted.
+    expected: HashMap<usize, usize>,
+    /// Places that operations write to, and which of them do.
+    pub(super) targets: Vec<(usize, usize)>,
+    /// Where turns of backward begin, and the places of the gradients that they are given.
+    pub(super) turns: Vec<(usize, Vec<Option<usize>>)>,
+    /// Views are of these.
+    bases: Vec<(Tensor, Base)>,
+    /// The first known tensor on the memory of each.
+    firsts: Vec<usize>,
+}
+
+impl Maker {
+    fn place(&mut self, memory: usize, place: Place) -> usize {
+        self.places.push(place);
+        self.at.insert(memory, self.places.len() - 1);
+        self.places.len() - 1
+    }
+
+    pub(super) fn know(&mut self, before: &[Before]) {
+        for (index, tensor) in before.iter().enumerate() {
+            let memory = tensor.seen.place.memory;
+            let first = match self.at.get(&memory).map(|&place| &self.places[place]) {
+                Some(Place::Known(first)) => *first,
+                _ => {
+                    self.place(memory, Place::Known(index));
+                    index
+                }
+            };
+            self.firsts.push(first);
+        }
+        for (index, tensor) in before.iter().enumerate() {
+            if let Some((_, seen, _)) = &tensor.gradient
+                && !self.at.contains_key(&seen.place.memory)
+            {
+                self.place(seen.place.memory, Place::Gradient(index));
+            }
+        }
+    }
+
+    pub(super) fn take(&mut self, event: Event) -> Result<(), Refusal> {
+        match event {
+            Event::Born(memory) => {
+                self.at.remove(&memory);
+                self.expected.remove(&memory);
+                self.born.insert(memory);
+            }
+            Event::Fixed(place, numbers) => {
+                self.place(place.memory, Place::Fixed { numbers, shared: true });
+            }
+            Event::Wrote(place) => {
+                let is_known = self.at.contains_key(&place.memory);
+                match self.expected.get_mut(&place.memory).filter(|expected| **expected > 0) {
+                    Some(expected) => *expected -= 1,
+                    // What nobody has read yet may be written to by whoever made it.
+                    None if !is_known && self.born.contains(&place.memory) => {}
+                    None => return Err(Refusal::Written),
+                }
+            }
+            Event::Computed(computed) => self.compute(computed)?,
+            Event::Backward(given) => {
+                let given = given
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, place)| place.map(|place| self.place(place.memory, Place::Given(index))));
+                let given = given.collect();
+                self.turns.push((self.instructions.len(), given));
+            }
+        }
+        Ok(())
+    }
+
+    /// The form in which something was seen.
+    pub(super) fn form(&mut self, seen: &Seen) -> Option<usize> {
+        let place = *self.at.get(&seen.place.memory)?;
+        Some(self.form_of(place, &seen.layout, seen.dtype))
+    }
+
+    pub(super) fn form_of(&mut self, place: usize, layout: &SharedLayout, dtype: DType) -> usize {
+        let alike = |form: &Form| form.place == place && form.dtype == dtype && **layout == *form.layout;
+        if let Some(found) = self.forms.iter().rposition(alike) {
+            return found;
+        }
+        self.forms.push(Form { place, layout: layout.clone(), dtype });
+        self.forms.len() - 1
+    }
+
+    fn compute(&mut self, computed: Computed) -> Result<(), Refusal> {
+        let Computed { name, compute, direct, targets, is_sure, operands, outputs } = computed;
+        let mut given = SmallVec::new();
+        for operand in &operands {
+            given.push(match operand {
+                Given::Number(number) => Operand::Number(*number),
+                Given::Tensor(seen) => Operand::Form(self.form(seen).ok_or(Refusal::Unknown { name })?),
+            });
+        }
+        for target in &operands[..targets] {
+            let Given::Tensor(target) = target else { continue };
+            *self.expected.entry(target.place.memory).or_default() += 1;
+            self.targets.push((self.instructions.len(), self.at[&target.place.memory]));
+        }
+        if !outputs.is_empty() && outputs.iter().all(|output| self.at.contains_key(&output.place.memory)) {
+            // Views of what is there.
+            return Ok(());
+        }
+        let mut made = SmallVec::new();
+        for output in &outputs {
+            made.push(match self.at.contains_key(&output.place.memory) {
+                true => None,
+                false => {
+                    let place = self.place(output.place.memory, Place::Made);
+                    Some(self.form_of(place, &output.layout, output.dtype))
+                }
+            });
+        }
+        let (shown, last, dropped) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
+        let (operands, outputs, way) = (given, made, None);
+        let instruction = Instruction {
+            at: 0,
+            name,
+            compute,
+            direct,
+            is_sure,
+            way,
+            together: 1,
+            operands,
+            outputs,
+            shown,
+            last,
+            dropped,
+        };
+        self.instructions.push(instruction);
+        Ok(())
+    }
+
+    /// A tensor that is left behind.
+    fn left(&mut self, tensor: &Tensor, outputs: &[Tensor], leads: bool) -> Result<Left, Refusal> {
+        let spent = match tensor.edge() {
+            Ok(Some(_)) if leads => None,
+            Ok(Some(Edge { node, .. })) if is_spent(&node) => Some(node.name()),
+            Ok(None) if !tensor.requires_grad() => None,
+            _ => return Err(Refusal::LeadsBack { how: "in its gradient" }),
+        };
+        let form = self.form(&Seen::of(&tensor.memory())).ok_or(Refusal::Origin)?;
+        let place = self.forms[form].place;
+        let is_own = matches!(self.places[place], Place::Made | Place::Fixed { .. });
+        let shares =
+            |other: &Tensor| !other.is(tensor) && other.memory().storage.is(&tensor.memory().storage);
+        let base = match tensor.base() {
+            _ if leads && (!is_own || outputs.iter().any(shares)) => return Err(Refusal::View),
+            Some(base) if !leads && spent.is_none() && !outputs.is_empty() => {
+                Some((self.base(&base, outputs)?, tensor.creation()))
+            }
+            Some(_) if !leads => return Err(Refusal::View),
+            None if !is_own => return Err(Refusal::View),
+            _ => None,
+        };
+        self.targets.push((0, place));
+        // Writes to what was there before are counted there.
+        let version = is_own.then(|| AtomicU32::new(tensor.version()));
+        Ok(Left { form, version, spent, leads, base })
+    }
+
+    /// What a view that is left behind is a view of.
+    fn base(&mut self, base: &Tensor, outputs: &[Tensor]) -> Result<usize, Refusal> {
+        if let Some(found) = self.bases.iter().position(|(other, _)| other.is(base)) {
+            return Ok(found);
+        }
+        if base.requires_grad() {
+            return Err(Refusal::View);
+        }
+        let form = self.form(&Seen::of(&base.memory())).ok_or(Refusal::Origin)?;
+        let found =
+            match (outputs.iter().position(|other| other.is(base)), &self.places[self.forms[form].place]) {
+                (Some(output), _) => Base::Output(output),
+                (None, Place::Known(index)) => Base::Known(*index),
+                (None, Place::Made | Place::Fixed { .. }) => Base::Form(form),
+                _ => return Err(Refusal::View),
+            };
+        self.bases.push((base.clone(), found));
+        Ok(self.bases.len() - 1)
+    }
+
+    pub(super) fn finish(
+        mut self,
+        known: &[Tensor],
+        before: &[Before],
+        outputs: &[Tensor],
+        backward: Option<Backward>,
+    ) -> Result<Program, Refusal> {
+        let end = self.turns.first().map_or(self.instructions.len(), |(first, _)| *first);
+        let targets: HashSet<usize> =
+            self.targets.iter().filter(|(at, _)| *at < end).map(|(_, place)| *place).collect();
+        let mut written = Vec::new();
+        let mut gradients = Vec::new();
+        let all = before;
+        for (index, (tensor, before)) in known.iter().zip(before).enumerate() {
+            let now = Seen::of(&tensor.memory());
+            if now.place != before.seen.place
+                || *now.layout != *before.seen.layout
+                || tensor.requires_grad() != before.requires_grad
+                || !tensor.is_leaf().unwrap_or(false)
+            {
+                return Err(Refusal::Moved);
+            }
+            let is_other_count = now.place.block != all[self.firsts[index]].seen.place.block;
+            if is_other_count && tensor.version() != before.version {
+                return Err(Refusal::Written);
+            }
+            if self.firsts[index] == index {
+                let place = self.at[&now.place.memory];
+                let count = tensor.version().wrapping_sub(before.version);
+                if count > 0 || targets.contains(&place) {
+                    let same = |other: &usize| self.firsts[*other] == index;
+                    if (0..known.len()).filter(same).any(|other| all[other].stands) {
+                        return Err(Refusal::Written);
+                    }
+                    written.push((place, count));
+                }
+            }
+            if before.stands && tensor.grad().is_some() {
+                return Err(Refusal::Moved);
+            }
+            match (tensor.grad(), &before.gradient) {
+                (None, None) => {}
+                (Some(now), Some((grad, seen, version))) if now.is(grad) => {
+                    let count = now.version().wrapping_sub(*version);
+                    let place = self.at.get(&seen.place.memory).copied().ok_or(Refusal::Moved)?;
+                    if count > 0 || targets.contains(&place) {
+                        written.push((place, count));
+                    }
+                }
+                (None, Some(_)) => gradients.push((index, Gradient::None)),
+                (Some(now), _) => gradients.push((index, Gradient::Is(self.left(&now, &[], false)?))),
+            }
+        }
+        let changes_gradients = |(place, _): &(usize, u32)| matches!(self.places[*place], Place::Gradient(_));
+        if backward.is_some() && (!gradients.is_empty() || written.iter().any(changes_gradients)) {
+            return Err(Refusal::LeadsBack { how: "beside gradients that it changes" });
+        }
+        let leads = |index| backward.as_ref().is_some_and(|backward| backward.leading.contains(&index));
+        let mut left: Vec<Left> = Vec::with_capacity(outputs.len());
+        for (index, output) in outputs.iter().enumerate() {
+            left.push(self.left(output, outputs, leads(index))?);
+        }
+        let shown = left.len();
+        let back = match backward {
+            None => None,
+            Some(backward) => {
+                let Carved { back, kept } = backward.carve(&mut self)?;
+                for place in kept {
+                    let form = self.forms.iter().position(|form| form.place == place);
+                    let Some(form) = form else { return Err(Refusal::Origin) };
+                    left.push(Left::kept(form));
+                }
+                Some(Arc::new(back))
+            }
+        };
+        self.share(0..end.max(1));
+        let bases: Vec<Base> = std::mem::take(&mut self.bases).into_iter().map(|(_, base)| base).collect();
+        let stays = left.iter().chain(gradients.iter().filter_map(|(_, gradient)| match gradient {
+            Gradient::Is(left) => Some(left),
+            Gradient::None => None,
+        }));
+        let forms =
+            bases.iter().filter_map(|base| if let Base::Form(form) = base { Some(*form) } else { None });
+        let stays: HashSet<usize> = stays.map(|left| left.form).chain(forms).collect();
+        let known = before.iter().enumerate().map(|(index, before)| Known {
+            layout: before.seen.layout.clone(),
+            dtype: before.seen.dtype,
+            requires_grad: before.requires_grad,
+            stands: before.stands,
+            gradient: before.gradient.as_ref().map(|(_, seen, _)| (seen.layout.clone(), seen.dtype)),
+            first: self.firsts[index],
+        });
+        let known = known.collect();
+        let program = self.planned(&stays);
+        Ok(Program { outputs: left, shown, bases, gradients, written, known, back, ..program })
+    }
+
+    /// Numbers that some of these instructions write to are not shared between runs.
+    pub(super) fn share(&mut self, among: std::ops::Range<usize>) {
+        for (at, target) in &self.targets {
+            if let Place::Fixed { shared, .. } = &mut self.places[*target]
+                && among.contains(at)
+            {
+                *shared = false;
+            }
+        }
+    }
+
+    /// The program of what there is, which leaves nothing behind yet.
+    pub(super) fn planned(mut self, stays: &HashSet<usize>) -> Program {
+        self.instructions.iter_mut().enumerate().for_each(|(at, instruction)| instruction.at = at);
+        let mut given = self.order(stays);
+        given.sort_by_key(|&form| self.forms[form].place);
+        let Plan { rooms, kept, passing } =
+            plan::plan(&self.places, &self.forms, &mut self.instructions, stays);
+        let undone = self.undone();
+        let Maker { places, forms, instructions, .. } = self;
+        Program {
+            places,
+            forms,
+            instructions,
+            outputs: Vec::new(),
+            shown: 0,
+            bases: Vec::new(),
+            gradients: Vec::new(),
+            written: Vec::new(),
+            undone,
+            given,
+            known: Vec::new(),
+            rooms,
+            kept,
+            passing,
+            back: None,
+            frame: Mutex::new(None),
+        }
+    }
+
+    /// What is undone where an operation fails: what was written to before the last one that may.
+    fn undone(&self) -> Undone {
+        let may_fail = |instruction: &Instruction| !instruction.is_sure && instruction.way.is_none();
+        let end = self.instructions.iter().rposition(may_fail).unwrap_or(0);
+        let was_there = |place: usize| matches!(self.places[place], Place::Known(_) | Place::Gradient(_));
+        let before = self.targets.iter().filter(|(at, place)| *at < end && was_there(*place));
+        Undone { places: before.map(|(_, place)| *place).collect(), draws: AtomicBool::new(end > 0) }
+    }
+
+    /// Finds out when each form comes into being and when it may go. Answers those that are there at first.
+    fn order(&mut self, stays: &HashSet<usize>) -> Vec<usize> {
+        // The form of a place that is there as long as the place is; others are made of it.
+        let mut home: Vec<Option<usize>> = vec![None; self.places.len()];
+        let mut there = vec![false; self.forms.len()];
+        let mut given = Vec::new();
+        let mut is_used = vec![false; self.forms.len()];
+        let operands = self.instructions.iter().flat_map(|instruction| &instruction.operands);
+        let read = operands.filter_map(|operand| match operand {
+            Operand::Form(form) => Some(*form),
+            Operand::Number(_) => None,
+        });
+        read.chain(stays.iter().copied()).for_each(|form| is_used[form] = true);
+        for (index, form) in self.forms.iter().enumerate() {
+            if is_used[index] && !matches!(self.places[form.place], Place::Made) {
+                home[form.place].get_or_insert(index);
+                there[index] = true;
+                given.push(index);
+            }
+        }
+        for instruction in &mut self.instructions {
+            for operand in &instruction.operands {
+                let Operand::Form(form) = *operand else { continue };
+                if !std::mem::replace(&mut there[form], true)
+                    && let Some(home) = home[self.forms[form].place]
+                {
+                    instruction.shown.push((form, home));
+                }
+            }
+            for &form in instruction.outputs.iter().flatten() {
+                home[self.forms[form].place] = Some(form);
+                there[form] = true;
+            }
+        }
+        let mut last: HashMap<usize, usize> = HashMap::new();
+        for (at, instruction) in self.instructions.iter().enumerate() {
+            let read = instruction.operands.iter().filter_map(|operand| match operand {
+                Operand::Form(form) => Some(*form),
+                Operand::Number(_) => None,
+            });
+            let shown = instruction.shown.iter().map(|(_, home)| *home);
+            for form in read.chain(shown).chain(instruction.outputs.iter().flatten().copied()) {
+                last.insert(form, at);
+            }
+        }
+        // What is left behind may be made of the form that its place came into being with.
+        for &form in stays {
+            last.remove(&form);
+            if let Some(home) = home[self.forms[form].place] {
+                last.remove(&home);
+            }
+        }
+        for (form, at) in last {
+            if matches!(self.places[self.forms[form].place], Place::Made) {
+                self.instructions[at].last.push(form);
+            }
+        }
+        given
+    }
+}
