@@ -40,3 +40,12 @@ def test_losses_of_images_have_no_class_of_their_own():
 def test_channels_are_shuffled_under_the_other_name():
     x = torch.arange(8.0).reshape(1, 4, 2)
     assert nn.functional.native_channel_shuffle(x, 2).equal(nn.functional.channel_shuffle(x, 2))
+
+
+def test_weights_are_filled_by_the_inner_names_that_libraries_import():
+    weight = torch.ones(3, requires_grad=True)
+    init = torch.nn.init
+    assert init._no_grad_fill_(weight, 2.0).tolist() == [2, 2, 2]
+    assert init._no_grad_zero_(weight).tolist() == [0, 0, 0]
+    assert init._no_grad_uniform_(weight, 1, 2).min() >= 1 and init._no_grad_normal_(weight, 9.0, 0.0)[0] == 9
+    assert weight.is_leaf and weight.requires_grad

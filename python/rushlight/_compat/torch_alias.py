@@ -59,7 +59,10 @@ def found_for_torch(name: str) -> ModuleSpec | None:
     if own is None:
         return None
     module = sys.modules.get(own)
-    found = getattr(module, "__spec__", None) if module is not None else find_spec(own)
+    try:
+        found = getattr(module, "__spec__", None) if module is not None else find_spec(own)
+    except ModuleNotFoundError:  # Its package is not there: the import system says so, by torch's name.
+        return None
     if found is None and module is None:
         return None
     spec = ModuleSpec(name, _Loader(own), origin=getattr(found, "origin", None))  # type: ignore[arg-type]

@@ -25,12 +25,19 @@ __all__ = [
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
+    "list_backends",
+    "nested_compile_region",
     "repeat",
     "reset",
+    "set_stance",
+    "substitute_in_graph",
+    "wrap_numpy",
 ]
 
 
-__getattr__, __dir__ = on_first_use(globals(), places={".explanation": "explain", ".repetition": "repeat"})
+__getattr__, __dir__ = on_first_use(
+    globals(), places={".explanation": "explain", ".repetition": "repeat", ".stance": "set_stance"}
+)
 
 
 def is_compiling() -> bool:
@@ -68,3 +75,42 @@ def reset() -> None:
 
 def cudagraph_mark_step_begin() -> None:
     """Say that a step begins."""
+
+
+def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
+    """Name the compilers beneath that could be chosen: there is one way here, whatever is named."""
+    return []
+
+
+def nested_compile_region(fn: Any = None, **options: Any) -> Any:
+    """Return the function, which torch would compile once for all its calls; without one, a decorator."""
+    return disable(fn)
+
+
+def substitute_in_graph(
+    original_fn: Any, *, can_constant_fold_through: bool = False, skip_signature_check: bool = False, **_: Any
+) -> Any:
+    """Return a decorator for what a compiler would see in the place of a function: here it sees all of it."""
+    return disable()
+
+
+def wrap_numpy(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function of arrays one of tensors, and of what it answers tensors again.
+
+    >>> import numpy, rushlight as torch
+    >>> torch.compiler.wrap_numpy(numpy.cumsum)(torch.ones(3))
+    tensor([1., 2., 3.])
+    """
+    from functools import wraps
+
+    import numpy
+
+    from .._rushlight import Tensor, from_numpy
+    from ..utils._pytree import tree_map_only
+
+    @wraps(fn)
+    def of_tensors(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = tree_map_only(Tensor, lambda tensor: tensor.numpy(), (args, kwargs))
+        return tree_map_only(numpy.ndarray, from_numpy, fn(*args, **kwargs))
+
+    return of_tensors

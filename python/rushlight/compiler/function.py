@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .._rushlight import Tensor, _begin_recording, _Program, _Recording, is_grad_enabled
 from .before import Before
 from .sight import Unclear, Watch, look
+from .stance import now
 from .telling import log
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program that was recorded for such a call, or the function."""
+        if now.stance != "default":
+            return self._by_stance(args, kwargs)
         if self._until_sample > 0:
             for run in self._ready:
                 answer = run(args, kwargs)
@@ -109,7 +112,7 @@ class Function:
     def repeat(self, batches: list[tuple[Any, ...]], first: int, count: int) -> tuple[int, Any]:
         """Call it once, or up to so many times with batches in turn; return how often, and its answer."""
         count = min(count, self._until_sample)
-        if count > 0:
+        if count > 0 and now.stance == "default":
             for run in self._repeated:
                 found = run(batches, first, count)
                 if found is not None:
@@ -164,6 +167,20 @@ class Function:
         for entry in self._entries:
             log.info("%r is recorded anew: %s", self, entry.program.difference(args, kwargs))
         return self._record(mode, args, kwargs)
+
+    def _by_stance(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run what the program wishes to be run while nothing new is recorded."""
+        if now.stance == "force_eager":
+            return self._function(*args, **kwargs)
+        if now.stance == "eager_on_recompile":
+            return self._as_before(args, kwargs)
+        if now.stance != "fail_on_recompile":
+            raise RuntimeError(f"invalid torch.compile stance '{now.stance}'")
+        for run in self._ready:
+            answer = run(args, kwargs)
+            if answer is not None:
+                return answer[0]
+        raise RuntimeError("Detected recompile when torch.compile stance is 'fail_on_recompile'")
 
     def _as_before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for run in self._ready:

@@ -74,7 +74,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
     """
     if _has_torch_function((tensor,)):
         return _shown(uniform_, tensor=tensor, a=a, b=b, generator=generator)
-    return _uniform(tensor, a, b, generator)
+    return _no_grad_uniform_(tensor, a, b, generator)
 
 
 def normal_(
@@ -89,7 +89,7 @@ def normal_(
     """
     if _has_torch_function((tensor,)):
         return _shown(normal_, tensor=tensor, mean=mean, std=std, generator=generator)
-    return _normal(tensor, mean, std, generator)
+    return _no_grad_normal_(tensor, mean, std, generator)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -101,7 +101,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     """
     if _has_torch_function((tensor,)):
         return _shown(constant_, tensor=tensor, val=val)
-    return _filled(tensor, val)
+    return _no_grad_fill_(tensor, val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
@@ -111,7 +111,7 @@ def ones_(tensor: Tensor) -> Tensor:
     >>> torch.nn.init.ones_(torch.empty(2))
     tensor([1., 1.])
     """
-    return _filled(tensor, 1.0)
+    return _no_grad_fill_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
@@ -148,7 +148,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | No
     True
     """
     bound = sqrt(3.0) * _xavier_deviation(tensor, gain)
-    return _uniform(tensor, -bound, bound, generator)
+    return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
@@ -159,7 +159,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
     >>> 0.045 < weight.std().item() < 0.055
     True
     """
-    return _normal(tensor, 0.0, _xavier_deviation(tensor, gain), generator)
+    return _no_grad_normal_(tensor, 0.0, _xavier_deviation(tensor, gain), generator)
 
 
 def kaiming_uniform_(
@@ -182,7 +182,7 @@ def kaiming_uniform_(
     if 0 in tensor.shape:
         return _unfilled(tensor)
     bound = sqrt(3.0) * _kaiming_deviation(tensor, a, mode, nonlinearity)
-    return _uniform(tensor, -bound, bound, generator)
+    return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
@@ -201,7 +201,7 @@ def kaiming_normal_(
     """
     if 0 in tensor.shape:
         return _unfilled(tensor)
-    return _normal(tensor, 0.0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)
+    return _no_grad_normal_(tensor, 0.0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
@@ -318,19 +318,24 @@ def trunc_normal_(
     return tensor
 
 
-def _uniform(tensor: Tensor, a: float, b: float, generator: Generator | None) -> Tensor:
+def _no_grad_uniform_(tensor: Tensor, a: float, b: float, generator: Generator | None = None) -> Tensor:
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
-def _normal(tensor: Tensor, mean: float, std: float, generator: Generator | None) -> Tensor:
+def _no_grad_normal_(tensor: Tensor, mean: float, std: float, generator: Generator | None = None) -> Tensor:
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
-def _filled(tensor: Tensor, value: float) -> Tensor:
+def _no_grad_fill_(tensor: Tensor, val: float) -> Tensor:
     with no_grad():
-        return tensor.fill_(value)
+        return tensor.fill_(val)
+
+
+def _no_grad_zero_(tensor: Tensor) -> Tensor:
+    with no_grad():
+        return tensor.zero_()
 
 
 def _shown(function: Any, **given: Any) -> Tensor:
