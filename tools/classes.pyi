@@ -69,6 +69,9 @@ _Generator = typing.Any
 _Storage = typing.Any
 
 uint8: dtype
+uint16: dtype
+uint32: dtype
+uint64: dtype
 int8: dtype
 int16: dtype
 short: dtype
@@ -78,11 +81,18 @@ int64: dtype
 long: dtype
 float32: dtype
 float: dtype
+float8_e8m0fnu: dtype
+float8_e5m2fnuz: dtype
+float8_e4m3fnuz: dtype
+float8_e5m2: dtype
+float8_e4m3fn: dtype
 float16: dtype
 half: dtype
 bfloat16: dtype
 float64: dtype
 double: dtype
+complex32: dtype
+chalf: dtype
 complex64: dtype
 cfloat: dtype
 complex128: dtype
@@ -192,6 +202,7 @@ def _redispatch(
     func: Callable[..., typing.Any], args: tuple[typing.Any, ...], kwargs: dict[str, typing.Any] | None
 ) -> typing.Any: ...
 def _queue_callback(callback: Callable[[], typing.Any]) -> None: ...
+def _look_into_tables(cls: type) -> None: ...
 def _current_graph_task_id() -> _int: ...
 def _current_autograd_node() -> typing.Any: ...
 def _current_graph_task_execution_order() -> list[typing.Any]: ...
@@ -273,6 +284,8 @@ def _begin_recording(
     checks: Sequence[tuple[typing.Any, ...]],
 ) -> typing.Any: ...
 def _is_recording() -> _bool: ...
+def from_capsule(capsule: typing.Any) -> Tensor: ...
+def to_capsule(tensor: Tensor, versioned: _bool, copied: _bool) -> typing.Any: ...
 def _advance(
     parameter: Tensor, means: Sequence[Tensor], rate: _float, betas: Sequence[_float], eps: _float
 ) -> None: ...

@@ -92,6 +92,8 @@ mod _rushlight {
     #[pymodule_export]
     use super::program::{Compiled, Recording, RunApart, advance, begin as begin_recording, is_recording};
     #[pymodule_export]
+    use super::tensor::dlpack::{from_capsule, to_capsule};
+    #[pymodule_export]
     use super::tensor::text::{options as print_options, set_printoptions};
     #[pymodule_export]
     use super::transforms::forward::{

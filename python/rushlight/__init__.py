@@ -24,8 +24,6 @@ from ._rushlight import Tensor, float32, float64, int16, int32, int64
 from ._tensors.typename import typename
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-del finfo, iinfo  # noqa: F821 - `_devices.limits` has those that know absent types too
-
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from typing import Any
@@ -303,9 +301,8 @@ else:
             "version",
         },
         places={
-            "._devices.absent_types": "chalf complex32 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz "
-            "float8_e5m2 float8_e5m2fnuz float8_e8m0fnu jagged qint32 qint8 quint2x4 quint4x2 quint8 "
-            "sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr uint16 uint32 uint64",
+            "._devices.absent_types": "float4_e2m1fn_x2 jagged qint32 qint8 quint2x4 quint4x2 quint8 "
+            "sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr",
             "._functions.assertions": "_assert _check _check_index _check_is_size _check_not_implemented "
             "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with _is_all_true "
             "_is_any_true sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
@@ -323,7 +320,6 @@ else:
             "._functions.fake_quantised": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
             ".ao.observers": "per_channel_affine per_channel_affine_float_qparams per_channel_symmetric "
             "per_tensor_affine per_tensor_symmetric",
-            "._devices.limits": "finfo iinfo",
             "._functions.symbols": "SymBool SymFloat SymInt",
             "._tensors.storage_classes": "BFloat16Storage BoolStorage ByteStorage CharStorage "
             "ComplexDoubleStorage ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage "

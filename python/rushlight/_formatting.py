@@ -28,10 +28,18 @@ _SPELLINGS = {
     "int16": ("Short", "short", "short int"),
     "int32": ("Int", "int", "int"),
     "int64": ("Long", "long", "long int"),
+    "uint16": ("UInt16", "uint16", "unsigned short"),
+    "uint32": ("UInt32", "uint32", "unsigned int"),
+    "uint64": ("UInt64", "uint64", "unsigned long"),
+    **{
+        f"float8_{form}": (f"Float8_{form}", f"float8_{form}", f"c10::Float8_{form}")
+        for form in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")
+    },
     "float16": ("Half", "half", "c10::Half"),
     "bfloat16": ("BFloat16", "bfloat16", "c10::BFloat16"),
     "float32": ("Float", "float", "float"),
     "float64": ("Double", "double", "double"),
+    "complex32": ("ComplexHalf", "complexhalf", "c10::complex<c10::Half>"),
     "complex64": ("ComplexFloat", "complexfloat", "c10::complex<float>"),
     "complex128": ("ComplexDouble", "complexdouble", "c10::complex<double>"),
 }
@@ -53,7 +61,7 @@ class _DType:
             return f"torch.{self.name}"
         title, word, declared = _SPELLINGS[self.name]
         # These have no type that torch would name otherwise.
-        late = title in ("Bool", "BFloat16") or title.startswith("Complex")
+        late = title not in ("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double")
         of_tensor = f"CPU{title}Type" if late else f"torch.{title}Tensor"
         return {"Float": title, "float": word, "C": declared, "type": of_tensor}[spelling]
 

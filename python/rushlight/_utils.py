@@ -164,7 +164,7 @@ __getattr__, __dir__ = on_first_use(
     globals(),
     places={
         "._files.pickles": "_rebuild_parameter _rebuild_parameter_with_state _rebuild_tensor "
-        "_rebuild_tensor_v2",
+        "_rebuild_tensor_v2 _rebuild_tensor_v3",
     },
 )
 

@@ -46,6 +46,11 @@ _ALIGNMENT = 64
 _STORAGE_OF = {dtype: STORAGES[name] for name, dtype in DTYPES.items() if name != "UntypedStorage"}
 
 
+def has_storage(dtype: native.dtype) -> bool:
+    """Return whether torch has a storage that is named for this type, as it has for those of early days."""
+    return dtype in _STORAGE_OF
+
+
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
     """Make the parameter of a tensor."""
     from .nn import Parameter
@@ -56,10 +61,12 @@ def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -
 # What pickles call by torch's names.
 _NAMED: dict[tuple[str, str], Any] = {
     ("torch._utils", "_rebuild_tensor_v2"): _checkpoints.rebuild_tensor_v2,
+    ("torch._utils", "_rebuild_tensor_v3"): _checkpoints.rebuild_tensor_v3,
     ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
     ("torch._utils", "_rebuild_sparse_tensor"): _rebuild_sparse_tensor,
     ("torch._utils", "_rebuild_meta_tensor_no_storage"): _rebuild_meta_tensor_no_storage,
     **{("torch", name): storage for name, storage in STORAGES.items()},
+    ("torch.storage", "UntypedStorage"): STORAGES["UntypedStorage"],
 }
 _NAMES = {id(found): name for name, found in _NAMED.items()}
 
@@ -141,7 +148,7 @@ class _Pickler(pickle._Pickler):
             raise RuntimeError(
                 "Cannot save multiple tensors or storages that view the same data as different types"
             )
-        storage = _STORAGE_OF[obj.dtype](self.storages[block][0], size)
+        key = self.storages[block][0]
         how: tuple[Any, ...] = (
             obj.storage_offset(),
             tuple(obj.shape),
@@ -151,7 +158,11 @@ class _Pickler(pickle._Pickler):
         )
         if obj.is_conj() or obj.is_neg():
             how += ({"conj" if obj.is_conj() else "neg": True},)
-        return _checkpoints.rebuild_tensor_v2, (storage, *how)
+        if has_storage(obj.dtype):
+            return _checkpoints.rebuild_tensor_v2, (_STORAGE_OF[obj.dtype](key, size), *how)
+        # No storage is named for this type: it is said beside the bytes.
+        storage = STORAGES["UntypedStorage"](key, size * obj.itemsize)
+        return _checkpoints.rebuild_tensor_v3, (storage, *how, obj.dtype)
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         module, found = _NAMES.get(id(obj), (getattr(obj, "__module__", None), name))
@@ -207,7 +218,10 @@ def save(
     if not is_stream:
         _save_archive(f, content.getvalue(), storages, _disable_byteorder_record)
         return
-    counts = {key: sizes[block] for block, (key, _) in pickler.storages.items()}
+    counts = {
+        key: sizes[block] * (1 if has_storage(tensor.dtype) else tensor.itemsize)
+        for block, (key, tensor) in pickler.storages.items()
+    }
     if hasattr(f, "write"):
         _save_stream(f, content.getvalue(), storages, counts, pickle_protocol)
         return
@@ -280,7 +294,7 @@ class _Names:
         return _checkpoints.identified(identifier, self.storages, self.known, self.map_location, self.careful)
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _NAMED and not (self.careful and name == "UntypedStorage"):
+        if (module, name) in _NAMED and not (self.careful and (module, name) == ("torch", "UntypedStorage")):
             return _NAMED[module, name]
         if (module, name) == ("torch.serialization", "_get_layout"):
             from ._files.pickles import _get_layout

@@ -227,6 +227,6 @@ fn any_nan(array: &Array) -> bool {
         Some(elements) => elements.iter().fold(false, |found, element| found | Ring::is_nan(*element)),
         None => array.view::<T>().iter().any(|element| Ring::is_nan(*element)),
     }, else {
-        array.dtype.is_half() && array.widened().is_ok_and(|wide| any_nan(&wide))
+        array.dtype.is_stored() && array.dtype.is_differentiable() && array.widened().is_ok_and(|wide| any_nan(&wide))
     })
 }

@@ -18,9 +18,10 @@ use crate::dispatch::in_place;
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::record::trace;
-use crate::dispatch::{half, long_work, view};
+use crate::dispatch::{long_work, stored, view};
 use crate::ops::creation::copy;
 pub use keep::{Keep, Keepsake};
+pub use stored::Unsigned;
 
 use crate::dtype::DType;
 use crate::error::Result;
@@ -43,8 +44,10 @@ pub trait Op: Clone + Send + Sync + 'static {
     const SAVED: &'static [&'static str] = &[];
     /// Whether the output is a view of the first input.
     const VIEW: bool = false;
-    /// Whether the elements are only moved, of whatever type they are: see Note [Half types].
+    /// Whether the elements are only moved, of whatever type they are: see Note [Stored types].
     const MOVES: bool = Self::VIEW;
+    /// What becomes of the integers of `UInt64`.
+    const UNSIGNED: Unsigned = Unsigned::Refused;
 
     /// torch's name of the node.
     fn name(&self) -> &'static str;
@@ -59,19 +62,22 @@ pub trait Op: Clone + Send + Sync + 'static {
         1
     }
 
-    /// The `dtype` argument of the call, if it has one. An operation that computes in a half type gets single precision
+    /// The `dtype` argument of the call, if it has one. An operation that computes in a stored type gets a wider one
     /// instead.
     fn result(&self) -> Option<DType> {
         None
     }
 
-    /// The type that outputs are rounded to if an input is of a half type.
+    /// The type that outputs are rounded to if an input is of a stored type.
     fn rounding(&self, inputs: &[Array]) -> Option<DType> {
-        let types = |least: usize| {
+        let types = |least: usize, kind: fn(DType) -> bool| {
             let counted = inputs.iter().filter(move |input| input.layout.ndim() >= least);
-            counted.map(|input| input.dtype).filter(|dtype| dtype.is_float()).reduce(DType::promote)
+            counted.map(|input| input.dtype).filter(|dtype| kind(*dtype)).reduce(DType::promote)
         };
-        self.result().or_else(|| types(1)).or_else(|| types(0))
+        let fractions = |least| types(least, DType::is_differentiable);
+        let integers = |least| types(least, DType::is_wide_unsigned);
+        let found = self.result().or_else(|| fractions(1)).or_else(|| fractions(0));
+        found.or_else(|| integers(1)).or_else(|| integers(0))
     }
 
     /// Computes the outputs: arrays of arrays, so that nothing in it can be recorded or mapped. A view answers the
@@ -293,7 +299,7 @@ pub(crate) fn compute<O: Op>(op: &O, inputs: &[&Tensor], arrays: &mut [Array]) -
 /// What an operation computes of arrays of any type, half types included.
 #[inline]
 pub(crate) fn numbers<O: Op>(op: &O, inputs: &[Array]) -> Result<Arrays> {
-    half::forward(op, inputs)
+    stored::forward(op, inputs)
 }
 
 /// `numbers` of an operation with one output.
@@ -391,7 +397,7 @@ pub fn apply_in_place<O: Overwrite>(op: O, inputs: &[&Tensor]) -> Result<()> {
     }
     match intercept::is_active() {
         true => intercept::overwritten(&op, inputs)?,
-        false => half::overwrite(&op, &target, &arrays)?,
+        false => stored::overwrite(&op, &target, &arrays)?,
     }
     write.finish(rule)
 }

@@ -15,7 +15,7 @@
 //!    that a hook that stops the computation, as checkpointing does, stops it before anything is computed.
 //! 3. *dispatch modes*, *dispatch subclasses*, profiler and recorder (`modes::intercept`): each is shown the operation
 //!    and may answer in its place; `Operation::proceed` hands it on, and behind the last one it is computed.
-//! 4. *half types* (`half`): inputs of half types are widened, results are rounded.
+//! 4. *stored types* (`stored`): inputs of such types are widened, results are rounded.
 //! 5. *forward*, with kernels: arrays of arrays. `numbers` of an entry point is steps 4 and 5 alone.
 //! 6. *recording* (`record::trace`, `forward_mode::tangents::trace_any`): the rule becomes a node, and the outputs get
 //!    edges to it, if an input requires grad.
@@ -36,13 +36,13 @@ pub(crate) mod erased;
 pub(crate) mod fixed;
 pub mod forward_mode;
 pub(crate) mod fused;
-pub(crate) mod half;
 pub mod in_place;
 pub mod long_work;
 pub(crate) mod memory_order;
 pub mod modes;
 pub mod operand;
 pub mod record;
+pub mod stored;
 pub mod transform;
 pub mod unary;
 pub mod view;

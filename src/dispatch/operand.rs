@@ -2,7 +2,7 @@
 
 use crate::dispatch::default_dtype;
 use crate::dtype::{Category, Complex, DType, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::observe::detach_site::Standing;
 use crate::graph::{At, SavedTensor};
 use crate::ops;
@@ -123,6 +123,8 @@ pub enum SavedNumber {
     Int(i64),
     /// A floating-point number.
     Float(f64),
+    /// An integer that is greater than those.
+    Unsigned(u64),
     /// A complex number.
     Complex(Box<Complex<f64>>),
 }
@@ -133,6 +135,7 @@ impl SavedNumber {
         match self {
             SavedNumber::Bool(value) => Scalar::Bool(*value),
             SavedNumber::Int(value) => Scalar::Int(*value),
+            SavedNumber::Unsigned(value) => Scalar::Unsigned(*value),
             SavedNumber::Float(value) => Scalar::Float(*value),
             SavedNumber::Complex(value) => Scalar::Complex(**value),
         }
@@ -144,6 +147,7 @@ impl From<Scalar> for SavedNumber {
         match number {
             Scalar::Bool(value) => SavedNumber::Bool(value),
             Scalar::Int(value) => SavedNumber::Int(value),
+            Scalar::Unsigned(value) => SavedNumber::Unsigned(value),
             Scalar::Float(value) => SavedNumber::Float(value),
             Scalar::Complex(value) => SavedNumber::Complex(Box::new(value)),
         }
@@ -270,21 +274,26 @@ impl Numbers {
 }
 
 /// The type that two operands are calculated in.
-pub fn result_dtype(a: Operand<'_>, b: Operand<'_>) -> DType {
+pub fn result_dtype(a: Operand<'_>, b: Operand<'_>) -> Result<DType> {
     result_type([&a.numbers(), &b.numbers()])
 }
 
 /// The type that operands are calculated in. Within a category tensors with dimensions decide, then
 /// tensors without, then numbers; a higher category wins over a lower one.
-pub(crate) fn result_type<'a>(operands: impl IntoIterator<Item = &'a Numbers>) -> DType {
+pub(crate) fn result_type<'a>(operands: impl IntoIterator<Item = &'a Numbers>) -> Result<DType> {
     let (mut dims, mut zero, mut number) = (None, None, None);
-    let join =
-        |slot: &mut Option<DType>, dtype: DType| *slot = Some(slot.map_or(dtype, |held| held.promote(dtype)));
+    let join = |slot: &mut Option<DType>, dtype: DType| -> Result<()> {
+        *slot = Some(match *slot {
+            Some(held) => promoted(held, dtype)?,
+            None => dtype,
+        });
+        Ok(())
+    };
     for operand in operands {
         match operand {
-            Numbers::Array(array) if array.layout.ndim() > 0 => join(&mut dims, array.dtype),
-            Numbers::Array(array) => join(&mut zero, array.dtype),
-            Numbers::Scalar(scalar) => join(&mut number, scalar_type(*scalar)),
+            Numbers::Array(array) if array.layout.ndim() > 0 => join(&mut dims, array.dtype)?,
+            Numbers::Array(array) => join(&mut zero, array.dtype)?,
+            Numbers::Scalar(scalar) => join(&mut number, scalar_type(*scalar))?,
         }
     }
     let prefer = |strong: Option<DType>, weak: Option<DType>| match (strong, weak) {
@@ -294,7 +303,19 @@ pub(crate) fn result_type<'a>(operands: impl IntoIterator<Item = &'a Numbers>) -
         (None, weak) => weak,
         (strong, _) => strong,
     };
-    prefer(dims, prefer(zero, number)).unwrap_or(DType::Float32)
+    Ok(prefer(dims, prefer(zero, number)).unwrap_or(DType::Float32))
+}
+
+/// The smallest type that holds both, if there is one.
+pub fn promoted(left: DType, right: DType) -> Result<DType> {
+    match left.is_promoted_with(right) {
+        true => Ok(left.promote(right)),
+        false => {
+            let is_brief = left.is_float8() || right.is_float8();
+            let types = if is_brief { "Float8 Types" } else { "uint16, uint32, uint64 types" };
+            Err(Error::NoPromotion { types, left, right }.into())
+        }
+    }
 }
 
 /// The type of a number that stands alone.

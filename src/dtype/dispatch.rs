@@ -8,7 +8,7 @@
 /// | word | types | bound |
 /// |---|---|---|
 /// | `stored` (no `else`) | every one | `Element` |
-/// | `all` (no `else`) | all but the half types: see Note [Half types] | `Element` |
+/// | `all` (no `else`) | all but those that nothing is calculated in: see Note [Stored types] | `Element` |
 /// | `bits` (no `else`) | one for each size, see `DType::bits`: for kernels that only move elements | `Element` |
 /// | `ordered` | `all` but the complex ones | `Ordered` |
 /// | `ring` | `all` but bool | `Ring` |
@@ -88,6 +88,17 @@ macro_rules! dispatch {
         match $dtype {
             $crate::dtype::DType::Float16 => $crate::dispatch!(@one $T, $crate::dtype::Half, $body),
             $crate::dtype::DType::BFloat16 => $crate::dispatch!(@one $T, $crate::dtype::BFloat16, $body),
+            $crate::dtype::DType::UInt16 => $crate::dispatch!(@one $T, u16, $body),
+            $crate::dtype::DType::UInt32 => $crate::dispatch!(@one $T, u32, $body),
+            $crate::dtype::DType::UInt64 => $crate::dispatch!(@one $T, u64, $body),
+            $crate::dtype::DType::Float8E8M0FnU => $crate::dispatch!(@one $T, $crate::dtype::Float8E8M0FnU, $body),
+            $crate::dtype::DType::Float8E5M2FnUz => $crate::dispatch!(@one $T, $crate::dtype::Float8E5M2FnUz, $body),
+            $crate::dtype::DType::Float8E4M3FnUz => $crate::dispatch!(@one $T, $crate::dtype::Float8E4M3FnUz, $body),
+            $crate::dtype::DType::Float8E5M2 => $crate::dispatch!(@one $T, $crate::dtype::Float8E5M2, $body),
+            $crate::dtype::DType::Float8E4M3Fn => $crate::dispatch!(@one $T, $crate::dtype::Float8E4M3Fn, $body),
+            $crate::dtype::DType::Complex32 => {
+                $crate::dispatch!(@one $T, $crate::dtype::Complex<$crate::dtype::Half>, $body)
+            }
             other => $crate::dispatch!(all other, $T => $body),
         }
     };

@@ -75,6 +75,7 @@ pub trait Element: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 
 pub trait Ordered: Element + PartialOrd {}
 impl Ordered for Bool {}
 impl<T: Number> Ordered for T {}
+impl Ordered for u64 {}
 
 /// Elements that can be calculated with: all but `Bool`. Integers wrap around, as in C.
 pub trait Ring: Element {
@@ -106,6 +107,8 @@ pub trait Real: Number + num_traits::Float + AsPrimitive<f64> {
     const ROUNDING: Self;
     /// 2ⁿ, for a whole n whose power is a normal number.
     fn power_of_two(n: Self) -> Self;
+    /// The number times 2ⁿ for a whole n, if both are normal numbers.
+    fn raised(self, n: Self) -> Self;
     /// m and n with m 2ⁿ the number and m from √½ to √2, for normal numbers above zero.
     fn mantissa_and_exponent(self) -> (Self, Self);
     /// The number without the lower half of its digits: products of two such numbers are exact.
@@ -115,6 +118,13 @@ pub trait Real: Number + num_traits::Float + AsPrimitive<f64> {
 /// The conversion of out-of-range and NaN values that x86 makes: the least `i64`.
 fn truncate(value: f64) -> i64 {
     if value.is_nan() || value >= 9_223_372_036_854_775_808.0 { i64::MIN } else { value as i64 }
+}
+
+/// What fits into 32 bits, truncated, and else the least of them: narrower types take the lower bits of that, as x86
+/// converts and as torch therefore does.
+#[inline(always)] // A loop is vectorised in one piece only.
+fn truncate_narrow(value: f64) -> i32 {
+    if value > -2_147_483_649.0 && value < 2_147_483_648.0 { value as i32 } else { i32::MIN }
 }
 
 impl Element for Bool {
@@ -142,16 +152,17 @@ impl Element for Bool {
     }
 }
 
-/// Implements `Element`, `Ring` and `Number` for one integer type: `integer!(i32, Int32);`
+/// Implements `Element`, `Ring` and `Number` for one integer type, to which a function truncates:
+/// `integer!(i32, Int32, truncate_narrow);`
 macro_rules! integer {
-    ($T:ty, $dtype:ident) => {
+    ($T:ty, $dtype:ident, $truncate:ident) => {
         impl Element for $T {
             const DTYPE: DType = DType::$dtype;
             fn from_i64(value: i64) -> Self {
                 value as $T
             }
             fn from_f64(value: f64) -> Self {
-                truncate(value) as $T
+                $truncate(value) as $T
             }
             fn to_i64(self) -> i64 {
                 i64::from(self)
@@ -188,11 +199,11 @@ macro_rules! integer {
         }
     };
 }
-integer!(u8, UInt8);
-integer!(i8, Int8);
-integer!(i16, Int16);
-integer!(i32, Int32);
-integer!(i64, Int64);
+integer!(u8, UInt8, truncate_narrow);
+integer!(i8, Int8, truncate_narrow);
+integer!(i16, Int16, truncate_narrow);
+integer!(i32, Int32, truncate_narrow);
+integer!(i64, Int64, truncate);
 
 /// Implements `Element`, `Ring`, `Number` and `Real` for one floating-point type, whose bits are an
 /// integer: `real!(f32, u32, Float32);`
@@ -233,6 +244,13 @@ macro_rules! real {
                 const BIAS: $T = ($T::MAX_EXP - 1) as $T;
                 // The shift drops all but the low bits, and puts them where exponents lie.
                 $T::from_bits((n + (Self::ROUNDING + BIAS)).to_bits() << FRACTION)
+            }
+            #[inline(always)]
+            fn raised(self, n: Self) -> Self {
+                const FRACTION: u32 = $T::MANTISSA_DIGITS - 1;
+                // Of the sum, the shift leaves n where exponents lie.
+                let bits = (n + Self::ROUNDING).to_bits() << FRACTION;
+                $T::from_bits(self.to_bits().wrapping_add(bits))
             }
             #[inline(always)]
             fn mantissa_and_exponent(self) -> (Self, Self) {

@@ -1,7 +1,7 @@
 //! The two half types: how they lie in memory, and the way to single precision and back. Nothing is
-//! calculated with them here: Note [Half types] in `dtype`.
+//! calculated with them here: Note [Stored types] in `dtype`.
 
-use super::{DType, Element, Scalar};
+use super::{Complex, DType, Element, Scalar};
 
 /// A number of half precision: five bits of exponent, ten of fraction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -121,6 +121,34 @@ macro_rules! half {
 }
 half!(Half, Float16);
 half!(BFloat16, BFloat16);
+
+impl Element for Complex<Half> {
+    const DTYPE: DType = DType::Complex32;
+    fn from_i64(value: i64) -> Self {
+        Complex::new(Half::from_i64(value), Half::default())
+    }
+    fn from_f64(value: f64) -> Self {
+        Complex::new(Half::from_f64(value), Half::default())
+    }
+    fn to_i64(self) -> i64 {
+        self.re.to_i64()
+    }
+    fn to_f64(self) -> f64 {
+        self.re.to_f64()
+    }
+    fn from_complex(value: Complex<f64>) -> Self {
+        Complex::new(Half::from_f64(value.re), Half::from_f64(value.im))
+    }
+    fn to_complex(self) -> Complex<f64> {
+        Complex::new(self.re.to_f64(), self.im.to_f64())
+    }
+    fn to_scalar(self) -> Scalar {
+        Scalar::Complex(Element::to_complex(self))
+    }
+    fn is_true(self) -> bool {
+        self.re.is_true() || self.im.is_true()
+    }
+}
 
 #[cfg(test)]
 mod tests {

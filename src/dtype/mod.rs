@@ -4,10 +4,15 @@
 #[macro_use]
 mod dispatch;
 mod element;
+mod float8;
 mod half;
+mod names;
+mod promotion;
 mod scalar;
+mod unsigned;
 
 pub use element::{Bool, Element, Number, Ordered, Real, Ring};
+pub use float8::{Float8E4M3Fn, Float8E4M3FnUz, Float8E5M2, Float8E5M2FnUz, Float8E8M0FnU};
 pub use half::{BFloat16, Half};
 pub use num_complex::Complex;
 pub use scalar::Scalar;
@@ -28,6 +33,22 @@ pub enum DType {
     Int32,
     /// Signed 64-bit integers.
     Int64,
+    /// Unsigned 16-bit integers.
+    UInt16,
+    /// Unsigned 32-bit integers.
+    UInt32,
+    /// Unsigned 64-bit integers.
+    UInt64,
+    /// Powers of two, and nothing else.
+    Float8E8M0FnU,
+    /// Five bits of exponent and two of fraction, one zero and no infinities.
+    Float8E5M2FnUz,
+    /// Four bits of exponent and three of fraction, one zero and no infinities.
+    Float8E4M3FnUz,
+    /// Five bits of exponent and two of fraction.
+    Float8E5M2,
+    /// Four bits of exponent and three of fraction, no infinities.
+    Float8E4M3Fn,
     /// Half precision.
     Float16,
     /// Single precision with a shorter fraction.
@@ -36,6 +57,8 @@ pub enum DType {
     Float32,
     /// Double precision.
     Float64,
+    /// Complex numbers of two parts in half precision.
+    Complex32,
     /// Complex numbers of two parts in single precision.
     Complex64,
     /// Complex numbers of two parts in double precision.
@@ -59,12 +82,14 @@ pub enum DType {
 // not answer them, they are of the category `Pending`, and no kernel is compiled for them. Who asks a
 // tensor for its numbers gets them resolved; views, writes and what is saved deal with the memory.
 
-// Note [Half types]
+// Note [Stored types]
 // ----
-// Two types are there to be stored and moved: no kernel calculates with them. The entry points of operations give
-// the forward numbers of single precision instead, and round what it answers; those of elementwise
-// operations are in `unary` and `binary`, that of all others is `dispatch/half.rs`. Rules are written in
-// operations, and so calculate with half types as these do.
+// Half types, the floating-point types of eight bits, complex numbers of two halves and the wider unsigned integers are
+// there to be stored and moved: no kernel calculates with them. The entry points of operations give the forward
+// numbers of a wider type instead, `DType::wide`, and round what it answers; those of elementwise
+// operations are in `unary` and `binary`, that of all others is `dispatch/stored.rs`. Rules are written in
+// operations, and so calculate with stored types as these do. No type of the house holds all integers of `UInt64`:
+// operations are refused that would have to, but those that are the same of all integers that differ by 2⁶⁴.
 
 /// The coarse order in which promotion looks at types first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,17 +108,26 @@ pub enum Category {
 
 impl DType {
     /// Every element type, in declaration order.
-    pub const ALL: [DType; 12] = [
+    pub const ALL: [DType; 21] = [
         DType::Bool,
         DType::UInt8,
         DType::Int8,
         DType::Int16,
         DType::Int32,
         DType::Int64,
+        DType::UInt16,
+        DType::UInt32,
+        DType::UInt64,
+        DType::Float8E8M0FnU,
+        DType::Float8E5M2FnUz,
+        DType::Float8E4M3FnUz,
+        DType::Float8E5M2,
+        DType::Float8E4M3Fn,
         DType::Float16,
         DType::BFloat16,
         DType::Float32,
         DType::Float64,
+        DType::Complex32,
         DType::Complex64,
         DType::Complex128,
     ];
@@ -102,9 +136,10 @@ impl DType {
     pub const fn size(self) -> usize {
         match self.resolved() {
             DType::Bool | DType::UInt8 | DType::Int8 => 1,
-            DType::Int16 | DType::Float16 | DType::BFloat16 => 2,
-            DType::Int32 | DType::Float32 => 4,
-            DType::Int64 | DType::Float64 | DType::Complex64 => 8,
+            DType::Int16 | DType::UInt16 | DType::Float16 | DType::BFloat16 => 2,
+            DType::Int32 | DType::UInt32 | DType::Float32 | DType::Complex32 => 4,
+            DType::Int64 | DType::UInt64 | DType::Float64 | DType::Complex64 => 8,
+            dtype if dtype.is_float8() => 1,
             _ => 16,
         }
     }
@@ -114,7 +149,8 @@ impl DType {
         match self {
             DType::Bool => Category::Bool,
             DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => Category::Float,
-            DType::Complex64 | DType::Complex128 => Category::Complex,
+            DType::Complex32 | DType::Complex64 | DType::Complex128 => Category::Complex,
+            other if other.is_float8() => Category::Float,
             other if other.is_pending() => Category::Pending,
             _ => Category::Integer,
         }
@@ -125,17 +161,31 @@ impl DType {
         matches!(self.category(), Category::Float)
     }
 
-    /// Whether this is one of the two types that nothing is calculated in: see Note [Half types].
+    /// Whether this is one of the two types of half precision.
     pub const fn is_half(self) -> bool {
         matches!(self, DType::Float16 | DType::BFloat16)
+    }
+
+    /// Whether numbers of this type are real ones of eight bits.
+    pub const fn is_float8(self) -> bool {
+        self as u8 >= DType::Float8E8M0FnU as u8 && self as u8 <= DType::Float8E4M3Fn as u8
+    }
+
+    /// Whether integers of this type are unsigned ones of more than eight bits.
+    pub const fn is_wide_unsigned(self) -> bool {
+        matches!(self, DType::UInt16 | DType::UInt32 | DType::UInt64)
+    }
+
+    /// Whether nothing is calculated in this type: see Note [Stored types].
+    pub const fn is_stored(self) -> bool {
+        self.wide() as u8 != self as u8
     }
 
     /// The number as a floating-point type holds it.
     pub fn rounded(self, x: f64) -> f64 {
         match self {
-            DType::Float16 => Half::from_f64(x).to_f64(),
-            DType::BFloat16 => BFloat16::from_f64(x).to_f64(),
-            DType::Float32 => f64::from(x as f32),
+            DType::Float64 => x,
+            dtype if dtype.is_float() => dispatch!(stored dtype, T => T::from_f64(x).to_f64()),
             _ => x,
         }
     }
@@ -143,6 +193,11 @@ impl DType {
     /// The greatest number of a floating-point type.
     pub const fn greatest(self) -> f64 {
         match self {
+            DType::Float8E4M3Fn => 448.0,
+            DType::Float8E4M3FnUz => 240.0,
+            DType::Float8E5M2 | DType::Float8E5M2FnUz => 57344.0,
+            // 2¹²⁷
+            DType::Float8E8M0FnU => 1.701_411_834_604_692_3e38,
             DType::Float16 => 65504.0,
             DType::BFloat16 => 3.389_531_389_251_535_5e38,
             DType::Float32 => f32::MAX as f64,
@@ -152,7 +207,14 @@ impl DType {
 
     /// The type that numbers of this type are calculated in.
     pub const fn wide(self) -> DType {
-        if self.is_half() { DType::Float32 } else { self }
+        match self {
+            DType::Float16 | DType::BFloat16 => DType::Float32,
+            DType::UInt16 => DType::Int32,
+            DType::UInt32 | DType::UInt64 => DType::Int64,
+            DType::Complex32 => DType::Complex64,
+            dtype if dtype.is_float8() => DType::Float32,
+            other => other,
+        }
     }
 
     /// Whether values of this type have an imaginary part.
@@ -211,6 +273,7 @@ impl DType {
     /// The type of the parts of complex numbers; itself for every other type.
     pub const fn to_real(self) -> DType {
         match self {
+            DType::Complex32 => DType::Float16,
             DType::Complex64 => DType::Float32,
             DType::Complex128 => DType::Float64,
             other => other,
@@ -220,7 +283,9 @@ impl DType {
     /// The complex type whose parts are of this type, for those that have one.
     pub const fn to_complex(self) -> DType {
         match self {
-            DType::Float16 | DType::BFloat16 | DType::Float32 => DType::Complex64,
+            DType::Float16 => DType::Complex32,
+            DType::BFloat16 | DType::Float32 => DType::Complex64,
+            dtype if dtype.is_float8() => DType::Complex64,
             DType::Float64 => DType::Complex128,
             other => other,
         }
@@ -235,81 +300,5 @@ impl DType {
             8 => DType::Int64,
             _ => DType::Complex128,
         }
-    }
-
-    /// The name after `torch.`, such as `float32`.
-    pub const fn name(self) -> &'static str {
-        match self.resolved() {
-            DType::Bool => "bool",
-            DType::UInt8 => "uint8",
-            DType::Int8 => "int8",
-            DType::Int16 => "int16",
-            DType::Int32 => "int32",
-            DType::Int64 => "int64",
-            DType::Float16 => "float16",
-            DType::BFloat16 => "bfloat16",
-            DType::Float32 => "float32",
-            DType::Float64 => "float64",
-            DType::Complex64 => "complex64",
-            _ => "complex128",
-        }
-    }
-
-    /// The name that error messages use, such as `Float`.
-    pub const fn title(self) -> &'static str {
-        match self.resolved() {
-            DType::Bool => "Bool",
-            DType::UInt8 => "Byte",
-            DType::Int8 => "Char",
-            DType::Int16 => "Short",
-            DType::Int32 => "Int",
-            DType::Int64 => "Long",
-            DType::Float16 => "Half",
-            DType::BFloat16 => "BFloat16",
-            DType::Float32 => "Float",
-            DType::Float64 => "Double",
-            DType::Complex64 => "ComplexFloat",
-            _ => "ComplexDouble",
-        }
-    }
-
-    /// Whether a result of type `self` may be written into memory of type `to`.
-    pub fn can_cast(self, to: DType) -> bool {
-        self.category() <= to.category()
-    }
-
-    /// The smallest type that holds both.
-    pub fn promote(self, other: DType) -> DType {
-        use DType::{BFloat16, Complex64, Complex128, Float16, Float32, Float64, Int8, Int16, UInt8};
-        match (self, other) {
-            (Float16, BFloat16) | (BFloat16, Float16) => Float32,
-            (UInt8, Int8) | (Int8, UInt8) => Int16,
-            (Complex64, Float64) | (Float64, Complex64) => Complex128,
-            _ => self.max(other),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn promotion_is_symmetric_and_never_narrows() {
-        for a in DType::ALL {
-            assert_eq!(a.promote(a), a);
-            for b in DType::ALL {
-                let joined = a.promote(b);
-                assert_eq!(joined, b.promote(a));
-                assert!(joined.category() >= a.category());
-                assert!(
-                    joined == a
-                        || joined == b
-                        || matches!(joined, DType::Int16 | DType::Float32 | DType::Complex128)
-                );
-            }
-        }
-        assert_eq!(DType::UInt8.promote(DType::Int8), DType::Int16);
-        assert_eq!(DType::Float64.promote(DType::Complex64), DType::Complex128);
     }
 }

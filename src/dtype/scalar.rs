@@ -9,6 +9,8 @@ pub enum Scalar {
     Bool(bool),
     /// An integer.
     Int(i64),
+    /// An integer that is greater than those.
+    Unsigned(u64),
     /// A floating-point number.
     Float(f64),
     /// A complex number.
@@ -20,7 +22,7 @@ impl Scalar {
     pub const fn category(self) -> Category {
         match self {
             Scalar::Bool(_) => Category::Bool,
-            Scalar::Int(_) => Category::Integer,
+            Scalar::Int(_) | Scalar::Unsigned(_) => Category::Integer,
             Scalar::Float(_) => Category::Float,
             Scalar::Complex(_) => Category::Complex,
         }
@@ -31,6 +33,7 @@ impl Scalar {
         match self {
             Scalar::Bool(b) => f64::from(u8::from(b)),
             Scalar::Int(i) => i as f64,
+            Scalar::Unsigned(i) => i as f64,
             Scalar::Float(f) => f,
             Scalar::Complex(c) => c.re,
         }
@@ -73,6 +76,7 @@ impl Scalar {
         match self {
             Scalar::Bool(b) => T::from_i64(i64::from(b)),
             Scalar::Int(i) => T::from_i64(i),
+            Scalar::Unsigned(i) => i.convert(),
             Scalar::Float(f) => T::from_f64(f),
             Scalar::Complex(c) => T::from_complex(c),
         }

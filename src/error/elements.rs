@@ -21,6 +21,8 @@ macro_rules! elements {
     AlphaBool {},
     /// Two tensors whose types must be the same.
     DTypesDiffer { left: DType, right: DType },
+    /// Two types that no third one holds the numbers of.
+    NoPromotion { types: &'static str, left: DType, right: DType },
     /// `where` with a condition that is not made of truth values.
     WhereCondition { dtype: DType },
     /// `masked_fill` with a mask that is not made of truth values.

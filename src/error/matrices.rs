@@ -19,6 +19,8 @@ macro_rules! matrices {
     NotMatrix { argument: &'static str },
     /// An argument that is not a matrix, where something is added to the product.
     MatrixRank { argument: &'static str, ndim: usize },
+    /// Values of a sparse matrix, of which each has a row and a column.
+    SparsePlaces { values: usize, rows: usize, columns: usize },
     /// A product that does not have the shape of what it would overwrite.
     ProductInPlace { input: Vec<usize>, output: Vec<usize> },
     /// Two batches of matrices whose sizes do not fit.

@@ -83,6 +83,7 @@ impl Field for Scalar {
         match *self {
             Scalar::Bool(b) => Value::Bool(b),
             Scalar::Int(i) => Value::Int(i),
+            Scalar::Unsigned(i) => Value::Float(i as f64),
             Scalar::Float(f) => Value::Float(f),
             Scalar::Complex(c) => Value::Complex(c),
         }

@@ -78,6 +78,8 @@ impl From<Scalar> for Shown {
         match value {
             Scalar::Bool(value) => Shown::Bool(value),
             Scalar::Int(value) => Shown::Whole(value),
+            // Nothing that can be differentiated goes with such.
+            Scalar::Unsigned(_) => Shown::Number(value),
             Scalar::Float(value) => Shown::Float(value),
             Scalar::Complex(value) => Shown::Complex(value),
         }

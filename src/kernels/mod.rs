@@ -16,6 +16,7 @@ pub mod linalg;
 mod merge;
 pub mod neural;
 pub mod parallel;
+mod place;
 pub mod pointwise;
 pub mod random;
 pub mod reduction;

@@ -7,6 +7,7 @@
 use std::mem::MaybeUninit;
 
 use super::parallel::{Body, each_part};
+use super::place::Place;
 use super::simd::{Calculation, calculated, vectorised};
 use crate::dtype::{DType, Real};
 use crate::kernels::pointwise::apply;
@@ -117,8 +118,6 @@ pub fn map<T: Real, F: Function<N>, const N: usize>(
             if const { F::HAS_EASY } && scaled(a, out, f) {
                 continue;
             }
-            // Whatever is written first only makes the memory known; it is near when the numbers come.
-            let out = out.write_copy_of_slice(&[T::ONE; CHUNK][..a.len()]);
             evaluate(a, beside(others, start + index * CHUNK, a.len()), out, f);
         }
     });
@@ -179,10 +178,10 @@ fn row<A: Arithmetic, const N: usize>(others: &[&[A::Plain]; N], index: usize, x
 }
 
 /// Numbers whose function is wanted, and others beside them.
-struct Chunk<'a, T, F, const N: usize> {
+struct Chunk<'a, T, V, F, const N: usize> {
     a: &'a [T],
     others: [&'a [T]; N],
-    out: &'a mut [T],
+    out: &'a mut [V],
     f: F,
     /// Whether it does not matter what becomes of numbers that are far.
     heedless: bool,
@@ -190,20 +189,25 @@ struct Chunk<'a, T, F, const N: usize> {
 
 /// The function of the numbers of a chunk.
 #[inline(always)]
-fn evaluate<T: Real, F: Function<N>, const N: usize>(a: &[T], others: [&[T]; N], out: &mut [T], f: F) {
+fn evaluate<T: Real, V: Place<T>, F: Function<N>, const N: usize>(
+    a: &[T],
+    others: [&[T]; N],
+    out: &mut [V],
+    f: F,
+) {
     let has_far = calculated(Chunk { a, others, out: &mut *out, f, heedless: const { !F::HAS_FAR } });
     if const { F::HAS_FAR } && has_far {
         calculated(Chunk { a, others, out: &mut *out, f, heedless: true });
         for (index, (out, &x)) in out.iter_mut().zip(a).enumerate() {
             let others = row(&others, index, x);
             if f.is_far(x, others) {
-                *out = f.far(x, others);
+                out.put(f.far(x, others));
             }
         }
     }
 }
 
-impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F, N> {
+impl<T: Real, V: Place<T>, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, V, F, N> {
     /// Whether nothing was done because numbers are far.
     type Output = bool;
 
@@ -225,7 +229,7 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
         let (others, others_rest) = (beside(others, 0, whole), beside(others, whole, rest.len()));
         let is_filled = rest.len() > FEW;
         let (mut room, mut room_beside) = ([T::ONE; LANES], [[T::ONE; LANES]; N]);
-        let mut results = [T::ONE; LANES];
+        let mut results = [V::EMPTY; LANES];
         if is_filled {
             room[..rest.len()].copy_from_slice(rest);
             for (place, room) in room_beside.iter_mut().enumerate() {
@@ -237,7 +241,7 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
             *filled = &room_beside[place][..lanes];
         }
         // One loop, so that it is there once.
-        let left: (&[T], [&[T]; N], &mut [T]) = match is_filled {
+        let left: (&[T], [&[T]; N], &mut [V]) = match is_filled {
             true => (&room[..lanes], filled, &mut results[..lanes]),
             false => (rest, others_rest, &mut *out_rest),
         };
@@ -259,7 +263,7 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
                         for (place, other) in row.iter_mut().enumerate() {
                             *other = A::new(near[place][lane]);
                         }
-                        out[lane] = f.at(number, row).get();
+                        out[lane].put(f.at(number, row).get());
                     }
                     done += BLOCK;
                 }
@@ -267,7 +271,7 @@ impl<T: Real, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, F,
             let others = beside(others, done, a.len() - done);
             for (index, (out, &x)) in out[done..].iter_mut().zip(&a[done..]).enumerate() {
                 let number = A::new(x);
-                *out = f.at(number, row(&others, index, number)).get();
+                out.put(f.at(number, row(&others, index, number)).get());
             }
         }
         if is_filled {

@@ -55,7 +55,7 @@ fn made(a: &Array, b: &Array, f: fn(f64, f64) -> Complex<f64>) -> Result<Array> 
 /// Whether two tensors can be the parts of complex numbers.
 fn check_parts(a: &Tensor, b: &Tensor) -> Result<()> {
     let (left, right) = (a.dtype(), b.dtype());
-    let fits = |dtype: DType| dtype.is_float() && dtype != DType::BFloat16;
+    let fits = |dtype: DType| dtype.is_float() && dtype.to_complex().to_real() == dtype;
     if !fits(left) || !fits(right) {
         return Err(Error::PartsDType { left, right }.into());
     }

@@ -2,6 +2,7 @@
 //! and negatives (Note [What is still to be done]). Views all of them; what is calculated of complex
 //! numbers stands in `complex`.
 
+use crate::ops::complex::conj_physical;
 use crate::ops::geometry::{part, permute};
 use crate::schema::signatures::ONE;
 use crate::schema::{Entry, IntoReply, both, function, method, of, warn_once};
@@ -176,7 +177,7 @@ fn check_pairs(memory: &Array) -> Result<()> {
 /// Complex numbers of which a last dimension of two holds the parts.
 pub fn view_as_complex(x: &Tensor) -> Result<Tensor> {
     let dtype = x.dtype();
-    if !dtype.is_float() || dtype.is_half() {
+    if dtype.to_complex().to_real() != dtype || !dtype.is_float() {
         return Err(Error::PairsDType { dtype }.into());
     }
     check_pairs(&x.memory())?;
@@ -185,7 +186,12 @@ pub fn view_as_complex(x: &Tensor) -> Result<Tensor> {
 
 /// The conjugates, as a view of the memory; the tensor itself if it is real.
 pub fn conj(x: Tensor) -> Result<Tensor> {
-    if x.dtype().is_complex() { apply_one(Reading::Conjugate, &[&x]) } else { Ok(x) }
+    match x.dtype() {
+        // What is still to be done is said of numbers that kernels calculate with.
+        DType::Complex32 => conj_physical(&x),
+        dtype if dtype.is_complex() => apply_one(Reading::Conjugate, &[&x]),
+        _ => Ok(x),
+    }
 }
 
 /// The negatives, as a view of the memory.

@@ -35,6 +35,6 @@ pub const ENTRIES: &[Entry] = &[
             "(Number scalar1, Number scalar2) -> dtype",
         ],
         "The dtype that arithmetic of two operands gives.",
-        |a| Ok(operand::result_dtype(a.operand(0)?, a.operand(1)?)).reply(),
+        |a| operand::result_dtype(a.operand(0)?, a.operand(1)?).reply(),
     ),
 ];

@@ -124,6 +124,7 @@ macro_rules! elementwise2 {
 pub(crate) use elementwise2;
 
 #[cfg(test)]
+#[expect(unreachable_pub, reason = "the block is written as it would stand among the operations")]
 mod tests {
     use super::*;
     use crate::dispatch::batch;

@@ -186,7 +186,7 @@ mod tests {
         let handles: Vec<_> = (0..4 * PLACES).map(layout).collect();
         let again = handles.clone();
         drop(handles);
-        let counted = again.iter().filter(|it| it.target().handles.load(Ordering::Relaxed) == 1).count();
+        let counted = again.iter().filter(|it| it.target().handles.get() == 1).count();
         assert!(counted >= 3 * PLACES);
         assert!(again.iter().zip(0..).all(|(layout, size)| layout.shape() == [size, 7]));
     }

@@ -107,7 +107,7 @@ impl Array {
         Ok(self.with_layout(Layout::strided(shape.into(), strides, self.layout.offset())?))
     }
 
-    /// The elements as another type, which is no half type, in row-major order.
+    /// The elements as another type, which is no stored type, in row-major order.
     pub fn converted(&self, dtype: DType) -> Result<Array> {
         let elements = Tensor::from_array(self.clone()).to_vec::<Complex<f64>>()?;
         dispatch!(all dtype, T => {
@@ -142,9 +142,9 @@ impl Array {
     }
 
     /// The elements in the type that is calculated in, the dimensions in the same order in memory: see Note
-    /// [Half types].
+    /// [Stored types].
     pub fn widened(&self) -> Result<Array> {
-        if self.dtype.is_half() { resolve::widen(self) } else { Ok(self.clone()) }
+        if self.dtype.is_stored() { resolve::widen(self) } else { Ok(self.clone()) }
     }
 
     /// The elements as an ndarray view.

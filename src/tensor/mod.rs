@@ -253,10 +253,12 @@ impl Tensor {
             .into());
         }
         following::shows(self, "item");
-        let array = self.array().widened()?;
+        let array = self.array();
         match array.layout.numel() {
-            1 => Ok(dispatch!(all array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
-                .unwrap_or_else(|| unreachable!("there is one element"))),
+            1 => {
+                Ok(dispatch!(stored array.dtype, T => array.view::<T>().iter().next().map(|x| x.to_scalar()))
+                    .unwrap_or_else(|| unreachable!("there is one element")))
+            }
             numel => Err(Error::ItemOfMany { numel }.into()),
         }
     }
@@ -265,14 +267,7 @@ impl Tensor {
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         following::leaves("the elements of a tensor");
         let array = self.array();
-        if array.dtype.is_half() {
-            let view = array.view::<i16>();
-            let elements = view.iter().map(|bits| resolve::wide(*bits, array.dtype).convert());
-            let mut all = storage::room(view.len())?;
-            interrupt::extend(&mut all, view.len(), elements);
-            return Ok(all);
-        }
-        dispatch!(all array.dtype, S => {
+        dispatch!(stored array.dtype, S => {
             let view = array.view::<S>();
             let mut all = storage::room(view.len())?;
             interrupt::extend(&mut all, view.len(), view.iter().map(|x| x.convert()));

@@ -1,8 +1,10 @@
-//! Reading memory of which something is still to be done: conjugates, negatives, numbers of half types.
+//! Reading memory of which something is still to be done: conjugates, negatives, numbers of stored types.
 
 use super::Array;
-use crate::dtype::{BFloat16, Complex, DType, Half};
-use crate::error::Result;
+use crate::dtype::{
+    Complex, DType, Element, Float8E4M3Fn, Float8E4M3FnUz, Float8E5M2, Float8E5M2FnUz, Float8E8M0FnU, Half,
+};
+use crate::error::{Error, Result};
 use crate::kernels::geometry::moves;
 use crate::kernels::pointwise::{half, map};
 use crate::shape::{self, Layout, SharedLayout};
@@ -40,8 +42,8 @@ fn resolve_each(array: &Array) -> Result<Array> {
     Ok(Array { layout, ..numbers })
 }
 
-/// Numbers of a half type in single precision, in memory of their own with the dimensions in the same
-/// order.
+/// Numbers of a stored type in the type that they are calculated in, in memory of their own with the dimensions in the
+/// same order.
 pub(super) fn widen(array: &Array) -> Result<Array> {
     let layout = SharedLayout::new(array.layout.packed());
     let packed = match array.layout.is_dense() {
@@ -49,21 +51,44 @@ pub(super) fn widen(array: &Array) -> Result<Array> {
         false => {
             let storage = Storage::uninit(layout.numel().saturating_mul(array.dtype.size()))?;
             let copy = Array { storage, layout: layout.clone(), dtype: array.dtype };
-            copy.overwrite([array], |place| moves::move_into::<i16>(place, array.view()));
+            dispatch!(bits array.dtype, T => copy.overwrite([array], |place| moves::move_into::<T>(place, array.view())));
             copy
         }
     };
     let flat = packed.with_layout(packed.layout.line());
-    let mut numbers = Array::uninit(&flat.layout, DType::Float32)?;
-    let bits = flat.slice::<i16>().unwrap_or_else(|| unreachable!("the elements lie in a line"));
-    half::widen(array.dtype, bits, numbers.fresh());
+    let mut numbers = Array::uninit(&flat.layout, array.dtype.wide())?;
+    match array.dtype {
+        DType::Float16 | DType::BFloat16 => half::widen(array.dtype, in_line(&flat), numbers.fresh()),
+        DType::UInt16 => map::map_slice(in_line(&flat), numbers.fresh(), <u16 as Element>::convert::<i32>),
+        DType::UInt32 => map::map_slice(in_line(&flat), numbers.fresh(), <u32 as Element>::convert::<i64>),
+        DType::Complex32 => map::map_slice(
+            in_line(&flat),
+            numbers.fresh(),
+            <Complex<Half> as Element>::convert::<Complex<f32>>,
+        ),
+        DType::UInt64 => {
+            return Err(Error::NotImplementedFor { operation: "integers", dtype: array.dtype }.into());
+        }
+        dtype => {
+            let numbers_of: Vec<f32> = (0..=u8::MAX).map(|bits| eight(bits, dtype)).collect();
+            map::map_slice(in_line(&flat), numbers.fresh(), |bits: u8| numbers_of[usize::from(bits)]);
+        }
+    }
     Ok(Array { layout, ..numbers })
 }
 
-/// The number that has these bits in memory of a half type.
-pub(super) fn wide(bits: i16, dtype: DType) -> f32 {
+/// Elements that lie in a line.
+fn in_line<T: Element>(flat: &Array) -> &[T] {
+    flat.slice::<T>().unwrap_or_else(|| unreachable!("the elements lie in a line"))
+}
+
+/// The number that has these bits in memory of a type of eight bits.
+fn eight(bits: u8, dtype: DType) -> f32 {
     match dtype {
-        DType::Float16 => Half::from_bits(bits.cast_unsigned()).to_f32(),
-        _ => BFloat16::from_bits(bits.cast_unsigned()).to_f32(),
+        DType::Float8E8M0FnU => Float8E8M0FnU::from_bits(bits).to_f32(),
+        DType::Float8E5M2FnUz => Float8E5M2FnUz::from_bits(bits).to_f32(),
+        DType::Float8E4M3FnUz => Float8E4M3FnUz::from_bits(bits).to_f32(),
+        DType::Float8E5M2 => Float8E5M2::from_bits(bits).to_f32(),
+        _ => Float8E4M3Fn::from_bits(bits).to_f32(),
     }
 }

@@ -87,6 +87,7 @@ const UNSAFE: &[&str] = &[
     "bindings/src/values/received",
     "bindings/src/values/size",
     "bindings/src/tensor/construct",
+    "bindings/src/tensor/dlpack",
     "bindings/src/tensor/numpy",
     "bindings/src/tensor/object",
     "bindings/src/tensor/operators",

@@ -9,10 +9,13 @@ use crate::values::returns::ToPython;
 use rushlight::ops::creation::cast;
 
 use crate::interpreter::warnings::Once;
-use crate::tensor::{construct, numpy, object};
+use crate::tensor::{construct, dlpack, numpy, object};
+use crate::values::dtype::wrap_dtype;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList, PyTuple};
 use rushlight::Tensor;
+use rushlight::dispatch::default_dtype;
 use rushlight::dtype::DType;
 
 /// The entries.
@@ -88,7 +91,7 @@ fn as_tensor(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
 
 fn asarray(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
     check_device(arguments, 2)?;
-    let (data, dtype) = (object(arguments, 0)?, arguments.dtype(1));
+    let (data, dtype) = (&lent(object(arguments, 0)?, arguments.dtype(1))?, arguments.dtype(1));
     let (copy, requires_grad) = (arguments.optional_boolean(3), arguments.optional_boolean(4));
     let mut made = match copy {
         Some(false) => shared(data, dtype)?,
@@ -103,6 +106,21 @@ fn asarray(arguments: &Arguments<'_, '_>) -> PyResult<Py<PyAny>> {
         _ => {}
     }
     finished(arguments, made, requires_grad == Some(true))
+}
+
+/// A tensor on the memory that the object lends, if it is a capsule or a buffer; else the object.
+fn lent<'py>(data: &Bound<'py, PyAny>, dtype: Option<DType>) -> PyResult<Bound<'py, PyAny>> {
+    let py = data.py();
+    if data.is_instance_of::<PyCapsule>() {
+        return dlpack::from_capsule(data);
+    }
+    let is_known = object::as_tensor(data).is_some() || numpy::is_array(data) || numpy::is_scalar(data);
+    if is_known || data.is_instance_of::<PyList>() || data.is_instance_of::<PyTuple>() {
+        return Ok(data.clone());
+    }
+    let read_as = wrap_dtype(py, dtype.unwrap_or_else(default_dtype::get))?;
+    let made = py.import("rushlight._tensors.sharing")?.call_method1("lent", (data, read_as))?;
+    Ok(if made.is_none() { data.clone() } else { made })
 }
 
 /// The tensor that shows the memory of the object; refused where that takes a copy.

@@ -29,8 +29,8 @@ unsafe extern "C" {
 /// `__getattribute__` of its own. When one of these is assigned later, Python itself puts its own lookup back.
 #[pyfunction]
 #[pyo3(name = "_look_into_tables")]
-pub(crate) fn look_into_tables(class: &Bound<'_, PyType>) -> PyResult<()> {
-    let class = class.as_type_ptr();
+pub(crate) fn look_into_tables(cls: &Bound<'_, PyType>) -> PyResult<()> {
+    let class = cls.as_type_ptr();
     // SAFETY: the pointer is that of a class that the caller holds.
     if unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) } == 0 {
         return Err(PyTypeError::new_err("only classes written in Python have tables of attributes"));

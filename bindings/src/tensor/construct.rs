@@ -13,6 +13,7 @@ use pyo3::types::{
 };
 use rushlight::dispatch::default_dtype;
 use rushlight::dispatch::modes::recording;
+use rushlight::dispatch::operand::promoted;
 use rushlight::dtype::{Bool, Complex, DType, Element, Scalar};
 use rushlight::ops::creation::cast;
 use rushlight::ops::creation::create;
@@ -133,7 +134,9 @@ pub(super) fn from_sequence(data: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
         let py = data.py();
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), SLOW_ARRAYS, 1)?;
     }
-    let array = dispatch!(all dtype.wide(), T => {
+    // Integers are looked at as what they are to be; other numbers are rounded afterwards.
+    let read_as = if dtype.is_wide_unsigned() { dtype } else { dtype.wide() };
+    let array = dispatch!(stored read_as, T => {
         let mut elements: Vec<T> = Vec::new();
         collect(data, &shape, 0, &mut elements, &mut Listening::default())?;
         Array::from_slice(&shape, &elements)
@@ -231,7 +234,10 @@ fn infer(object: &Bound<'_, PyAny>, depth: usize, listening: &mut Listening) -> 
     let mut common: Option<DType> = None;
     for item in numbered(object)? {
         let dtype = infer(&item?, depth + 1, listening)?;
-        common = Some(common.map_or(dtype, |common| common.promote(dtype)));
+        common = Some(match common {
+            Some(common) => promoted(common, dtype).map_err(raise)?,
+            None => dtype,
+        });
     }
     Ok(common.unwrap_or_else(default_dtype::get))
 }
@@ -329,6 +335,9 @@ fn element<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<T> {
     }
     // SAFETY: a live object; the result is a new reference or null with an exception set.
     let index = unsafe { Bound::from_owned_ptr_or_err(object.py(), ffi::PyNumber_Index(object.as_ptr()))? };
+    if T::DTYPE == DType::UInt64 {
+        return index.extract::<u64>().map(u64::convert);
+    }
     let value: i64 =
         index.extract().map_err(|_| PyValueError::new_err("Overflow when unpacking long long"))?;
     fitted(value)
@@ -357,13 +366,10 @@ fn complex(object: &Bound<'_, PyAny>) -> PyResult<Complex<f64>> {
 
 /// An integer as an element. Unsigned types wrap negative numbers around, as in C.
 fn fitted<T: Element>(value: i64) -> PyResult<T> {
-    let bits = 8 * T::DTYPE.size() as u32;
-    let highest = if T::DTYPE == DType::UInt8 { 255 } else { i64::MAX >> (64 - bits) };
-    let lowest = if T::DTYPE == DType::UInt8 { -255 } else { i64::MIN >> (64 - bits) };
-    if value < lowest || value > highest {
-        return Err(overflow::<T>());
+    match create::check_value(Scalar::Int(value), T::DTYPE) {
+        Ok(()) => Ok(T::from_i64(value)),
+        Err(_) => Err(overflow::<T>()),
     }
-    Ok(T::from_i64(value))
 }
 
 /// A real number, truncated, as an integer element.

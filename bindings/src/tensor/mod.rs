@@ -2,6 +2,7 @@
 
 mod attributes;
 pub(crate) mod construct;
+pub(crate) mod dlpack;
 pub(crate) mod history;
 mod index;
 mod number;

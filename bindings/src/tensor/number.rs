@@ -31,11 +31,11 @@ pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     }
 }
 
-/// An integer; one beyond `i64` but not beyond `u64` lives on as a real number.
+/// An integer, up to where the unsigned ones end.
 fn integer(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if let Ok(value) = object.extract::<i64>() {
         return Ok(Scalar::Int(value));
     }
     let value: u64 = object.extract().map_err(|_| PyOverflowError::new_err("int too big to convert"))?;
-    Ok(Scalar::Float(value as f64))
+    Ok(Scalar::Unsigned(value))
 }

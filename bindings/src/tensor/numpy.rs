@@ -36,10 +36,7 @@ const ODD_STRIDE: &str = "given numpy array strides not a multiple of the elemen
     array to reallocate the memory.";
 const BYTE_ORDER: &str = "given numpy array has byte order different from the native byte order. Conversion \
     between byte orders is currently not supported.";
-const DTYPES: &str =
-    "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool.";
-/// The list in torch, which has more types, for arrays that no type would hold.
-const TORCH_DTYPES: &str = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, \
+const DTYPES: &str = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, \
     uint32, uint16, uint8, and bool.";
 const REQUIRES_GRAD: &str =
     "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.";
@@ -124,6 +121,9 @@ fn element_type(array: &Bound<'_, PyAny>, code: &str) -> PyResult<DType> {
     let dtype = match code.get(1..) {
         Some("b1") => DType::Bool,
         Some("u1") => DType::UInt8,
+        Some("u2") => DType::UInt16,
+        Some("u4") => DType::UInt32,
+        Some("u8") => DType::UInt64,
         Some("i1") => DType::Int8,
         Some("i2") => DType::Int16,
         Some("i4") => DType::Int32,
@@ -135,10 +135,8 @@ fn element_type(array: &Bound<'_, PyAny>, code: &str) -> PyResult<DType> {
         Some("c16") => DType::Complex128,
         _ => {
             let name: String = array.getattr("dtype")?.getattr("type")?.getattr("__name__")?.extract()?;
-            let types =
-                if TORCH_DTYPES.split(", ").any(|known| known == name) { DTYPES } else { TORCH_DTYPES };
             return Err(PyTypeError::new_err(format!(
-                "can't convert np.ndarray of type numpy.{name}. The only supported types are: {types}"
+                "can't convert np.ndarray of type numpy.{name}. The only supported types are: {DTYPES}"
             )));
         }
     };
@@ -229,7 +227,7 @@ fn code(dtype: DType) -> String {
     };
     let kind = match dtype {
         DType::Bool => 'b',
-        DType::UInt8 => 'u',
+        dtype if dtype == DType::UInt8 || dtype.is_wide_unsigned() => 'u',
         _ if dtype.is_float() => 'f',
         _ if dtype.is_complex() => 'c',
         _ => 'i',
@@ -241,8 +239,9 @@ fn code(dtype: DType) -> String {
 fn array_of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
     check_memory(tensor)?;
     check_allocated(tensor, "numpy")?;
-    if tensor.dtype() == DType::BFloat16 {
-        return Err(PyTypeError::new_err("Got unsupported ScalarType BFloat16"));
+    let dtype = tensor.dtype();
+    if matches!(dtype, DType::BFloat16 | DType::Complex32) || dtype.is_float8() {
+        return Err(PyTypeError::new_err(format!("Got unsupported ScalarType {}", dtype.title())));
     }
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     tensor.cut().export();

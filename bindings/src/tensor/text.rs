@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rushlight::dispatch::forward_mode::tangents;
 use rushlight::dispatch::{default_dtype, long_work};
-use rushlight::dtype::Element;
+use rushlight::dtype::{Element, Scalar};
 use rushlight::graph::{following, mode};
 use rushlight::shape::Dims;
 use rushlight::tensor::Batch;
@@ -118,14 +118,16 @@ fn plain(
     }
     let dtype = tensor.dtype();
     following::leaves("a tensor's text");
-    let array = tensor.array().widened().map_err(raise)?;
+    let array = tensor.array();
     let shape = array.layout.shape();
     let text = || {
-        dispatch!(all array.dtype, T => {
+        dispatch!(stored array.dtype, T => {
             let view = array.view::<T>();
             let element = |position: usize| {
                 view.get(place(position, shape).as_slice()).copied().unwrap_or_default().to_scalar()
             };
+            // One text for all types, not one for each.
+            let element: &dyn Fn(usize) -> Scalar = &element;
             render(element, dtype, shape, &heading, &print_options())
         })
     };

@@ -52,10 +52,10 @@ impl TensorBase {
         }
         check_allocated(tensor, "tolist")?;
         following::shows(tensor, "tolist()");
-        let array = tensor.array().widened().map_err(raise)?;
+        let array = tensor.array();
         let elements = long_work::patiently(array.layout.numel() as u64, || {
             let mut steps = Steps::default();
-            dispatch!(all array.dtype, T => {
+            dispatch!(stored array.dtype, T => {
                 let view = array.view::<T>();
                 let taken = view.iter().inspect(|_| steps.take(1));
                 storage::collected(view.len(), taken.map(|element| element.to_scalar()))

@@ -35,8 +35,7 @@ pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if object.is_instance_of::<PyInt>() {
         return match object.extract::<i64>() {
             Ok(value) => Ok(Scalar::Int(value)),
-            // Beyond `i64` the number lives on as a real one, up to where the unsigned type ends.
-            Err(_) => object.extract::<u64>().map(|value| Scalar::Float(value as f64)),
+            Err(_) => object.extract::<u64>().map(Scalar::Unsigned),
         };
     }
     match as_tensor(object) {

@@ -1,10 +1,11 @@
 //! `rushlight.dtype`: one Python object for every element type.
 
-use pyo3::exceptions::{PySystemError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PySystemError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use rushlight::dispatch::default_dtype;
+use rushlight::dispatch::operand::promoted;
 use rushlight::dtype::DType;
 
 use crate::error::raise;
@@ -20,13 +21,14 @@ pub(crate) struct ElementType(DType);
 static OBJECTS: PyOnceLock<[Py<PyAny>; DType::ALL.len()]> = PyOnceLock::new();
 
 /// Shorter names under which an element type is found in the package.
-const ALIASES: [(&str, DType); 8] = [
+const ALIASES: [(&str, DType); 9] = [
     ("half", DType::Float16),
     ("float", DType::Float32),
     ("double", DType::Float64),
     ("short", DType::Int16),
     ("int", DType::Int32),
     ("long", DType::Int64),
+    ("chalf", DType::Complex32),
     ("cfloat", DType::Complex64),
     ("cdouble", DType::Complex128),
 ];
@@ -87,7 +89,7 @@ impl ElementType {
     /// Whether elements can be negative.
     #[getter]
     fn is_signed(&self) -> bool {
-        !matches!(self.0, DType::Bool | DType::UInt8)
+        !(matches!(self.0, DType::Bool | DType::UInt8 | DType::Float8E8M0FnU) || self.0.is_wide_unsigned())
     }
 
     /// Bytes of one element.
@@ -102,7 +104,8 @@ impl ElementType {
         let kind = match self.0 {
             DType::BFloat16 => return "bf16".to_owned(),
             DType::Bool => 'b',
-            DType::UInt8 => 'u',
+            dtype if dtype.is_float8() => return dtype.name().replace("loat8_", "8"),
+            dtype if dtype == DType::UInt8 || dtype.is_wide_unsigned() => 'u',
             dtype if dtype.is_float() => 'f',
             dtype if dtype.is_complex() => 'c',
             _ => 'i',
@@ -117,7 +120,10 @@ impl ElementType {
 
     /// The type of complex numbers whose parts are of this type.
     fn to_complex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        wrap_dtype(py, self.0.to_complex())
+        match self.0.to_complex() {
+            dtype if dtype.is_complex() && !self.0.is_float8() => wrap_dtype(py, dtype),
+            _ => Err(PyRuntimeError::new_err(format!("Unknown Complex ScalarType for {}", self.0.title()))),
+        }
     }
 
     fn __repr__(&self) -> String {
@@ -147,6 +153,9 @@ pub(crate) fn get_default_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 pub(crate) fn set_default_dtype(d: &Bound<'_, PyAny>) -> PyResult<()> {
     let only = "only floating-point types are supported as the default type";
     match as_dtype(d) {
+        Some(dtype) if dtype.is_float8() => {
+            Err(PyTypeError::new_err(format!("couldn't find storage object {}Storage", dtype.title())))
+        }
         Some(dtype) if dtype.is_float() => default_dtype::set(dtype).map_err(raise),
         Some(_) => Err(PyTypeError::new_err(only)),
         None => Err(PyTypeError::new_err(format!("invalid dtype object: {only}"))),
@@ -159,9 +168,9 @@ pub(crate) fn promote_types<'py>(
     type1: &Bound<'py, PyAny>,
     type2: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let promoted =
-        asked("promote_types", "type1", 1, type1)?.promote(asked("promote_types", "type2", 2, type2)?);
-    wrap_dtype(type1.py(), promoted)
+    let (first, second) =
+        (asked("promote_types", "type1", 1, type1)?, asked("promote_types", "type2", 2, type2)?);
+    wrap_dtype(type1.py(), promoted(first, second).map_err(raise)?)
 }
 
 /// Tell whether results of the first element type may be written into memory of the second.

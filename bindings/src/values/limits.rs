@@ -1,13 +1,13 @@
 //! `rushlight.finfo` and `rushlight.iinfo`: the limits of element types.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;
-use rushlight::dispatch;
 use rushlight::dispatch::default_dtype;
-use rushlight::dtype::{Category, DType, Element, Number};
+use rushlight::dtype::{Category, DType};
+use rushlight::ops::creation::create::integers;
 
 use crate::tensor::object::name_in_messages;
-use crate::values::dtype::asked;
+use crate::values::dtype::{ElementType, as_dtype, asked};
 
 /// The limits of a floating-point type.
 #[pyclass(name = "finfo", module = "rushlight", frozen, eq)]
@@ -34,8 +34,7 @@ impl FloatLimits {
     #[new]
     #[pyo3(signature = (r#type = None))]
     fn new(r#type: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let dtype =
-            r#type.map_or_else(|| Ok(default_dtype::get()), |object| asked("finfo", "type", 1, object))?;
+        let dtype = r#type.map_or_else(|| Ok(default_dtype::get()), |object| limited("finfo", object))?;
         let dtype = dtype.to_real();
         if !dtype.is_float() {
             return Err(PyTypeError::new_err(
@@ -54,7 +53,15 @@ impl FloatLimits {
     /// The distance from one to the next number.
     #[getter]
     fn eps(&self) -> f64 {
-        self.pick([9.765_625e-4, 0.007_812_5], f32::EPSILON, f64::EPSILON)
+        match self.0 {
+            DType::Float8E8M0FnU => 1.0,
+            DType::Float8E5M2 => 0.25,
+            DType::Float8E5M2FnUz | DType::Float8E4M3FnUz | DType::Float8E4M3Fn => 0.125,
+            DType::Float16 => 9.765_625e-4,
+            DType::BFloat16 => 0.007_812_5,
+            DType::Float32 => f64::from(f32::EPSILON),
+            _ => f64::EPSILON,
+        }
     }
 
     /// The greatest number.
@@ -66,14 +73,26 @@ impl FloatLimits {
     /// The least number.
     #[getter]
     fn min(&self) -> f64 {
-        -self.0.greatest()
+        match self.0 {
+            // It has no sign, and no zero.
+            DType::Float8E8M0FnU => self.smallest_normal(),
+            dtype => -dtype.greatest(),
+        }
     }
 
     /// The smallest positive number of full precision.
     #[getter]
     fn smallest_normal(&self) -> f64 {
-        let single = f32::MIN_POSITIVE;
-        self.pick([6.103_515_625e-5, f64::from(single)], single, f64::MIN_POSITIVE)
+        match self.0 {
+            // 2⁻¹²⁷
+            DType::Float8E8M0FnU => f64::from(f32::MIN_POSITIVE) / 2.0,
+            DType::Float8E5M2FnUz => 3.051_757_812_5e-5,
+            DType::Float8E4M3FnUz => 0.007_812_5,
+            DType::Float8E4M3Fn => 0.015_625,
+            DType::Float8E5M2 | DType::Float16 => 6.103_515_625e-5,
+            DType::BFloat16 | DType::Float32 => f64::from(f32::MIN_POSITIVE),
+            _ => f64::MIN_POSITIVE,
+        }
     }
 
     /// The same under its older name.
@@ -86,6 +105,7 @@ impl FloatLimits {
     #[getter]
     fn resolution(&self) -> f64 {
         match self.0 {
+            dtype if dtype.is_float8() => 1.0,
             DType::Float16 => 1e-3,
             DType::BFloat16 => 1e-2,
             DType::Float32 => 1e-6,
@@ -113,23 +133,11 @@ impl FloatLimits {
     }
 }
 
-impl FloatLimits {
-    /// What is that of half precision, of `bfloat16`, of single and of double precision.
-    fn pick(&self, [half, brief]: [f64; 2], single: f32, double: f64) -> f64 {
-        match self.0 {
-            DType::Float16 => half,
-            DType::BFloat16 => brief,
-            DType::Float32 => f64::from(single),
-            _ => double,
-        }
-    }
-}
-
 #[pymethods]
 impl IntegerLimits {
     #[new]
     fn new(r#type: &Bound<'_, PyAny>) -> PyResult<Self> {
-        match asked("iinfo", "type", 1, r#type)? {
+        match limited("iinfo", r#type)? {
             DType::Bool => Err(PyTypeError::new_err("torch.bool is not supported by torch.iinfo")),
             dtype if dtype.category() == Category::Integer => Ok(IntegerLimits(dtype)),
             _ => Err(PyTypeError::new_err(
@@ -146,14 +154,14 @@ impl IntegerLimits {
 
     /// The least number.
     #[getter]
-    fn min(&self) -> i64 {
-        dispatch!(integer self.0, T => T::LOWEST.to_i64(), else { 0 })
+    fn min(&self) -> i128 {
+        *integers(self.0).start()
     }
 
     /// The greatest number.
     #[getter]
-    fn max(&self) -> i64 {
-        dispatch!(integer self.0, T => T::HIGHEST.to_i64(), else { 0 })
+    fn max(&self) -> i128 {
+        *integers(self.0).end()
     }
 
     /// The name of the type.
@@ -166,6 +174,15 @@ impl IntegerLimits {
         let (min, max) = (general(self.min() as f64), general(self.max() as f64));
         format!("iinfo(min={min}, max={max}, dtype={})", self.0.name())
     }
+}
+
+/// The type whose limits are asked for. Of types that no tensor has, nothing is known.
+fn limited(function: &str, object: &Bound<'_, PyAny>) -> PyResult<DType> {
+    if as_dtype(object).is_none() && object.is_instance_of::<ElementType>() {
+        let title: String = object.getattr("title")?.extract()?;
+        return Err(PyNotImplementedError::new_err(format!("\"dtype\" not implemented for '{title}'")));
+    }
+    asked(function, "type", 1, object)
 }
 
 /// A number in six digits, as C's `%g` writes it.

@@ -88,6 +88,7 @@ impl ToPython for Scalar {
         match self {
             Scalar::Bool(value) => value.to_python(py),
             Scalar::Int(value) => value.to_python(py),
+            Scalar::Unsigned(value) => Ok(value.into_pyobject(py)?.into_any()),
             Scalar::Float(value) => value.to_python(py),
             Scalar::Complex(value) => Ok(PyComplex::from_doubles(py, value.re, value.im).into_any()),
         }

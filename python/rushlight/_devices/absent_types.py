@@ -38,8 +38,11 @@ class _Type(native.dtype, _Absent):  # type: ignore[misc]
     __repr__, __reduce__ = _Absent.__repr__, _Absent.__reduce__
     itemsize = property(lambda self: self._itemsize)
     is_floating_point = property(lambda self: self._is_floating_point)
-    is_complex = property(lambda self: self.name.startswith("complex"))
-    is_signed = property(lambda self: not self.name.startswith(("uint", "quint")))
+    is_complex = False
+    is_signed = property(lambda self: not self.name.startswith("quint"))
+    title = property(
+        lambda self: self.name.replace("float", "Float").replace("qu", "QU").replace("int", "Int")
+    )
 
     def to_real(self) -> NoReturn:
         """Refuse."""
@@ -62,16 +65,7 @@ class _Scheme(_Absent):
     """How numbers become few."""
 
 
-uint16 = _Type("uint16", 2)
-uint32 = _Type("uint32", 4)
-uint64 = _Type("uint64", 8)
-float8_e4m3fn = _Type("float8_e4m3fn", 1, True)
-float8_e4m3fnuz = _Type("float8_e4m3fnuz", 1, True)
-float8_e5m2 = _Type("float8_e5m2", 1, True)
-float8_e5m2fnuz = _Type("float8_e5m2fnuz", 1, True)
-float8_e8m0fnu = _Type("float8_e8m0fnu", 1, True)
 float4_e2m1fn_x2 = _Type("float4_e2m1fn_x2", 1, True)
-complex32 = chalf = _Type("complex32", 4)
 qint8 = _Type("qint8", 1)
 quint8 = _Type("quint8", 1)
 qint32 = _Type("qint32", 4)

@@ -106,6 +106,24 @@ def rebuild_tensor_v2(
     return made
 
 
+def rebuild_tensor_v3(
+    storage: Tensor,
+    storage_offset: int,
+    size: tuple[int, ...],
+    stride: tuple[int, ...],
+    requires_grad: bool,
+    backward_hooks: Any,
+    dtype: native.dtype,
+    metadata: Any = None,
+) -> Tensor:
+    """Make the tensor that shows bytes as elements of a type that no storage is named for."""
+    if not isinstance(dtype, native.dtype):
+        raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+    elements = storage[: storage.numel() // dtype.itemsize * dtype.itemsize].view(dtype)
+    how = storage_offset, size, stride, requires_grad, backward_hooks, metadata
+    return rebuild_tensor_v2(elements, *how)
+
+
 def reach(size: Any, stride: Any, offset: int) -> int:
     """Return how many elements of its memory a tensor needs."""
     if 0 in size:

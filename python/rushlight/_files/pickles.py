@@ -15,6 +15,7 @@ from typing import Any
 from .. import _rushlight, serialization
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
+from .checkpoints import rebuild_tensor_v3
 
 _PACKAGE = __package__.partition(".")[0]
 
@@ -27,8 +28,10 @@ class _Memory:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The pickle in that file, by hand: a storage of so many elements, which lie in the member "0".
-        kind, count = scalar_name(self.shown), self.shown.numel()
-        pickled = f"\x80\x02(Vstorage\nctorch\n{kind}Storage\nV0\nVcpu\nI{count}\ntQ.".encode("latin-1")
+        kind, count = f"torch\n{scalar_name(self.shown)}Storage", self.shown.numel()
+        if not serialization.has_storage(self.shown.dtype):
+            kind, count = "torch.storage\nUntypedStorage", self.shown.nbytes
+        pickled = f"\x80\x02(Vstorage\nc{kind}\nV0\nVcpu\nI{count}\ntQ.".encode("latin-1")
         content = BytesIO()
         with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
             archive.writestr("archive/data.pkl", pickled)
@@ -50,7 +53,10 @@ def parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
     span = 1 + sum((size - 1) * stride for size, stride in steps) if plain.numel() else 0
     memory = _Memory(plain.as_strided((span,), (1,)))
     shape = tuple(tensor.shape), tuple(tensor.stride())
-    return _rebuild_tensor_v2, (memory, 0, *shape, tensor.requires_grad, OrderedDict(), *metadata)
+    how = memory, 0, *shape, tensor.requires_grad, OrderedDict[Any, Any]()
+    if not serialization.has_storage(tensor.dtype):
+        return _rebuild_tensor_v3, (*how, tensor.dtype, *metadata)
+    return _rebuild_tensor_v2, (*how, *metadata)
 
 
 def reduced(tensor: Tensor) -> tuple[Any, ...]:
@@ -91,6 +97,22 @@ def _rebuild_tensor_v2(
     how = storage_offset, size, stride, requires_grad, backward_hooks, metadata
     made: Tensor = serialization._NAMED["torch._utils", "_rebuild_tensor_v2"](elements, *how)
     return made
+
+
+def _rebuild_tensor_v3(
+    storage: Any,
+    storage_offset: int,
+    size: Any,
+    stride: Any,
+    requires_grad: bool,
+    backward_hooks: Any,
+    dtype: Any,
+    metadata: Any = None,
+) -> Tensor:
+    """Make the tensor that shows bytes as elements of a type that no storage is named for, as a leaf."""
+    elements = storage if isinstance(storage, Tensor) else storage._shown
+    how = storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata
+    return rebuild_tensor_v3(elements, *how)
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:

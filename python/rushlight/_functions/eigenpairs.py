@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import linalg
 from .._calls.showing import shown
-from .._rushlight import Tensor
+from .._rushlight import Tensor, strided
 
 __all__ = ["lobpcg"]
 
@@ -51,6 +51,9 @@ def lobpcg(
             f"LOBPCG algorithm is not applicable when the number of A rows (={size}) is smaller than 3 x the "
             f"number of requested eigenpairs (={count})"
         )
+    A = A if A.layout is strided else A.to_dense()
+    if B is not None and B.layout is not strided:
+        B = B.to_dense()
     if A.requires_grad:
         A = (A + A.mT) / 2
     if B is None:

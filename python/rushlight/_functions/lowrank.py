@@ -64,7 +64,11 @@ def pca_lowrank(
         raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={least}")
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
-    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
+    if center:
+        # Without its mean a matrix of few elements has many.
+        A = A if A.layout is native.strided else A.to_dense()
+        A = A - A.mean(-2, keepdim=True)
+    return svd_lowrank(A, q, niter)
 
 
 @shown_as_given

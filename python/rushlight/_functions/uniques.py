@@ -13,11 +13,18 @@ if TYPE_CHECKING:
 
 __all__ = ["unique", "unique_consecutive"]
 
+_FIRST_BIT = -(1 << 63)
+
 
 def _groups(
     input: Tensor, dim: int | None, neighbours: bool, return_inverse: bool, return_counts: bool
 ) -> Any:
-    values, inverse, counts = native._nn.unique_groups(input, dim, neighbours)
+    is_large = input.dtype is native.uint64
+    # These have no order of their own there: it is that of signed integers whose first bit is the other one.
+    seen = input.view(native.int64) ^ _FIRST_BIT if is_large else input
+    values, inverse, counts = native._nn.unique_groups(seen, dim, neighbours)
+    if is_large:
+        values = (values ^ _FIRST_BIT).view(input.dtype)
     if return_inverse and return_counts:
         return values, inverse, counts
     if return_inverse:

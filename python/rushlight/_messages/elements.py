@@ -35,6 +35,10 @@ ELEMENTS: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "For integral input tensors, argument alpha must not be a floating point number.",
     ),
+    "NoPromotion": (
+        RuntimeError,
+        "Promotion for {types} is not supported, attempted to promote {left:Float} and {right:Float}",
+    ),
     "DTypesDiffer": (RuntimeError, "{left:Float} did not match {right:Float}"),
     # -- arithmetic ------------------------------------------------------------------------------------
     "IntegerDivision": (RuntimeError, "ZeroDivisionError"),

@@ -39,6 +39,10 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
     ),
     "NotMatrix": (RuntimeError, "{argument} must be a matrix"),
     "MatrixRank": (RuntimeError, "{argument} must be a matrix, got {ndim}-D tensor"),
+    "SparsePlaces": (
+        RuntimeError,
+        "{values} values of a sparse matrix cannot have {rows} rows and {columns} columns",
+    ),
     "ProductInPlace": (
         RuntimeError,
         "Bad in-place call: input tensor size {input} and output tensor size {output} should match",

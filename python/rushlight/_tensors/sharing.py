@@ -20,6 +20,17 @@ _NOT_WRITABLE = (
 _warned = False
 
 
+_SEEN_AS = {
+    native.bfloat16: native.int16,
+    native.complex32: native.int32,
+    native.float8_e4m3fn: native.uint8,
+    native.float8_e4m3fnuz: native.uint8,
+    native.float8_e5m2: native.uint8,
+    native.float8_e5m2fnuz: native.uint8,
+    native.float8_e8m0fnu: native.uint8,
+}
+
+
 def frombuffer(
     buffer: Any, *, dtype: native.dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Tensor:
@@ -66,6 +77,15 @@ def frombuffer(
     return _on(buffer, dtype, count, offset).requires_grad_(requires_grad)
 
 
+def lent(obj: Any, dtype: native.dtype) -> Tensor | None:
+    """Return a tensor on the memory of an object, if it is one that lends it."""
+    try:
+        memoryview(obj)
+    except TypeError:
+        return None
+    return frombuffer(obj, dtype=dtype)
+
+
 def _warn_once() -> None:
     global _warned
     if not _warned:
@@ -77,8 +97,8 @@ def _on(buffer: Any, dtype: native.dtype, count: int, offset: int = 0) -> Tensor
     """Return a tensor on the memory of an object, which it keeps."""
     import numpy
 
-    # numpy has no `bfloat16`: the memory is seen as numbers of the same size, and read as what it holds.
-    seen = native.int16 if dtype is native.bfloat16 else dtype
+    # Where numpy has no such type, memory is seen as numbers of the same size, and read as what it holds.
+    seen = _SEEN_AS.get(dtype, dtype)
     kind = native.empty(0, dtype=seen).numpy().dtype
     array = numpy.frombuffer(buffer, kind, count, offset)
     if array.flags.writeable:

@@ -62,10 +62,8 @@ def _in_places(gradient: Any, factor: Any, of: Any, is_second: bool) -> Any:
     if is_sparse(of) and not is_sparse(gradient) and not is_sparse(factor):
         kept = _making.coalesce(of.detach()) if of.layout is layouts.sparse_coo else of
         rows, columns = _making.places_of(kept._pieces, of.shape)
-        left, right = (factor, gradient) if is_second else (gradient.t(), factor.t())
-        # Each element is the product of two rows.
-        values = (left.t()[rows] * right.t()[columns]).sum(1)
-        return made(values, kept._pieces, of.shape)
+        left, right = (factor.t(), gradient.t()) if is_second else (gradient, factor)
+        return made(native._sparse_samples(rows, columns, left, right), kept._pieces, of.shape)
     found = factor.t() @ gradient if is_second else gradient @ factor.t()
     return sparse_mask(found, of) if is_sparse(of) else dense(found)
 
@@ -159,7 +157,7 @@ def sampled_addmm(
     """Return `beta * input + alpha * (mat1 @ mat2)` in the places of `input`."""
     pieces = input._pieces
     rows, columns = _making.places_of(pieces, input.shape)
-    values = (mat1[rows] * mat2.t()[columns]).sum(1) * alpha + beta * Values.apply(input)
+    values = native._sparse_samples(rows, columns, mat1, mat2.t()) * alpha + beta * Values.apply(input)
     return made(values, pieces, input.shape)
 
 

@@ -290,7 +290,13 @@ known.update(
 
 
 def _to(dtype: Any) -> Callable[..., Any]:
-    return lambda tensor, **_: tensor.to(dtype)
+    def convert(tensor: Any, **_: Any) -> Any:
+        if not tensor.requires_grad or dtype is tensor.dtype:
+            return tensor.to(dtype)
+        kept = _kept(tensor)
+        return made(Values.apply(kept).to(dtype), kept._pieces, kept.shape)
+
+    return convert
 
 
 known.update(

@@ -101,7 +101,11 @@ class ToSparse(Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        return dense(gradient), None
+        pieces = ctx.pieces
+        if pieces.layout is not layouts.sparse_coo or pieces.is_coalesced:
+            return dense(gradient), None
+        # What was read in a place several times is so many times there.
+        return dense(made(at_places(gradient, pieces, ctx.size), pieces, ctx.size)), None
 
 
 def dense(tensor: Any, masked: bool = True) -> Tensor:
@@ -205,12 +209,11 @@ def to_coordinates(tensor: Tensor, dimensions: int | None = None) -> Any:
                 )
             return tensor
         if pieces.layout in IN_BLOCKS:
-            return to_coordinates(dense(tensor))
+            return _blocks_to_coordinates(tensor)
         places = native.stack(places_of(pieces, tensor.shape))
         values = Values.apply(tensor).reshape(places.shape[1], *pieces.values.shape[pieces.places.dim() :])
-        in_order = pieces.layout in BY_ROWS
-        found = made(values, Pieces(places, values.detach(), is_coalesced=in_order), tensor.shape)
-        return found if in_order else coalesce(found)
+        pieces = Pieces(places, values.detach(), is_coalesced=pieces.layout in BY_ROWS)
+        return made(values, pieces, tensor.shape)
     count = tensor.dim() if dimensions is None else dimensions
     if not 0 <= count <= tensor.dim() or (count == 0 and tensor.dim()):
         raise RuntimeError(
@@ -228,6 +231,18 @@ def to_coordinates(tensor: Tensor, dimensions: int | None = None) -> Any:
         places = native.zeros((0, int(is_there)), dtype=native.int64)
     values = whole[tuple(places)] if count else whole.expand(places.shape[1])
     return ToSparse.apply(tensor, Pieces(places, values, is_coalesced=True))
+
+
+def _blocks_to_coordinates(tensor: Any) -> Any:
+    """Return all elements of blocks, zeros too, block after block."""
+    pieces = tensor._pieces
+    high, wide = pieces.values.shape[-2:]
+    rows, columns = places_of(pieces, tensor.shape)
+    along = (rows * high).reshape(-1, 1, 1) + native.arange(high).reshape(-1, 1)
+    across = (columns * wide).reshape(-1, 1, 1) + native.arange(wide)
+    places = native.stack([each.expand(pieces.values.shape).reshape(-1) for each in (along, across)])
+    values = Values.apply(tensor).reshape(-1)
+    return made(values, Pieces(places, values.detach()), tensor.shape)
 
 
 def to_compressed(tensor: Tensor, layout: Any, block: Sequence[int] | None = None) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from .. import _rushlight as native
 from .._devices import absent_types as layouts
 from .._rushlight import Tensor
-from ._forms import BY_COLUMNS, BY_ROWS, Pieces, coalesced, in_words, is_sparse, like, sparse
+from ._forms import BY_COLUMNS, BY_ROWS, IN_BLOCKS, Pieces, coalesced, in_words, is_sparse, like, sparse
 from ._making import ends_of, filled, places_of, to_compressed, to_coordinates
 
 _KNOWN: dict[str, Callable[..., Any]] = {}
@@ -19,8 +19,6 @@ _SWAPPED = {
     layouts.sparse_bsr: layouts.sparse_bsc,
     layouts.sparse_bsc: layouts.sparse_bsr,
 }
-# How many products of values and rows are held at a time.
-_AT_A_TIME = 1 << 22
 
 
 def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -74,7 +72,22 @@ def none_of(tensor: Any, size: Sequence[int] | None = None, *, dtype: Any = None
     shape = tensor.shape if size is None else size
     if pieces.layout is layouts.sparse_coo:
         return nothing(shape, dtype, len(pieces.places) if size is None else len(shape))
-    return to_compressed(native.zeros(tuple(shape), dtype=dtype), pieces.layout)
+    return to_compressed(native.zeros(tuple(shape), dtype=dtype), pieces.layout, block_of(pieces))
+
+
+def block_of(pieces: Pieces) -> Sequence[int] | None:
+    """Return the size of blocks, if values are blocks."""
+    return tuple(pieces.values.shape[-2:]) if pieces.layout in IN_BLOCKS else None
+
+
+@_called("ones_like")
+def _ones(tensor: Any, *, dtype: Any = None, **_: Any) -> Any:
+    pieces = tensor._pieces
+    if pieces.layout is layouts.sparse_coo:
+        raise NotImplementedError(
+            "Could not run 'aten::ones_like' with arguments from the 'SparseCPU' backend."
+        )
+    return like(tensor, native.ones_like(pieces.values, dtype=dtype or tensor.dtype))
 
 
 def nothing(size: Sequence[int], dtype: Any, sparse_dim: int) -> Any:
@@ -121,7 +134,7 @@ def _times(one: Any, other: Any) -> Any:
         return _times_dense(one, other)
     if one.layout is not layouts.sparse_coo:
         found = _times(to_coordinates(one), to_coordinates(other))
-        return to_compressed(found, one.layout)
+        return to_compressed(found, one.layout, block_of(one._pieces))
     if one.shape != other.shape:
         raise RuntimeError(
             "sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of "
@@ -188,7 +201,8 @@ def _plus_sparse(one: Any, other: Any, alpha: Any) -> Any:
             f"{list(other.shape)}"
         )
     if one.layout is not layouts.sparse_coo:
-        return to_compressed(_plus_sparse(to_coordinates(one), to_coordinates(other), alpha), one.layout)
+        found = _plus_sparse(to_coordinates(one), to_coordinates(other), alpha)
+        return to_compressed(found, one.layout, block_of(one._pieces))
     first, second = one._pieces, to_coordinates(other)._pieces
     if len(first.places) != len(second.places):
         raise RuntimeError("add: expected sparse tensors with the same number of sparse dimensions")
@@ -314,12 +328,7 @@ def product(one: Any, other: Any) -> Any:
     if pieces.values.dim() > 1:
         return filled(one).mm(other)
     rows, columns = places_of(pieces, one.shape)
-    result = native.zeros((one.shape[0], other.shape[1]), dtype=one.dtype)
-    several = max(1, _AT_A_TIME // max(1, other.shape[1]))
-    for begin in range(0, len(rows), several):
-        part = slice(begin, begin + several)
-        result.index_add_(0, rows[part], other[columns[part]] * pieces.values[part].unsqueeze(1))
-    return result
+    return native._sparse_product(rows, columns, pieces.values, other, one.shape[0])
 
 
 def _product_of_sparse(one: Any, other: Any) -> Any:

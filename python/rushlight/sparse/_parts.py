@@ -29,7 +29,7 @@ def _cat(tensors: Sequence[Any], dim: int = 0, **_: Any) -> Any:
     kept = [_kept(one) for one in tensors]
     first, places, begin = len(kept[0]._pieces.places), [], 0
     if dim >= first:
-        raise RuntimeError("cat: concatenation along dense dimensions of sparse tensors is not there")
+        return _cat_dense(kept, dim, first)
     for one in kept:
         shift = native.zeros((first, 1), dtype=native.int64)
         shift[dim] = begin
@@ -38,6 +38,23 @@ def _cat(tensors: Sequence[Any], dim: int = 0, **_: Any) -> Any:
     values = native.cat([Values.apply(one) for one in kept])
     size = [*kept[0].shape[:dim], begin, *kept[0].shape[dim + 1 :]]
     return made(values, Pieces(native.cat(places, 1), values.detach()), size)
+
+
+def _cat_dense(tensors: Sequence[Any], dim: int, first: int) -> Any:
+    """Put tensors together along a dimension of the values: each has zeros where the others are."""
+    along = dim - first + 1
+    lengths = [one.shape[dim] for one in tensors]
+    size = [*tensors[0].shape[:dim], sum(lengths), *tensors[0].shape[dim + 1 :]]
+    values, begin = [], 0
+    for one, length in zip(tensors, lengths, strict=True):
+        own = Values.apply(one)
+        before, after = ([*own.shape] for _ in range(2))
+        before[along], after[along] = begin, size[dim] - begin - length
+        values.append(native.cat([own.new_zeros(before), own, own.new_zeros(after)], along))
+        begin += length
+    places = native.cat([one._pieces.places for one in tensors], 1)
+    together = native.cat(values)
+    return made(together, Pieces(places, together.detach()), size)
 
 
 @_called("stack")

@@ -187,11 +187,10 @@ def sparse_mask(self: Tensor, mask: Any) -> Any:
     """Return the elements in the places of a sparse tensor."""
     if self.shape != mask.shape:
         raise RuntimeError("sparse_mask(): operands have incompatible sizes")
-    kept = _making.coalesce(mask.detach()) if mask.layout is layouts.sparse_coo else mask
+    pieces = mask._pieces
     if is_sparse(self):
-        found = _making.at_places(self, kept._pieces, self.shape)
-        return _making.made(found, kept._pieces, self.shape)
-    return _making.ToSparse.apply(self, kept._pieces)
+        return _making.made(_making.at_places(self, pieces, self.shape), pieces, self.shape)
+    return _making.ToSparse.apply(self, pieces)
 
 
 def smm(self: Tensor, mat: Tensor) -> Any:

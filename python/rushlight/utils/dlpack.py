@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from .._rushlight import Tensor, from_numpy
+from .. import _rushlight as native
+from .._rushlight import Tensor, from_capsule, strided, to_capsule
 
 __all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
 
@@ -14,12 +15,26 @@ class DLDeviceType(IntEnum):
     """Kinds of devices, by the numbers that libraries tell each other."""
 
     kDLCPU = 1
+    kDLCUDA = 2
+    kDLCUDAHost = 3
+    kDLOpenCL = 4
+    kDLVulkan = 7
+    kDLMetal = 8
+    kDLVPI = 9
+    kDLROCM = 10
+    kDLROCMHost = 11
+    kDLExtDev = 12
+    kDLCUDAManaged = 13
+    kDLOneAPI = 14
+    kDLWebGPU = 15
+    kDLHexagon = 16
+    kDLMAIA = 17
 
 
-_INVALID = (
-    "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you "
-    "might have already constructed a tensor from it once."
-)
+# Memory that the processor sees.
+_SEEN = (DLDeviceType.kDLCPU, DLDeviceType.kDLCUDAHost, DLDeviceType.kDLROCMHost)
+# The latest version of the record that is known.
+_VERSION = (1, 0)
 
 
 def check_exported(tensor: Tensor) -> None:
@@ -28,6 +43,10 @@ def check_exported(tensor: Tensor) -> None:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if tensor.is_conj():
         raise BufferError("Can't export tensors with the conjugate bit set")
+    if tensor.layout != strided:
+        raise BufferError("Can't export tensors with layout other than torch.strided")
+    if tensor.device.type != "cpu":
+        raise BufferError(f"Cannot pack tensors on {tensor.device}")
 
 
 def __dlpack__(
@@ -40,50 +59,24 @@ def __dlpack__(
 ) -> Any:
     """Return a capsule that another library can take the memory of this tensor from, once."""
     check_exported(self)
+    if stream is not None and not isinstance(stream, int):
+        raise TypeError("stream must be ``int`` or ``none``")
     if stream not in (-1, None):
         raise AssertionError("stream should be None on cpu.")
     if dl_device is not None and int(dl_device[0]) != DLDeviceType.kDLCPU:
+        if copy is False:
+            raise ValueError("cannot move tensor to another device without a copy")
         raise RuntimeError("Found no device but the CPU")
-    given = self.clone() if copy else self
-    if max_version is None or max_version[0] < 1:
-        return to_dlpack(given)
-    # Without its version, numpy would take the memory for one that it may not write to.
-    return _versioned(given, max_version)
+    given = self.clone() if copy else self.resolve_neg()
+    is_copy = bool(copy) or given is not self
+    return to_capsule(given, max_version is not None and max_version[0] >= 1, is_copy)
 
 
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     """Return the kind of device that the memory of this tensor is in, and its number."""
+    if self.device.type != "cpu":
+        raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
     return DLDeviceType.kDLCPU, 0
-
-
-def _versioned(tensor: Tensor, max_version: Any) -> Any:
-    array: Any = tensor.detach().numpy()
-    try:
-        return array.__dlpack__(max_version=tuple(max_version))
-    except TypeError:  # An older numpy knows no versions.
-        return array.__dlpack__()
-
-
-class _Given:
-    """A capsule, as an object that numpy would take it from."""
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __dlpack__(self, **_: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
-
-
-class _Writable:
-    """An array that numpy would not write to, as the memory that it is."""
-
-    def __init__(self, array: Any) -> None:
-        self._array = array
-        address = array.__array_interface__["data"][0]
-        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
 
 
 def to_dlpack(tensor: Tensor) -> Any:
@@ -95,8 +88,8 @@ def to_dlpack(tensor: Tensor) -> Any:
     >>> x
     tensor([5., 1.])
     """
-    array: Any = tensor.detach().numpy()
-    return array.__dlpack__()
+    check_exported(tensor)
+    return to_capsule(tensor.resolve_neg(), False, False)
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
@@ -106,21 +99,45 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     >>> from_dlpack(numpy.ones(2))
     tensor([1., 1.], dtype=torch.float64)
     """
-    import numpy
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if device is not None or copy is not None:
+            raise AssertionError(
+                "device and copy kwargs not supported when ext_tensor is already a DLPack capsule."
+            )
+        return from_capsule(ext_tensor)
+    if isinstance(device, str):
+        device = native.device(device)
+    if device is not None and not isinstance(device, native.device):
+        raise AssertionError(f"from_dlpack: unsupported device type: {type(device)}")
+    kind, number = ext_tensor.__dlpack_device__()
+    if int(kind) not in _SEEN:
+        raise BufferError(f"Unsupported device_type: {int(kind)}")
+    if device is None or device.type == "cpu":
+        return _taken(
+            ext_tensor, copy, {} if device is None else {"dl_device": (DLDeviceType.kDLCPU, number)}
+        )
+    if copy is False:
+        raise ValueError(
+            f"cannot move DLPack tensor from device {(kind, number)} to {device} without copying. "
+            "Set copy=None or copy=True."
+        )
+    return _taken(ext_tensor, None, {}).to(device)
 
-    shared: Tensor
-    if isinstance(ext_tensor, Tensor):
-        check_exported(ext_tensor)
-        shared = ext_tensor.data
-    elif isinstance(ext_tensor, numpy.ndarray):
-        shared = from_numpy(ext_tensor)
-    else:
-        given = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Given(ext_tensor)
+
+def _taken(source: Any, copy: bool | None, asked: dict[str, Any]) -> Tensor:
+    """Return a tensor on the memory, or on a copy of it, that whoever has it makes if it knows how to."""
+    if isinstance(source, Tensor):
+        check_exported(source)
+        return source.clone() if copy else source.data
+    known = {"max_version": _VERSION, **asked, **({} if copy is None else {"copy": copy})}
+    # What somebody does not know is not asked for: versions first, then copies, then devices.
+    for unknown in ("max_version", "copy", "dl_device"):
         try:
-            array = numpy.from_dlpack(given)
-        except ValueError:
-            raise RuntimeError(_INVALID) from None
-        shared = from_numpy(numpy.asarray(_Writable(array)))
-    if device is not None:
-        shared = shared.to(device)
-    return shared.clone() if copy else shared
+            capsule = source.__dlpack__(**known)
+            break
+        except TypeError:
+            known.pop(unknown, None)
+    else:
+        capsule = source.__dlpack__()
+    shared = from_capsule(capsule)
+    return shared.clone() if copy and "copy" not in known else shared

@@ -67,7 +67,7 @@ pub(crate) fn compared(
 }
 
 /// The type that operands are calculated in where that is the type of their values.
-pub(crate) fn value_type<'a>(operands: impl IntoIterator<Item = Operand<'a>>) -> DType {
+pub(crate) fn value_type<'a>(operands: impl IntoIterator<Item = Operand<'a>>) -> Result<DType> {
     let numbers = |operand: Operand<'_>| match operand {
         Operand::Tensor(x) if mode::special() => Numbers::Array(all_of(x).array()),
         operand => operand.numbers(),
@@ -85,7 +85,7 @@ pub(crate) fn in_one_type(a: &Tensor, b: &Tensor) -> Result<[Tensor; 2]> {
     };
     match highest([a, b]) {
         Some(mapping) if is_number(a, &mapping) != is_number(b, &mapping) => {
-            let dtype = result_dtype(a.into(), b.into());
+            let dtype = result_dtype(a.into(), b.into())?;
             Ok([cast::to_dtype(a, dtype)?, cast::to_dtype(b, dtype)?])
         }
         _ => Ok([a.clone(), b.clone()]),
@@ -139,7 +139,7 @@ impl Pair {
         if !converts {
             return Ok(pair);
         }
-        let dtype = result_dtype(a, b);
+        let dtype = result_dtype(a, b)?;
         Ok(Pair { a: in_type(pair.a, dtype)?, b: in_type(pair.b, dtype)?, dim })
     }
 }

@@ -8,6 +8,7 @@ mod operation;
 mod plain;
 mod rule;
 mod slope;
+mod stored;
 
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
         Plain::IsNot => {}
     }
     let ((left, a_requires), (right, b_requires)) = (a.observe(), b.observe());
-    let common = result_type([&left, &right]);
+    let common = result_type([&left, &right])?;
     let checked = op.check(a, b, common).and_then(|()| op.result(common));
     let dtype = checked.map_err(|error| sizes_first(error, &left, &right))?;
     if long_work::is_long(left.count_with(&right) as u64) {
@@ -76,7 +77,7 @@ pub fn apply<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Result<T
 /// What the operation makes of the numbers of two operands, which it takes.
 pub(crate) fn numbers<E: Elementwise2>(op: E, a: impl Into<Numbers>, b: impl Into<Numbers>) -> Result<Array> {
     let (a, b) = (a.into(), b.into());
-    let dtype = op.result(result_type([&a, &b]))?;
+    let dtype = op.result(result_type([&a, &b])?)?;
     forward(&op, &a, &b, dtype)
 }
 
@@ -87,7 +88,7 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
         return apply_batched(op, a, b, &mapping);
     }
     let (left, right) = (a.numbers(), b.numbers());
-    let common = result_type([&left, &right]);
+    let common = result_type([&left, &right])?;
     let checked = op.check(a, b, common).and_then(|()| op.result(common));
     let dtype = checked.map_err(|error| sizes_first(error, &left, &right))?;
     let forward = &mut || match intercept::is_active() {
@@ -126,7 +127,7 @@ fn apply_batched<E: Elementwise2>(
     mapping: &Arc<Mapping>,
 ) -> Result<Tensor> {
     if !E::TAKES_NUMBERS_AS_TENSORS && matches!(b, Operand::Scalar(_)) {
-        op.check(a, b, result_type([&a.numbers(), &b.numbers()]))?;
+        op.check(a, b, result_type([&a.numbers(), &b.numbers()])?)?;
     }
     let y = batch::pair(a, b, mapping, |a, b| apply(op, a, b))?;
     let bound = [a, b].map(|operand| operand.tensor().map(|x| batch::bound(x, mapping)).transpose());
@@ -150,7 +151,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let a = Operand::Tensor(x);
     let others: SmallVec<[&Tensor; 1]> = b.tensor().into_iter().collect();
     if batch::highest(std::iter::once(x).chain(others.iter().copied())).is_some() {
-        op.check(a, b, result_type([&a.numbers(), &b.numbers()]))?;
+        op.check(a, b, result_type([&a.numbers(), &b.numbers()])?)?;
         return batch::through(x, &others, "inplace arithmetic", |before| apply(op, before.into(), b));
     }
     if long_work::is_long(x.numel() as u64) {
@@ -162,7 +163,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     let mut write = Write::with_numbers(smallvec![Some(x), b.tensor()])?;
     let target = x.array();
     let right = b.numbers();
-    let common = result_type([&Numbers::Array(target.clone()), &right]);
+    let common = result_type([&Numbers::Array(target.clone()), &right])?;
     op.check(a, b, common)?;
     let dtype = op.result(common)?;
     let apart = fitted(&target, &right, dtype)?;

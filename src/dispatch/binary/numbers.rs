@@ -2,6 +2,7 @@
 //! arrays and numbers.
 
 use super::Elementwise2;
+use super::stored::{calculate_in_order, calculate_wide, widened};
 use crate::dispatch::in_place::repeated;
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
@@ -10,7 +11,7 @@ use crate::dispatch::unary;
 use crate::dtype::{Bool, Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::math::Arithmetic;
-use crate::kernels::pointwise::{half, map, zip};
+use crate::kernels::pointwise::{map, zip};
 use crate::kernels::vector::{self, Function};
 use crate::ops::creation::copy;
 use crate::shape::{self, Layout};
@@ -32,8 +33,11 @@ pub(super) fn forward<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: 
     op.laid_out(calculate(&op, a, second.as_ref().unwrap_or(b), dtype)?, layouts)
 }
 
-fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
+pub(super) fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype: DType) -> Result<Array> {
     let op = *op;
+    if dtype.is_stored() && !dtype.is_half() {
+        return calculate_wide(&op, a, b, dtype);
+    }
     if let (Numbers::Array(a), Numbers::Scalar(b)) = (a, b)
         && let Some(result) = op.with_number(a, *b, dtype)
     {
@@ -81,60 +85,6 @@ pub(super) fn sizes_first(error: Box<Error>, left: &Numbers, right: &Numbers) ->
         }
         _ => error,
     }
-}
-
-/// An operand as numbers of a half type are calculated with; `exact` says that a number is not rounded.
-fn widened(operand: &Numbers, dtype: DType, exact: bool) -> Result<Numbers> {
-    Ok(match operand {
-        Numbers::Array(array) => Numbers::Array(copy::as_type_in_order(array, dtype)?.widened()?),
-        Numbers::Scalar(number) if exact => Numbers::Scalar(*number),
-        Numbers::Scalar(number) => Numbers::Scalar(dtype.rounded(number.to_f64()).into()),
-    })
-}
-
-/// A fresh array of the function of numbers of a half type that lie in order, and as many others or a number: they are
-/// calculated with in single precision, a few at a time.
-fn calculate_in_order<E: Elementwise2>(
-    op: &E,
-    a: &Numbers,
-    b: &Numbers,
-    dtype: DType,
-) -> Result<Option<Array>> {
-    let in_order = |x: &Numbers| match x {
-        Numbers::Array(x) if x.dtype == dtype && x.layout.is_contiguous() => Some(x.clone()),
-        _ => None,
-    };
-    let Some(left) = in_order(a) else { return Ok(None) };
-    let (right, number) = match (in_order(b), b) {
-        (Some(right), _) if right.layout.shape() == left.layout.shape() => (Some(right), None),
-        (None, Numbers::Scalar(_)) => (None, Some(widened(b, dtype, E::EXACT_NUMBERS)?)),
-        _ => return Ok(None),
-    };
-    let number = match number {
-        Some(Numbers::Scalar(number)) => Some(number.to::<f32>()),
-        _ => None,
-    };
-    let (op, mut y) = (*op, Array::uninit(&left.layout, dtype)?);
-    let Some(elements) = left.slice::<i16>() else { return Ok(None) };
-    let others = right.as_ref().and_then(|right| right.slice::<i16>());
-    if let (false, Some(others)) = (const { E::VECTOR.has::<f32>() }, others)
-        && half::zip(dtype, elements, others, y.fresh::<i16>(), op.loops())
-    {
-        return Ok(Some(y));
-    }
-    half::through(dtype, elements, others, y.fresh::<i16>(), &|numbers, others| match (
-        const { E::VECTOR.has::<f32>() },
-        number,
-    ) {
-        (true, None) => vector::map_in_place(numbers, [others], Vector(op)),
-        (true, Some(b)) => vector::map_in_place(numbers, [], Beside::<E, false>(op, b.to_f64())),
-        (false, None) => zip::zip_slice_in_place(numbers, others, op.loops()),
-        (false, Some(b)) => {
-            let f = op.loops();
-            map::map_slice_in_place(numbers, move |a| f(a, b));
-        }
-    });
-    Ok(Some(y))
 }
 
 /// A fresh array of a function of pairs of complex numbers: one loop for all, as in `unary`.

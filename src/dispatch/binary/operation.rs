@@ -2,6 +2,7 @@
 
 use crate::dispatch::default_dtype;
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
+use crate::dispatch::stored::Unsigned;
 use crate::dtype::{Complex, DType, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -137,6 +138,9 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
 
     /// Whether `ring` is the function of complex numbers.
     const RING: bool = false;
+
+    /// What becomes of the integers of `UInt64`.
+    const UNSIGNED: Unsigned = if Self::RING { Unsigned::Wrapped } else { Unsigned::Refused };
 
     /// The function of complex numbers in their own precision, for operations that the loops of all numbers have.
     fn ring<T: Ring>(&self, _a: T, _b: T) -> T {

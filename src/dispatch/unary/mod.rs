@@ -120,7 +120,7 @@ pub fn apply<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
     let reading = x.read();
     if !reading.array().dtype.is_plain() {
         drop(reading);
-        return op.of_complex(x).unwrap_or_else(|| apply_traced(op, x));
+        return apply_traced(op, x);
     }
     if long_work::is_long(reading.array().layout.numel() as u64) {
         drop(reading);

@@ -8,6 +8,8 @@ use crate::dispatch::default_dtype;
 use crate::dispatch::in_place::repeated;
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
+use crate::dispatch::stored;
+use crate::dispatch::stored::Unsigned;
 use crate::dtype::{Bool, Complex, DType, Element, Real};
 use crate::error::Result;
 use crate::kernels::pointwise::math::Arithmetic;
@@ -82,6 +84,13 @@ fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
                 return Ok(y);
             }
             let y = calculate(&op, &x.widened()?)?;
+            return copy::converted_in_order(&y, dtype);
+        }
+        if dtype.is_stored() {
+            if dtype == DType::UInt64 && E::UNSIGNED == Unsigned::Refused {
+                return Err(op.refusal(dtype).into());
+            }
+            let y = calculate(&op, &stored::widened(&x, E::UNSIGNED)?)?;
             return copy::converted_in_order(&y, dtype);
         }
         if !E::LEAVES_INTEGERS {

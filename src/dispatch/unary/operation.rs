@@ -1,5 +1,6 @@
 //! The `Elementwise` trait: an elementwise operation of one tensor and everything that is true of it.
 
+use crate::dispatch::stored::Unsigned;
 use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, mode};
@@ -81,6 +82,9 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     }
     /// How integers are taken.
     const INTEGERS: Integers = Integers::Promote;
+
+    /// What becomes of the integers of `UInt64`.
+    const UNSIGNED: Unsigned = Unsigned::Refused;
 
     /// Whether results may be of integer types, so that kernels are compiled for these.
     const LEAVES_INTEGERS: bool = matches!(Self::INTEGERS, Integers::Stay | Integers::Only);

@@ -36,7 +36,7 @@ impl Facts {
     pub(super) fn fitting(&self, array: Array) -> Result<Array> {
         let (expected, like) = (self.layout.shape(), self.dtype.resolved());
         let array = match array.dtype.resolved() {
-            dtype if dtype == like || like.is_half() => array,
+            dtype if dtype == like || like.is_stored() => array,
             _ => array.converted(like)?,
         };
         let (layout, dtype) = (array.layout.clone(), array.dtype.resolved());

@@ -2,3 +2,4 @@
 
 pub mod factor;
 pub mod gemm;
+pub mod sparse;

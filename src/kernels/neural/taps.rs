@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_parts;
+use crate::kernels::place::Place;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::simd::vectorised;
 use crate::storage;
@@ -211,39 +212,6 @@ fn copy_runs<T: Number, V: Place<T>>(runs: &[(usize, usize)], x: &[T], mut out: 
 fn weighed<T: Number>(x: &[T], taps: &[(usize, T)]) -> T {
     let Some((&(first, weight), rest)) = taps.split_first() else { return T::ZERO };
     rest.iter().fold(x[first].mul(weight), |sum, &(input, weight)| sum.add(x[input].mul(weight)))
-}
-
-/// What is written to: elements, or memory of such.
-pub(in crate::kernels::neural) trait Place<T>: Copy + Send {
-    /// Writes one.
-    fn put(&mut self, value: T);
-    /// Writes all.
-    fn copied<'a>(places: &'a mut [Self], from: &[T]) -> &'a mut [T];
-}
-
-impl<T: Number> Place<T> for T {
-    #[inline(always)]
-    fn put(&mut self, value: T) {
-        *self = value;
-    }
-
-    #[inline(always)]
-    fn copied<'a>(places: &'a mut [T], from: &[T]) -> &'a mut [T] {
-        places.copy_from_slice(from);
-        places
-    }
-}
-
-impl<T: Number> Place<T> for MaybeUninit<T> {
-    #[inline(always)]
-    fn put(&mut self, value: T) {
-        self.write(value);
-    }
-
-    #[inline(always)]
-    fn copied<'a>(places: &'a mut [MaybeUninit<T>], from: &[T]) -> &'a mut [T] {
-        places.write_copy_of_slice(from)
-    }
 }
 
 /// Maps along one axis after the other of planes of so many elements, each plane by itself: what is in between stays

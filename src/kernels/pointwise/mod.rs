@@ -2,6 +2,7 @@
 
 pub(crate) mod apply;
 pub mod bessel;
+pub mod complex;
 pub mod half;
 pub mod incomplete;
 pub mod jets;

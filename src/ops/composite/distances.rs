@@ -18,10 +18,11 @@ use crate::ops::complex::real_product;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{expand, join, part, permute, reshape, squeeze};
 use crate::ops::linalg::matmul::matmul;
+use crate::ops::pointwise::clamp::clamp_max;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::masked_fill;
 use crate::ops::reduction::{norm, reduce};
-use crate::ops::{add, conjugate, div, mul, neg, sub};
+use crate::ops::{abs, add, ceil, conjugate, div, mul, neg, sub};
 use crate::shape::{self, Dims};
 use crate::tensor::{Array, Tensor};
 
@@ -65,7 +66,11 @@ fn norms(a: &Tensor, b: &Tensor, order: Scalar) -> Result<Tensor> {
     let others = squeeze::unsqueeze(b, -3)?;
     by_rows(&[a], compared(a, b)?, |rows| {
         let apart = sub(&squeeze::unsqueeze(rows[0], -2)?, &others)?;
-        norm::vector_norm(&apart, order, Some(&[-1]), false, None)
+        match order.to_f64() == 0.0 {
+            // How many differ; what is no number makes it none.
+            true => reduce::sum(&clamp_max(&ceil(&abs(&apart)?)?, 1.0)?, Some(&[-1]), false, None),
+            false => norm::vector_norm(&apart, order, Some(&[-1]), false, None),
+        }
     })
 }
 

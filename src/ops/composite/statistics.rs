@@ -242,7 +242,7 @@ fn check_quantile(x: &Tensor, q: &Tensor) -> Result<()> {
     if q.ndim() > 1 {
         return Err(Error::QuantileRank {}.into());
     }
-    if !x.dtype().is_float() || x.dtype().is_half() {
+    if !x.dtype().is_float() || x.dtype().is_stored() {
         return Err(Error::QuantileDType {}.into());
     }
     if q.dtype() != x.dtype() {

@@ -63,6 +63,7 @@ impl Direct for Copied {
 
 impl Op for Clone {
     type Saved = ();
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "CloneBackward0"

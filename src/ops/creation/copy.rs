@@ -5,7 +5,10 @@ use crate::dispatch::binary;
 use std::borrow::Cow;
 
 use crate::dispatch::in_place::repeated;
-use crate::dtype::{Bool, Category, Complex, DType, Element, Scalar};
+use crate::dtype::{
+    Bool, Category, Complex, DType, Element, Float8E4M3Fn, Float8E4M3FnUz, Float8E5M2, Float8E5M2FnUz,
+    Float8E8M0FnU, Half, Scalar,
+};
 use crate::error::Result;
 use crate::kernels::geometry::moves;
 use crate::kernels::pointwise::{half, map};
@@ -72,30 +75,72 @@ pub(crate) fn converted(array: &Array, dtype: DType) -> Result<Array> {
         } else {
             map::map_slice(elements, copy.fresh::<T>(), S::convert::<T>);
         }
-    }, else { return if dtype.is_half() { to_half(array, dtype) } else { to_complex(array, dtype) } }), else {
-        return if array.dtype.is_half() { from_half(array, dtype) } else { from_complex(array, dtype) }
+    }, else { return if dtype.is_stored() { to_stored(array, dtype) } else { to_complex(array, dtype) } }), else {
+        return match dtype {
+            _ if array.dtype.is_stored() => from_stored(array, dtype),
+            DType::Complex32 => to_stored(array, dtype),
+            _ => from_complex(array, dtype),
+        }
     });
     Ok(copy)
 }
 
-/// Elements in row-major order as numbers of a half type, by way of single precision.
-fn to_half(array: &Array, dtype: DType) -> Result<Array> {
-    let array = as_type(array, DType::Float32)?;
+/// Elements in row-major order as those of a stored type, by way of the type that these are calculated in.
+fn to_stored(array: &Array, dtype: DType) -> Result<Array> {
+    let is_fraction = array.dtype.is_float() || array.dtype.is_complex();
+    let way = if dtype == DType::UInt64 && is_fraction { DType::Float64 } else { dtype.wide() };
+    let array = as_type(array, way)?;
     let mut copy = Array::uninit(&array.layout, dtype)?;
-    let numbers = array.slice::<f32>().unwrap_or_else(|| unreachable!("the elements are contiguous"));
-    half::narrow(dtype, numbers, copy.fresh::<i16>());
+    match dtype {
+        DType::Float16 | DType::BFloat16 => half::narrow(dtype, in_line(&array), copy.fresh::<i16>()),
+        DType::Float8E8M0FnU => stored::<f32, Float8E8M0FnU>(&array, &mut copy),
+        DType::Float8E5M2FnUz => stored::<f32, Float8E5M2FnUz>(&array, &mut copy),
+        DType::Float8E4M3FnUz => stored::<f32, Float8E4M3FnUz>(&array, &mut copy),
+        DType::Float8E5M2 => stored::<f32, Float8E5M2>(&array, &mut copy),
+        DType::Float8E4M3Fn => stored::<f32, Float8E4M3Fn>(&array, &mut copy),
+        DType::UInt16 => stored::<i32, u16>(&array, &mut copy),
+        DType::UInt32 => stored::<i64, u32>(&array, &mut copy),
+        DType::UInt64 if is_fraction => stored::<f64, u64>(&array, &mut copy),
+        DType::UInt64 => stored::<i64, u64>(&array, &mut copy),
+        _ => stored::<Complex<f32>, Complex<Half>>(&array, &mut copy),
+    }
     Ok(copy)
 }
 
-/// Numbers of a half type in row-major order as another type, by way of single precision.
-fn from_half(array: &Array, dtype: DType) -> Result<Array> {
-    let wide = array.widened()?;
-    if dtype == DType::Float32 { Ok(wide) } else { converted(&wide, dtype) }
+/// Elements of a stored type in row-major order as another type, by way of the type that they are calculated in.
+fn from_stored(array: &Array, dtype: DType) -> Result<Array> {
+    if array.dtype != DType::UInt64 {
+        let wide = array.widened()?;
+        return if dtype == wide.dtype { Ok(wide) } else { converted(&wide, dtype) };
+    }
+    // Integers are those with the same bits; fractions are rounded once.
+    let next = match dtype {
+        DType::Float64 | DType::Complex128 => DType::Float64,
+        dtype if dtype.is_float() || dtype.is_complex() => DType::Float32,
+        _ => DType::Int64,
+    };
+    let mut copy = Array::uninit(&array.layout, next)?;
+    match next {
+        DType::Float64 => stored::<u64, f64>(array, &mut copy),
+        DType::Float32 => map::map_slice(in_line(array), copy.fresh(), |x: u64| x as f32),
+        _ => stored::<u64, i64>(array, &mut copy),
+    }
+    if next == dtype { Ok(copy) } else { converted(&copy, dtype) }
 }
 
-/// What was calculated in single precision as a half type, if it is to be one; as it is otherwise.
+/// Elements in row-major order.
+fn in_line<T: Element>(array: &Array) -> &[T] {
+    array.slice::<T>().unwrap_or_else(|| unreachable!("the elements are contiguous"))
+}
+
+/// Writes elements in row-major order as those of another type.
+fn stored<S: Element, T: Element>(array: &Array, copy: &mut Array) {
+    map::map_slice(in_line::<S>(array), copy.fresh::<T>(), S::convert::<T>);
+}
+
+/// What was calculated in a wider type as a stored one, if it is to be one; as it is otherwise.
 pub(crate) fn rounded(array: Array, dtype: DType) -> Result<Array> {
-    if dtype.is_half() { converted_in_order(&array, dtype) } else { Ok(array) }
+    if dtype.is_stored() { converted_in_order(&array, dtype) } else { Ok(array) }
 }
 
 /// Elements in row-major order as complex numbers: real ones by way of double precision.

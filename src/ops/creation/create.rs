@@ -133,7 +133,7 @@ fn filled(layout: &SharedLayout, value: Scalar, dtype: DType) -> Result<Tensor> 
 pub fn alone(value: Scalar) -> Result<Tensor> {
     let dtype = match value {
         Scalar::Bool(_) => DType::Bool,
-        Scalar::Int(_) => DType::Int64,
+        Scalar::Int(_) | Scalar::Unsigned(_) => DType::Int64,
         Scalar::Float(_) => DType::Float64,
         Scalar::Complex(_) => DType::Complex128,
     };
@@ -243,15 +243,20 @@ pub fn check_value(value: Scalar, dtype: DType) -> Result<()> {
             let part = |part: f64| check_value(Scalar::Float(part), dtype.to_real()).is_ok();
             part(value.re) && part(value.im)
         }
-        (value, DType::Complex64 | DType::Complex128) => check_value(value, dtype.to_real()).is_ok(),
+        (value, dtype) if dtype.is_complex() => check_value(value, dtype.to_real()).is_ok(),
         (Scalar::Complex(_), DType::Bool) => true,
         (Scalar::Complex(value), dtype) => {
             // As in torch, what is left without an imaginary part has to fit, but that has to be zero.
             value.im == 0.0 && check_value(Scalar::Float(value.re), dtype).is_ok()
         }
         (Scalar::Bool(_), _) | (_, DType::Bool | DType::Float64) | (Scalar::Int(_), DType::Float32) => true,
-        (value, DType::Float16 | DType::BFloat16) => within(value.to_f64(), dtype),
-        (Scalar::Int(value), DType::UInt8) => (-255..=255).contains(&value),
+        (value, dtype) if dtype.is_float() && dtype.is_stored() => within(value.to_f64(), dtype),
+        // As in torch, an unsigned type takes what its negatives would be.
+        (Scalar::Int(value), dtype) if dtype == DType::UInt8 || dtype.is_wide_unsigned() => {
+            i128::from(value).abs() <= *integers(dtype).end()
+        }
+        (Scalar::Unsigned(value), DType::Float32) => within(value as f64, dtype),
+        (Scalar::Unsigned(value), _) => integers(dtype).contains(&i128::from(value)),
         (Scalar::Int(value), _) => integers(dtype).contains(&i128::from(value)),
         (Scalar::Float(value), DType::Float32) => within(value, dtype),
         (Scalar::Float(value), _) => {
@@ -261,7 +266,7 @@ pub fn check_value(value: Scalar, dtype: DType) -> Result<()> {
     };
     match fits {
         true => Ok(()),
-        false => Err(Error::ValueOverflow { name: name_in_c(dtype) }.into()),
+        false => Err(Error::ValueOverflow { name: dtype.name_in_c() }.into()),
     }
 }
 
@@ -271,30 +276,12 @@ fn within(value: f64, dtype: DType) -> bool {
 }
 
 /// The integers that an integer type holds.
-pub(crate) fn integers(dtype: DType) -> std::ops::RangeInclusive<i128> {
+pub fn integers(dtype: DType) -> std::ops::RangeInclusive<i128> {
     match dtype {
-        DType::UInt8 => 0..=255,
+        DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => 0..=(1i128 << (8 * dtype.size())) - 1,
         _ => {
             let half = 1i128 << (8 * dtype.size() - 1);
             -half..=half - 1
         }
-    }
-}
-
-/// What C calls the type.
-pub fn name_in_c(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "bool",
-        DType::UInt8 => "uint8_t",
-        DType::Int8 => "int8_t",
-        DType::Int16 => "int16_t",
-        DType::Int32 => "int",
-        DType::Int64 => "int64_t",
-        DType::Float16 => "c10::Half",
-        DType::BFloat16 => "c10::BFloat16",
-        DType::Float32 => "float",
-        DType::Float64 => "double",
-        DType::Complex64 => "c10::complex<float>",
-        _ => "c10::complex<double>",
     }
 }

@@ -40,7 +40,7 @@ pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<
         let (start, step) = (start.to_f64(), step.to_f64());
         let vector = VECTOR_BYTES / dtype.size();
         let even = shape[0] - shape[0] % (2 * vector);
-        let is_half = dtype.is_half();
+        let is_half = dtype.is_stored();
         map::fill_with_index(array.fresh::<T>(), move |index| {
             let inside = if index < even { index & (vector - 1) } else { 0 };
             let first = step.mul_add((index - inside) as f64, start);
@@ -48,7 +48,7 @@ pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<
             T::from_f64(step.mul_add(inside as f64, first))
         });
     }, else {
-        dispatch!(integer dtype, T => {
+        dispatch!(integer dtype.wide(), T => {
             let (start, step): (i64, i64) = (start.to(), step.to());
             map::fill_with_index(array.fresh::<T>(), move |index| {
                 T::from_i64(start.wrapping_add(step.wrapping_mul(index as i64)))
@@ -214,7 +214,7 @@ fn space_out<T: Real>(
     }
     let (early, late) = out.split_at_mut(steps / 2);
     let most = (late.len().max(1) - 1) as f64;
-    if dtype.is_half() {
+    if dtype.is_stored() {
         // They are rounded in between.
         let rounded = move |x| dtype.rounded(x);
         map::fill_with_position(early, move |place| write(rounded(first + rounded(step * place))));

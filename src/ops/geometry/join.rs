@@ -76,7 +76,7 @@ impl Op for Join {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let numbers: Vec<Numbers> = inputs.iter().cloned().map(Numbers::Array).collect();
-        let mut y = Array::uninit_shape(&self.shape, result_type(&numbers))?;
+        let mut y = Array::uninit_shape(&self.shape, result_type(&numbers)?)?;
         let last = |input: &Array| memory_order::has_channels_last(&input.layout, 2);
         let is_last = inputs.iter().all(last);
         if !is_last && self.in_rows(inputs, &mut y) {

@@ -150,6 +150,7 @@ struct Embed {
 
 impl Op for Embed {
     type Saved = ();
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         self.name

@@ -43,6 +43,7 @@ impl Flip {
 
 impl Op for Flip {
     type Saved = ();
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "FlipBackward0"
@@ -127,6 +128,7 @@ impl Roll {
 
 impl Op for Roll {
     type Saved = SharedLayout;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "RollBackward0"
@@ -217,6 +219,7 @@ impl Repeat {
 
 impl Op for Repeat {
     type Saved = SharedLayout;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "RepeatBackward0"

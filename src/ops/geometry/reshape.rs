@@ -4,7 +4,7 @@ use crate::schema::signatures::TENSORS_IN_PLACE;
 use crate::schema::{Entry, IntoReply, Operator, both, method};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::view::{ViewKind, apply};
@@ -80,6 +80,7 @@ struct UnsafeView {
 
 impl Op for UnsafeView {
     type Saved = SharedLayout;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         "UnsafeViewBackward0"

@@ -5,7 +5,7 @@ use crate::dtype::DType;
 use crate::schema::{Arguments, Entry, IntoReply, Reply, both, function, method};
 use std::sync::Arc;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::error::{Error, Result};
@@ -67,6 +67,7 @@ impl Split {
 
 impl Op for Split {
     type Saved = SharedLayout;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         self.name

@@ -6,7 +6,7 @@ use crate::dispatch::view;
 use crate::schema::{Entry, IntoReply, both, receiver};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
@@ -314,6 +314,7 @@ pub(crate) fn places(layout: &Layout) -> impl Iterator<Item = usize> + '_ {
 
 impl Op for Window {
     type Saved = ();
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         match self.direction {

@@ -39,6 +39,7 @@ pub(crate) fn numbers(x: &Array, upper: bool, diagonal: i64) -> Result<Array> {
 
 impl Op for Triangle {
     type Saved = ();
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         if self.upper { "TriuBackward0" } else { "TrilBackward0" }
@@ -104,6 +105,7 @@ struct DiagonalCopy {
 
 impl Op for DiagonalCopy {
     type Saved = SharedLayout;
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "DiagonalBackward0_copy"

@@ -107,6 +107,7 @@ struct IndexSelect {
 
 impl Op for IndexSelect {
     type Saved = (SavedTensor, SharedLayout);
+    const MOVES: bool = true;
     const SAVED: &'static [&'static str] = &["index"];
 
     fn name(&self) -> &'static str {

@@ -49,6 +49,7 @@ struct Gather {
 
 impl Op for Gather {
     type Saved = [SavedTensor; 2];
+    const MOVES: bool = true;
     const SAVED: &'static [&'static str] = &["index", "self"];
 
     fn name(&self) -> &'static str {

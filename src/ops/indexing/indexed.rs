@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use crate::dispatch::apply::{
+    Arrays, Keep, Op, Overwrite, Unsigned, apply_in_place, apply_one, one, single, tangent,
+};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dispatch::in_place;
@@ -118,6 +120,7 @@ struct Indexed {
 
 impl Op for Indexed {
     type Saved = Vec<SavedTensor>;
+    const MOVES: bool = true;
     const SAVED: &'static [&'static str] = &["indices"; 64];
 
     fn name(&self) -> &'static str {
@@ -215,6 +218,7 @@ impl IndexPut {
 
 impl Op for IndexPut {
     type Saved = Vec<SavedTensor>;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["indices"; 64];
 
     fn name(&self) -> &'static str {

@@ -2,7 +2,6 @@
 
 use crate::dispatch::in_place;
 use crate::ops;
-use crate::ops::geometry::join;
 use crate::ops::indexing;
 use crate::ops::pointwise::clamp;
 use crate::ops::reduction::scan;
@@ -11,7 +10,9 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, apply_in_place, apply_one, one, single, tangent};
+use crate::dispatch::apply::{
+    Arrays, Keep, Op, Overwrite, Unsigned, apply_in_place, apply_one, one, single, tangent,
+};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::{batch, binary, long_work, view};
 use crate::dtype::{Bool, DType};
@@ -22,9 +23,8 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::indexing::gather;
 use crate::kernels::interrupt::Steps;
 use crate::ops::creation::{copy, create};
-use crate::ops::geometry::part;
 use crate::ops::geometry::part::from_end;
-use crate::ops::geometry::reshape;
+use crate::ops::geometry::{join, part, reshape};
 use crate::ops::indexing::indexed::tangent_or_zeros;
 use crate::ops::indexing::places::write_slices;
 use crate::ops::pointwise::select;
@@ -116,6 +116,7 @@ impl Pick {
 
 impl Op for Pick {
     type Saved = [SavedTensor; 2];
+    const MOVES: bool = true;
     const SAVED: &'static [&'static str] = &["index", "self"];
 
     fn name(&self) -> &'static str {
@@ -185,6 +186,7 @@ struct Place {
 impl Op for Place {
     /// The mask or the index, and as torch the values where they were put; how these lie.
     type Saved = ([Option<SavedTensor>; 2], SharedLayout);
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["mask"];
 
     fn name(&self) -> &'static str {

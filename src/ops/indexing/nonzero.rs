@@ -3,7 +3,8 @@
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use smallvec::smallvec;
 
-use crate::dispatch::{batch, long_work};
+use crate::dispatch::stored::Unsigned;
+use crate::dispatch::{batch, long_work, stored};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::following;
@@ -66,7 +67,7 @@ pub fn nonzero(x: &Tensor) -> Result<Tensor> {
         return Err(Error::MappedShape { operation: "nonzero" }.into());
     }
     following::leaves("nonzero");
-    let (array, ndim) = (x.array().widened()?, x.ndim());
+    let (array, ndim) = (stored::widened(&x.array(), Unsigned::Wrapped)?, x.ndim());
     let (count, array) = coordinates(&array)?;
     let strides = if ndim == 0 { [1, count.max(1)] } else { [1, count] };
     let layout = Layout::strided(smallvec![count, ndim], strides.as_slice().into(), 0)?;

@@ -18,7 +18,7 @@ use crate::tensor::{Array, Tensor};
 /// y = a · b for some product that is linear in a and in b
 ///
 /// dy = da · b + a · db
-pub(crate) trait Product: Copy + Send + Sync + 'static {
+pub(crate) trait Product: Clone + Send + Sync + 'static {
     /// torch's name of the node.
     fn name(&self) -> &'static str;
     /// torch's names of the factors.
@@ -39,7 +39,7 @@ pub(crate) trait Product: Copy + Send + Sync + 'static {
 
     /// The product, recorded.
     fn call(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-        apply_one(Times(*self), &[a, b])
+        apply_one(Times(self.clone()), &[a, b])
     }
 
     /// ā from b and ȳ, if possible laid out like a.

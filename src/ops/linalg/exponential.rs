@@ -24,7 +24,7 @@ struct MatrixExp;
 
 /// How the exponential of a matrix moves with the matrix: at once, or if that is recorded by an operation.
 fn along(a: &Tensor, t: &Tensor) -> Result<Tensor> {
-    if recording::is_undivided(&[a, t]) && !a.dtype().is_half() {
+    if recording::is_undivided(&[a, t]) && !a.dtype().is_stored() {
         let found = recording::as_one("LinalgMatrixExpBackward0", &[a, t], 1, |given| {
             let (a, t) = (Matrices::of(&given[0].array())?, Matrices::of(&given[1].array())?);
             let mut y = a.room(&[a.rows, a.rows], a.dtype)?;

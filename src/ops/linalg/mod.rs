@@ -27,6 +27,7 @@ pub mod products;
 pub mod pseudo;
 pub mod singular;
 pub mod solve;
+pub mod sparse;
 pub mod symmetric;
 pub mod triangular;
 mod values_only;
@@ -250,13 +251,13 @@ fn check_matrix(x: &Tensor, operation: &'static str) -> Result<(usize, usize)> {
 
 fn check_float(dtype: DType, operation: &'static str) -> Result<()> {
     match dtype.is_float() || dtype.is_complex() {
-        true if dtype.is_half() => check_half(dtype, operation),
+        true if dtype.is_stored() => check_half(dtype, operation),
         true => Ok(()),
         false => Err(Error::MatrixDType { operation, dtype }.into()),
     }
 }
 
-/// Refuses half types, but for what consists of products and sums.
+/// Refuses stored types, but for what consists of products and sums.
 fn check_half(dtype: DType, operation: &'static str) -> Result<()> {
     let operation = match operation {
         "linalg.matrix_norm" | "linalg.matrix_exp" | "linalg.matrix_power" => return Ok(()),

@@ -273,7 +273,7 @@ impl Op for LeastSquares {
 /// as zero, by how much its squares are missed, if that is measured, and how many do not count as zero.
 pub fn lstsq(a: &Tensor, b: &Tensor, relative: f64, measured: bool) -> Result<(Tensor, Tensor, Tensor)> {
     let dtype = a.dtype();
-    if dtype.is_half() || !dtype.is_float() && !dtype.is_complex() {
+    if dtype.is_stored() || !dtype.is_float() && !dtype.is_complex() {
         return Err(Error::NotImplementedFor { operation: "linalg_lstsq_cpu", dtype }.into());
     }
     apply(LeastSquares { relative, measured }, &[a, b]).map(three)

@@ -6,7 +6,7 @@ use crate::schema::{Entry, IntoReply, function};
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::modes::recording;
 use crate::dtype::DType;
@@ -75,6 +75,7 @@ impl Embedding {
 
 impl Op for Embedding {
     type Saved = (SavedTensor, SharedLayout);
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["indices"];
 
     fn name(&self) -> &'static str {

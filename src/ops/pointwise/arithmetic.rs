@@ -5,11 +5,13 @@ mod entries;
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
+use crate::dispatch::stored::Unsigned;
 use crate::dispatch::{batch, memory_order};
 use crate::dtype::{Complex, DType, Number, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::kernels::pointwise::complex;
 use crate::ops;
 use crate::schema::elementwise2;
 use crate::schema::signatures::{OPERAND_OR_NUMBER, OPERAND_OR_NUMBER_IN_PLACE};
@@ -49,21 +51,6 @@ fn scaled(x: Complex<f64>, alpha: Scalar) -> Complex<f64> {
         Scalar::Complex(alpha) => x * alpha,
         alpha => x * alpha.to_f64(),
     }
-}
-
-/// a/b, the greater part of b divided out first, so that nothing overflows on the way
-fn quotient(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
-    if b.im == 0.0 && b.re != 0.0 && b.re.is_finite() {
-        return Complex::new(a.re / b.re, a.im / b.re);
-    }
-    if b.re.abs() >= b.im.abs() {
-        let ratio = b.im / b.re;
-        let scale = b.re + b.im * ratio;
-        return Complex::new((a.re + a.im * ratio) / scale, (a.im - a.re * ratio) / scale);
-    }
-    let ratio = b.re / b.im;
-    let scale = b.re * ratio + b.im;
-    Complex::new((a.re * ratio + a.im) / scale, (a.im * ratio - a.re) / scale)
 }
 
 /// Truth values are not subtracted, and nothing is subtracted from them.
@@ -138,6 +125,7 @@ impl<const MINUS: bool> Elementwise2 for Scaled<MINUS> {
     const NAME: &'static str = if MINUS { "sub" } else { "add" };
     const NODE: &'static str = if MINUS { "SubBackward0" } else { "AddBackward0" };
     const WITH_NUMBER: Option<WithNumber> = Some(if MINUS { WithNumber::Sub } else { WithNumber::Add });
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
@@ -198,6 +186,7 @@ pub struct Rsub {
 impl Elementwise2 for Rsub {
     const NAME: &'static str = "rsub";
     const NODE: &'static str = "RsubBackward0";
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const COMPLEX: bool = true;
 
@@ -314,7 +303,7 @@ impl Elementwise2 for Div {
     }
 
     fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
-        quotient(a, b)
+        complex::quotient(a, b)
     }
 
     fn left(&self, _a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {

@@ -13,6 +13,7 @@ use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Function;
+use crate::ops::complex;
 use crate::ops::pointwise::arithmetic::{Div, Mul, Plus, Sub};
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::compare::Question;
@@ -225,7 +226,8 @@ impl Pointwise for Lerp {
         let between = numbers(LESS, b, a)?;
         let near = numbers(Plus, a, &numbers(Mul, w, &between)?)?;
         let far = numbers(LESS, b, &numbers(Mul, &between, &numbers(LESS, 1, w)?)?)?;
-        let is_near = compare::numbers(Question::Less, &unary::numbers(Abs, w)?, 0.5)?;
+        let size = if w.dtype.is_complex() { complex::magnitudes(w)? } else { unary::numbers(Abs, w)? };
+        let is_near = compare::numbers(Question::Less, &size, 0.5)?;
         select::choose(&is_near, &near, &far, near.dtype)
     }
 
@@ -245,7 +247,7 @@ impl Pointwise for Lerp {
 
 /// `x + value · a · b`.
 pub fn addcmul(x: &Tensor, a: &Tensor, b: &Tensor, value: Scalar) -> Result<Tensor> {
-    let common = result_type(&[x, a, b].map(|x| Operand::from(x).numbers()));
+    let common = result_type(&[x, a, b].map(|x| Operand::from(x).numbers()))?;
     if common == DType::Bool {
         return Err(Error::NotImplementedFor { operation: "addcmul_cpu_out", dtype: common }.into());
     }

@@ -251,7 +251,7 @@ impl Op for Clamp {
 /// Elements not less than `min` and not greater than `max`, of which at least one must be there.
 pub fn clamp(x: &Tensor, min: Option<Operand<'_>>, max: Option<Operand<'_>>) -> Result<Tensor> {
     let tensors = matches!(min, Some(Operand::Tensor(_))) || matches!(max, Some(Operand::Tensor(_)));
-    let dtype = batch::value_type([Some(Operand::Tensor(x)), min, max].into_iter().flatten());
+    let dtype = batch::value_type([Some(Operand::Tensor(x)), min, max].into_iter().flatten())?;
     clamp_as(x, min, max, dtype, if tensors { "ClampBackward0" } else { "ClampBackward1" })
 }
 
@@ -266,7 +266,7 @@ pub fn clamp_min<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<Tensor> 
         return ops::maximum(x, min);
     }
     let name = if matches!(min, Operand::Tensor(_)) { "ClampMinBackward1" } else { "ClampMinBackward0" };
-    clamp_as(x, Some(min), None, result_dtype(x.into(), min), name)
+    clamp_as(x, Some(min), None, result_dtype(x.into(), min)?, name)
 }
 
 /// Elements not greater than `max`.
@@ -276,7 +276,7 @@ pub fn clamp_max<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<Tensor> 
         return ops::minimum(x, max);
     }
     let name = if matches!(max, Operand::Tensor(_)) { "ClampMaxBackward1" } else { "ClampMaxBackward0" };
-    clamp_as(x, None, Some(max), result_dtype(x.into(), max), name)
+    clamp_as(x, None, Some(max), result_dtype(x.into(), max)?, name)
 }
 
 fn clamp_as(
@@ -325,7 +325,7 @@ fn in_place_of<'a>(
         .flatten()
         .map(Operand::numbers)
         .collect();
-    let (from, to) = (result_type(&operands), x.dtype());
+    let (from, to) = (result_type(&operands)?, x.dtype());
     if numbers && !from.is_complex() && !from.can_cast(to) {
         return Err(Error::ClampCast { from, to }.into());
     }

@@ -97,7 +97,7 @@ pub(crate) fn numbers(question: Question, a: impl Into<Numbers>, b: impl Into<Nu
 }
 
 fn answers(question: Question, a: Numbers, b: Numbers) -> Result<Array> {
-    let dtype = result_type([&a, &b]);
+    let dtype = result_type([&a, &b])?;
     let (a, b) = (in_type(a, dtype)?, in_type(b, dtype)?);
     // The narrow types share the kernels of wider ones.
     match dtype {
@@ -105,6 +105,10 @@ fn answers(question: Question, a: Numbers, b: Numbers) -> Result<Array> {
         DType::Int8 | DType::Int16 | DType::Int32 => ask::<i32>(question, &a, &b),
         DType::Int64 => ask::<i64>(question, &a, &b),
         DType::Float32 | DType::Float16 | DType::BFloat16 => ask::<f32>(question, &a, &b),
+        DType::UInt16 => ask::<i32>(question, &a, &b),
+        DType::UInt32 => ask::<i64>(question, &a, &b),
+        DType::UInt64 => ask::<u64>(question, &a, &b),
+        dtype if dtype.is_float8() => ask::<f32>(question, &a, &b),
         DType::Float64 => ask::<f64>(question, &a, &b),
         _ if !matches!(question, Question::Equal | Question::NotEqual) => {
             Err(Error::NotImplementedFor { operation: question.name(), dtype }.into())
@@ -236,11 +240,12 @@ fn predicate(
     {
         return y;
     }
-    let x = x.array().widened()?;
+    let x = x.array();
+    let x = if x.dtype.is_float() { x.widened()? } else { x };
     let answers = match x.dtype {
         DType::Float32 => unary::compute::<f32, Bool>(&x, DType::Bool, move |x| Bool::new(single(x))),
         DType::Float64 => unary::compute::<f64, Bool>(&x, DType::Bool, move |x| Bool::new(double(x))),
-        DType::Complex64 | DType::Complex128 => {
+        dtype if dtype.is_complex() => {
             let ask = move |x: Complex<f64>| {
                 let (re, im) = (double(x.re), double(x.im));
                 Bool::new(if others { re && im } else { re || im })
@@ -344,7 +349,7 @@ pub fn isclose(a: &Tensor, b: &Tensor, tolerance: Tolerance) -> Result<Tensor> {
         return y;
     }
     let (a, b) = (Numbers::Array(a.array()), Numbers::Array(b.array()));
-    let close = match result_type([&a, &b]).wide() {
+    let close = match result_type([&a, &b])?.wide() {
         DType::Float32 => binary::combine::<f32, Bool>(&a, &b, move |a, b| Bool::new(tolerance.holds(a, b))),
         dtype if dtype.is_complex() => {
             let holds = move |a, b| Bool::new(tolerance.holds_complex(a, b));

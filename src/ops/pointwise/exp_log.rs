@@ -7,6 +7,7 @@ use std::f64::consts::{LN_2, LN_10};
 use crate::dispatch::unary::{Elementwise, Keeps};
 use crate::dtype::{Complex, Real};
 use crate::error::Result;
+use crate::kernels::pointwise::complex;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
@@ -32,7 +33,7 @@ impl Elementwise for Exp {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.exp()
+        complex::exp(x)
     }
 
     fn derivative(&self, y: &Tensor) -> Result<Tensor> {
@@ -58,7 +59,7 @@ impl Elementwise for Expm1 {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.exp() - 1.0
+        complex::expm1(x)
     }
 
     fn derivative(&self, y: &Tensor) -> Result<Tensor> {
@@ -84,7 +85,7 @@ impl Elementwise for Exp2 {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        (x * LN_2).exp()
+        complex::exp(x * LN_2)
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -195,7 +196,7 @@ impl Elementwise for Log1p {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        (x + 1.0).ln()
+        complex::log1p(x)
     }
 
     fn divisor(&self, x: &Tensor) -> Option<Result<Tensor>> {
@@ -218,7 +219,7 @@ impl Elementwise for Sqrt {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.sqrt()
+        complex::sqrt(x)
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -242,7 +243,7 @@ impl Elementwise for Rsqrt {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.sqrt().inv()
+        complex::reciprocal(complex::sqrt(x))
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {
@@ -266,7 +267,7 @@ impl Elementwise for Reciprocal {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.inv()
+        complex::reciprocal(x)
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {

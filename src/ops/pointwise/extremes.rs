@@ -3,6 +3,7 @@
 use crate::dispatch::binary::{Elementwise2, Needs};
 use crate::dispatch::memory_order;
 use crate::dispatch::operand::{Operand, Value};
+use crate::dispatch::stored::Unsigned;
 use crate::dtype::{DType, Number, Real};
 use crate::error::{Error, Result};
 use crate::graph::mode;
@@ -48,6 +49,7 @@ impl<const MAX: bool> Elementwise2 for Extreme<MAX> {
     const NODE: &'static str = if MAX { "MaximumBackward0" } else { "MinimumBackward0" };
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
 
     fn refusal(&self, _dtype: DType) -> Error {
         Error::ExtremeOfComplex { operation: Self::NAME }
@@ -114,6 +116,7 @@ impl<const MAX: bool> Elementwise2 for NumberExtreme<MAX> {
     const NODE: &'static str = if MAX { "FmaxBackward0" } else { "FminBackward0" };
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
 
     fn refusal(&self, _dtype: DType) -> Error {
         Error::ExtremeOfComplex { operation: Self::NAME }

@@ -6,6 +6,7 @@ use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::unary::{self, Elementwise, Keeps};
 use crate::dtype::{Complex, Real};
 use crate::error::Result;
+use crate::kernels::pointwise::complex;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
@@ -15,7 +16,7 @@ use crate::schema::elementwise;
 use crate::schema::{Entry, OutPolicy, one};
 use crate::tensor::Tensor;
 
-/// A function that `math` has for real numbers and `Complex` for complex ones, with the derivative, and what else is
+/// A function that `math` has for real numbers and `complex` for complex ones, with the derivative, and what else is
 /// its own, behind its names. One with a second node computes its derivative from the output where it was in place.
 macro_rules! function {
     ($(#[$doc:meta])* $name:ident = $function:ident, $node:literal, in place $in_place:literal; $($own:tt)*) => {
@@ -45,7 +46,7 @@ macro_rules! function {
             }
 
             fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-                x.$function()
+                complex::$function(x)
             }
 
             $($own)*
@@ -89,7 +90,7 @@ impl Elementwise for Tanh {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.tanh()
+        complex::tanh(x)
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {

@@ -4,6 +4,7 @@ use crate::dispatch::binary;
 use crate::dispatch::binary::Elementwise2;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::operand::{Operand, Value};
+use crate::dispatch::stored::Unsigned;
 use crate::dispatch::unary;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dispatch::{batch, in_place};
@@ -112,6 +113,7 @@ pub struct BitAnd;
 impl Elementwise2 for BitAnd {
     const NAME: &'static str = "bitwise_and_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -133,6 +135,7 @@ pub struct BitOr;
 impl Elementwise2 for BitOr {
     const NAME: &'static str = "bitwise_or_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -154,6 +157,7 @@ pub struct BitXor;
 impl Elementwise2 for BitXor {
     const NAME: &'static str = "bitwise_xor_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -175,6 +179,7 @@ pub struct ShiftUp;
 impl Elementwise2 for ShiftUp {
     const NAME: &'static str = "lshift_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)
@@ -207,6 +212,7 @@ impl Elementwise2 for ShiftDown {
 pub struct BitNot;
 
 impl Elementwise for BitNot {
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const NAME: &'static str = "bitwise_not_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
     const KEEPS: Keeps = Keeps::Nothing;

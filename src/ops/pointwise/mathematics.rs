@@ -34,7 +34,7 @@ pub fn polynomial(
     n: Operand<'_>,
     operation: &'static str,
 ) -> Result<Tensor> {
-    let dtype = result_dtype(x, n);
+    let dtype = result_dtype(x, n)?;
     let operand = |operand: Operand<'_>| match operand {
         Operand::Tensor(tensor) => real(tensor, dtype, operation),
         Operand::Scalar(number) => real(&create::full(&[], number, DType::Float64)?, dtype, operation),

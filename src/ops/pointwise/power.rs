@@ -5,6 +5,7 @@ use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dispatch::{memory_order, unary};
 use crate::dtype::{Complex, DType, Scalar};
 use crate::error::{Error, Result};
+use crate::kernels::pointwise::complex;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
@@ -121,7 +122,7 @@ impl Elementwise2 for Pow {
 
     /// The exponents that are a few multiplications, divisions or roots.
     fn has_number_way(&self, b: Scalar, dtype: DType) -> bool {
-        dtype.is_float() && !dtype.is_half() && [-2.0, -1.0, -0.5, 0.5, 2.0, 3.0].contains(&b.to_f64())
+        dtype.is_float() && !dtype.is_stored() && [-2.0, -1.0, -0.5, 0.5, 2.0, 3.0].contains(&b.to_f64())
     }
 
     fn with_number(&self, a: &Array, b: Scalar, dtype: DType) -> Option<Result<Array>> {
@@ -222,10 +223,10 @@ fn complex_power(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
         1.0 if b.im == 0.0 => a,
         2.0 if b.im == 0.0 => a * a,
         3.0 if b.im == 0.0 => a * a * a,
-        0.5 if b.im == 0.0 => a.sqrt(),
-        -0.5 if b.im == 0.0 => a.sqrt().inv(),
-        -1.0 if b.im == 0.0 => a.inv(),
-        -2.0 if b.im == 0.0 => (a * a).inv(),
+        0.5 if b.im == 0.0 => complex::sqrt(a),
+        -0.5 if b.im == 0.0 => complex::reciprocal(complex::sqrt(a)),
+        -1.0 if b.im == 0.0 => complex::reciprocal(a),
+        -2.0 if b.im == 0.0 => complex::reciprocal(a * a),
         _ => a.powc(b),
     }
 }

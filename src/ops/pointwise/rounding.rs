@@ -1,5 +1,6 @@
 //! Signs, magnitudes and roundings: functions made of straight pieces.
 
+use crate::dispatch::stored::Unsigned;
 use crate::dispatch::unary;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dtype::{Complex, DType, Number, Real};
@@ -144,6 +145,7 @@ impl Elementwise for Frac {
 pub struct Neg;
 
 impl Elementwise for Neg {
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const NAME: &'static str = "neg";
     const NODE: &'static str = "NegBackward0";
     const KEEPS: Keeps = Keeps::Nothing;

@@ -6,7 +6,7 @@ use crate::schema::{Arguments, Entry, IntoReply, Reply, both, method};
 use crate::schema::{OutPolicy, Types, UnbatchedTarget, function, receiver, warn_once, warn_repeated};
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
@@ -136,7 +136,7 @@ pub fn where_<'a>(
         DType::UInt8 => cast::to_dtype(condition, DType::Bool)?,
         dtype => return Err(Error::WhereCondition { dtype }.into()),
     };
-    let dtype = batch::value_type([a, b]);
+    let dtype = batch::value_type([a, b])?;
     apply_one(Select::<false> { condition, dtype }, &[&made(a, dtype)?, &made(b, dtype)?])
 }
 
@@ -149,6 +149,7 @@ struct Fill {
 
 impl Op for Fill {
     type Saved = SavedTensor;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["mask"];
 
     fn name(&self) -> &'static str {

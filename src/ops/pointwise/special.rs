@@ -13,6 +13,7 @@ use crate::dtype::{Complex, DType, Number, Real, Ring};
 use crate::error::Result;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::kernels::pointwise::complex;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::pointwise::special;
@@ -154,7 +155,11 @@ impl Elementwise for Sinc {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        if x.re == 0.0 && x.im == 0.0 { Complex::new(1.0, 0.0) } else { (x * PI).sin() / (x * PI) }
+        if x.re == 0.0 && x.im == 0.0 {
+            Complex::new(1.0, 0.0)
+        } else {
+            complex::quotient(complex::sin(x * PI), x * PI)
+        }
     }
 
     fn chain(&self, x: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {

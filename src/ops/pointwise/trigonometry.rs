@@ -6,6 +6,7 @@ use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::unary::{Elementwise, Keeps};
 use crate::dtype::{Complex, DType, Real};
 use crate::error::Result;
+use crate::kernels::pointwise::complex;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
@@ -49,7 +50,7 @@ impl Elementwise for Sin {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.sin()
+        complex::sin(x)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -86,7 +87,7 @@ impl Elementwise for Cos {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.cos()
+        complex::cos(x)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -123,7 +124,7 @@ impl Elementwise for Tan {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.tan()
+        complex::tan(x)
     }
 
     fn derivative(&self, y: &Tensor) -> Result<Tensor> {
@@ -156,7 +157,7 @@ impl Elementwise for Asin {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.asin()
+        complex::asin(x)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -189,7 +190,7 @@ impl Elementwise for Acos {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.acos()
+        complex::acos(x)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -222,7 +223,7 @@ impl Elementwise for Atan {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        x.atan()
+        complex::atan(x)
     }
 
     fn divisor(&self, x: &Tensor) -> Option<Result<Tensor>> {

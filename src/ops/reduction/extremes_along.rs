@@ -3,11 +3,11 @@
 use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
-use crate::dispatch::{batch, long_work};
+use crate::dispatch::{batch, long_work, stored};
 use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -45,6 +45,7 @@ impl ExtremeAlong {
 impl Op for ExtremeAlong {
     type Saved = (SavedTensor, SharedLayout);
     const SAVED: &'static [&'static str] = &["indices"];
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
 
     fn name(&self) -> &'static str {
         if self.greatest { "MaxBackward0" } else { "MinBackward0" }
@@ -190,7 +191,7 @@ fn arg(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> 
 /// `arg` of a tensor that is not batched.
 fn searched(x: &Tensor, dim: Option<i64>, keepdim: bool, operation: &'static str) -> Result<Tensor> {
     refuse_complex(x, operation)?;
-    let array = x.array().widened()?;
+    let array = stored::widened(&x.array(), Unsigned::Ordered)?;
     let (over, axis) = match dim {
         Some(dim) => {
             let dim = shape::normalize_dim(dim, x.ndim())?;

@@ -7,7 +7,7 @@ use crate::ops::reduction::extremes_along;
 use crate::schema::{Arguments, Entry, IntoReply, OtherArguments, OutPolicy, Reply, Types, both};
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::fixed;
 use crate::dtype::{Bool, DType};
@@ -83,6 +83,7 @@ pub(crate) fn shared(over: &Over, x: &Tensor, y: &Tensor, g: &Tensor, nan: bool)
 impl Op for Extreme {
     type Saved = [SavedTensor; 2];
     const SAVED: &'static [&'static str] = &["self", "result"];
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
 
     fn name(&self) -> &'static str {
         match self.operation() {
@@ -224,6 +225,7 @@ impl Extremes {
 impl Op for Extremes {
     type Saved = [SavedTensor; 3];
     const SAVED: &'static [&'static str] = &["self", "min", "max"];
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
 
     fn name(&self) -> &'static str {
         "AminmaxBackward0"

@@ -3,7 +3,7 @@
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dtype::{Bool, Complex, DType};
@@ -14,7 +14,7 @@ use crate::kernels::reduction::reduce as kernels;
 use crate::ops::conjugate::conj;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::{expand, join, part, rearrange, reshape};
-use crate::ops::reduction::reduce::{Over, to_accumulate};
+use crate::ops::reduction::reduce::{Over, accumulated, to_accumulate};
 use crate::ops::reduction::{scan, truth};
 use crate::ops::{div, mul};
 use crate::shape;
@@ -81,6 +81,7 @@ pub(crate) fn times_others(t: &Tensor, x: &Tensor, dim: usize) -> Result<Tensor>
 impl Op for Prod {
     type Saved = [SavedTensor; 2];
     const SAVED: &'static [&'static str] = &["self", "result"];
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         if self.over.named() { "ProdBackward1" } else { "ProdBackward0" }
@@ -95,6 +96,10 @@ impl Op for Prod {
 
     fn result(&self) -> Option<DType> {
         self.dtype
+    }
+
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype)))
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::record::records;
@@ -243,6 +243,7 @@ impl Op for Sum {
     fn direct(&self) -> Option<Arc<dyn Direct>> {
         Some(Arc::new(self.clone()))
     }
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         if self.over.named() { "SumBackward1" } else { "SumBackward0" }
@@ -257,6 +258,10 @@ impl Op for Sum {
 
     fn result(&self) -> Option<DType> {
         self.dtype
+    }
+
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype)))
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {

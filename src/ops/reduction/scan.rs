@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::in_place;
 use crate::dtype::{Complex, DType, Element, Ring};
@@ -21,7 +21,7 @@ use crate::ops::conjugate::{by_parts, conj};
 use crate::ops::creation::copy;
 use crate::ops::geometry::rearrange;
 use crate::ops::reduction::product::may_have_zeros;
-use crate::ops::reduction::reduce::to_accumulate;
+use crate::ops::reduction::reduce::{accumulated, to_accumulate};
 use crate::ops::{div, mul};
 use crate::shape;
 use crate::storage;
@@ -124,6 +124,7 @@ impl Cumsum {
 
 impl Op for Cumsum {
     type Saved = ();
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         "CumsumBackward0"
@@ -135,6 +136,10 @@ impl Op for Cumsum {
 
     fn result(&self) -> Option<DType> {
         self.dtype
+    }
+
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype)))
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
@@ -190,6 +195,7 @@ pub struct Cumprod {
 impl Op for Cumprod {
     type Saved = [SavedTensor; 2];
     const SAVED: &'static [&'static str] = &["self", "result"];
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn name(&self) -> &'static str {
         "CumprodBackward0"
@@ -201,6 +207,10 @@ impl Op for Cumprod {
 
     fn result(&self) -> Option<DType> {
         self.dtype
+    }
+
+    fn rounding(&self, inputs: &[Array]) -> Option<DType> {
+        self.dtype.or_else(|| Some(accumulated(inputs[0].dtype)))
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {

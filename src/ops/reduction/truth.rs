@@ -1,5 +1,7 @@
 //! Whether any element is not zero, whether all are, and how many. Nothing here has a derivative.
 
+use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::operand::Value;
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{Bool, DType};
 use crate::error::Result;
@@ -27,6 +29,19 @@ fn truth(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, any: bool) -> Result<T
     if let Some(y) = batch::reduced(x, &over, whole, |x, dims| truth(x, dims, keepdim, any)) {
         return y;
     }
+    let name = if any { "any" } else { "all" };
+    let found = over.clone();
+    let compute = move |operands: &[Value]| answered(intercept::first(operands), &found, whole, any);
+    if recording::is_on()
+        && let Some(y) = intercept::of_subclass(name, &[x.into()], compute)
+    {
+        return y;
+    }
+    answered(x, &over, whole, any)
+}
+
+/// `truth` of a tensor that is not batched.
+fn answered(x: &Tensor, over: &Over, whole: bool, any: bool) -> Result<Tensor> {
     let array = x.array();
     let truths = copy::as_type(&array, DType::Bool)?;
     let result = if whole {
@@ -50,6 +65,18 @@ pub fn count_nonzero(x: &Tensor, dims: Option<&[i64]>) -> Result<Tensor> {
     if let Some(y) = batch::reduced(x, &over, false, count_nonzero) {
         return y;
     }
+    let found = over.clone();
+    let compute = move |operands: &[Value]| counted(intercept::first(operands), &found);
+    if recording::is_on()
+        && let Some(y) = intercept::of_subclass("count_nonzero", &[x.into()], compute)
+    {
+        return y;
+    }
+    counted(x, &over)
+}
+
+/// `count_nonzero` of a tensor that is not batched.
+fn counted(x: &Tensor, over: &Over) -> Result<Tensor> {
     let array = x.array();
     let mut count = Array::uninit_shape(&over.shape(array.layout.shape()), DType::Int64)?;
     long_work::patiently(array.layout.numel() as u64, || {

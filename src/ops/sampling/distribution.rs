@@ -1,7 +1,6 @@
 //! The distributions that numbers are drawn from: their parameters, what is checked about them, and
 //! the kernel that draws. Tensors stand in `random`.
 
-use crate::ops::creation::create;
 use std::num::NonZeroU64;
 
 use crate::dtype::{DType, Element};
@@ -141,7 +140,7 @@ impl Distribution {
                 parameter("cauchy_", "sigma", "found sigma=", "> 0.0", scale)
             }
             Distribution::Cauchy { .. } if dtype.is_complex() => {
-                Err(Error::CauchyDType { name: create::name_in_c(dtype) }.into())
+                Err(Error::CauchyDType { name: dtype.name_in_c() }.into())
             }
             Distribution::Cauchy { .. } => only_float("cauchy"),
             Distribution::LogNormal { std, .. } if std.is_nan() || std <= 0.0 => {

@@ -252,7 +252,7 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
             return Err(Error::PermutationLength { power: 53, dtype }.into());
         }
         dtype if !dtype.is_differentiable() && i128::from(n) - 1 > *create::integers(dtype).end() => {
-            return Err(Error::ValueOverflow { name: create::name_in_c(dtype) }.into());
+            return Err(Error::ValueOverflow { name: dtype.name_in_c() }.into());
         }
         _ => {}
     }
@@ -272,7 +272,7 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
         }
         false => long_work::patiently(n as u64, || permute(&array, generator))?,
     }
-    if dtype.is_half() { copy::rounded(array, dtype).map(Tensor::from_array) } else { Ok(permutation) }
+    if dtype.is_stored() { copy::rounded(array, dtype).map(Tensor::from_array) } else { Ok(permutation) }
 }
 
 /// Normally distributed numbers, each with a mean and a standard deviation of its own. One of the
@@ -296,10 +296,15 @@ pub fn normal(
         let _off = mode::GradModeGuard::off();
         let spread = match std {
             Operand::Scalar(std) => std.to_f64(),
-            Operand::Tensor(std) if std.to_vec::<f64>()?.iter().any(|&std| std < 0.0) => {
-                return Err(Error::NormalDeviations {}.into());
+            Operand::Tensor(std) => {
+                recording::checked(name, &[std], |std| {
+                    match std[0].to_vec::<f64>()?.iter().any(|&std| std < 0.0) {
+                        true => Err(Error::NormalDeviations {}.into()),
+                        false => Ok(()),
+                    }
+                })?;
+                1.0
             }
-            Operand::Tensor(_) => 1.0,
         };
         let standard = Distribution::Normal { mean: 0.0, std: spread };
         let common = match (mean, std) {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
+use crate::dispatch::stored;
+use crate::dispatch::stored::Unsigned;
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
@@ -29,7 +31,7 @@ fn wide(dtype: DType) -> DType {
 
 /// The elements, of the type that they are compared as, in order.
 fn keys(x: &Tensor, dtype: DType) -> Result<Array> {
-    let array = x.array();
+    let array = stored::widened(&x.array(), Unsigned::Ordered)?;
     let array = copy::as_type(&array, dtype)?;
     Ok(copy::in_order(&array)?.into_owned())
 }
@@ -72,7 +74,7 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     };
     let slices = if line.ndim() > 0 { permute::movedim(&line, &[dim], &[0])? } else { line.clone() };
     let count = slices.layout().shape().first().copied().unwrap_or(1);
-    let compared = if x.dtype().is_half() { DType::Float32 } else { x.dtype() };
+    let compared = x.dtype().wide();
     let keys = keys(&slices, compared)?;
     let Groups { firsts, members, counts } = long_work::patiently(keys.layout.numel() as u64, || {
         dispatch!(ordered compared, T => distinct::groups(elements::<T>(&keys), count, neighbours), else {

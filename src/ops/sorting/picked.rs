@@ -12,7 +12,7 @@ use crate::schema::{Arguments, Entry, IntoReply, Operator, OutPolicy, Types, bot
 use smallvec::smallvec;
 use std::borrow::Cow;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply, one, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::memory_order;
 use crate::dtype::{DType, Ordered};
@@ -24,6 +24,7 @@ use crate::kernels::sorting::sort;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::squeeze;
 use crate::ops::indexing::gather;
+use crate::ops::remainder;
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -137,6 +138,7 @@ impl Picked {
 
 impl Op for Picked {
     type Saved = ([Option<SavedTensor>; 2], SharedLayout);
+    const UNSIGNED: Unsigned = Unsigned::Ordered;
     const SAVED: &'static [&'static str] = &["indices", "self"];
 
     fn name(&self) -> &'static str {
@@ -333,18 +335,22 @@ pub fn take_along_dim(x: &Tensor, index: &Tensor, dim: Option<i64>) -> Result<Te
         return Err(Error::TakeAlongRank { input: x.ndim(), indices: index.ndim() }.into());
     }
     let dim = shape::normalize_dim(dim, x.ndim())?;
+    if x.ndim() == 0 {
+        return Err(Error::DimOfScalar { dim: dim as i64 }.into());
+    }
     let (own, named) = (x.layout(), index.layout());
     let (mut left, mut right) = (own.shape().to_vec(), named.shape().to_vec());
-    if !left.is_empty() {
-        (left[dim], right[dim]) = (1, 1);
-    }
+    (left[dim], right[dim]) = (1, 1);
     let common = shape::broadcast(&left, &right)?;
     let expanded = |x: &Tensor, layout: &Layout| {
         let mut shape = shape::signed(&common);
-        if let Some(size) = shape.get_mut(dim) {
-            *size = layout.shape()[dim] as i64;
-        }
+        shape[dim] = layout.shape()[dim] as i64;
         view::expand(x, &shape)
     };
-    gather::gather(&expanded(x, &own)?, dim as i64, &expanded(index, &named)?)
+    // Places are counted from the end too, and round and round.
+    let places = match own.shape()[dim] {
+        0 => expanded(index, &named)?,
+        size => remainder(&expanded(index, &named)?, size as i64)?,
+    };
+    gather::gather(&expanded(x, &own)?, dim as i64, &places)
 }

@@ -97,6 +97,7 @@ impl NumberFormat {
             Scalar::Bool(true) => "True".to_owned(),
             Scalar::Bool(false) => "False".to_owned(),
             Scalar::Int(value) => value.to_string(),
+            Scalar::Unsigned(value) => value.to_string(),
             Scalar::Complex(value) => self.bare(Scalar::Float(value.re)),
             Scalar::Float(value) if self.scientific => exponent(value, self.precision),
             Scalar::Float(value) if self.integral && value.is_finite() => fixed(value, 0) + ".",

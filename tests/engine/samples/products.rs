@@ -7,6 +7,7 @@ use rushlight::ops::linalg::add_products::{Weights, addmm, addmm_, addmv, baddbm
 use rushlight::ops::linalg::linear;
 use rushlight::ops::linalg::matmul::{inner, matmul, outer};
 use rushlight::ops::linalg::products::{bmm, dot, mm, mv, vdot};
+use rushlight::ops::linalg::sparse;
 
 use super::{Sample, positive, sample, signed};
 
@@ -75,6 +76,15 @@ pub fn samples() -> Vec<Sample> {
             baddbmm(&x[0], &x[1], &x[2], WEIGHTS)
         }),
     ];
+    let places = || [[2, 0, 2, 0].as_slice(), &[1, 0, 0, 1]].map(|of| Tensor::from_slice(&[4], of).unwrap());
+    let [rows, columns] = places();
+    samples.push(sample("sparse_product", vec![signed(&[4]), positive(&[2, 3])], move |x| {
+        sparse::product(&rows, &columns, &x[0], &x[1], 3)
+    }));
+    let [rows, columns] = places();
+    samples.push(sample("sparse_samples", vec![signed(&[3, 5]), positive(&[2, 5])], move |x| {
+        sparse::sampled(&rows, &columns, &x[0], &x[1])
+    }));
     for (left, right) in PAIRS {
         samples.push(sample("matmul", vec![signed(left), positive(right)], |x| matmul(&x[0], &x[1])));
         let fixed = positive(right);

@@ -9,7 +9,6 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use rushlight::Error;
 use rushlight::dtype::DType;
-use rushlight::ops::creation::create::name_in_c;
 use rushlight::schema::Types;
 
 use matrices::{
@@ -126,7 +125,7 @@ fn name_of_meta(dtype: DType) -> &'static str {
         DType::Int8 => "signed char",
         DType::Int16 => "short int",
         DType::Int64 => "long int",
-        other => name_in_c(other),
+        other => other.name_in_c(),
     }
 }
 

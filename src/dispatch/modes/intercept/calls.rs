@@ -10,7 +10,7 @@ use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
-use crate::dispatch::{half, view};
+use crate::dispatch::{stored, view};
 use crate::error::Result;
 use crate::graph::Attributes;
 use crate::tensor::{Creation, Tensor};
@@ -182,8 +182,8 @@ pub(crate) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor]) -> Result<()
         let target = inputs[0].array();
         let apart = apart(&target, inputs)?;
         match held {
-            [] => half::overwrite(&own, &target, &apart)?,
-            held => half::overwrite(&own.with_held(&kept(held))?, &target, &apart)?,
+            [] => stored::overwrite(&own, &target, &apart)?,
+            held => stored::overwrite(&own.with_held(&kept(held))?, &target, &apart)?,
         }
         Ok(Outputs::new())
     };

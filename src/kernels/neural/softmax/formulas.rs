@@ -6,7 +6,7 @@ use crate::dtype::{Number, Real};
 use crate::kernels::interrupt;
 use crate::kernels::lanes::{Folding, fold, sums, visit};
 use crate::kernels::merge::{Greater, Merge};
-use crate::kernels::neural::taps::Place;
+use crate::kernels::place::Place;
 use crate::kernels::pointwise::math::{Arithmetic, exp, ln};
 
 /// Of rows that lie side by side, so many elements are added one after another, then such sums.

@@ -100,6 +100,12 @@ pub trait Arithmetic:
         Self::new(Real::power_of_two(self.get()))
     }
 
+    /// The number times 2ⁿ for a whole n, if both are normal numbers.
+    #[inline(always)]
+    fn raised(self, n: Self) -> Self {
+        Self::new(Real::raised(self.get(), n.get()))
+    }
+
     /// m and n with m 2ⁿ the number and m from √½ to √2, for normal numbers above zero.
     #[inline(always)]
     fn mantissa_and_exponent(self) -> (Self, Self) {

@@ -85,14 +85,24 @@ pub(super) fn scaled<A: Arithmetic>(x: A, n: A) -> A {
     x * half.power_of_two() * (n - half).power_of_two()
 }
 
+/// What exponents of numbers that are not normal are raised by.
+const LIFT: f64 = 64.0;
+
 /// eˣ
 #[inline(always)]
 pub fn exp<A: Arithmetic>(x: A) -> A {
+    let (zero, infinity) = (A::from_f64(0.0), A::from_f64(f64::INFINITY));
     // What is zero is not made by products that vanish, which take a processor a hundred times as long.
-    let (zero, is_zero) = (A::from_f64(0.0), x < of([-104.0, -746.0]));
-    let (r, tail, n) = parts_of_power(if is_zero { zero } else { x });
-    let y = scaled(A::from_f64(1.0) + (r + tail), n);
-    if is_zero { zero } else { y }
+    let is_zero = x < of([-104.0, -746.0]);
+    let (r, tail, n) = parts_of_near_power(if is_zero { zero } else { x });
+    // Where the result is no normal number it has a greater exponent first, so that it is rounded once.
+    let is_small = x < of([-87.0, -708.0]);
+    let power = A::from_f64(1.0) + (r + tail);
+    let y = power.raised(if is_small { n + A::from_f64(LIFT) } else { n });
+    let y = if is_small { y * A::from_f64(1.0).raised(A::from_f64(-LIFT)) } else { y };
+    let y = if is_zero { zero } else { y };
+    // Infinity from here on; NaN stays what it is.
+    if x < of([88.722_839_355_468_75, 709.782_712_893_384_1]) { y } else { x * infinity }
 }
 
 /// eˣ of numbers whose power is a normal number

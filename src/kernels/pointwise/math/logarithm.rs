@@ -45,7 +45,7 @@ pub(super) fn normal_parts<A: Arithmetic>(x: A) -> (A, A) {
     let is_small = x < A::new(num_traits::Float::min_positive_value());
     let normal = if is_small { x * of([33_554_432.0, 18_014_398_509_481_984.0]) } else { x };
     let (m, n) = normal.mantissa_and_exponent();
-    (m, if is_small { n - of([25.0, 54.0]) } else { n })
+    (m, n - if is_small { of([25.0, 54.0]) } else { A::from_f64(0.0) })
 }
 
 /// f, r and n with x = (1 + f) 2ⁿ and ln(1 + f) = f + r, for numbers above zero
@@ -81,10 +81,9 @@ fn with_limits<A: Arithmetic>(x: A, y: A) -> A {
 /// n ln 2 + f + r
 #[inline(always)]
 fn joined<A: Arithmetic>(n: A, f: A, r: A) -> A {
+    // The first is larger, or nothing at all.
     let (sum, rest) = exact_sum(n * of(LN_2_HIGH), f);
-    let sum_if_whole = if n == A::from_f64(0.0) { f } else { sum };
-    let rest = if n == A::from_f64(0.0) { A::from_f64(0.0) } else { rest };
-    sum_if_whole + (rest + n.times_plus(of(LN_2_LOW), r))
+    sum + (rest + n.times_plus(of(LN_2_LOW), r))
 }
 
 /// ln x
@@ -101,8 +100,6 @@ fn to_base<A: Arithmetic>(x: A, e: [A; 2], two: [A; 2]) -> A {
     let (t, rest) = f.exact_product(e[0]);
     let rest = r.times_plus(e[0], f.times_plus(e[1], rest));
     let (sum, lost) = exact_sum(n * two[0], t);
-    let is_whole = n == A::from_f64(0.0);
-    let (sum, lost) = if is_whole { (t, A::from_f64(0.0)) } else { (sum, lost) };
     with_limits(x, sum + (lost + n.times_plus(two[1], rest)))
 }
 

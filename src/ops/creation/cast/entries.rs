@@ -25,6 +25,7 @@ pub const ENTRIES: &[Entry] = &[
     method("bfloat16", CONVERTED, "The tensor converted to bfloat16.", |a| converted(a, DType::BFloat16)),
     method("float", CONVERTED, "The tensor converted to float32.", |a| converted(a, DType::Float32)),
     method("double", CONVERTED, "The tensor converted to float64.", |a| converted(a, DType::Float64)),
+    method("chalf", CONVERTED, "The tensor converted to complex32.", |a| converted(a, DType::Complex32)),
     method("cfloat", CONVERTED, "The tensor converted to complex64.", |a| converted(a, DType::Complex64)),
     method("cdouble", CONVERTED, "The tensor converted to complex128.", |a| converted(a, DType::Complex128)),
     method("bool", CONVERTED, "The tensor converted to bool: whether each element is not zero.", |a| {

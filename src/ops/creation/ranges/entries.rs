@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::dispatch::forward_mode::tangents;
+use crate::dispatch::operand::promoted;
 use crate::schema::{
     Arguments, Entry, IntoReply, OutPolicy, Reply, Shape, Types, function, inner, made, options,
 };
@@ -112,7 +113,7 @@ fn ends_of_samples(arguments: &dyn Arguments) -> Result<Option<([Tensor; 2], DTy
         }
     };
     let ends = [end(0)?, end(1)?];
-    let common = ends[0].dtype().promote(ends[1].dtype());
+    let common = promoted(ends[0].dtype(), ends[1].dtype())?;
     let dtype = if common.is_differentiable() { common } else { default_dtype::get() };
     Ok(Some((ends, dtype)))
 }

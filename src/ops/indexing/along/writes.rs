@@ -4,7 +4,7 @@ use crate::schema::Operator;
 use smallvec::{SmallVec, smallvec};
 
 use super::{Slices, as_elements};
-use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, apply_in_place, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, Unsigned, apply_in_place, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::operand::{Operand, Value};
@@ -60,6 +60,7 @@ impl IndexWrite {
 
 impl Op for IndexWrite {
     type Saved = ([Option<SavedTensor>; 2], usize);
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["index", "source"];
 
     fn name(&self) -> &'static str {

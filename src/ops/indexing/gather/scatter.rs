@@ -6,7 +6,7 @@ use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Types, both, method,
 use smallvec::{SmallVec, smallvec};
 
 use super::{Gather, check_index, checked, counted, lines, write_lines};
-use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, apply_in_place, apply_one, one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, Overwrite, Unsigned, apply_in_place, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
@@ -72,6 +72,7 @@ impl Scatter {
 
 impl Op for Scatter {
     type Saved = SavedTensor;
+    const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const SAVED: &'static [&'static str] = &["index"];
 
     fn name(&self) -> &'static str {

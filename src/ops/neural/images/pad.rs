@@ -81,6 +81,7 @@ impl ConstantPad {
 
 impl Op for ConstantPad {
     type Saved = ();
+    const MOVES: bool = true;
 
     fn name(&self) -> &'static str {
         "ConstantPadNdBackward0"

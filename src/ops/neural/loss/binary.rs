@@ -134,7 +134,7 @@ impl Op for BinaryCrossEntropyWithLogits {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let (dtype, result) = (inputs[0].dtype, common_type(inputs));
+        let (dtype, result) = (inputs[0].dtype, common_type(inputs)?);
         if let [x, target] = inputs
             && let Some(loss) = self.reduction.at_once(Plain, x, target)?
         {

@@ -206,7 +206,7 @@ impl Reduction {
 }
 
 /// The type that a loss of these tensors is calculated in.
-fn common_type(arrays: &[Array]) -> DType {
+fn common_type(arrays: &[Array]) -> Result<DType> {
     let numbers: Vec<Numbers> = arrays.iter().cloned().map(Numbers::Array).collect();
     result_type(&numbers)
 }

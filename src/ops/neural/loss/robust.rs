@@ -112,7 +112,7 @@ impl Op for RobustLoss {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let dtype = common_type(inputs);
+        let dtype = common_type(inputs)?;
         if !dtype.is_float() {
             let operation = if self.smooth { "smooth_l1_cpu" } else { "huber_cpu" };
             return Err(Error::NotImplementedFor { operation, dtype }.into());

@@ -35,7 +35,7 @@ impl Op for MseLoss {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let dtype = common_type(inputs);
+        let dtype = common_type(inputs)?;
         let (x, target) = (Numbers::Array(inputs[0].clone()), Numbers::Array(inputs[1].clone()));
         let losses = dispatch!(float dtype, T => {
             binary::combine::<T, T>(&x, &target, |x, t| (x - t) * (x - t))?

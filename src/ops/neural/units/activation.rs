@@ -6,6 +6,7 @@ use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dtype::{Complex, DType, Number, Real};
 use crate::error::{Error, Result};
+use crate::kernels::pointwise::complex;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
@@ -86,7 +87,7 @@ impl Elementwise for Sigmoid {
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        ((-x).exp() + 1.0).inv()
+        complex::reciprocal(complex::exp(-x) + 1.0)
     }
 
     fn chain(&self, y: Option<&Tensor>, t: &Tensor) -> Result<Tensor> {

@@ -1,0 +1,416 @@
+//! Functions of complex numbers, near and far: no step on the way is larger than the largest number where the result
+//! is not, none cancels what the result needs, and infinities, NaN and zeros of both signs are as the C standard has
+//! them (annex G).
+//!
+//! The inverse functions go the way of Hull, Fairgrieve and Tang (ACM TOMS 23, 1997), the others that of Kahan.
+
+use std::f64::consts::{FRAC_PI_2, LN_2, PI};
+
+use crate::dtype::Complex;
+
+/// Above this squares are not to be had, below its reciprocal neither.
+const FAR: f64 = 1e150;
+
+/// Above this eˣ is infinite.
+const STEEP: f64 = 709.0;
+
+fn of(re: f64, im: f64) -> Complex<f64> {
+    Complex::new(re, im)
+}
+
+/// i z, or the parts exchanged: odd functions of one kind become those of the other by it.
+fn exchanged(z: Complex<f64>) -> Complex<f64> {
+    of(z.im, z.re)
+}
+
+/// eˣ times a number, where eˣ alone may be too large.
+fn exp_times(x: f64, share: f64) -> f64 {
+    if x > STEEP && x < f64::INFINITY { (x / 2.0).exp() * share * (x / 2.0).exp() } else { x.exp() * share }
+}
+
+/// eᶻ
+pub fn exp(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re, z.im);
+    if y == 0.0 {
+        of(x.exp(), y)
+    } else if x.is_infinite() && !y.is_finite() {
+        if x < 0.0 { of(0.0, 0.0) } else { of(x, f64::NAN) }
+    } else {
+        of(exp_times(x, y.cos()), exp_times(x, y.sin()))
+    }
+}
+
+/// eᶻ - 1
+pub fn expm1(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re, z.im);
+    if !x.is_finite() || x > STEEP {
+        return exp(z) - 1.0;
+    }
+    let half = (y / 2.0).sin();
+    of(x.exp_m1() * y.cos() - 2.0 * half * half, if y == 0.0 { y } else { x.exp() * y.sin() })
+}
+
+/// ln(1 + z)
+pub fn log1p(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re, z.im);
+    let angle = y.atan2(1.0 + x);
+    if x.hypot(y) < 0.5 {
+        let square = x * (2.0 + x) + y * y;
+        // What squares too small: the rest is the number itself.
+        return of(if square == 0.0 { x } else { square.ln_1p() / 2.0 }, angle);
+    }
+    of((1.0 + x).hypot(y).ln(), angle)
+}
+
+/// √z
+pub fn sqrt(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re, z.im);
+    if x == 0.0 && y == 0.0 {
+        return of(0.0, y);
+    }
+    if y.is_infinite() {
+        return of(f64::INFINITY, y);
+    }
+    if x.is_nan() || (x.is_infinite() && y.is_nan()) {
+        return if x == f64::INFINITY { of(x, y) } else { of(f64::NAN, x.abs()) };
+    }
+    if x.is_infinite() {
+        return if x > 0.0 { of(x, 0.0_f64.copysign(y)) } else { of(0.0, x.abs().copysign(y)) };
+    }
+    // By powers of four out of where sums overflow or lose digits.
+    let most = x.abs().max(y.abs());
+    let (scale, back) = match () {
+        () if most > FAR => (0.25, 2.0),
+        () if most < 1.0 / FAR => (2.0_f64.powi(200), 2.0_f64.powi(-100)),
+        () => (1.0, 1.0),
+    };
+    let (x, y) = (x * scale, y * scale);
+    let root = ((x.abs() + x.hypot(y)) / 2.0).sqrt();
+    match x >= 0.0 {
+        true => of(root * back, y / (2.0 * root) * back),
+        false => of(y.abs() / (2.0 * root) * back, (root * back).copysign(y)),
+    }
+}
+
+/// 1/z
+pub fn reciprocal(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re, z.im);
+    if x == 0.0 && y == 0.0 {
+        return of(f64::INFINITY, f64::NAN);
+    }
+    if x.is_infinite() || y.is_infinite() {
+        return of(0.0_f64.copysign(x), 0.0_f64.copysign(-y));
+    }
+    quotient(of(1.0, 0.0), z)
+}
+
+/// a/b, the greater part of b divided out first, so that nothing overflows on the way.
+pub fn quotient(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
+    if b.im == 0.0 && b.re != 0.0 && b.re.is_finite() {
+        return Complex::new(a.re / b.re, a.im / b.re);
+    }
+    if b.re.abs() >= b.im.abs() {
+        let ratio = b.im / b.re;
+        let scale = b.re + b.im * ratio;
+        return Complex::new((a.re + a.im * ratio) / scale, (a.im - a.re * ratio) / scale);
+    }
+    let ratio = b.re / b.im;
+    let scale = b.re * ratio + b.im;
+    Complex::new((a.re * ratio + a.im) / scale, (a.im * ratio - a.re) / scale)
+}
+
+/// cosh z = cosh x cos y + i sinh x sin y
+pub fn cosh(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re, z.im);
+    let size = x.abs();
+    if y == 0.0 {
+        return of(x.cosh(), y * 1.0_f64.copysign(x));
+    }
+    if x == 0.0 {
+        return of(y.cos(), if y.is_finite() { x * y.sin() } else { 0.0 });
+    }
+    if size > STEEP && y.is_finite() {
+        return of(exp_times(size, y.cos() / 2.0), exp_times(size, y.sin() / 2.0) * 1.0_f64.copysign(x));
+    }
+    if x.is_infinite() {
+        return of(f64::INFINITY, f64::NAN);
+    }
+    of(x.cosh() * y.cos(), x.sinh() * y.sin())
+}
+
+/// sinh z = sinh x cos y + i cosh x sin y
+pub fn sinh(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re, z.im);
+    let size = x.abs();
+    if y == 0.0 {
+        return of(x.sinh(), y);
+    }
+    if x == 0.0 {
+        return of(if y.is_finite() { x * y.cos() } else { x }, y.sin());
+    }
+    if size > STEEP && y.is_finite() {
+        return of(exp_times(size, y.cos() / 2.0) * 1.0_f64.copysign(x), exp_times(size, y.sin() / 2.0));
+    }
+    if x.is_infinite() {
+        return of(x, f64::NAN);
+    }
+    of(x.sinh() * y.cos(), x.cosh() * y.sin())
+}
+
+/// tanh z
+pub fn tanh(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re, z.im);
+    if x.is_nan() {
+        return of(x, if y == 0.0 { y } else { f64::NAN });
+    }
+    if x.is_infinite() {
+        let side = if y.is_finite() { y.sin() * y.cos() } else { y };
+        return of(1.0_f64.copysign(x), 0.0_f64.copysign(side));
+    }
+    if !y.is_finite() {
+        return of(if x == 0.0 { x } else { f64::NAN }, f64::NAN);
+    }
+    if x.abs() >= 22.0 {
+        let fall = (-x.abs()).exp();
+        return of(1.0_f64.copysign(x), 4.0 * y.sin() * y.cos() * fall * fall);
+    }
+    let (t, s) = (y.tan(), x.sinh());
+    let (beta, rho) = (1.0 + t * t, (1.0 + s * s).sqrt());
+    let whole = 1.0 + beta * s * s;
+    of(beta * rho * s / whole, t / whole)
+}
+
+/// sin z = -i sinh iz
+pub fn sin(z: Complex<f64>) -> Complex<f64> {
+    exchanged(sinh(exchanged(z)))
+}
+
+/// cos z = cosh iz
+pub fn cos(z: Complex<f64>) -> Complex<f64> {
+    cosh(of(-z.im, z.re))
+}
+
+/// tan z = -i tanh iz
+pub fn tan(z: Complex<f64>) -> Complex<f64> {
+    exchanged(tanh(exchanged(z)))
+}
+
+/// What the inverse sine and cosine of a number with parts of zero or more have in common.
+struct Inverse {
+    /// The real parts.
+    asin: f64,
+    acos: f64,
+    /// The imaginary part, of one its negative.
+    im: f64,
+}
+
+impl Inverse {
+    /// Of numbers that are none of those below.
+    fn of(x: f64, y: f64) -> Inverse {
+        if x > FAR || y > FAR {
+            // The logarithm of twice the size.
+            let im = (x / 2.0).hypot(y / 2.0).ln() + 2.0 * LN_2;
+            return Inverse { asin: x.atan2(y), acos: y.atan2(x), im };
+        }
+        // Beside the real line, where squares of y are nothing.
+        if y <= f64::EPSILON * (x - 1.0).abs() {
+            return Inverse::beside(x, y);
+        }
+        if y < 1.0 / FAR {
+            // So near to one that the root of y is what counts.
+            return Inverse { asin: FRAC_PI_2 - y.sqrt(), acos: y.sqrt(), im: y.sqrt() };
+        }
+        let (right, left) = ((x + 1.0).hypot(y), (x - 1.0).hypot(y));
+        let a = (right + left) / 2.0;
+        let b = x / a;
+        let (asin, acos) = if b <= 0.6417 {
+            (b.asin(), b.acos())
+        } else {
+            let apart = a + x;
+            let root = match x <= 1.0 {
+                true => (apart / 2.0 * (y * y / (right + x + 1.0) + (left + (1.0 - x)))).sqrt(),
+                false => y * ((apart / (right + x + 1.0) + apart / (left + (x - 1.0))) / 2.0).sqrt(),
+            };
+            (x.atan2(root), root.atan2(x))
+        };
+        let im = if a <= 1.5 {
+            let rest = match x < 1.0 {
+                true => y * y / (right + (x + 1.0)) + y * y / (left + (1.0 - x)),
+                false => y * y / (right + (x + 1.0)) + (left + (x - 1.0)),
+            } / 2.0;
+            (rest + (rest * (a + 1.0)).sqrt()).ln_1p()
+        } else {
+            (a + (a * a - 1.0).sqrt()).ln()
+        };
+        Inverse { asin, acos, im }
+    }
+
+    fn beside(x: f64, y: f64) -> Inverse {
+        if x < 1.0 {
+            let im = y / ((1.0 - x) * (1.0 + x)).sqrt();
+            return Inverse { asin: x.asin(), acos: x.acos(), im };
+        }
+        let root = ((x - 1.0) * (x + 1.0)).sqrt();
+        let slope = if root > 0.0 { y / root } else { 0.0 };
+        Inverse { asin: FRAC_PI_2 - slope, acos: slope, im: ((x - 1.0) + root).ln_1p() }
+    }
+}
+
+/// arcsin z
+pub fn asin(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re, z.im);
+    if x.is_nan() || y.is_nan() {
+        return match () {
+            () if x.is_infinite() => of(f64::NAN, x),
+            () if y.is_infinite() => of(f64::NAN, y),
+            () if x == 0.0 => z,
+            () => of(f64::NAN, f64::NAN),
+        };
+    }
+    let found = Inverse::of(x.abs(), y.abs());
+    of(found.asin.copysign(x), found.im.copysign(y))
+}
+
+/// arccos z
+pub fn acos(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re, z.im);
+    if x.is_nan() || y.is_nan() {
+        return match () {
+            () if x.is_infinite() => of(f64::NAN, -f64::INFINITY),
+            () if y.is_infinite() => of(f64::NAN, -y),
+            () if x == 0.0 => of(FRAC_PI_2, f64::NAN),
+            () => of(f64::NAN, f64::NAN),
+        };
+    }
+    let found = Inverse::of(x.abs(), y.abs());
+    of(if x.is_sign_negative() { PI - found.acos } else { found.acos }, found.im.copysign(-y))
+}
+
+/// arsinh z = -i arcsin iz
+pub fn asinh(z: Complex<f64>) -> Complex<f64> {
+    exchanged(asin(exchanged(z)))
+}
+
+/// arcosh z = ±i arccos z
+pub fn acosh(z: Complex<f64>) -> Complex<f64> {
+    let w = acos(z);
+    match (w.re.is_nan(), w.im.is_nan()) {
+        (true, _) => of(w.im.abs(), w.re),
+        (false, true) => of(w.im, w.im),
+        _ => of(w.im.abs(), w.re.copysign(z.im)),
+    }
+}
+
+/// artanh z
+pub fn atanh(z: Complex<f64>) -> Complex<f64> {
+    let (x, y) = (z.re.abs(), z.im.abs());
+    let signed = |re: f64, im: f64| of(re.copysign(z.re), im.copysign(z.im));
+    if y == 0.0 && x <= 1.0 {
+        return of(z.re.atanh(), z.im);
+    }
+    if x == 0.0 {
+        return of(z.re, z.im.atan());
+    }
+    if x.is_nan() || y.is_nan() {
+        return match () {
+            () if x.is_infinite() => of(0.0_f64.copysign(z.re), f64::NAN),
+            () if y.is_infinite() => signed(0.0, FRAC_PI_2),
+            () => of(f64::NAN, f64::NAN),
+        };
+    }
+    if x > 1.0 / f64::EPSILON || y > 1.0 / f64::EPSILON {
+        let size = x.hypot(y);
+        let re =
+            if size.is_infinite() && (x.is_infinite() || y.is_infinite()) { 0.0 } else { x / size / size };
+        return signed(re, FRAC_PI_2);
+    }
+    let re = match x == 1.0 && y < f64::EPSILON {
+        true => (LN_2 - y.ln()) / 2.0,
+        false => (4.0 * x / ((x - 1.0) * (x - 1.0) + y * y)).ln_1p() / 4.0,
+    };
+    let im = match x == 1.0 {
+        true => 2.0_f64.atan2(-y) / 2.0,
+        false => (2.0 * y).atan2((1.0 - x) * (1.0 + x) - y * y) / 2.0,
+    };
+    signed(re, im)
+}
+
+/// arctan z = -i artanh iz
+pub fn atan(z: Complex<f64>) -> Complex<f64> {
+    exchanged(atanh(exchanged(z)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of many sizes on both axes and beside them, none so large or small that its square is nothing.
+    fn numbers() -> impl Iterator<Item = Complex<f64>> {
+        let parts = || {
+            let sizes = [1e-9, 1e-3, 0.3, 0.9, 1.0, 1.1, 2.5, 20.0];
+            sizes.into_iter().flat_map(|part| [part, -part]).chain([0.0])
+        };
+        parts().flat_map(move |x| parts().map(move |y| of(x, y)))
+    }
+
+    fn near(a: Complex<f64>, b: Complex<f64>, bound: f64) -> bool {
+        (a - b).norm() <= bound * (1.0 + b.norm())
+    }
+
+    #[test]
+    fn functions_undo_their_inverses() {
+        for z in numbers() {
+            assert!(near(sin(asin(z)), z, 1e-13), "arcsin {z}");
+            assert!(near(cos(acos(z)), z, 1e-13), "arccos {z}");
+            assert!(near(sinh(asinh(z)), z, 1e-13), "arsinh {z}");
+            assert!(near(cosh(acosh(z)), z, 1e-13), "arcosh {z}");
+            assert!(near(expm1(log1p(z)), z, 1e-13) || z == of(-1.0, 0.0), "ln(1 + {z})");
+            assert!(near(sqrt(z) * sqrt(z), z, 1e-14), "root of {z}");
+            assert!(near(reciprocal(z) * z, of(1.0, 0.0), 1e-14) || z == Complex::ZERO, "1/{z}");
+            let is_pole = (z * z - 1.0).norm() < 1e-12 || (z * z + 1.0).norm() < 1e-12;
+            assert!(is_pole || near(tanh(atanh(z)), z, 1e-12), "artanh {z}");
+            assert!(is_pole || near(tan(atan(z)), z, 1e-12), "arctan {z}");
+        }
+    }
+
+    #[test]
+    fn near_zero_nothing_cancels() {
+        let small = of(3e-20, -4e-20);
+        for function in [expm1, log1p, sin, sinh, tan, tanh, asin, asinh, atan, atanh] {
+            assert!((function(small) - small).norm() < 1e-35);
+        }
+    }
+
+    #[test]
+    fn far_away_nothing_overflows() {
+        for x in [1e8, 1e30, 1e160, 1e300] {
+            for (a, b) in [(x, 1.0), (1.0, x), (x, x), (x, 0.0), (0.0, x)] {
+                let z = of(-a, b);
+                let size = LN_2 + (a / 2.0).hypot(b / 2.0).ln() + LN_2;
+                assert!(near(asin(z), of(-a.atan2(b), size), 1e-8), "arcsin {z}");
+                assert!(near(acos(z), of(PI - b.atan2(a), -size), 1e-8), "arccos {z}");
+                assert!(near(asinh(z), of(-size, b.atan2(a)), 1e-8), "arsinh {z}");
+                assert!(near(acosh(z), of(size, PI - b.atan2(a)), 1e-8), "arcosh {z}");
+                assert!(near(atan(z), of(-FRAC_PI_2, 0.0), 1e-7), "arctan {z}");
+                assert!(reciprocal(z).norm() > 0.0, "1/{z}");
+                assert!(sqrt(z).is_finite(), "root of {z}");
+            }
+            assert_eq!(tanh(of(x, 1.0)).re, 1.0);
+            assert_eq!(tan(of(1.0, -x)).im, -1.0);
+            assert_eq!(exp(of(-x, 1.0)).norm(), 0.0);
+        }
+        assert!(exp(of(709.9, PI / 4.0)).is_finite() && sinh(of(709.9, PI / 4.0)).is_finite());
+    }
+
+    #[test]
+    fn zeros_have_signs_and_infinities_directions() {
+        assert_eq!(exp(of(f64::INFINITY, 0.0)), of(f64::INFINITY, 0.0));
+        assert_eq!(acosh(of(-1.0, -0.0)).im, -PI);
+        assert_eq!(asin(of(0.0, f64::INFINITY)), of(0.0, f64::INFINITY));
+        assert_eq!(tanh(of(f64::INFINITY, 1.0)), of(1.0, 0.0));
+        assert_eq!(sqrt(of(f64::NEG_INFINITY, 1.0)), of(0.0, f64::INFINITY));
+        assert_eq!(reciprocal(of(f64::INFINITY, 1.0)), of(0.0, 0.0));
+        assert!(sinh(of(f64::INFINITY, f64::NAN)).re.is_infinite());
+        assert!(atan(of(f64::NAN, 1.0)).re.is_nan());
+    }
+}
