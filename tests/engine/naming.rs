@@ -114,7 +114,7 @@ const NAMES_OPERATIONS: &[(&str, &[&str], &str)] = &[
     ("bindings/src/values/device", &["cpu", "cuda"], "devices"),
     (
         "bindings/src/values/dtype",
-        &["cdouble", "cfloat", "double", "float", "half", "int", "long", "short", "to"],
+        &["cdouble", "cfloat", "chalf", "double", "float", "half", "int", "long", "short", "to"],
         "types, and a parameter",
     ),
     ("bindings/src/values/generator", &["int"], "a class of Python"),
@@ -123,9 +123,10 @@ const NAMES_OPERATIONS: &[(&str, &[&str], &str)] = &[
     ("src/dispatch/apply", &["tensor"], "the name of what a node saves"),
     ("src/dispatch/batch/writes", &["copy_"], "the operator that torch names when arithmetic has no room"),
     ("src/dispatch/view", &["size"], "an argument"),
-    ("src/dtype/mod", &["bfloat16", "bool"], "types"),
+    ("src/dtype/names", &["bfloat16", "bool", "double", "float", "int"], "types"),
     ("src/engine/mod", &["ones_like"], "a step of a profile"),
     ("src/graph/observe/detach_site", &["detach"], "why a history stopped"),
+    ("src/program/node", &["tensor"], "the name of what a node saves"),
     ("src/schema/operators", &["float"], "a kind of parameter"),
     ("src/tensor/print/options", &["full", "short"], "how much is printed"),
 ];
