@@ -65,3 +65,20 @@ def test_the_number_of_an_output_is_known_of_a_view_that_is_stale():
     assert [part.output_nr for part in parts] == [0, 1, 2]
     with pytest.raises(RuntimeError, match="Output 1 of Unbind"):
         parts[1].grad_fn  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("taken", "expected"),
+    [
+        (lambda x: x.t(), [[0, 4, 0], [0, 2, 0], [3, 5, 0], [1, 0, 0]]),
+        (lambda x: x[1:, 1:], [[0, 3, 1], [2, 5, 0]]),
+        (lambda x: x, [[0, 0, 3, 1], [4, 2, 5, 0], [0, 0, 0, 0]]),
+    ],
+    ids=["turned", "from further on", "whole"],
+)
+def test_the_gradient_of_a_copied_window_goes_by_how_the_input_lies(taken, expected):
+    x = taken(torch.zeros(3, 4)).detach().requires_grad_()
+    offset = x.storage_offset() or 1
+    y = torch.as_strided_copy(x, (2, 3), (1, 2), offset)
+    y.backward(torch.arange(6.0).reshape(2, 3))
+    assert x.grad.tolist() == expected

@@ -43,7 +43,15 @@ __all__ = [
     "lr_scheduler",
 ]
 
-add_module_aliases(globals(), {"adamw": {".adam": "AdamW"}, "_adafactor": {".adafactor": "Adafactor"}})
+_FUNCTIONS = "adadelta adagrad adam adamax asgd nadam radam rmsprop rprop sgd"
+add_module_aliases(
+    globals(),
+    {
+        "adamw": {".adam": "AdamW adamw"},
+        "_adafactor": {".adafactor": "Adafactor"},
+        "_functional": {**{f".{name}": name for name in _FUNCTIONS.split()}, ".adam": "adam adamw"},
+    },
+)
 
 # Rarer ones; and what needs modules, which optimisers do not.
 __getattr__, __dir__ = on_first_use(

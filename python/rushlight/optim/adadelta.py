@@ -7,7 +7,7 @@ from typing import Any
 
 from .._rushlight import Tensor, zeros_like
 from .adaptive import Adaptive, checked
-from .parameterwise import decayed, number
+from .parameterwise import decayed, number, stepped
 
 __all__ = ["Adadelta"]
 
@@ -67,3 +67,33 @@ class Adadelta(Adaptive):
         move = steps.add(eps).sqrt() / squares.add(eps).sqrt() * gradient
         steps.mul_(rho).addcmul_(move, move, value=1 - rho)
         parameter.add_(move, alpha=-number(group["lr"]))
+
+
+def adadelta(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    acc_deltas: list[Tensor],
+    state_steps: list[Tensor],
+    capturable: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float,
+    rho: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> None:
+    """Take a step of `Adadelta` with listed states."""
+    states = {"step": state_steps, "square_avg": square_avgs, "acc_delta": acc_deltas}
+    group = {
+        "lr": lr,
+        "rho": rho,
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "maximize": maximize,
+        "differentiable": differentiable,
+    }
+    stepped(Adadelta, params, grads, states, group)

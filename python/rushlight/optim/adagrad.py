@@ -7,7 +7,7 @@ from typing import Any
 
 from .._rushlight import Tensor
 from .adaptive import Adaptive, checked, filled
-from .parameterwise import decayed, number
+from .parameterwise import decayed, number, stepped
 
 __all__ = ["Adagrad"]
 
@@ -84,3 +84,35 @@ class Adagrad(Adaptive):
             return
         total.addcmul_(gradient, gradient, value=1)
         parameter.addcdiv_(gradient, total.sqrt().add(group["eps"]), value=-rate)
+
+
+def adagrad(
+    params: list[Tensor],
+    grads: list[Tensor],
+    state_sums: list[Tensor],
+    state_steps: list[Tensor],
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float,
+    weight_decay: float,
+    lr_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """Take a step of `Adagrad` with listed states."""
+    states = {"step": state_steps, "sum": state_sums}
+    group = {
+        "lr": lr,
+        "lr_decay": lr_decay,
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "maximize": maximize,
+        "differentiable": differentiable,
+    }
+    stepped(Adagrad, params, grads, states, group)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._rushlight import Tensor, maximum
 from .moments import Moments
-from .parameterwise import decayed, number
+from .parameterwise import decayed, number, stepped
 
 __all__ = ["Adamax"]
 
@@ -61,3 +61,34 @@ class Adamax(Moments):
         most.copy_(maximum(most * second, gradient.abs() + group["eps"]))
         rate = number(group["lr"]) / (1 - first ** state["step"].item())
         parameter.addcdiv_(mean, most, value=-rate)
+
+
+def adamax(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_infs: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    eps: float,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+) -> None:
+    """Take a step of `Adamax` with listed states."""
+    states = {"step": state_steps, "exp_avg": exp_avgs, "exp_inf": exp_infs}
+    group = {
+        "lr": lr,
+        "betas": (beta1, beta2),
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "maximize": maximize,
+        "differentiable": differentiable,
+    }
+    stepped(Adamax, params, grads, states, group)

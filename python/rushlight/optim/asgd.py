@@ -7,7 +7,7 @@ from typing import Any
 
 from .._rushlight import Tensor, ones, tensor, zeros_like
 from .adaptive import Adaptive, checked
-from .parameterwise import decayed, number
+from .parameterwise import decayed, number, stepped
 
 __all__ = ["ASGD"]
 
@@ -70,3 +70,36 @@ class ASGD(Adaptive):
             mean.add_(parameter.sub(mean).mul(share))
         state["eta"].fill_(rate / (1 + fade * rate * step) ** group["alpha"])
         state["mu"].fill_(1 / max(1, step - group["t0"]))
+
+
+def asgd(
+    params: list[Tensor],
+    grads: list[Tensor],
+    axs: list[Tensor],
+    mus: list[Tensor],
+    etas: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lambd: float,
+    lr: float,
+    t0: float,
+    alpha: float,
+    weight_decay: float,
+) -> None:
+    """Take a step of `ASGD` with listed states."""
+    states = {"step": state_steps, "ax": axs, "mu": mus, "eta": etas}
+    group = {
+        "lr": lr,
+        "lambd": lambd,
+        "alpha": alpha,
+        "t0": t0,
+        "weight_decay": weight_decay,
+        "maximize": maximize,
+        "differentiable": differentiable,
+    }
+    stepped(ASGD, params, grads, states, group)

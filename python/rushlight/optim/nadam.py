@@ -8,7 +8,7 @@ from typing import Any
 from .._rushlight import Tensor, ones
 from .adaptive import checked
 from .moments import Moments, advance
-from .parameterwise import decayed, number
+from .parameterwise import decayed, number, stepped
 
 __all__ = ["NAdam"]
 
@@ -75,3 +75,39 @@ class NAdam(Moments):
         product = state["mu_product"].item()
         advance(parameter, gradient, spread, rate * (1.0 - now) / (1.0 - product))
         advance(parameter, mean, spread, rate * then / (1.0 - product * then))
+
+
+def nadam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    mu_products: list[Tensor],
+    state_steps: list[Tensor],
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+    momentum_decay: float,
+    eps: float,
+) -> None:
+    """Take a step of `NAdam` with listed states."""
+    states = {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "mu_product": mu_products}
+    group = {
+        "lr": lr,
+        "betas": (beta1, beta2),
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "momentum_decay": momentum_decay,
+        "decoupled_weight_decay": decoupled_weight_decay,
+        "maximize": maximize,
+        "differentiable": differentiable,
+    }
+    stepped(NAdam, params, grads, states, group)

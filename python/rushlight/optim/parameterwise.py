@@ -91,3 +91,25 @@ class Parameterwise(Optimizer):
     def _update(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
         """Change `parameter` along its gradient, which was turned round where the aim is a maximum."""
         raise NotImplementedError
+
+
+def stepped(
+    kind: type[Parameterwise],
+    params: list[Tensor],
+    grads: list[Tensor],
+    states: dict[str, list[Any]],
+    group: dict[str, Any],
+) -> None:
+    """Have an optimiser of this kind change parameters; gradients and states are listed, under its names."""
+    steps = states.get("step", [])
+    if not all(isinstance(step, Tensor) for step in steps):
+        raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
+    optimizer = object.__new__(kind)
+    for index, (parameter, gradient) in enumerate(zip(params, grads, strict=False)):
+        state = {name: listed[index] for name, listed in states.items() if listed}
+        state = {name: value for name, value in state.items() if value is not None}
+        optimizer.state = {parameter: state}
+        optimizer._update(parameter, -gradient if group["maximize"] else gradient, group)
+        for name, listed in states.items():
+            if listed:
+                listed[index] = state.get(name)

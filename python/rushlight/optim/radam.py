@@ -7,7 +7,7 @@ from typing import Any
 
 from .._rushlight import Tensor
 from .moments import Moments
-from .parameterwise import decayed, number
+from .parameterwise import decayed, number, stepped
 
 __all__ = ["RAdam"]
 
@@ -65,3 +65,36 @@ class RAdam(Moments):
             share = (seen - 4) * (seen - 2) * most / ((most - 4) * (most - 2) * seen)
             move = move * (rest**0.5 / square.sqrt().add(group["eps"])) * share**0.5
         parameter.add_(move, alpha=-1.0)
+
+
+def radam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+    eps: float,
+) -> None:
+    """Take a step of `RAdam` with listed states."""
+    states = {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs}
+    group = {
+        "lr": lr,
+        "betas": (beta1, beta2),
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "decoupled_weight_decay": decoupled_weight_decay,
+        "maximize": maximize,
+        "differentiable": differentiable,
+    }
+    stepped(RAdam, params, grads, states, group)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._rushlight import Tensor, zeros_like
 from .adaptive import Adaptive, checked
-from .parameterwise import decayed, number
+from .parameterwise import decayed, number, stepped
 
 __all__ = ["RMSprop"]
 
@@ -82,3 +82,43 @@ class RMSprop(Adaptive):
             parameter.add_(buffer, alpha=-rate)
         else:
             parameter.addcdiv_(gradient, spread, value=-rate)
+
+
+def rmsprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    grad_avgs: list[Tensor],
+    momentum_buffer_list: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float,
+    alpha: float,
+    eps: float,
+    weight_decay: float,
+    momentum: float,
+    centered: bool,
+) -> None:
+    """Take a step of `RMSprop` with listed states."""
+    states = {
+        "step": state_steps,
+        "square_avg": square_avgs,
+        "grad_avg": grad_avgs,
+        "momentum_buffer": momentum_buffer_list,
+    }
+    group = {
+        "lr": lr,
+        "alpha": alpha,
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "momentum": momentum,
+        "centered": centered,
+        "maximize": maximize,
+        "differentiable": differentiable,
+    }
+    stepped(RMSprop, params, grads, states, group)

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._rushlight import Tensor, where, zeros_like
 from .adaptive import Adaptive, checked, filled
+from .parameterwise import stepped
 
 __all__ = ["Rprop"]
 
@@ -63,3 +64,31 @@ class Rprop(Adaptive):
         gradient = gradient.masked_fill(turned < 0, 0)
         parameter.addcmul_(gradient.sign(), state["step_size"], value=-1)
         state["prev"].copy_(gradient)
+
+
+def rprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    prevs: list[Tensor],
+    step_sizes: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    maximize: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    step_size_min: float,
+    step_size_max: float,
+    etaminus: float,
+    etaplus: float,
+) -> None:
+    """Take a step of `Rprop` with listed states."""
+    states = {"step": state_steps, "prev": prevs, "step_size": step_sizes}
+    group = {
+        "etas": (etaminus, etaplus),
+        "step_sizes": (step_size_min, step_size_max),
+        "maximize": maximize,
+        "differentiable": differentiable,
+    }
+    stepped(Rprop, params, grads, states, group)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._rushlight import Tensor
-from .parameterwise import Parameterwise, decayed, number
+from .parameterwise import Parameterwise, decayed, number, stepped
 
 __all__ = ["SGD"]
 
@@ -87,3 +87,33 @@ class SGD(Parameterwise):
         else:
             buffer.mul_(group["momentum"]).add_(gradient, alpha=1 - group["dampening"])
         return gradient.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+
+
+def sgd(
+    params: list[Tensor],
+    d_p_list: list[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    *,
+    weight_decay: float,
+    momentum: float,
+    lr: float,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """Take a step of `SGD`; buffers of momentum that are None are made, and put into their list."""
+    states = {"momentum_buffer": momentum_buffer_list}
+    group = {
+        "lr": lr,
+        "momentum": momentum,
+        "dampening": dampening,
+        "weight_decay": weight_decay,
+        "nesterov": nesterov,
+        "maximize": maximize,
+    }
+    stepped(SGD, params, d_p_list, states, group)
