@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -108,7 +109,7 @@ def stepped(
     for index, (parameter, gradient) in enumerate(zip(params, grads, strict=False)):
         state = {name: listed[index] for name, listed in states.items() if listed}
         state = {name: value for name, value in state.items() if value is not None}
-        optimizer.state = {parameter: state}
+        optimizer.state = defaultdict(dict, {parameter: state})
         optimizer._update(parameter, -gradient if group["maximize"] else gradient, group)
         for name, listed in states.items():
             if listed:
