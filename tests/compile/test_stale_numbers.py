@@ -21,7 +21,7 @@ CASES = {
     ),
     "take_along_dim": (
         lambda i: rows.take_along_dim(i, 0),
-        (classes([0, 1, 1]), classes([3, 2, 0]), classes([9, 1, 1])),
+        (classes([0, 1, 1]), classes([3, 2, 0]), classes(9, 1, 1)),
     ),
     "scatter": (
         lambda i: rows.scatter(1, i, 1.0),

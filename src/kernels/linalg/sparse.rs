@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::dtype::Ring;
+use crate::kernels::interrupt;
 use crate::kernels::parallel::{parallel_items, parallel_parts};
 use crate::kernels::simd::vectorised;
 
@@ -23,7 +24,7 @@ pub struct Lines {
 impl Lines {
     /// Of values whose lines these are, of so many.
     pub fn new(lines: &[i64], count: usize) -> Lines {
-        let mut ends = vec![0; count + 1];
+        let mut ends = interrupt::filled(count + 1, 0);
         for &line in lines {
             ends[line as usize + 1] += 1;
         }
@@ -31,7 +32,8 @@ impl Lines {
             ends[line + 1] += ends[line];
         }
         let order = (!lines.is_sorted()).then(|| {
-            let (mut next, mut order) = (ends.clone(), vec![0; lines.len()]);
+            let mut next = interrupt::collected(ends.iter().copied());
+            let mut order = interrupt::filled(lines.len(), 0);
             for (value, &line) in lines.iter().enumerate() {
                 let place = &mut next[line as usize];
                 order[*place] = value;

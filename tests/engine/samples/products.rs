@@ -1,5 +1,6 @@
 //! Samples of products of matrices and vectors.
 
+use rushlight::Tensor;
 use rushlight::dtype::Scalar;
 use rushlight::ops::creation::cast;
 use rushlight::ops::geometry::{permute, strided};
