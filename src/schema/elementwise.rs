@@ -124,8 +124,9 @@ macro_rules! elementwise2 {
 pub(crate) use elementwise2;
 
 #[cfg(test)]
-#[expect(unreachable_pub, reason = "the block is written as it would stand among the operations")]
 mod tests {
+    #![expect(unreachable_pub, reason = "the block is written as it would stand among the operations")]
+
     use super::*;
     use crate::dispatch::batch;
     use crate::dispatch::unary::{Elementwise, Keeps};

@@ -128,6 +128,7 @@ const NAMES_OPERATIONS: &[(&str, &[&str], &str)] = &[
     ("src/graph/observe/detach_site", &["detach"], "why a history stopped"),
     ("src/program/node", &["tensor"], "the name of what a node saves"),
     ("src/schema/operators", &["float"], "a kind of parameter"),
+    ("src/tensor/print/mod", &["tensor"], "how a tensor is printed"),
     ("src/tensor/print/options", &["full", "short"], "how much is printed"),
 ];
 
