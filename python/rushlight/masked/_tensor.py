@@ -124,8 +124,10 @@ def _check(data: Any, mask: Any) -> None:
         raise TypeError("data and mask must be plain tensors, not MaskedTensors")
     if mask.dtype is not native.bool:
         raise TypeError("mask must have dtype bool.")
+    if data.dim() != mask.dim():
+        raise ValueError("data.dim() must equal mask.dim()")
     if data.shape != mask.shape:
-        raise ValueError("data.size() must equal mask.size().")
+        raise ValueError("data.size() must equal mask.size()")
 
 
 def masked_tensor(data: Tensor, mask: Tensor, requires_grad: bool = False) -> MaskedTensor:
