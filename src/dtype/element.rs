@@ -342,6 +342,39 @@ macro_rules! complex {
 complex!(f32, Complex64);
 complex!(f64, Complex128);
 
+/// Implements `Element` for a stored type, by way of single precision: `by_single!(Half, Float16);`
+macro_rules! by_single {
+    ($T:ident, $dtype:ident) => {
+        impl PartialEq for $T {
+            fn eq(&self, other: &Self) -> bool {
+                self.to_f32() == other.to_f32()
+            }
+        }
+        impl Element for $T {
+            const DTYPE: DType = DType::$dtype;
+            fn from_i64(value: i64) -> Self {
+                $T::from_f32(value as f32)
+            }
+            fn from_f64(value: f64) -> Self {
+                $T::from_f32(value as f32)
+            }
+            fn to_i64(self) -> i64 {
+                self.to_f32().to_i64()
+            }
+            fn to_f64(self) -> f64 {
+                f64::from(self.to_f32())
+            }
+            fn to_scalar(self) -> Scalar {
+                Scalar::Float(self.to_f64())
+            }
+            fn is_true(self) -> bool {
+                self.to_f32() != 0.0
+            }
+        }
+    };
+}
+pub(super) use by_single;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! The floating-point types of eight bits: how they lie in memory, and the way to single precision and back. Nothing is
 //! calculated with them here: Note [Stored types] in `dtype`.
 
+use super::element::by_single;
 use super::{DType, Element, Scalar};
 
 /// How the eight bits of a type are read.
@@ -101,33 +102,7 @@ macro_rules! float8 {
             }
         }
 
-        impl PartialEq for $T {
-            fn eq(&self, other: &Self) -> bool {
-                self.to_f32() == other.to_f32()
-            }
-        }
-
-        impl Element for $T {
-            const DTYPE: DType = DType::$T;
-            fn from_i64(value: i64) -> Self {
-                $T::from_f32(value as f32)
-            }
-            fn from_f64(value: f64) -> Self {
-                $T::from_f32(value as f32)
-            }
-            fn to_i64(self) -> i64 {
-                self.to_f32().to_i64()
-            }
-            fn to_f64(self) -> f64 {
-                f64::from(self.to_f32())
-            }
-            fn to_scalar(self) -> Scalar {
-                Scalar::Float(self.to_f64())
-            }
-            fn is_true(self) -> bool {
-                self.to_f32() != 0.0
-            }
-        }
+        by_single!($T, $T);
     };
 }
 float8!(

@@ -1,6 +1,7 @@
 //! The two half types: how they lie in memory, and the way to single precision and back. Nothing is
 //! calculated with them here: Note [Stored types] in `dtype`.
 
+use super::element::by_single;
 use super::{Complex, DType, Element, Scalar};
 
 /// A number of half precision: five bits of exponent, ten of fraction.
@@ -88,39 +89,8 @@ impl BFloat16 {
     }
 }
 
-/// Implements `Element` for a half type, by way of single precision: `half!(Half, Float16);`
-macro_rules! half {
-    ($T:ident, $dtype:ident) => {
-        impl PartialEq for $T {
-            fn eq(&self, other: &Self) -> bool {
-                self.to_f32() == other.to_f32()
-            }
-        }
-        impl Element for $T {
-            const DTYPE: DType = DType::$dtype;
-            fn from_i64(value: i64) -> Self {
-                $T::from_f32(value as f32)
-            }
-            fn from_f64(value: f64) -> Self {
-                $T::from_f32(value as f32)
-            }
-            fn to_i64(self) -> i64 {
-                self.to_f32().to_i64()
-            }
-            fn to_f64(self) -> f64 {
-                f64::from(self.to_f32())
-            }
-            fn to_scalar(self) -> Scalar {
-                Scalar::Float(self.to_f64())
-            }
-            fn is_true(self) -> bool {
-                self.to_f32() != 0.0
-            }
-        }
-    };
-}
-half!(Half, Float16);
-half!(BFloat16, BFloat16);
+by_single!(Half, Float16);
+by_single!(BFloat16, BFloat16);
 
 impl Element for Complex<Half> {
     const DTYPE: DType = DType::Complex32;
