@@ -140,6 +140,21 @@ macro_rules! one {
 }
 pub(crate) use one;
 
+/// `one` of an operation under another name, whose messages tell of the operation itself.
+macro_rules! renamed {
+    ($name:literal, $underscored:literal, $operation:ident, $in_place:ident, $doc:literal) => {
+        $crate::schema::one!(
+            $name,
+            $underscored,
+            $crate::ops::$operation,
+            $crate::ops::$in_place,
+            $doc,
+            &$crate::schema::OutPolicy::ALIGNED.refused_as(stringify!($operation))
+        )
+    };
+}
+pub(crate) use renamed;
+
 /// `forms` of an elementwise operation that has parameters, which `$operation` reads of the arguments.
 macro_rules! units {
     ($kind:ident, $signatures:expr, $name:literal, $underscored:literal, $doc:literal, $operation:expr) => {

@@ -13,7 +13,7 @@ use crate::kernels::vector::Vectors;
 use crate::ops::pointwise::power::square;
 use crate::ops::{add, div, mul, reciprocal, rsqrt, sub};
 use crate::schema::elementwise;
-use crate::schema::{Entry, OutPolicy, one};
+use crate::schema::{Entry, renamed};
 use crate::tensor::Tensor;
 
 /// A function that `math` has for real numbers and `complex` for complex ones, with the derivative, and what else is
@@ -204,28 +204,19 @@ elementwise! {
 pub const PAIRS: &[Entry] = FORMS.as_flattened();
 
 const FORMS: &[[Entry; 2]] = &[
-    one!(
-        "arcsinh",
-        "arcsinh_",
-        crate::ops::asinh,
-        crate::ops::asinh_,
-        "The inverse hyperbolic sine of every element: `asinh`.",
-        &OutPolicy::ALIGNED.refused_as("asinh")
-    ),
-    one!(
+    renamed!("arcsinh", "arcsinh_", asinh, asinh_, "The inverse hyperbolic sine of every element: `asinh`."),
+    renamed!(
         "arccosh",
         "arccosh_",
-        crate::ops::acosh,
-        crate::ops::acosh_,
-        "The inverse hyperbolic cosine of every element: `acosh`.",
-        &OutPolicy::ALIGNED.refused_as("acosh")
+        acosh,
+        acosh_,
+        "The inverse hyperbolic cosine of every element: `acosh`."
     ),
-    one!(
+    renamed!(
         "arctanh",
         "arctanh_",
-        crate::ops::atanh,
-        crate::ops::atanh_,
-        "The inverse hyperbolic tangent of every element: `atanh`.",
-        &OutPolicy::ALIGNED.refused_as("atanh")
+        atanh,
+        atanh_,
+        "The inverse hyperbolic tangent of every element: `atanh`."
     ),
 ];

@@ -17,7 +17,7 @@ use crate::ops::pointwise::power::square;
 use crate::ops::pointwise::select::masked_fill;
 use crate::ops::{add, div, mul, neg, reciprocal, rsqrt};
 use crate::schema::signatures::{TENSORS, TENSORS_IN_PLACE};
-use crate::schema::{Entry, Operator, OutPolicy, UnbatchedTarget, forms, one};
+use crate::schema::{Entry, Operator, OutPolicy, UnbatchedTarget, forms, renamed};
 use crate::schema::{elementwise, elementwise2};
 use crate::tensor::Tensor;
 
@@ -326,28 +326,7 @@ pub const PAIRS: &[Entry] = FORMS.as_flattened();
 const FORMS: &[[Entry; 2]] = &[
     forms!(TENSORS TENSORS_IN_PLACE, "atan2", "atan2_", crate::ops::atan2, crate::ops::atan2_, "The angle in radians of the point (other, input), element by element.", &OutPolicy::ALIGNED.unbatched_target(|_| UnbatchedTarget::Shape)),
     forms!(TENSORS TENSORS_IN_PLACE, "arctan2", "arctan2_", crate::ops::atan2, crate::ops::atan2_, "The angle in radians of the point (other, input), element by element: `atan2`.", &OutPolicy::ALIGNED.refused_as("atan2").unbatched_target(|_| UnbatchedTarget::Shape)),
-    one!(
-        "arcsin",
-        "arcsin_",
-        crate::ops::asin,
-        crate::ops::asin_,
-        "The inverse sine of every element: `asin`.",
-        &OutPolicy::ALIGNED.refused_as("asin")
-    ),
-    one!(
-        "arccos",
-        "arccos_",
-        crate::ops::acos,
-        crate::ops::acos_,
-        "The inverse cosine of every element: `acos`.",
-        &OutPolicy::ALIGNED.refused_as("acos")
-    ),
-    one!(
-        "arctan",
-        "arctan_",
-        crate::ops::atan,
-        crate::ops::atan_,
-        "The inverse tangent of every element: `atan`.",
-        &OutPolicy::ALIGNED.refused_as("atan")
-    ),
+    renamed!("arcsin", "arcsin_", asin, asin_, "The inverse sine of every element: `asin`."),
+    renamed!("arccos", "arccos_", acos, acos_, "The inverse cosine of every element: `acos`."),
+    renamed!("arctan", "arctan_", atan, atan_, "The inverse tangent of every element: `atan`."),
 ];
