@@ -362,11 +362,7 @@ impl Maker {
         let mut there = vec![false; self.forms.len()];
         let mut given = Vec::new();
         let mut is_used = vec![false; self.forms.len()];
-        let operands = self.instructions.iter().flat_map(|instruction| &instruction.operands);
-        let read = operands.filter_map(|operand| match operand {
-            Operand::Form(form) => Some(*form),
-            Operand::Number(_) => None,
-        });
+        let read = self.instructions.iter().flat_map(Instruction::reads);
         read.chain(stays.iter().copied()).for_each(|form| is_used[form] = true);
         for (index, form) in self.forms.iter().enumerate() {
             if is_used[index] && !matches!(self.places[form.place], Place::Made) {
@@ -391,12 +387,9 @@ impl Maker {
         }
         let mut last: HashMap<usize, usize> = HashMap::new();
         for (at, instruction) in self.instructions.iter().enumerate() {
-            let read = instruction.operands.iter().filter_map(|operand| match operand {
-                Operand::Form(form) => Some(*form),
-                Operand::Number(_) => None,
-            });
             let shown = instruction.shown.iter().map(|(_, home)| *home);
-            for form in read.chain(shown).chain(instruction.outputs.iter().flatten().copied()) {
+            for form in instruction.reads().chain(shown).chain(instruction.outputs.iter().flatten().copied())
+            {
                 last.insert(form, at);
             }
         }

@@ -28,6 +28,7 @@ mod node;
 mod plan;
 mod record;
 mod run;
+mod snapshot;
 mod tiles;
 
 use std::collections::HashSet;
@@ -122,6 +123,16 @@ struct Instruction {
     last: SmallVec<[usize; 2]>,
     /// Those of them that are not there all the time.
     dropped: SmallVec<[usize; 2]>,
+}
+
+impl Instruction {
+    /// The forms that it reads.
+    fn reads(&self) -> impl Iterator<Item = usize> {
+        self.operands.iter().filter_map(|operand| match operand {
+            Operand::Form(form) => Some(*form),
+            Operand::Number(_) => None,
+        })
+    }
 }
 
 /// A tensor that a run leaves behind.

@@ -6,10 +6,10 @@ use smallvec::SmallVec;
 
 use super::backward::{Back, Held, Turn, by_edge, differentiate};
 use super::is_same;
+use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, Rule, SavedTensor, Source, Traits, mode};
 use crate::ops::creation::copy;
-use crate::ops::sampling::random::Generator;
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -20,61 +20,20 @@ pub trait Again: Send + Sync {
     fn again(&self, known: &[Tensor]) -> Result<Vec<Tensor>>;
 }
 
-/// A tensor as it was.
-pub(super) struct Saved {
-    tensor: Tensor,
-    numbers: Tensor,
-    version: u32,
-}
-
-impl Saved {
-    /// What a tensor is now.
-    pub(super) fn of(tensor: Tensor) -> Result<Saved> {
-        let numbers = Tensor::from_array(copy::whole(&tensor.memory())?);
-        let version = tensor.version();
-        Ok(Saved { tensor, numbers, version })
-    }
-
-    /// Has the tensor be that again.
-    pub(super) fn restore(&self) -> Result<()> {
-        copy::write(&self.tensor.memory(), &self.numbers.memory())?;
-        if self.tensor.is_counted() {
-            self.tensor.set_version(self.version);
-        }
-        Ok(())
-    }
-}
-
 /// A call, to have it again.
 pub(super) struct Past {
     known: Vec<(Tensor, u32)>,
-    /// What it wrote to, as that was before.
-    written: SmallVec<[Saved; 4]>,
-    /// Where random numbers had come to before it, if it drew any.
-    drawn: Option<Tensor>,
+    /// What it wrote to and drew from, as that was before.
+    before: Snapshot,
     host: Option<Arc<dyn Again>>,
 }
 
 impl Past {
-    /// What a call is about to be.
-    pub(super) fn before(
-        back: &Back,
-        host: Option<Arc<dyn Again>>,
-        written: SmallVec<[Saved; 4]>,
-    ) -> Result<Past> {
-        let drawn = if back.draws { Some(Generator::process_wide().state()?) } else { None };
-        Ok(Past { known: Vec::new(), written, drawn, host })
-    }
-
     /// What the call was given, and what it gave, recorded for backward. What it wrote to is afterwards as it is now.
     fn again(&self, host: &dyn Again) -> Result<(Vec<Tensor>, Vec<Tensor>)> {
         let known: Vec<Tensor> = self.known.iter().map(|(tensor, _)| tensor.clone()).collect();
-        let generator = Generator::process_wide();
-        let drawn = self.drawn.as_ref().map(|_| generator.state()).transpose()?;
-        let now = self.written.iter().map(|saved| Saved::of(saved.tensor.clone())).collect::<Result<_>>()?;
-        let _now = Now { written: now, drawn };
-        self.written.iter().try_for_each(Saved::restore)?;
-        self.drawn.as_ref().map_or(Ok(()), |drawn| generator.set_state(drawn))?;
+        let _now = Restored(self.before.again()?);
+        self.before.restore()?;
         let _on = mode::GradModeGuard::new(true);
         let outputs = host.again(&known)?;
         Ok((known, outputs))
@@ -90,13 +49,19 @@ pub(super) struct Recorded {
 
 impl Recorded {
     /// The rule of a run that was called with these tensors and keeps those.
-    pub(super) fn new(back: &Arc<Back>, known: &[Tensor], kept: &[Tensor], past: Past) -> Self {
+    pub(super) fn new(
+        back: &Arc<Back>,
+        known: &[Tensor],
+        kept: &[Tensor],
+        before: Snapshot,
+        host: Option<Arc<dyn Again>>,
+    ) -> Self {
         let saved = back.held.iter().map(|held| match held {
             Held::Known(index) => SavedTensor::new(known[*index].memory(), Source::Constant),
             Held::Kept(index) => SavedTensor::new(kept[*index].memory(), Source::Constant),
         });
         let known = known.iter().map(|tensor| (tensor.clone(), tensor.version())).collect();
-        Recorded { back: back.clone(), saved: saved.collect(), past: Past { known, ..past } }
+        Recorded { back: back.clone(), saved: saved.collect(), past: Past { known, before, host } }
     }
 
     /// The turn for gradients of these forms that lie as is said.
@@ -135,21 +100,13 @@ impl Recorded {
     }
 }
 
-/// Has tensors, and where random numbers had come to, as they were when this was made, when it is dropped.
-struct Now {
-    written: Vec<Saved>,
-    drawn: Option<Tensor>,
-}
+/// Has all be as it was when this was made, when it is dropped.
+struct Restored(Snapshot);
 
-impl Drop for Now {
+impl Drop for Restored {
     fn drop(&mut self) {
         // What was copied a moment ago can be copied back.
-        for saved in &self.written {
-            let _ = saved.restore();
-        }
-        if let Some(drawn) = &self.drawn {
-            let _ = Generator::process_wide().set_state(drawn);
-        }
+        let _ = self.0.restore();
     }
 }
 

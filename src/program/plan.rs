@@ -66,11 +66,7 @@ pub(super) fn plan(
 fn ends(places: usize, forms: &[Form], instructions: &[Instruction]) -> Vec<usize> {
     let mut ends = vec![0; places];
     for (at, instruction) in instructions.iter().enumerate() {
-        let read = instruction.operands.iter().filter_map(|operand| match operand {
-            Operand::Form(form) => Some(*form),
-            Operand::Number(_) => None,
-        });
-        for form in read.chain(instruction.outputs.iter().flatten().copied()) {
+        for form in instruction.reads().chain(instruction.outputs.iter().flatten().copied()) {
             ends[forms[form].place] = at;
         }
     }

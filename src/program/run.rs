@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
-use super::node::{Again, Past, Recorded, Saved};
+use super::node::{Again, Recorded};
+use super::snapshot::Snapshot;
 use super::{Base, Form, Gradient, Instruction, Left, Number, Operand, Place, Program, Way, is_same};
 use crate::dispatch::direct::{Source, Target};
 use crate::dispatch::operand::Value;
@@ -18,7 +19,6 @@ use crate::error::{Error, Result};
 use crate::graph::node::boxed;
 use crate::graph::{self, At, Edge, Forms, Freeing, Gradients, Node, Rule, mode};
 use crate::ops::creation::copy;
-use crate::ops::sampling::random::Generator;
 use crate::origin;
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
@@ -75,12 +75,7 @@ impl Program {
         host: Option<Arc<dyn Again>>,
     ) -> Result<Vec<Tensor>> {
         let _off = mode::GradModeGuard::off();
-        let past = match &self.back {
-            Some(back) => Some(Past::before(back, host, self.saved(known, |_| true)?)?),
-            None => None,
-        };
-        let undone = self.saved(known, |place| self.undone.places.contains(&place))?;
-        let drawn = if self.undone.draws() { Some(Generator::process_wide().state()?) } else { None };
+        let before = self.before(known)?;
         let kept = self.frame.lock().take();
         let mut frame = kept.map_or_else(|| self.frame().map(Box::new), Ok)?;
         frame.numbers = numbers.into();
@@ -91,8 +86,7 @@ impl Program {
             versions.push(version.wrapping_add(count));
         }
         if let Err(error) = self.compute(&mut frame) {
-            undone.iter().try_for_each(Saved::restore)?;
-            drawn.map_or(Ok(()), |drawn| Generator::process_wide().set_state(&drawn))?;
+            before.restore()?;
             return Err(error);
         }
         for (&(place, _), version) in self.written.iter().zip(versions) {
@@ -115,25 +109,23 @@ impl Program {
         }
         *self.frame.lock() = Some(frame);
         let kept = outputs.split_off(self.shown);
-        if let (Some(back), Some(past)) = (&self.back, past) {
+        if let Some(back) = &self.back {
             let leaves = back.leaves.iter().flat_map(|&(leaf, edges)| repeat_n(&known[leaf], edges));
             let edges = gradient_edges(&leaves.collect::<SmallVec<[&Tensor; 8]>>())?;
             let leading: SmallVec<[Tensor; 2]> =
                 back.leading.iter().map(|&index| outputs[index].clone()).collect();
-            record(Recorded::new(back, known, &kept, past), edges, &leading)?;
+            record(Recorded::new(back, known, &kept, before, host), edges, &leading)?;
         }
         Ok(outputs)
     }
 
-    /// What known tensors and gradients are that are written to, of the places that are asked for.
-    fn saved(&self, known: &[Tensor], which: impl Fn(usize) -> bool) -> Result<SmallVec<[Saved; 4]>> {
-        let mut saved = SmallVec::new();
-        for &(place, _) in self.written.iter().filter(|(place, _)| which(*place)) {
-            if let Some(tensor) = self.known_at(place, known) {
-                saved.push(Saved::of(tensor)?);
-            }
-        }
-        Ok(saved)
+    /// What is undone where an operation fails; of a program that leads back all that it writes to and draws from, since
+    /// backward may have to do the call again.
+    fn before(&self, known: &[Tensor]) -> Result<Snapshot> {
+        let is_undone = |place: usize| self.back.is_some() || self.undone.places.contains(&place);
+        let places = self.written.iter().map(|(place, _)| *place).filter(|&place| is_undone(place));
+        let draws = self.undone.draws() || self.back.as_ref().is_some_and(|back| back.draws);
+        Snapshot::of(places.filter_map(|place| self.known_at(place, known)), draws)
     }
 
     /// All that a run gives, and keeps for backward.
