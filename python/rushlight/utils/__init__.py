@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from . import hooks as hooks
     from . import model_zoo as model_zoo
     from . import module_tracker as module_tracker
+    from . import serialization as serialization
     from . import weak as weak
     from ._swapping import swap_tensors as swap_tensors
 else:
@@ -37,6 +38,7 @@ else:
             "hooks",
             "model_zoo",
             "module_tracker",
+            "serialization",
             "weak",
         },
         places={
