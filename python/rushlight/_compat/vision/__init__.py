@@ -56,8 +56,8 @@ def _of_image(function: Callable[[Tensor], Tensor], size: list[int], grad: Tenso
     """Return the gradient of the images, in which the function is linear."""
     with enable_grad():
         images = grad.new_zeros(size).requires_grad_()
-        found: tuple[Tensor] = gradients(function(images), [images], grad)
-        return found[0]
+        (found,) = gradients(function(images), [images], grad)
+        return found  # type: ignore[return-value]
 
 
 def _deformed_back(grad: Tensor, *arguments: Any) -> tuple[Tensor, ...]:
