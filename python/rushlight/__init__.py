@@ -297,6 +297,7 @@ else:
             "export",
             "quasirandom",
             "mtia",
+            "monitor",
             "xpu",
             "version",
         },
@@ -310,9 +311,8 @@ else:
             "._compat._C._scripting": "Block Graph ListType Node PyTorchFileReader PyTorchFileWriter "
             "ScriptFunction ScriptObject TensorType Value",
             "._functions.chains": "chain_matmul",
-            "._functions.inner_names": "_assert_async _cast_Byte _cast_Char _cast_Double _cast_Float "
-            "_cast_Half _cast_Int _cast_Long _cast_Short _convert_indices_from_coo_to_csr "
-            "_convert_indices_from_csr_to_coo _int_mm _sample_dirichlet hash_tensor",
+            "._compat.inner_functions": "_assert_async _convert_indices_from_coo_to_csr "
+            "_convert_indices_from_csr_to_coo _int_mm _sample_dirichlet",
             ".nn.functional.grouped": "_grouped_mm _scaled_mm",
             ".distributions.gammas": "_standard_gamma",
             "._calls.compiled": "compile",
@@ -342,7 +342,7 @@ else:
             "._functions.recurrences": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh "
             "rnn_tanh_cell",
             "._functions.deprecated": "eig lstsq matrix_rank solve symeig",
-            "._functions.segments": "segment_reduce",
+            "._functions.segments": "hash_tensor segment_reduce",
             ".sparse": "dsmm hsmm hspmm native_norm saddmm smm spmm sspaddmm",
             ".sparse._constructors": "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
             "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor",
@@ -369,7 +369,7 @@ else:
             ".utils._device": "get_default_device set_default_device",
             ".utils.dlpack": "from_dlpack to_dlpack",
         },
-        families={"_foreach_": "._functions.foreach"},
+        families={"_foreach_": "._functions.foreach", "_cast_": "._compat.inner_functions"},
     )
 
 __version__ = _rushlight.__version__

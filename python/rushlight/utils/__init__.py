@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from . import _pytree as _pytree
     from . import benchmark as benchmark
     from . import checkpoint as checkpoint
+    from . import collect_env as collect_env
     from . import cpp_extension as cpp_extension
     from . import data as data
+    from . import deterministic as deterministic
     from . import dlpack as dlpack
     from . import flop_counter as flop_counter
     from . import hooks as hooks
@@ -30,9 +32,11 @@ else:
             "_pytree",
             "_foreach_utils",
             "benchmark",
+            "collect_env",
             "checkpoint",
             "cpp_extension",
             "data",
+            "deterministic",
             "dlpack",
             "flop_counter",
             "hooks",
@@ -42,6 +46,7 @@ else:
             "weak",
         },
         places={
+            "._modules": "cmake_prefix_path set_module",
             "._swapping": "swap_tensors",
         },
     )

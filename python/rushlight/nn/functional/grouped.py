@@ -178,8 +178,8 @@ def scaled_mm(
     use_fast_accum: bool = False,
 ) -> Tensor:
     """Multiply matrices, each times the factors that its recipe says: for all of it, or by rows."""
-    factors = [_simple(*each) for each in ((scale_a, scale_recipe_a), (scale_b, scale_recipe_b))]
-    found: Tensor = _scaled_mm(mat_a, mat_b, *factors, bias=bias, out_dtype=output_dtype)
+    first, second = _simple(scale_a, scale_recipe_a), _simple(scale_b, scale_recipe_b)
+    found: Tensor = _scaled_mm(mat_a, mat_b, first, second, bias=bias, out_dtype=output_dtype)
     return found
 
 
