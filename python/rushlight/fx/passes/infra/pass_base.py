@@ -31,8 +31,8 @@ class PassBase:
         """Change the graph."""
         raise NotImplementedError
 
-    def requires(self, graph_module: GraphModule) -> None:  # noqa: B027 - there need be no check
+    def requires(self, graph_module: GraphModule) -> None:
         """Refuse a graph that the pass cannot change."""
 
-    def ensures(self, graph_module: GraphModule) -> None:  # noqa: B027
+    def ensures(self, graph_module: GraphModule) -> None:
         """Refuse what the pass has made of it."""
