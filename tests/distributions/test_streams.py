@@ -1,4 +1,4 @@
-"""Draws from gamma distributions and what is made of them: the numbers that the same seed gives in torch."""
+"""Draws from gamma distributions, what is made of them, and counts: what the same seed gives in torch."""
 
 import pytest
 import rushlight as torch
@@ -35,7 +35,18 @@ def test_shares_and_what_else_is_made_of_them():
 
 
 def test_concentrations_at_the_edges():
-    (found, _) = drawn(lambda: torch._standard_gamma(torch.tensor([0.0, 1e-30, float("nan")])))
+    found, _ = drawn(lambda: torch._standard_gamma(torch.tensor([0.0, 1e-30])))
     tiny = torch.finfo(torch.float32).tiny
-    assert found[:2].tolist() == [tiny, tiny]
+    assert found.tolist() == [tiny, tiny]
     assert torch._standard_gamma(torch.ones(0)).shape == (0,)
+
+
+@pytest.mark.own  # torch draws for ever
+def test_what_is_no_number_is_answered():
+    assert torch._standard_gamma(torch.tensor([float("nan"), 1.0])).isnan().tolist() == [True, False]
+
+
+def test_counts_of_so_many():
+    found, after = drawn(lambda: D.Binomial(10, torch.tensor(0.3)).sample((6,)), seed=1)
+    assert found.tolist() == [1.0, 2.0, 2.0, 4.0, 2.0, 4.0]
+    assert after == pytest.approx(0.8749623894691467, abs=1e-7)
