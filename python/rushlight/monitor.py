@@ -4,9 +4,10 @@
 >>> import rushlight as torch
 >>> seen = []
 >>> handle = torch.monitor.register_event_handler(seen.append)
->>> with torch.monitor.Stat("loss", [torch.monitor.MEAN], datetime.timedelta(hours=1)) as stat:
-...     stat.add(1.0)
-...     stat.add(3.0)
+>>> stat = torch.monitor.Stat("loss", [torch.monitor.MEAN], datetime.timedelta(hours=1))
+>>> stat.add(1.0)
+>>> stat.add(3.0)
+>>> del stat
 >>> seen[0].name, seen[0].data
 ('torch.monitor.Stat', {'loss.mean': 2.0})
 >>> torch.monitor.unregister_event_handler(handle)
@@ -105,7 +106,7 @@ _OF_ALL: dict[Aggregation, Callable[[list[float]], float]] = {
 
 
 class Stat:
-    """Numbers of a time, which become an event when it is over, or when there are as many as is allowed."""
+    """Numbers of a time, which become an event when it is over, or when nobody adds to them any longer."""
 
     def __init__(
         self,
@@ -145,10 +146,7 @@ class Stat:
             self._numbers, self._began = [], self._window_now()
             log_event(Event(STAT_EVENT, datetime.now(), data))
 
-    def __enter__(self) -> Stat:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
+    def __del__(self) -> None:
         self._log()
 
 

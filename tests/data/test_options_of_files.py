@@ -30,6 +30,7 @@ def test_numbers_can_be_left_out():
     assert torch.load(file).tolist() == [1.0, 1.0, 1.0]
 
 
+@pytest.mark.own
 def test_the_order_of_bytes_in_files_that_do_not_tell():
     file = io.BytesIO()
     torch.save(torch.tensor([1, 256], dtype=torch.int16), file, _disable_byteorder_record=True)
@@ -58,6 +59,7 @@ def test_maps_that_write_to_the_file(tmp_path):
         serialization.set_default_mmap_options(77)
 
 
+@pytest.mark.own
 def test_where_members_begin():
     from rushlight.utils.serialization import config
 
