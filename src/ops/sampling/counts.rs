@@ -1,6 +1,8 @@
 //! Tensors of counts and waiting times, drawn with means, probabilities and shapes that other tensors hold.
 
 use crate::dispatch::composites::underived::UNKNOWN;
+use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::operand::Value;
 use crate::dispatch::{batch, binary, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
@@ -49,12 +51,24 @@ pub fn poisson(means: &Tensor, generator: Option<&Generator>) -> Result<Tensor> 
     if batch::is_mapping() {
         return batch::drawn_from(means, &|means| poisson(means, generator));
     }
+    if recording::is_on() {
+        let own = generator.cloned();
+        let compute = move |operands: &[Value]| {
+            arrivals(intercept::first(operands), own.as_ref()).map(Tensor::from_array)
+        };
+        if let Some(found) = intercept::of_subclass("poisson", &[means.into()], compute) {
+            return drawn_from(&[means], found?.array(), "PoissonBackward0");
+        }
+    }
+    drawn_from(&[means], arrivals(means, generator)?, "PoissonBackward0")
+}
+
+fn arrivals(means: &Tensor, generator: Option<&Generator>) -> Result<Array> {
     let array = means.array();
     if array.dtype.is_float() && means.to_vec::<f64>()?.iter().any(|&mean| mean < 0.0 || mean.is_nan()) {
         return Err(Error::PoissonRate {}.into());
     }
-    let y = drawn([&array, &array], generator, |generator, mean, _| counts::poisson(generator, mean))?;
-    drawn_from(&[means], y, "PoissonBackward0")
+    drawn([&array, &array], generator, |generator, mean, _| counts::poisson(generator, mean))
 }
 
 /// How many of so many happen, with the probabilities that another tensor holds.
