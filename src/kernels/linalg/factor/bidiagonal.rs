@@ -237,7 +237,8 @@ fn rotate(
             }
             left -= 1;
             steps.take(2 * n * (last - first));
-            (u_turns.clear(), v_turns.clear());
+            u_turns.clear();
+            v_turns.clear();
             let taken = shift(&d[first..=last], &e[first..last], precision);
             let mut f = match taken == 0.0 {
                 true => d[last],
