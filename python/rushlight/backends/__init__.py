@@ -7,6 +7,7 @@
 """
 
 from .._lazy import on_first_use
+from .._module_aliases import add_module_aliases
 from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp
 
 __all__ = [
@@ -22,10 +23,10 @@ __all__ = [
     "openmp",
 ]
 
-__getattr__, __dir__ = on_first_use(
-    globals(),
-    rooms=("cusparselt", "kleidiai", "miopen", "nnpack", "opt_einsum", "quantized", "xeon", "xnnpack"),
-)
+_UNUSED = ("cusparselt", "kleidiai", "miopen", "nnpack", "xeon", "xnnpack")
+
+__getattr__, __dir__ = on_first_use(globals(), rooms=("opt_einsum", "quantized"))
+add_module_aliases(globals(), {name: {"._unused": "is_available enabled"} for name in _UNUSED})
 
 fp32_precision = "none"
 _are_frozen = False

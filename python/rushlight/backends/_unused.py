@@ -1,4 +1,4 @@
-"""A library beneath, which is not used."""
+"""What each of the libraries beneath says that are not used."""
 
 from __future__ import annotations
 
