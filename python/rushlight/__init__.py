@@ -308,13 +308,13 @@ else:
             "._functions.assertions": "_assert _check _check_index _check_is_size _check_not_implemented "
             "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with _is_all_true "
             "_is_any_true sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
-            "._compat._C._scripting": "Block Graph ListType Node PyTorchFileReader PyTorchFileWriter "
-            "ScriptFunction ScriptObject TensorType Value",
+            "._compat._C._scripting": "AnyType Block BoolType DeviceObjType DictType FloatType Graph IntType "
+            "ListType Node NumberType OptionalType PyTorchFileReader PyTorchFileWriter ScriptFunction "
+            "ScriptObject StringType TensorType TupleType Value",
             "._functions.chains": "chain_matmul",
             "._compat.inner_functions": "_assert_async _convert_indices_from_coo_to_csr "
-            "_convert_indices_from_csr_to_coo _int_mm _sample_dirichlet",
+            "_convert_indices_from_csr_to_coo _int_mm _sample_dirichlet _standard_gamma",
             ".nn.functional.grouped": "_grouped_mm _scaled_mm",
-            ".distributions.gammas": "_standard_gamma",
             "._calls.compiled": "compile",
             "._functions.eigenpairs": "lobpcg",
             "._tensors.legacy": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor "

@@ -218,3 +218,9 @@ def test_engines_that_are_named():
 def test_a_report_of_the_machine():
     text = torch.utils.collect_env.get_pretty_env_info()
     assert f"PyTorch version: {torch.__version__}" in text and "Python version: 3." in text
+
+
+def test_types_of_scripts_stand_in_annotations():
+    assert str | torch.DeviceObjType
+    assert issubclass(torch.FloatType, torch._C.JitType)
+    assert torch.distributions.kl._KL_REGISTRY[torch.distributions.Normal, torch.distributions.Normal]

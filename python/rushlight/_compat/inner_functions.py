@@ -84,6 +84,14 @@ def _sample_dirichlet(self: Tensor, generator: Any = None) -> Tensor:
     return Dirichlet(self.detach(), validate_args=False).sample()
 
 
+@shown_as_given
+def _standard_gamma(self: Tensor, generator: Any = None) -> Tensor:
+    """Draw from gamma distributions of rate one, with these concentrations; gradients pass."""
+    from ..distributions.gammas import _standard_gamma as drawn
+
+    return drawn(self, generator)
+
+
 def _cast(name: str, dtype: native.dtype) -> Any:
     def function(input: Tensor, non_blocking: bool = False) -> Tensor:
         return input.to(dtype)

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["kl_divergence", "register_kl"]
 
-_FORMULAS: dict[tuple[type, type], Any] = {}
+_KL_REGISTRY: dict[tuple[type, type], Any] = {}
 
 
 def register_kl(type_p: type[Distribution], type_q: type[Distribution]) -> Callable[[Any], Any]:
     """Use the decorated function for two kinds of distributions."""
 
     def decorator(function: Any) -> Any:
-        _FORMULAS[type_p, type_q] = function
+        _KL_REGISTRY[type_p, type_q] = function
         return function
 
     return decorator
@@ -48,8 +48,8 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """
     for kind_p in type(p).__mro__:
         for kind_q in type(q).__mro__:
-            if (kind_p, kind_q) in _FORMULAS:
-                found: Tensor = _FORMULAS[kind_p, kind_q](p, q)
+            if (kind_p, kind_q) in _KL_REGISTRY:
+                found: Tensor = _KL_REGISTRY[kind_p, kind_q](p, q)
                 return found
     raise NotImplementedError(
         f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"

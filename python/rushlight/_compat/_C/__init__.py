@@ -46,7 +46,9 @@ _PLACES = {
     "..._devices.streams": "AcceleratorError OutOfMemoryError",
     "...futures": "Future",
     "._dispatch": "DispatchKey DispatchKeySet",
-    "._scripting": "Block Function Graph JitType ListType Node PyTorchFileReader PyTorchFileWriter "
+    "._scripting": "AnyType Block BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType "
+    "Function FutureType Graph IntType InterfaceType JitType ListType Node NoneType NumberType OptionalType "
+    "PyTorchFileReader PyTorchFileWriter RRefType StreamObjType StringType TupleType UnionType "
     "ScriptFunction ScriptModule ScriptObject "
     "TensorType Value _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard "
     "_are_functorch_transforms_active _cuda_clearCublasWorkspaces _cuda_isInBadFork _get_accelerator "

@@ -59,6 +59,22 @@ class ListType(JitType):
     """The type of lists."""
 
 
+def _type(name: str) -> type[JitType]:
+    text = f"The type of the language of scripts by this name: {name.removesuffix('Type')}."
+    return type(name, (JitType,), {"__module__": __name__, "__doc__": text})
+
+
+AnyType, BoolType, ClassType, ComplexType, DeviceObjType, DictType, EnumType = map(
+    _type, ("AnyType", "BoolType", "ClassType", "ComplexType", "DeviceObjType", "DictType", "EnumType")
+)
+FloatType, FutureType, IntType, InterfaceType, NoneType, NumberType, OptionalType = map(
+    _type, ("FloatType", "FutureType", "IntType", "InterfaceType", "NoneType", "NumberType", "OptionalType")
+)
+RRefType, StreamObjType, StringType, TupleType, UnionType = map(
+    _type, ("RRefType", "StreamObjType", "StringType", "TupleType", "UnionType")
+)
+
+
 class Graph:
     """The graph of a script. None is ever made."""
 
