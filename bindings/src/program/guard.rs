@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyList, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyList, PyTuple, PyType};
 use rushlight::Tensor;
 
 use crate::tensor::object::as_tensor;
@@ -16,6 +16,8 @@ pub(super) enum Form {
     /// Anything else, which has to be the same.
     Value(Py<PyAny>),
     Tuple(Vec<Form>),
+    /// A tuple of a class of its own, such as those whose elements have names.
+    Named(Py<PyType>, Vec<Form>),
     List(Vec<Form>),
     Dict(Vec<(Py<PyAny>, Form)>),
 }
@@ -38,6 +40,8 @@ impl Form {
         };
         Ok(if let Ok(tuple) = object.cast_exact::<PyTuple>() {
             Form::Tuple(all(tuple.iter().collect())?)
+        } else if let Some(tuple) = named(object) {
+            Form::Named(object.get_type().unbind(), all(tuple.iter().collect())?)
         } else if let Ok(list) = object.cast_exact::<PyList>() {
             Form::List(all(list.iter().collect())?)
         } else if let Ok(dict) = object.cast_exact::<PyDict>() {
@@ -64,6 +68,13 @@ impl Form {
                 tuple.len() == forms.len()
                     && forms.iter().zip(tuple.iter()).all(|(form, item)| form.fits(&item, tensors))
             }),
+            Form::Named(class, forms) => {
+                class.is(object.get_type())
+                    && named(object).is_some_and(|tuple| {
+                        tuple.len() == forms.len()
+                            && forms.iter().zip(tuple.iter()).all(|(form, item)| form.fits(&item, tensors))
+                    })
+            }
             Form::List(forms) => object.cast_exact::<PyList>().is_ok_and(|list| {
                 list.len() == forms.len()
                     && forms.iter().zip(list.iter()).all(|(form, item)| form.fits(&item, tensors))
@@ -92,6 +103,11 @@ impl Form {
             }
             Form::Value(value) => Ok(value.bind(py).clone()),
             Form::Tuple(forms) => Ok(PyTuple::new(py, all(forms)?)?.into_any()),
+            Form::Named(class, forms) => {
+                // What its class makes of arguments is its own affair.
+                let new = py.get_type::<PyTuple>().getattr("__new__")?;
+                new.call1((class.bind(py), PyTuple::new(py, all(forms)?)?))
+            }
             Form::List(forms) => Ok(PyList::new(py, all(forms)?)?.into_any()),
             Form::Dict(forms) => {
                 let dict = PyDict::new(py);
@@ -108,12 +124,23 @@ impl Form {
         match self {
             Form::Tensor(object) | Form::Value(object) => visit.call(object),
             Form::Tuple(forms) | Form::List(forms) => forms.iter().try_for_each(|form| form.visit(visit)),
+            Form::Named(class, forms) => {
+                visit.call(class)?;
+                forms.iter().try_for_each(|form| form.visit(visit))
+            }
             Form::Dict(forms) => forms.iter().try_for_each(|(key, form)| {
                 visit.call(key)?;
                 form.visit(visit)
             }),
         }
     }
+}
+
+/// An object as a tuple, if it is nothing but that beside its class.
+fn named<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyTuple>> {
+    let tuple = object.cast::<PyTuple>().ok()?;
+    let is_plain = object.getattr_opt("__dict__").is_ok_and(|own| own.is_none());
+    is_plain.then_some(tuple)
 }
 
 /// Whether two objects are one, or numbers or texts that cannot be told apart.

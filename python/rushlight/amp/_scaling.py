@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
-from .._rushlight import Tensor
+from .._rushlight import Tensor, _is_recording
 from ..autograd.grad_mode import no_grad
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def _amp_foreach_non_finite_check_and_unscale_(
         return
     _expect_one("inv_scale", inv_scale, native.float32, "a float")
     _expect_one("found_inf", found_inf, native.float32, "a float")
-    factor = inv_scale.item()
+    # A number of the program's would stay as it is where the step is taken again without it.
+    factor: Any = inv_scale.reshape(()) if _is_recording() else inv_scale.item()
     for gradient in self:
         if not gradient.is_floating_point():
             name = _NAMES.get(gradient.dtype) or str(gradient.type())[len("torch.") : -len("Tensor")]
@@ -69,15 +70,9 @@ def _amp_update_scale_(
     _expect_one("growth_tracker", growth_tracker, native.int32, "an int")
     _expect_one("current_scale", self, native.float32, "a float")
     _expect_one("found_inf", found_inf, native.float32, "a float")
-    if found_inf.item() != 0.0:
-        self.mul_(scale_backoff_factor)
-        growth_tracker.fill_(0)
-        return self
-    steps = int(growth_tracker.item()) + 1
-    if steps == growth_interval:
-        grown = self * scale_growth_factor
-        if grown.isfinite():
-            self.copy_(grown)
-        steps = 0
-    growth_tracker.fill_(steps)
+    is_found, steps = found_inf.ne(0.0), growth_tracker + 1
+    is_due, grown = steps.eq(growth_interval), self * scale_growth_factor
+    grown = native.where(is_due & grown.isfinite(), grown, self)
+    self.copy_(native.where(is_found, self * scale_backoff_factor, grown))
+    growth_tracker.copy_(native.where(is_found | is_due, 0, steps))
     return self

@@ -220,7 +220,7 @@ class GradScaler:
             _amp_update_scale_(
                 scale, tracker, together, self._growth_factor, self._backoff_factor, self._growth_interval
             )
-        self._per_optimizer_states = _states()
+        self._per_optimizer_states.clear()
 
     def _get_scale_async(self) -> Any:
         return self._scale

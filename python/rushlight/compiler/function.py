@@ -38,7 +38,7 @@ def _tensors(argument: Any) -> Iterator[Tensor]:
     """Yield the tensors of an argument."""
     if isinstance(argument, Tensor):
         yield argument
-    elif type(argument) in (tuple, list):
+    elif isinstance(argument, tuple) or type(argument) is list:
         for item in argument:
             yield from _tensors(item)
     elif type(argument) is dict:
@@ -165,7 +165,10 @@ class Function:
             self._codes.update(watch.codes)
             return result
         for entry in self._entries:
-            log.info("%r is recorded anew: %s", self, entry.program.difference(args, kwargs))
+            difference = entry.program.difference(args, kwargs) or "a number that it looks at"
+            # Said for as long as no program is what runs.
+            self.reason = f"what it sees is another in each call: {difference}"
+            log.info("%r is recorded anew: %s", self, difference)
         return self._record(mode, args, kwargs)
 
     def _by_stance(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -233,7 +236,6 @@ class Function:
             return self._failed(mode, program, result)
         if is_new:
             return self._failed(mode, "it has run code that it had not run before", result, hard=False)
-        self.reason = None
         self._entries = [*self._entries, _Entry(program)]
         self._renew()
         # Operations that are shown may be rounded otherwise: what was recorded is undone.
@@ -258,6 +260,7 @@ class Function:
         result = self._function(*args, **kwargs)
         if entry.program.is_same(apart, result):
             entry.left = max(entry.left - 1, 0)
+            self.reason = None if entry.left == 0 else self.reason
         else:
             self._drop(entry, "the program that was recorded did something else than the function")
         self._renew()

@@ -359,7 +359,7 @@ class Sight:
 
 def _values(argument: Any) -> Iterator[Any]:
     """Yield what is no tensor of an argument; lists and the like are looked at by themselves."""
-    if type(argument) in (tuple, list):
+    if isinstance(argument, tuple) or type(argument) is list:
         for item in argument:
             yield from _values(item)
     elif type(argument) is dict:

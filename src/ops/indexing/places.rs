@@ -7,7 +7,6 @@ use std::iter::repeat_n;
 use crate::dispatch::{binary, memory_order};
 use crate::dtype::{Bool, DType, Ring};
 use crate::error::{Error, Result};
-use crate::graph::following;
 use crate::kernels::indexing::gather;
 use crate::ops::creation::copy;
 use crate::ops::geometry::part::from_end;
@@ -51,7 +50,6 @@ fn by_dimension(shape: &[usize], dim: usize, index: &Tensor, to: &mut Vec<(usize
         let (mask, shape) = (mask.to_vec(), shape.to_vec());
         return Err(Error::MaskShape { mask, mask_dim: at, shape, dim: dim + at }.into());
     }
-    following::leaves("a mask");
     let (count, found) = nonzero::coordinates(&array)?;
     for at in 0..mask.len() {
         let column = Layout::strided(smallvec![count], smallvec![1], at * count)?;

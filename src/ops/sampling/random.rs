@@ -133,25 +133,36 @@ fn fill_fresh(x: &Tensor, distribution: &Distribution, generator: Option<&Genera
 
 /// Overwrites every element with one drawn.
 pub fn draw_(x: &Tensor, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
-    overwrite(x, &[x], distribution.node(), |target| fill(target, distribution, generator))
+    let (own, generator) = (distribution.clone(), generator.cloned());
+    overwrite(x, &[x], None, distribution.node(), move |target, _| fill(target, &own, generator.as_ref()))
 }
 
-/// Overwrites `x` by `fill` and records that, with `inputs` as what had a say; `x` is the first.
+/// Overwrites `x` by `fill`, which is given the numbers of another tensor if it needs any, and records that, with `inputs`
+/// as what had a say; `x` is the first.
 fn overwrite(
     x: &Tensor,
     inputs: &[&Tensor],
+    other: Option<&Tensor>,
     name: &'static str,
-    fill: impl Fn(&Array) -> Result<()>,
+    fill: impl Fn(&Array, Option<&Array>) -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
     let write = Write::begin(inputs)?;
+    let read = other.map(Tensor::array);
+    let read = read.as_ref();
     match batch::is_mapping() {
-        true => batch::overdraw(x, &|x| fill(&x.array()))?,
+        true => batch::overdraw(x, &|x| fill(&x.array(), read))?,
+        false if recording::is_on() && !x.is_pending() => {
+            let others: SmallVec<[&Tensor; 1]> = other.into_iter().collect();
+            recording::overwriting(name, &[x], &others, move |targets, others| {
+                fill(&targets[0].array(), others.first().map(|other| other.array()).as_ref())
+            })?;
+        }
         false if x.is_pending() => {
             let drawn = x.array();
-            fill(&drawn)?;
+            fill(&drawn, read)?;
             copy::write(&x.memory(), &drawn)?;
         }
-        false => fill(&x.array())?,
+        false => fill(&x.array(), read)?,
     }
     write.finish(|_| Drawn { name, sizes: Attributes::new() })
 }
@@ -382,8 +393,11 @@ pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generat
         let (output, broadcast) = (shape.shape().to_vec(), each.layout.shape().to_vec());
         return Err(Error::OutputShape { output, broadcast }.into());
     }
-    let each = binary::expanded(&each, shape.shape())?;
-    overwrite(x, &[x, probabilities], "BernoulliBackward1", |target| fill_each(target, &each, generator))
+    let (each, generator) = (Tensor::from_array(binary::expanded(&each, shape.shape())?), generator.cloned());
+    overwrite(x, &[x, probabilities], Some(&each), "BernoulliBackward1", move |target, each| match each {
+        Some(each) => fill_each(target, each, generator.as_ref()),
+        None => Ok(()),
+    })
 }
 
 fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator>) -> Result<()> {

@@ -3,15 +3,17 @@
 use crate::schema::{Entry, IntoReply, inner};
 use std::sync::Arc;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::composites::checkpointed::{self, CheckpointedOp};
+use crate::dispatch::modes::intercept;
+use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::stored;
 use crate::dispatch::stored::Unsigned;
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Element, Ordered};
 use crate::error::{Error, Result};
-use crate::graph::following;
+use crate::graph::{following, mode};
 use crate::kernels::interrupt::Steps;
 use crate::kernels::sorting::distinct;
 use crate::kernels::sorting::distinct::Groups;
@@ -108,6 +110,17 @@ pub fn searchsorted(
 ) -> Result<Tensor> {
     if let Some(mapping) = batch::highest([boundaries, values].into_iter().chain(sorter)) {
         return searched(boundaries, values, right, sorter, &mapping);
+    }
+    if mode::special() {
+        let operands: SmallVec<[Operand<'_>; 3]> =
+            [boundaries, values].into_iter().chain(sorter).map(Operand::from).collect();
+        let compute = move |operands: &[Value]| match &intercept::tensors(operands)[..] {
+            [boundaries, values, rest @ ..] => searchsorted(boundaries, values, right, rest.first().copied()),
+            _ => unreachable!("there are two at least"),
+        };
+        if let Some(found) = intercept::of_subclass("searchsorted", &operands, compute) {
+            return found;
+        }
     }
     check_ordered(values, "searchsorted_out_cpu")?;
     let (sorted, wanted) = (boundaries.layout(), values.layout());
