@@ -277,3 +277,32 @@ def test_the_number_of_threads_is_not_in_the_bits():
             assert all(torch.equal(x, y) for other in found for x, y in zip(found[0], other, strict=True))
     finally:
         torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n", [1, 3, 16, 70])
+def test_eigenvalues_alone_are_those_that_come_with_vectors(n, dtype):
+    a = numbers(n, n, dtype=dtype)
+    values = L.eigvals(a)
+    assert values.dtype == dtype.to_complex() and not values.requires_grad
+    apart = (values[:, None] - L.eig(a).eigenvalues).abs().amin(1)
+    assert apart.max().item() < (1e-3 if a.dtype in (torch.float32, torch.complex64) else 1e-9)
+    assert L.eigvals(a.requires_grad_()).requires_grad
+    assert L.eigvals(torch.ones(2, 0, 0, dtype=dtype)).shape == (2, 0)
+    with pytest.raises(RuntimeError, match="infs or NaNs"):
+        L.eigvals(torch.full((2, 2), float("nan"), dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_the_rank_of_equations_is_told_where_it_is_near_to_less(dtype):
+    basis, _ = L.qr(numbers(40, 40, dtype=dtype))
+    single = dtype in (torch.float32, torch.complex64)
+    right = numbers(40, 2, dtype=dtype)
+    for least, rank in [(1e-2, 40), (1e-4 if single else 1e-11, 40), (1e-9 if single else 1e-17, 39)]:
+        sizes = torch.ones(40, dtype=torch.float64)
+        sizes[-1] = least
+        a = basis @ (sizes.to(dtype)[:, None] * basis.mH)
+        found = L.lstsq(a, right)
+        assert found.rank.item() == rank
+        wanted = torch.linalg.pinv(a, rtol=1e-7 if single else 1e-14) @ right
+        assert ((found.solution - wanted).norm() / wanted.norm()).item() < (0.05 if single else 1e-3)

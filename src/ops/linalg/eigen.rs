@@ -7,13 +7,14 @@ use smallvec::smallvec;
 
 use super::solve::solve;
 use super::symmetric::{apart_from_diagonal, over_differences, with_diagonal};
+use super::values_only::{Values, alone};
 use super::{Matrices, adjoint, as_column, as_row, check_phase, check_square};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply, one, tangent, two};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dtype::{Complex, DType};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
-use crate::kernels::linalg::factor::values;
+use crate::kernels::linalg::factor::{Field, values};
 use crate::ops::conjugate::{conj, real};
 use crate::ops::creation::{cast, copy};
 use crate::ops::geometry::part;
@@ -27,6 +28,14 @@ use crate::tensor::{Array, Tensor};
 /// with W = V (P / E), without the diagonal. Ā = V⁻ᴴ (Λ̄ + Vᴴ (V̄ - V Re(diag(Vᴴ V̄))) / Ē) Vᴴ
 #[derive(Clone)]
 struct Eigen;
+
+/// Refuses matrices of which some numbers are not finite.
+pub(super) fn check_finite<T: Field>(a: &Matrices) -> Result<()> {
+    match a.not_finite::<T>() {
+        Some(_) => Err(Error::EigenvaluesNotFinite { operation: "torch.linalg.eig" }.into()),
+        None => Ok(()),
+    }
+}
 
 /// x less what of it would make the vectors longer.
 fn turning(x: &Tensor, vectors: &Tensor, along: &Tensor) -> Result<Tensor> {
@@ -56,12 +65,10 @@ impl Op for Eigen {
         let (mut values, mut vectors) =
             (a.room(&[n], DType::Complex128)?, a.room(&[n, n], DType::Complex128)?);
         over!(a.dtype, T => {
-            if a.not_finite::<T>().is_some() {
-                return Err(Error::EigenvaluesNotFinite { operation: "torch.linalg.eig" }.into());
-            }
+            check_finite::<T>(&a)?;
             let room = a.parts::<Complex<f64>>(&mut values).zip(a.parts::<Complex<f64>>(&mut vectors));
             a.run(a.each::<T>().zip(room), |(matrix, (values, vectors))| {
-                let found = values::general(matrix);
+                let found = values::general(matrix, true);
                 values.copy_from_slice(&found.values);
                 vectors.copy_from_slice(&found.vectors);
             });
@@ -105,13 +112,25 @@ impl Op for Eigen {
     }
 }
 
-/// The eigenvalues of matrices, and their eigenvectors as columns, for an operation of that name.
-pub fn eig(a: &Tensor, operation: &'static str) -> Result<(Tensor, Tensor)> {
+/// Refuses what has no eigenvalues.
+fn check_matrices(a: &Tensor, operation: &'static str) -> Result<()> {
     if a.ndim() > 1 && !a.dtype().is_float() && !a.dtype().is_complex() {
         return Err(Error::NoComplexType { dtype: a.dtype() }.into());
     }
-    check_square(a, operation)?;
+    check_square(a, operation).map(|_| ())
+}
+
+/// The eigenvalues of matrices, and their eigenvectors as columns, for an operation of that name.
+pub fn eig(a: &Tensor, operation: &'static str) -> Result<(Tensor, Tensor)> {
+    check_matrices(a, operation)?;
     apply(Eigen, &[a]).map(two)
+}
+
+/// The eigenvalues of matrices.
+fn eigvals(a: &Tensor) -> Result<Tensor> {
+    const NAME: &str = "linalg.eigvals";
+    check_matrices(a, NAME)?;
+    alone(a, Values::General).unwrap_or_else(|| eig(a, NAME).map(|(values, _)| values))
 }
 
 /// The entries.
@@ -130,7 +149,7 @@ pub const ENTRIES: &[Entry] = &[
         "linalg_eigvals",
         &["(Tensor input, *, Tensor out=None)"],
         "The eigenvalues of square matrices.",
-        |a| eig(a.tensor(0)?, "linalg.eigvals").map(|(values, _)| values).reply(),
+        |a| eigvals(a.tensor(0)?).reply(),
     )
     .written(&OutPolicy::PLAIN.unknown("linalg_eigvals").typed(Types::Eigenvalues)),
 ];

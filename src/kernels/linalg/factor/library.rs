@@ -316,25 +316,28 @@ pub(super) fn symmetric<T: Known>(
     done
 }
 
+/// Whether eigenvectors are wanted, and room for them.
+fn wanted<T: Copy + Default>(n: usize, vectors: bool) -> (ComputeEigenvectors, Vec<T>) {
+    match vectors {
+        true => (ComputeEigenvectors::Yes, zeros(n * n)),
+        false => (ComputeEigenvectors::No, Vec::new()),
+    }
+}
+
 /// `Known::spectrum` of complex matrices.
 pub(super) fn complex_spectrum<R: RealField>(
     numbers: &[Complex<R>],
     n: usize,
+    vectors: bool,
 ) -> Option<Spectrum<Complex<f64>>>
 where
     Complex<R>: Known,
 {
-    let (mut values, mut columns) = (zeros(n), zeros(n * n));
-    let needed = evd::evd_scratch::<Complex<R>>(
-        n,
-        ComputeEigenvectors::No,
-        ComputeEigenvectors::Yes,
-        ALONE,
-        Default::default(),
-    );
+    let (mut values, (kind, mut columns)) = (zeros(n), wanted(n, vectors));
+    let needed = evd::evd_scratch::<Complex<R>>(n, ComputeEigenvectors::No, kind, ALONE, Default::default());
     let mut memory = room(needed);
     let done = found(|| {
-        let columns = Some(writable(&mut columns, n, n));
+        let columns = vectors.then(|| writable(&mut columns, n, n));
         let values = DiagMut::from_slice_mut(&mut values);
         let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
         evd::evd_cplx(matrix, values, None, columns, ALONE, memory, Default::default())
@@ -345,19 +348,17 @@ where
 
 /// `Known::spectrum` of real matrices. Of two values that are conjugates the library writes the real parts of a
 /// vector, and its imaginary parts beside them.
-pub(super) fn real_spectrum<R: RealField + Known>(numbers: &[R], n: usize) -> Option<Spectrum<Complex<f64>>> {
+pub(super) fn real_spectrum<R: RealField + Known>(
+    numbers: &[R],
+    n: usize,
+    vectors: bool,
+) -> Option<Spectrum<Complex<f64>>> {
     let (mut real, mut imaginary): (Vec<R>, Vec<R>) = (zeros(n), zeros(n));
-    let mut columns: Vec<R> = zeros(n * n);
-    let needed = evd::evd_scratch::<R>(
-        n,
-        ComputeEigenvectors::No,
-        ComputeEigenvectors::Yes,
-        ALONE,
-        Default::default(),
-    );
+    let (kind, mut columns): (_, Vec<R>) = wanted(n, vectors);
+    let needed = evd::evd_scratch::<R>(n, ComputeEigenvectors::No, kind, ALONE, Default::default());
     let mut memory = room(needed);
     let done = found(|| {
-        let columns = Some(writable(&mut columns, n, n));
+        let columns = vectors.then(|| writable(&mut columns, n, n));
         let (real, imaginary) = (DiagMut::from_slice_mut(&mut real), DiagMut::from_slice_mut(&mut imaginary));
         let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
         evd::evd_real(matrix, real, imaginary, None, columns, ALONE, memory, Default::default())
@@ -376,13 +377,13 @@ pub(super) fn real_spectrum<R: RealField + Known>(numbers: &[R], n: usize) -> Op
             at += 1;
             continue;
         }
-        let (first, second) = all.vectors[at * n..(at + 2) * n].split_at_mut(n);
+        let pair = if vectors { &mut all.vectors[at * n..(at + 2) * n] } else { &mut [] };
+        let (first, second) = pair.split_at_mut(pair.len() / 2);
         for (x, y) in first.iter_mut().zip(second) {
             (*x, *y) = (Complex::new(x.re, y.re), Complex::new(x.re, -y.re));
         }
         if all.values[at].im < 0.0 {
-            all.values[at..at + 2].iter_mut().for_each(|x| *x = x.conj());
-            all.vectors[at * n..(at + 2) * n].iter_mut().for_each(|x| *x = x.conj());
+            all.values[at..at + 2].iter_mut().chain(pair).for_each(|x| *x = x.conj());
         }
         at += 2;
     }

@@ -51,9 +51,9 @@ pub trait Field: Ring {
 pub trait Known: Field + ComplexField<Real: Element> {
     /// In double precision.
     type Wide: Field;
-    /// Eigenvalues of a square matrix that lies column by column, and eigenvectors of any length, by the library; `None`
-    /// if it finds none.
-    fn spectrum(matrix: &[Self], n: usize) -> Option<Spectrum<Complex<f64>>>;
+    /// Eigenvalues of a square matrix that lies column by column, and if wanted eigenvectors of any length, by the
+    /// library; `None` if it finds none.
+    fn spectrum(matrix: &[Self], n: usize, vectors: bool) -> Option<Spectrum<Complex<f64>>>;
     /// The product of square matrices that lie row by row.
     fn product(a: &[Self], b: &[Self], n: usize, into: &mut [Self]);
     /// Writes the triangle of a matrix of so many rows and columns that lies column by column, and if wanted the columns
@@ -162,8 +162,8 @@ macro_rules! field {
         }
         impl Known for $T {
             type Wide = f64;
-            fn spectrum(matrix: &[Self], n: usize) -> Option<Spectrum<Complex<f64>>> {
-                library::real_spectrum(matrix, n)
+            fn spectrum(matrix: &[Self], n: usize, vectors: bool) -> Option<Spectrum<Complex<f64>>> {
+                library::real_spectrum(matrix, n, vectors)
             }
             fn product(a: &[$T], b: &[$T], n: usize, into: &mut [$T]) {
                 gemm::matmul_into(square(a, n), square(b, n), into);
@@ -211,8 +211,8 @@ macro_rules! field {
         }
         impl Known for Complex<$T> {
             type Wide = Complex<f64>;
-            fn spectrum(matrix: &[Self], n: usize) -> Option<Spectrum<Complex<f64>>> {
-                library::complex_spectrum(matrix, n)
+            fn spectrum(matrix: &[Self], n: usize, vectors: bool) -> Option<Spectrum<Complex<f64>>> {
+                library::complex_spectrum(matrix, n, vectors)
             }
             fn product(a: &[Self], b: &[Self], n: usize, into: &mut [Self]) {
                 // What lies row by row is transposed for the library, and so is the product.

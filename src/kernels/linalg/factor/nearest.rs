@@ -10,9 +10,14 @@ use crate::kernels::interrupt;
 /// Matrices whose smaller side is less than this are left to their singular values.
 const SMALL: usize = 8;
 
-/// How much of the head of a triangle the rest of its diagonal has to be, beyond what counts as nothing: between that
-/// and nothing only singular values tell.
+/// How much of the head of a triangle the rest of its diagonal has to be, beyond what counts as nothing: below that the
+/// least singular value is estimated.
 const MARGIN: f64 = 1e3;
+
+/// How much that has to be of the length of all, beyond what counts as nothing: between that and nothing only singular
+/// values tell. An estimate is the value or more, after so many turns hardly more.
+const NEAR: f64 = 10.0;
+const TURNS: usize = 4;
 
 /// Writes the columns that come nearest to solutions of equations with columns on the right, of all that do the
 /// shortest, and answers the rank of the matrix. Singular values count as nothing up to a share of the greatest.
@@ -54,7 +59,7 @@ fn directly<T: Known>(matrix: ArrayView2<'_, T>, right: ArrayView2<'_, T>, share
     let (smallest, greatest) = sizes.fold((f64::INFINITY, 0.0), |(a, b), size| (size.min(a), size.max(b)));
     // Also not where either is no number.
     let clear = smallest > MARGIN * share * greatest && greatest.is_finite();
-    if !clear {
+    if !clear && !(smallest > 0.0 && least_value(&found, least)? > NEAR * share * length(&found, least)) {
         return None;
     }
     let count = right.ncols();
@@ -83,6 +88,31 @@ fn directly<T: Known>(matrix: ArrayView2<'_, T>, right: ArrayView2<'_, T>, share
         applied && solved
     };
     (done && are_finite(&solution)).then_some(solution)
+}
+
+/// The length of all numbers of a triangle, which is not less than its greatest singular value.
+fn length<T: Known>(found: &library::Reflected<T>, n: usize) -> f64 {
+    let square = |column: usize| (0..=column).map(move |row| found.at(row, column).magnitude().powi(2));
+    (0..n).flat_map(square).sum::<f64>().sqrt()
+}
+
+/// The least singular value of a triangle, by equations whose solutions are ever more of its vector.
+fn least_value<T: Known>(found: &library::Reflected<T>, n: usize) -> Option<f64> {
+    let mut vector: Vec<T> = interrupt::filled(n, T::ONE);
+    let mut value = f64::INFINITY;
+    for _ in 0..TURNS {
+        let before = vector.iter().map(|x| x.magnitude().powi(2)).sum::<f64>().sqrt();
+        vector.iter_mut().for_each(|x| *x = Field::div(*x, T::of(before)));
+        if !(found.solve(&mut vector, true) && found.solve(&mut vector, false)) {
+            return None;
+        }
+        let after = vector.iter().map(|x| x.magnitude().powi(2)).sum::<f64>().sqrt();
+        if !after.is_finite() {
+            return None;
+        }
+        value = value.min(after.sqrt().recip());
+    }
+    Some(value)
 }
 
 /// Writes, row by row, the matrix nearest to an inverse, where singular values up to a bound count as nothing: up to
