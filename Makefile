@@ -13,8 +13,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # What PyO3's build looks at; without it, cargo and maturin would compile the bindings in turns.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 
-# The tests of the package run in several processes, a file in one of them: its fixtures are made once.
-TOGETHER := --numprocesses auto --maxprocesses 4 --dist loadfile
+# The tests of the package run in several processes, a file in one of them, since its fixtures are made once,
+# and in the order of tests/conftest.py.
+TOGETHER := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Directories count too: their time changes when a file in them is added or removed.
 RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindings \( -name '*.rs' -o -type d \))

@@ -28,6 +28,8 @@ def known_differences():
 
 
 def pytest_collection_modifyitems(items):
+    # Compiling takes longest: one process does it while the others run everything else.
+    items.sort(key=lambda item: item.path.name != "test_packaging.py")
     if not PARITY:
         differences = known_differences()
         for item in items:

@@ -297,18 +297,24 @@ else:
             "export",
             "quasirandom",
             "mtia",
+            "monitor",
             "xpu",
             "version",
         },
         places={
-            "._devices.absent_types": "float4_e2m1fn_x2 jagged qint32 qint8 quint2x4 quint4x2 quint8 "
-            "sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr",
+            "._devices.absent_types": "bit bits16 bits1x8 bits2x4 bits4x2 bits8 float4_e2m1fn_x2 int1 int2 "
+            "int3 int4 int5 int6 int7 jagged qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 "
+            "uint5 uint6 uint7 sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr",
             "._functions.assertions": "_assert _check _check_index _check_is_size _check_not_implemented "
             "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with _is_all_true "
             "_is_any_true sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
             "._compat._C._scripting": "Block Graph ListType Node PyTorchFileReader PyTorchFileWriter "
             "ScriptFunction ScriptObject TensorType Value",
             "._functions.chains": "chain_matmul",
+            "._compat.inner_functions": "_assert_async _convert_indices_from_coo_to_csr "
+            "_convert_indices_from_csr_to_coo _int_mm _sample_dirichlet",
+            ".nn.functional.grouped": "_grouped_mm _scaled_mm",
+            ".distributions.gammas": "_standard_gamma",
             "._calls.compiled": "compile",
             "._functions.eigenpairs": "lobpcg",
             "._tensors.legacy": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor "
@@ -323,7 +329,7 @@ else:
             "._functions.symbols": "SymBool SymFloat SymInt",
             "._tensors.storage_classes": "BFloat16Storage BoolStorage ByteStorage CharStorage "
             "ComplexDoubleStorage ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage "
-            "LongStorage ShortStorage",
+            "LongStorage ShortStorage Storage",
             "._compat._C": "DispatchKey DispatchKeySet FunctionSchema DisableTorchFunction "
             "DisableTorchFunctionSubclass",
             ".amp": "autocast GradScaler",
@@ -336,7 +342,7 @@ else:
             "._functions.recurrences": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh "
             "rnn_tanh_cell",
             "._functions.deprecated": "eig lstsq matrix_rank solve symeig",
-            "._functions.segments": "segment_reduce",
+            "._functions.segments": "hash_tensor segment_reduce",
             ".sparse": "dsmm hsmm hspmm native_norm saddmm smm spmm sspaddmm",
             ".sparse._constructors": "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
             "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor",
@@ -359,11 +365,11 @@ else:
             ".jit": "ScriptModule fork wait",
             "._compat._higher_order_ops": "cond while_loop",
             ".serialization": "load save",
-            ".storage": "TypedStorage UntypedStorage is_storage",
+            ".storage": "StorageBase TypedStorage UntypedStorage is_storage",
             ".utils._device": "get_default_device set_default_device",
             ".utils.dlpack": "from_dlpack to_dlpack",
         },
-        families={"_foreach_": "._functions.foreach"},
+        families={"_foreach_": "._functions.foreach", "_cast_": "._compat.inner_functions"},
     )
 
 __version__ = _rushlight.__version__

@@ -61,3 +61,13 @@ def _finder(
         return value
 
     return find
+
+
+def stand_for(name: str, other: str) -> None:
+    """Have a module, and those inside of it, found by another name too."""
+    from importlib import import_module
+
+    import_module(other)
+    for found, module in list(sys.modules.items()):
+        if found == other or found.startswith(f"{other}."):
+            sys.modules[name + found[len(other) :]] = module

@@ -353,6 +353,7 @@ _LIBRARIES = {
     "torchaudio/lib/_torchaudio": "._compat.audio",
     "torchaudio/lib/libtorchaudio": "._compat.audio",
     "torchvision/_C": "._compat.vision",
+    "torchvision/_C_stable": "._compat.vision",
 }
 _NAMESPACES = {"torchaudio": "._compat.audio", "torchvision": "._compat.vision"}
 

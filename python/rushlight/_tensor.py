@@ -209,7 +209,13 @@ _RARE = {
     "_view_func_unsafe": "._tensors.view_functions",
     "apply_": "._functions.elements",
     "dim_order": "._tensors.layouts",
+    **dict.fromkeys(
+        ["const_data_ptr", "dequantize", "ipu", "mtia", "record_stream", "storage_type", "xpu"],
+        "._tensors.other_devices",
+    ),
     "eig": "._functions.deprecated",
+    "hash_tensor": "._functions.segments",
+    "is_distributed": "._machine",
     "is_shared": "._tensors.sharing",
     "istft": "._functions.spectra",
     "lstsq": "._functions.deprecated",

@@ -30,6 +30,7 @@ from ._files.checkpoints import (
     STORAGES,
     Storage,
 )
+from ._files.refusals import refusal
 from ._files.torch_names import is_of_torch, is_own, own_place, torch_place
 from ._lazy import on_first_use
 from ._rushlight import Tensor
@@ -40,8 +41,6 @@ from .utils.hooks import warn_if_has_hooks
 __all__ = ["load", "save"]
 
 _ARCHIVE = "archive"
-# Members of an archive begin on a multiple of this, for whoever maps them.
-_ALIGNMENT = 64
 _STORAGE_OF = {dtype: STORAGES[name] for name, dtype in DTYPES.items() if name != "UntypedStorage"}
 
 
@@ -230,6 +229,10 @@ def save(
 
 def _pieces(tensor: Tensor, size: int) -> Iterator[bytes]:
     """Return so many bytes of a tensor's memory, a few at a time: Ctrl-C is heard between them."""
+    from ._files import options as settings
+
+    if settings.save.without_numbers:
+        return (bytes(min(PIECE, size - at)) for at in range(0, size, PIECE))
     return (native._bytes_of(tensor, at, min(PIECE, size - at)) for at in range(0, size, PIECE))
 
 
@@ -237,11 +240,15 @@ def _save_archive(
     f: Any, content: bytes, storages: dict[str, tuple[Tensor, int]], without_order: bool
 ) -> None:
     """Write a pickle and the bytes that it names as members of an archive."""
+    from ._files import options as settings
+
+    # Members begin on a multiple of this, for whoever maps them.
+    alignment = settings.save.storage_alignment
     with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
 
         def add(name: str, content: Iterable[bytes], size: int) -> None:
             member = zipfile.ZipInfo(f"{_ARCHIVE}/{name}")
-            gap = -(archive.start_dir + 30 + len(member.filename) + 4) % _ALIGNMENT
+            gap = -(archive.start_dir + 30 + len(member.filename) + 4) % alignment
             member.extra = struct.pack("<2sH", b"FB", gap) + b"Z" * gap
             member.file_size = size
             with archive.open(member, "w") as place:
@@ -279,6 +286,20 @@ def _save_stream(
             file.write(piece)
 
 
+def is_safe(module: str, name: str) -> bool:
+    """Tell whether a file may name this though it is read with `weights_only`."""
+    return (
+        (module, name) in _NAMED
+        or (module, name) in _SAFE
+        or (module, name) == ("torch.serialization", "_get_layout")
+        or (module == "torch" and _is_of_tensors(name))
+    )
+
+
+def _is_of_tensors(name: str) -> bool:
+    return name in ("Size", "device") or isinstance(getattr(native, name, None), native.dtype)
+
+
 class _Names:
     """What pickles name: the same for both unpicklers."""
 
@@ -301,9 +322,7 @@ class _Names:
             return _get_layout
         if (module, name) in _SAFE:
             return _SAFE[module, name]
-        if module == "torch" and (
-            name in ("Size", "device") or isinstance(getattr(native, name, None), native.dtype)
-        ):
+        if module == "torch" and _is_of_tensors(name):
             return getattr(native, name)
         if self.careful:
             full = f"{module}.{name}"
@@ -328,34 +347,6 @@ class _Unpickler(_Names, pickle.Unpickler):
 
 class _CarefulUnpickler(_Names, _checkpoints.CarefulUnpickler):
     """Reads what `_Pickler` writes of tensors and plain values, and refuses anything else."""
-
-
-_UNSAFE = (
-    "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from "
-    "`False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but "
-    "it can result in arbitrary code execution. Do it only if you got the file from a trusted source."
-)
-_DOCUMENTED = (
-    "\n\nCheck the documentation of torch.load to learn more about types accepted by default with "
-    "weights_only https://pytorch.org/docs/stable/generated/torch.load.html."
-)
-
-
-def _refusal(reason: str) -> str:
-    """Return why a file is not read with nothing but tensors and plain values, and what can be done."""
-    if "was not an allowed global by default" in reason:
-        text = (
-            "Weights only load failed. This file can still be loaded, to do so you have two options, "
-            "\033[1mdo those steps only if you trust the source of the checkpoint\033[0m. \n\t(1) "
-            f"{_UNSAFE}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended "
-            f"steps in the following error message.\n\tWeightsUnpickler error: {reason}"
-        )
-    else:
-        text = (
-            f"Weights only load failed. {_UNSAFE}\nPlease file an issue with the following so that we can "
-            "make `weights_only=True` compatible with your use case: WeightsUnpickler error: \n\n" + reason
-        )
-    return text + _DOCUMENTED
 
 
 def load(
@@ -394,7 +385,7 @@ def load(
         with open(f, "rb") as file:
             return _load(file, os.fspath(f), bool(mmap), map_location, weights_only, options)
     except pickle.UnpicklingError as error:
-        raise (pickle.UnpicklingError(_refusal(str(error))) if weights_only else error) from None
+        raise (pickle.UnpicklingError(refusal(str(error))) if weights_only else error) from None
 
 
 def _load(file: Any, path: Any, mmap: bool, map_location: Any, careful: bool, options: dict[str, Any]) -> Any:
@@ -408,8 +399,12 @@ def _load(file: Any, path: Any, mmap: bool, map_location: Any, careful: bool, op
     if start == ARCHIVE_START:
         if mmap and path is None:
             raise ValueError("f must be a file path in order to use the mmap argument")
-        mapped = _sharing.on_file(path, False, os.path.getsize(path)) if mmap else None
-        archive = _checkpoints.Archive(file, mapped)
+        from ._files import options as settings
+
+        is_shared = settings.load.mmap_flags == settings.MAP_SHARED
+        mapped = _sharing.on_file(path, is_shared, os.path.getsize(path)) if mmap else None
+        archive = _checkpoints.Archive(file, mapped, settings.assumed_order())
+        archive.is_read = not settings.load.without_numbers
         return unpickler(BytesIO(archive.pickle()), archive, map_location, careful, **options).load()
     if mmap:
         name = f"{path}, " if isinstance(path, str) else ""
@@ -442,6 +437,10 @@ def _load(file: Any, path: Any, mmap: bool, map_location: Any, careful: bool, op
 __getattr__, __dir__ = on_first_use(
     globals(),
     places={
+        "._files.options": "INT_SIZE IS_WINDOWS LONG_SIZE LoadEndianness MAP_PRIVATE MAP_SHARED SHORT_SIZE "
+        "STORAGE_KEY_SEPARATOR SourceChangeWarning check_module_version_greater_or_equal get_crc32_options "
+        "get_default_load_endianness get_default_mmap_options get_unsafe_globals_in_checkpoint "
+        "set_crc32_options set_default_load_endianness set_default_mmap_options skip_data",
         "._files.locations": "default_restore_location location_tag register_package",
         "._files.pickles": "_get_layout",
         "._files.safe_globals": "DEFAULT_PROTOCOL FILE_LIKE MAP_LOCATION add_safe_globals clear_safe_globals "

@@ -129,6 +129,10 @@ class _Storage:
         return "".join(f" {number}\n" for number in self.tolist())
 
 
+# What torch names it by.
+Storage = StorageBase = _Storage
+
+
 class UntypedStorage(_Storage):
     """The memory of a tensor as bytes: one object for all tensors that share it.
 

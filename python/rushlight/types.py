@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 
 from . import _rushlight as native
+from ._lazy import on_first_use
 
 __all__ = ["Device", "Number"]
 
@@ -16,3 +17,7 @@ _size = native.Size | list[int] | tuple[int, ...]
 _TensorOrTensors = native.Tensor | tuple[native.Tensor, ...]
 Number = int | float | bool
 Device = native.device | str | int | None
+
+__getattr__, __dir__ = on_first_use(
+    globals(), places={".storage": "Storage", "._functions.symbols": "SymBool SymFloat SymInt"}
+)

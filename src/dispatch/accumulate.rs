@@ -93,7 +93,7 @@ fn add_dense(a: &Tensor, b: &Tensor, sole: bool) -> Result<bool> {
 /// Adds to elements that lie one after another as many such elements, or one element again and again as
 /// the gradient of a sum is. Answers whether they lie so.
 fn add_elements(a: &Array, b: &Array) -> bool {
-    if a.dtype != b.dtype || a.dtype.is_pending() || !a.layout.is_alike(&b.layout) || a.overlaps(b) {
+    if a.dtype != b.dtype || a.dtype.is_pending() || !a.layout.is_alike(&b.layout) {
         return false;
     }
     dispatch!(field a.dtype, T => {
@@ -102,7 +102,7 @@ fn add_elements(a: &Array, b: &Array) -> bool {
         }
         let Some(element) = b.repeated_element() else { return false };
         let element: T = element.to();
-        a.overwrite_slice([], |target| map::map_slice_in_place(target, move |a| Ring::add(a, element)))
+        a.overwrite_slice([b], |target| map::map_slice_in_place(target, move |a| Ring::add(a, element)))
     }, else { false })
 }
 

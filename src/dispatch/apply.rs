@@ -290,6 +290,7 @@ pub(crate) fn compute<O: Op>(op: &O, inputs: &[&Tensor], arrays: &mut [Array]) -
         *array = array.resolved();
     }
     let mut numbers = numbers(op, arrays)?;
+    debug_assert_eq!(numbers.len(), op.outputs(arrays), "{} makes as many as it says", op.name());
     match (numbers.len(), numbers.pop()) {
         (1, Some(only)) => Ok(smallvec![Tensor::from_array(only)]),
         (_, last) => Ok(numbers.into_iter().chain(last).map(Tensor::from_array).collect()),

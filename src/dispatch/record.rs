@@ -148,6 +148,9 @@ fn record_boxed(rule: RuleBox, edges: SmallVec<[Option<Edge>; 2]>, outputs: &[Te
 /// its outputs: no gradient arrives there.
 pub(crate) fn forms(outputs: &[Tensor]) -> Option<Forms> {
     let (first, further) = outputs.split_first()?;
+    if further.is_empty() {
+        return Some(Forms::one(form(first)));
+    }
     let count =
         further.iter().rposition(|output| output.dtype().is_differentiable()).map_or(0, |last| last + 1);
     let further = &further[..count];

@@ -5,12 +5,13 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{apply_one, one, single, tangent};
 use crate::dispatch::modes::{intercept, subclass};
-use crate::dispatch::record::trace;
+use crate::dispatch::record::{stop, trace};
 use crate::dispatch::{batch, in_place};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::node::{RuleBox, boxed};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Edge, Forms, Gradients, Level, Node, Rule, mode};
+use crate::graph::{At, Attributes, Edge, Form, Forms, Gradients, Level, Node, Rule, mode};
 use crate::ops::conjugate;
 use crate::ops::geometry::strided;
 use crate::shape::{Layout, SharedLayout};
@@ -72,7 +73,7 @@ pub(crate) fn refresh(view: &Array, base: &Tensor) -> Result<Option<Edge>> {
     }
     let rule = strided::rule(base.layout(), view.layout.clone());
     let dtype = view.dtype.resolved();
-    let forms = Forms::one(crate::graph::Form { layout: view.layout.clone(), dtype });
+    let forms = Forms::one(Form { layout: view.layout.clone(), dtype });
     Ok(Some(Edge { node: Node::record(rule, smallvec![edge], forms), output: 0 }))
 }
 
@@ -147,9 +148,38 @@ impl<K: ViewKind> Rule for ViewRule<K> {
 
 /// A view of `x` with this layout, which the caller derived from that of `x`.
 pub(crate) fn apply(kind: impl ViewKind, x: &Tensor, layout: Layout) -> Result<Tensor> {
-    if mode::special()
-        && let Some(batch) = x.batch()
-    {
+    if mode::special() || mode::frozen_leaves() {
+        return through_layers(kind, x, layout);
+    }
+    let (memory, source, known) = {
+        let reading = x.read();
+        let array = reading.array();
+        (array.with_layout(layout), array.layout.clone(), reading.requires_grad())
+    };
+    if mode::is_grad_enabled() && known.unwrap_or_else(|| x.requires_grad()) {
+        recorded(boxed(ViewRule { kind, source }), x, memory)
+    } else {
+        Ok(unrecorded(x, memory))
+    }
+}
+
+/// A view that is recorded: its node is there before it is, and it is made with its edge.
+fn recorded(rule: RuleBox, x: &Tensor, memory: Array) -> Result<Tensor> {
+    let edges = smallvec![x.gradient_edge()?];
+    let form = Form { layout: memory.layout.clone(), dtype: memory.dtype.resolved() };
+    let node = Node::record_boxed(rule, edges, Forms::one(form));
+    Ok(Tensor::view_of(x, memory, Some(Edge { node, output: 0 }), Creation::Default, refresh))
+}
+
+fn unrecorded(x: &Tensor, memory: Array) -> Tensor {
+    let y = show_memory(x, memory, Creation::Default);
+    stop(x.standing(), std::slice::from_ref(&y));
+    y
+}
+
+/// `apply` on a thread on which something unusual goes on.
+fn through_layers(kind: impl ViewKind, x: &Tensor, layout: Layout) -> Result<Tensor> {
+    if let Some(batch) = x.batch() {
         return batch::view(kind, x, batch, layout);
     }
     let y = match intercept::is_active() {

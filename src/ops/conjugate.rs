@@ -294,7 +294,8 @@ pub const ENTRIES: &[Entry] = &[
         ONE,
         "The negated elements, as a view whose negation is computed when it is needed.",
         |a| of(a, negative_view),
-    ),
+    )
+    .operators(&[("NegViewBackward0", "_neg_view(Tensor(a) self) -> Tensor(a)")]),
     function("is_neg", YES_OR_NO, "Whether the negation of the tensor is pending.", |a| {
         Ok(is_neg(a.tensor(0)?).into())
     }),
@@ -306,5 +307,6 @@ pub const ENTRIES: &[Entry] = &[
         ONE,
         "The complex conjugates, as a view whose conjugation is computed when it is needed.",
         |a| of(a, |x| conj(x.clone())),
-    ),
+    )
+    .operators(&[("ConjBackward0", "_conj(Tensor(a) self) -> Tensor(a)")]),
 ];

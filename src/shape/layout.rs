@@ -52,6 +52,50 @@ impl Layout {
         Layout::known(shape, strides, self.offset, self.numel)
     }
 
+    /// The same elements with two dimensions exchanged.
+    pub fn exchanged(&self, first: usize, second: usize) -> Layout {
+        let exchange = |sizes: &[usize]| {
+            let mut exchanged = Dims::from_slice(sizes);
+            // A number has none, and is exchanged with itself.
+            if first != second {
+                exchanged.swap(first, second);
+            }
+            exchanged
+        };
+        Layout::known(exchange(&self.shape), exchange(&self.strides), self.offset, self.numel)
+    }
+
+    /// Row-major elements in another shape with as many, which are in order there too. `None` if these are not
+    /// so, or if there are none: other sizes beside that of zero may be too many.
+    pub fn reshaped(&self, shape: &[usize]) -> Option<Layout> {
+        if !self.row_major || self.numel == 0 {
+            return None;
+        }
+        let (shape, strides) = (Dims::from_slice(shape), contiguous_strides(shape));
+        Some(Layout {
+            shape,
+            strides,
+            offset: self.offset,
+            numel: self.numel,
+            contiguous: true,
+            row_major: true,
+        })
+    }
+
+    /// One element of a dimension, which goes.
+    pub fn selected(&self, dim: usize, index: usize) -> Layout {
+        let without = |sizes: &[usize]| {
+            let mut left = Dims::from_slice(&sizes[..dim]);
+            left.extend_from_slice(&sizes[dim + 1..]);
+            left
+        };
+        // What shows nothing may begin beyond the memory, and beyond what can be counted.
+        let offset = self.offset.wrapping_add(index.wrapping_mul(self.strides[dim]));
+        let (shape, strides) = (without(&self.shape), without(&self.strides));
+        let numel = shape.iter().product();
+        Layout::known(shape, strides, offset, numel)
+    }
+
     /// A number: one element without dimensions.
     pub fn number() -> Layout {
         Layout::known(Dims::new(), Dims::new(), 0, 1)

@@ -14,6 +14,7 @@
 
 #![allow(unsafe_code)]
 
+use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -241,17 +242,17 @@ impl Array {
         write(unsafe { ArrayViewMutD::from_shape_ptr(shape, self.start::<T>()) })
     }
 
-    /// `overwrite` of elements that lie in row-major order, as a slice. Answers whether they do.
+    /// `overwrite` of elements that lie in row-major order and that none of the others shows, as a slice. Answers
+    /// whether it is so.
     #[inline]
     pub(crate) fn overwrite_slice<'a, T: Element>(
         &self,
         reads: impl IntoIterator<Item = &'a Array>,
         write: impl FnOnce(&mut [T]),
     ) -> bool {
-        if !self.layout.is_contiguous() {
+        if !self.layout.is_contiguous() || reads.into_iter().any(|read| self.overlaps(read)) {
             return false;
         }
-        self.check_unread(reads);
         // SAFETY: as in `slice`; Note [Memory of tensors] for aliasing.
         write(unsafe { std::slice::from_raw_parts_mut(self.start::<T>(), self.layout.numel()) });
         true
@@ -326,12 +327,13 @@ impl Array {
 
     /// Whether a write to `self` may change what `other` shows, other than element by element.
     pub fn overlaps(&self, other: &Array) -> bool {
-        let span = |array: &Array| {
-            let first = array.address().addr();
-            (first, first + (array.layout.end() - array.layout.offset()) * array.dtype.size())
-        };
-        let ((a, a_end), (b, b_end)) = (span(self), span(other));
-        a < b_end && b < a_end
+        let extent = |array: &Array| (array.layout.end() - array.layout.offset()) * array.dtype.size();
+        let (own, others) = (self.address().addr(), other.address().addr());
+        match own.cmp(&others) {
+            Ordering::Less => others - own < extent(self),
+            Ordering::Greater => own - others < extent(other),
+            Ordering::Equal => extent(self) > 0 && extent(other) > 0,
+        }
     }
 
     /// Whether this may be written to by what reads `source` in another order: not if the two show the

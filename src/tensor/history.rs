@@ -220,13 +220,13 @@ impl Tensor {
     }
 
     pub(super) fn replace_edge(&self, edge: Option<Edge>) {
-        let moved = if self.retains_grad() { self.release_retained() } else { None };
-        let old = std::mem::replace(&mut self.0.core.write().edge, edge.clone());
-        if moved.is_some()
-            && let Some(edge) = edge
+        if self.retains_grad()
+            && self.release_retained().is_some()
+            && let Some(edge) = &edge
         {
             edge.node.extras_or_new().hooks.retain(edge.output, self.downgrade());
         }
+        let old = std::mem::replace(&mut self.0.core.write().edge, edge);
         // Dropped outside of the lock: a whole graph may go with it.
         drop(old);
     }

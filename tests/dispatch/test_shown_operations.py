@@ -175,6 +175,26 @@ def test_tensors_are_made_like_them():
         assert type(call(x)) is Logged
 
 
+def test_memory_that_is_read_otherwise_is_shown():
+    x = wrapped(2, 2, requires_grad=False)
+    y, names = logged(lambda: x.view(torch.int32))
+    assert names[0] == "aten.view.dtype"
+    assert type(y) is Logged and torch.equal(y.elem, x.elem.view(torch.int32))
+    z, names = logged(lambda: Logged(torch.ones(2, dtype=torch.complex64)).conj())
+    assert names == ["aten._conj.default"] and z.elem.is_conj()
+    z, names = logged(lambda: torch._neg_view(x))
+    assert names == ["aten._neg_view.default"] and z.elem.is_neg()
+
+
+def test_an_operation_with_two_results_is_shown_with_both():
+    x = wrapped(2)
+    (mantissas, exponents), names = logged(lambda: torch.frexp(x))
+    assert names[0] == "aten.frexp.Tensor" and type(exponents) is Logged
+    assert torch.equal(mantissas.elem * 2.0**exponents.elem, x.elem)
+    mantissas.sum().backward()
+    assert torch.equal(x.grad.elem, 2.0**-exponents.elem)
+
+
 def test_plain_tensors_may_take_part():
     x = wrapped(2, requires_grad=False)
     assert type(torch.ones(2) * x) is Logged

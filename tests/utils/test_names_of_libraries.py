@@ -129,3 +129,92 @@ def test_an_event_file_is_framed_and_checked(tmp_path):
     assert len(records) == 7
     with SummaryWriter(tmp_path / "other") as writer, raises(ValueError, "The input has no element."):
         writer.add_histogram("nothing", torch.empty(0))
+
+
+def test_the_bits_of_all_elements():
+    assert torch.hash_tensor(torch.tensor([1, 2, 4])).item() == 7
+    x = torch.arange(6.0).view(2, 3)
+    assert torch.hash_tensor(x, 1).tolist() == [9218868437227405312, 4615063718147915776]
+    assert x.hash_tensor((0, 1)).item() == (x.hash_tensor(1)[0] ^ x.hash_tensor(1)[1]).item()
+    assert x.hash_tensor(0, keepdim=True).shape == (1, 3)
+    assert torch.hash_tensor(x, 1).dtype == torch.uint64
+    with raises(RuntimeError, "Unknown hash_tensor mode: 1"):
+        x.hash_tensor(mode=1)
+
+
+def test_operations_as_modules():
+    functional = torch.ao.nn.quantized.FloatFunctional()
+    x, y = torch.tensor([1.0, -3.0]), torch.tensor([2.0, 1.0])
+    assert functional.add_relu(x, y).tolist() == [3.0, 0.0]
+    assert functional.cat([x, y]).tolist() == [1.0, -3.0, 2.0, 1.0]
+    assert functional.mul_scalar(x, 2.0).tolist() == [2.0, -6.0]
+    assert type(functional) is import_module("rushlight.nn.quantized").FloatFunctional
+
+
+def test_layers_that_could_be_one():
+    conv, relu = torch.nn.Conv2d(1, 1, 1), torch.nn.ReLU()
+    fused = torch.ao.nn.intrinsic.ConvReLU2d(conv, relu)
+    x = torch.full((1, 1, 1, 1), 3.0)
+    assert torch.equal(fused(x), relu(conv(x)))
+    with raises(AssertionError, "Incorrect types for input modules: ReLU and Conv2d"):
+        torch.ao.nn.intrinsic.ConvReLU2d(relu, conv)
+
+
+@pytest.mark.own
+@pytest.mark.parametrize(
+    "place", ["quantized", "quantized.modules", "qat.modules", "intrinsic.qat", "quantizable"]
+)
+def test_quantised_layers_refuse(place):
+    room = import_module(f"rushlight.nn.{place}")
+    assert room is import_module(f"rushlight.ao.nn.{place}")
+    name = "LinearReLU" if place == "intrinsic.qat" else "LSTM" if place == "quantizable" else "Linear"
+    with raises(
+        NotImplementedError,
+        f"{getattr(room, name).__module__.replace('rushlight', 'torch')}.{name}: tensors are not quantised here",
+    ):
+        getattr(room, name)(1, 1)
+
+
+def test_events_are_told():
+    from datetime import datetime, timedelta
+
+    monitor = torch.monitor
+    seen = []
+    handle = monitor.register_event_handler(seen.append)
+    try:
+        monitor.log_event(monitor.Event("begun", datetime.now(), {"step": 1}))
+        stat = monitor.Stat("loss", [monitor.MEAN, monitor.MAX, monitor.COUNT], timedelta(hours=1))
+        stat.add(1.0)
+        stat.add(3.0)
+        assert stat.count == 2
+        del stat
+    finally:
+        monitor.unregister_event_handler(handle)
+    assert [event.name for event in seen] == ["begun", "torch.monitor.Stat"]
+    assert seen[1].data == {"loss.mean": 2.0, "loss.max": 3.0, "loss.count": 2.0}
+
+
+def test_where_rows_begin():
+    rows = torch._convert_indices_from_coo_to_csr(torch.tensor([0, 0, 2]), 4)
+    assert rows.tolist() == [0, 2, 2, 3, 3] and rows.dtype == torch.int64
+    both = torch._convert_indices_from_csr_to_coo(rows, torch.tensor([5, 6, 7]), out_int32=True)
+    assert both.tolist() == [[0, 0, 2], [5, 6, 7]] and both.dtype == torch.int32
+
+
+def test_engines_that_are_named():
+    quantized = torch.backends.quantized
+    before = quantized.engine
+    assert before in quantized.supported_engines
+    with raises(RuntimeError, "nothing is not a valid value for quantized engine"):
+        quantized.engine = "nothing"
+    quantized.engine = "qnnpack"
+    assert quantized.engine == "qnnpack"
+    quantized.engine = before
+    assert torch.cpu.get_capabilities()["architecture"]
+    assert "inductor" in torch._dynamo.list_backends()
+    assert torch.compiler.get_default_backend() == "inductor"
+
+
+def test_a_report_of_the_machine():
+    text = torch.utils.collect_env.get_pretty_env_info()
+    assert f"PyTorch version: {torch.__version__}" in text and "Python version: 3." in text

@@ -96,12 +96,13 @@ def test_no_regions_give_nothing():
 
 
 def test_others_refuse():
-    with pytest.raises(NotImplementedError, match="torchvision::roi_pool is compiled for torch"):
-        vision.roi_pool(torch.ones(1, 1, 2, 2), torch.ones(1, 5), 1.0, 1, 1)
+    with pytest.raises(NotImplementedError, match="torchvision::qnms is compiled for torch"):
+        vision.qnms(torch.ones(1, 4), torch.ones(1), 0.5)
 
 
 def test_libraries_of_operators_are_loaded_or_refused():
     torch.ops.load_library("/somewhere/torchvision/_C.so")
+    torch.ops.load_library("/somewhere/torchvision/_C_stable.so")
     with pytest.raises(OSError, match="Could not load this library: "):
         torch.ops.load_library("/somewhere/else/_C.so")
 
@@ -112,4 +113,63 @@ def test_what_results_look_like_can_be_said():
     assert (
         vision.roi_align(torch.ones(1, 1, 4, 4), torch.tensor([[0.0, 0, 0, 2, 2]]), 1.0, 1, 1, 2, True).item()
         == 1.0
+    )
+
+
+def regions():
+    x = torch.arange(2 * 8 * 5 * 6, dtype=torch.float64).view(2, 8, 5, 6).sin().requires_grad_()
+    return x, torch.tensor(
+        [[0, 0.3, 1.2, 5.5, 4.1], [1, 2, 2, 2, 2], [1, -1, 0, 8, 4.4]], dtype=torch.float64
+    )
+
+
+def test_the_greatest_of_bins_and_where_they_are():
+    x, rois = regions()
+    found, where = vision.roi_pool(x, rois, 0.8, 2, 2)
+    assert found.shape == where.shape == (3, 8, 2, 2) and where.dtype == torch.int32
+    assert torch.equal(found[0, 0, 0, 0], x[0, 0, 1:3, 0:3].max())
+    assert (
+        where[0, 0, 0, 0] == 6 + x[0, 0, 1, 0:3].argmax()
+        or x[0, 0].flatten()[where[0, 0, 0, 0]] == found[0, 0, 0, 0]
+    )
+    (gradient,) = torch.autograd.grad(found.sum(), x)
+    again = vision._roi_pool_backward(torch.ones_like(found), rois, where, 0.8, 2, 2, 2, 8, 5, 6)
+    assert torch.equal(gradient, again)
+
+
+@pytest.mark.parametrize("name, more", [("ps_roi_align", (2,)), ("ps_roi_pool", ())])
+def test_each_bin_of_its_own_channel(name, more):
+    x, rois = regions()
+    found, channels = getattr(vision, name)(x, rois, 0.8, 2, 2, *more)
+    assert found.shape == (3, 2, 2, 2)
+    assert channels[0].tolist() == [[[0, 1], [2, 3]], [[4, 5], [6, 7]]]
+    scale = torch.zeros(1, 8, 1, 1, dtype=torch.float64)
+    scale[0, 6] = 1
+    only, _ = getattr(vision, name)(x * scale, rois, 0.8, 2, 2, *more)
+    assert torch.equal(only[:, 1, 1, 0], found[:, 1, 1, 0]) and int((only != 0).sum()) <= 3
+    (gradient,) = torch.autograd.grad(found.cos().sum(), x)
+    back = getattr(vision, f"_{name}_backward")
+    again = back(-found.detach().sin(), rois, channels, 0.8, 2, 2, *more, 2, 8, 5, 6)
+    torch.testing.assert_close(gradient, again)
+
+
+def test_shifted_points_of_a_convolution():
+    x, _ = regions()
+    weight = torch.arange(4 * 4 * 3 * 2, dtype=torch.float64).view(4, 4, 3, 2).cos()
+    none = torch.zeros(2, 2 * 2 * 6, 3, 4, dtype=torch.float64)
+    bias = torch.arange(4, dtype=torch.float64)
+    rest = (2, 2, 1, 1, 1, 1, 2, 2, False)
+    plain = torch.nn.functional.conv2d(x, weight, bias, stride=2, padding=1, groups=2)
+    found = vision.deform_conv2d(x, weight, none, none, bias, *rest)
+    torch.testing.assert_close(found, plain)
+    offset = (torch.arange(none.numel(), dtype=torch.float64).view_as(none) * 0.7).sin() + 0.3
+    mask = torch.full((2, 12, 3, 4), 0.5, dtype=torch.float64)
+    arguments = [tensor.detach().requires_grad_() for tensor in (x, weight, offset, mask, bias)]
+    found = vision.deform_conv2d(*arguments, *rest[:-1], True)
+    gradients = torch.autograd.grad(found.sum(), arguments)
+    again = vision._deform_conv2d_backward(torch.ones_like(found), *arguments, *rest[:-1], True)
+    for one, other in zip(gradients, again, strict=True):
+        torch.testing.assert_close(one, other)
+    assert torch.autograd.gradcheck(
+        lambda *given: vision.deform_conv2d(*given, *rest[:-1], True), arguments, fast_mode=True
     )

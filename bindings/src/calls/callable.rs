@@ -74,6 +74,12 @@ pub(crate) enum Seen {
 }
 
 impl Function {
+    /// Whether it writes to its first argument.
+    #[inline]
+    fn is_in_place(&self) -> bool {
+        matches!(self.name.as_bytes(), [.., before, b'_'] if *before != b'_')
+    }
+
     /// The entry, with its way to write to tensors that it is given.
     pub(crate) const fn written(self, policy: &'static OutPolicy) -> Function {
         Function { policy, ..self }
@@ -308,7 +314,7 @@ fn dispatch<'py>(
                     arguments = arguments.renewed(signatures);
                 }
                 arguments.spread = spread.map(|slot| (slot, call.positional));
-                if name.ends_with('_') && !name.ends_with("__") {
+                if callable.function.is_in_place() {
                     writes::check_method(&arguments, callable.function.policy)?;
                 }
                 let run = || callable.function.body.run(&arguments);
@@ -318,7 +324,7 @@ fn dispatch<'py>(
                     }
                     None if mode::special() => {
                         let made = run()?;
-                        if name.ends_with('_') { Ok(made) } else { within(py, made) }
+                        if callable.function.is_in_place() { Ok(made) } else { within(py, made) }
                     }
                     None => run(),
                     Some(out) => {

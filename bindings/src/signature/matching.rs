@@ -156,7 +156,8 @@ fn search(
         .map(|(at, _)| at)
 }
 
-/// Whether the keyword is this word.
+/// Whether the keyword is this word, of plain letters: most are told apart by their lengths.
 pub(crate) fn is_named(name: &Bound<'_, PyAny>, word: &str) -> bool {
-    name.cast::<PyString>().is_ok_and(|name| name.to_str().is_ok_and(|name| name == word))
+    let Ok(name) = name.cast::<PyString>() else { return false };
+    name.len().is_ok_and(|length| length == word.len()) && name.to_str().is_ok_and(|name| name == word)
 }

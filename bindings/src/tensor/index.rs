@@ -13,6 +13,8 @@ use rushlight::ops::indexing::index;
 use rushlight::ops::indexing::index::Index;
 use rushlight::ops::{Operand, Value};
 
+use smallvec::{SmallVec, smallvec};
+
 use super::construct::{from_sequence, is_sequence};
 use super::numpy;
 use super::object::as_tensor;
@@ -33,6 +35,9 @@ const SEQUENCE_AS_TUPLE: &std::ffi::CStr = c"Using a non-tuple sequence for mult
     will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or a \
     different result";
 const OVERFLOW: &str = "Overflow when unpacking long long";
+
+/// The items of most expressions stand where they are made.
+type Items = SmallVec<[Index; 3]>;
 
 /// From this length on a sequence is never taken for a tuple.
 const SHORT: usize = 32;
@@ -80,7 +85,7 @@ pub(super) fn set(tensor: &Tensor, key: &Bound<'_, PyAny>, value: &Bound<'_, PyA
 }
 
 /// The items of an index expression.
-fn parse(key: &Bound<'_, PyAny>) -> PyResult<Vec<Index>> {
+fn parse(key: &Bound<'_, PyAny>) -> PyResult<Items> {
     if let Ok(tuple) = key.cast::<PyTuple>() {
         return tuple.iter().map(|object| item(&object)).collect();
     }
@@ -89,7 +94,7 @@ fn parse(key: &Bound<'_, PyAny>) -> PyResult<Vec<Index>> {
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), SEQUENCE_AS_TUPLE, 1)?;
         return (0..key.len()?).map(|place| item(&key.get_item(place)?)).collect();
     }
-    Ok(vec![item(key)?])
+    Ok(smallvec![item(key)?])
 }
 
 /// Whether a sequence means its items, as numpy's ancestors had it: one of them is no number.

@@ -3,13 +3,15 @@
 
 #![allow(unsafe_code)]
 
+mod interface;
+
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyType};
 use rushlight::Tensor;
 use rushlight::dtype::DType;
 use rushlight::graph::observe::detach_site::Cut;
@@ -19,6 +21,7 @@ use rushlight::shape::{Dims, Layout, SharedLayout};
 use rushlight::storage::Storage;
 use rushlight::tensor::Array;
 
+use self::interface::{Elements, Seen, seen, shown};
 use super::object::{TensorBase, wrap};
 use super::values::{check_allocated, check_memory};
 use crate::error::raise;
@@ -45,6 +48,8 @@ const REQUIRES_GRAD: &str =
 struct Classes {
     array: Py<PyType>,
     scalar: Py<PyType>,
+    /// The attribute by which arrays show their memory.
+    shown: Py<PyAny>,
 }
 
 /// numpy's classes, if it has been imported.
@@ -58,7 +63,9 @@ fn classes(py: Python<'_>) -> Option<&'static Classes> {
     let modules = MODULES.get_or_try_init(py, find).ok()?.bind(py);
     let numpy = modules.get_item(pyo3::intern!(py, "numpy")).ok()??;
     let class = |name| numpy.getattr(name).ok()?.cast_into::<PyType>().ok().map(Bound::unbind);
-    let found = Classes { array: class("ndarray")?, scalar: class("generic")? };
+    let array = class("ndarray")?;
+    let shown = array.bind(py).getattr("__array_struct__").ok()?.unbind();
+    let found = Classes { array, scalar: class("generic")?, shown };
     Some(CLASSES.get_or_init(py, || found))
 }
 
@@ -79,21 +86,23 @@ pub(crate) fn dtype_of(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
     if !is_array(object) && !is_scalar(object) {
         return Ok(None);
     }
-    let code: String = object.getattr("dtype")?.getattr("str")?.extract()?;
-    element_type(object, &code).map(Some)
+    let dtype = object.getattr("dtype")?;
+    let kind: char = dtype.getattr("kind")?.extract()?;
+    let (size, native) = (dtype.getattr("itemsize")?.extract()?, dtype.getattr("isnative")?.extract()?);
+    element_type(object, Elements { kind: kind as u8, size, native }).map(Some)
 }
 
 /// A tensor of a numpy array's memory, or of a numpy scalar's value; `None` for anything else.
 pub(crate) fn shared(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
-    seen(object, true)
+    tensor_of(object, true)
 }
 
 /// The same for who only copies it: nobody has to be told that it may not be written to.
 pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
-    seen(object, false)
+    tensor_of(object, false)
 }
 
-fn seen(object: &Bound<'_, PyAny>, shared: bool) -> PyResult<Option<Tensor>> {
+fn tensor_of(object: &Bound<'_, PyAny>, shared: bool) -> PyResult<Option<Tensor>> {
     if is_array(object) {
         return view_of(object, shared).map(Some);
     }
@@ -115,45 +124,23 @@ pub(crate) fn from_numpy(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     view_of(object, true)
 }
 
-/// The element type that numpy writes as `code`, such as `<f8`.
-fn element_type(array: &Bound<'_, PyAny>, code: &str) -> PyResult<DType> {
-    let foreign = if cfg!(target_endian = "little") { '>' } else { '<' };
-    let dtype = match code.get(1..) {
-        Some("b1") => DType::Bool,
-        Some("u1") => DType::UInt8,
-        Some("u2") => DType::UInt16,
-        Some("u4") => DType::UInt32,
-        Some("u8") => DType::UInt64,
-        Some("i1") => DType::Int8,
-        Some("i2") => DType::Int16,
-        Some("i4") => DType::Int32,
-        Some("i8") => DType::Int64,
-        Some("f2") => DType::Float16,
-        Some("f4") => DType::Float32,
-        Some("f8") => DType::Float64,
-        Some("c8") => DType::Complex64,
-        Some("c16") => DType::Complex128,
-        _ => {
-            let name: String = array.getattr("dtype")?.getattr("type")?.getattr("__name__")?.extract()?;
-            return Err(PyTypeError::new_err(format!(
-                "can't convert np.ndarray of type numpy.{name}. The only supported types are: {DTYPES}"
-            )));
-        }
+/// The element type of such elements, which are those of `array`.
+fn element_type(array: &Bound<'_, PyAny>, elements: Elements) -> PyResult<DType> {
+    let Some(dtype) = elements.dtype() else {
+        let name: String = array.getattr("dtype")?.getattr("type")?.getattr("__name__")?.extract()?;
+        return Err(PyTypeError::new_err(format!(
+            "can't convert np.ndarray of type numpy.{name}. The only supported types are: {DTYPES}"
+        )));
     };
-    if code.starts_with(foreign) {
-        return Err(PyValueError::new_err(BYTE_ORDER));
-    }
-    Ok(dtype)
+    if elements.native { Ok(dtype) } else { Err(PyValueError::new_err(BYTE_ORDER)) }
 }
 
 /// A tensor on the memory of an array, which lives as long as the memory is used.
 fn view_of(array: &Bound<'_, PyAny>, shared: bool) -> PyResult<Tensor> {
-    let interface = array.getattr("__array_interface__")?;
-    let code: String = interface.get_item("typestr")?.extract()?;
-    let (address, read_only): (usize, bool) = interface.get_item("data")?.extract()?;
-    let sizes: Vec<usize> = array.getattr("shape")?.extract()?;
-    let byte_strides: Vec<isize> = array.getattr("strides")?.extract()?;
-    let dtype = element_type(array, &code)?;
+    let py = array.py();
+    let Some(classes) = classes(py) else { unreachable!("an array is of one of them") };
+    let Seen { elements, sizes, byte_strides, data, read_only } = seen(array, classes.shown.bind(py))?;
+    let dtype = element_type(array, elements)?;
     let item = dtype.size() as isize;
     let mut strides = Dims::new();
     for &stride in &byte_strides {
@@ -166,10 +153,10 @@ fn view_of(array: &Bound<'_, PyAny>, shared: bool) -> PyResult<Tensor> {
         strides.push((stride / item) as usize);
     }
     if read_only && shared {
-        warn_unwritable(array.py())?;
+        warn_unwritable(py)?;
     }
-    let layout = Layout::strided(sizes.as_slice().into(), strides, 0).map_err(raise)?;
-    let data = match NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(address)) {
+    let layout = Layout::strided(sizes, strides, 0).map_err(raise)?;
+    let data = match NonNull::new(data) {
         Some(data) if layout.numel() > 0 => data,
         // Nobody reads there, whatever the array says.
         _ => NonNull::<u128>::dangling().cast(),
@@ -202,37 +189,9 @@ struct Memory {
 #[pymethods]
 impl Memory {
     #[getter]
-    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let array = self.tensor.array();
-        let item = array.dtype.size();
-        let interface = PyDict::new(py);
-        interface.set_item("version", 3)?;
-        interface.set_item("typestr", code(array.dtype))?;
-        interface.set_item("shape", PyTuple::new(py, array.layout.shape())?)?;
-        interface.set_item("data", (array.address().expose_provenance(), false))?;
-        let strides = array.layout.strides().iter().map(|stride| stride * item).collect::<Vec<_>>();
-        interface.set_item("strides", PyTuple::new(py, strides)?)?;
-        Ok(interface)
+    fn __array_struct__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, &self.tensor.array())
     }
-}
-
-/// An element type as numpy writes it.
-fn code(dtype: DType) -> String {
-    let order = if dtype.size() == 1 {
-        '|'
-    } else if cfg!(target_endian = "little") {
-        '<'
-    } else {
-        '>'
-    };
-    let kind = match dtype {
-        DType::Bool => 'b',
-        dtype if dtype == DType::UInt8 || dtype.is_wide_unsigned() => 'u',
-        _ if dtype.is_float() => 'f',
-        _ if dtype.is_complex() => 'c',
-        _ => 'i',
-    };
-    format!("{order}{kind}{}", dtype.size())
 }
 
 /// A numpy array on the memory of a tensor.

@@ -39,7 +39,7 @@ class _Type(native.dtype, _Absent):  # type: ignore[misc]
     itemsize = property(lambda self: self._itemsize)
     is_floating_point = property(lambda self: self._is_floating_point)
     is_complex = False
-    is_signed = property(lambda self: not self.name.startswith("quint"))
+    is_signed = property(lambda self: not self.name.startswith(("quint", "uint", "bit")))
     title = property(
         lambda self: self.name.replace("float", "Float").replace("qu", "QU").replace("int", "Int")
     )
@@ -71,6 +71,10 @@ quint8 = _Type("quint8", 1)
 qint32 = _Type("qint32", 4)
 quint4x2 = _Type("quint4x2", 1)
 quint2x4 = _Type("quint2x4", 1)
+uint1, uint2, uint3, uint4, uint5, uint6, uint7 = (_Type(f"uint{bits}", 1) for bits in range(1, 8))
+int1, int2, int3, int4, int5, int6, int7 = (_Type(f"int{bits}", 1) for bits in range(1, 8))
+bits1x8, bits2x4, bits4x2, bits8 = (_Type(name, 1) for name in ("bits1x8", "bits2x4", "bits4x2", "bits8"))
+bits16, bit = _Type("bits16", 2), uint1
 sparse_coo = _Layout("sparse_coo")
 sparse_csr = _Layout("sparse_csr")
 sparse_csc = _Layout("sparse_csc")

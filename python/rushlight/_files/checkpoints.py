@@ -151,8 +151,9 @@ def _count(kind: Any, count: Any) -> int:
 class Archive:
     """Storages that are members of an archive, and the pickle that names them."""
 
-    def __init__(self, file: Any, mapped: Tensor | None = None) -> None:
+    def __init__(self, file: Any, mapped: Tensor | None = None, order: str = byteorder) -> None:
         self.file, self.mapped = file, mapped
+        self.is_read = True
         self.length = file.seek(0, os.SEEK_END)
         try:
             self.members = zipfile.ZipFile(file)
@@ -167,22 +168,23 @@ class Archive:
                 f"{first}"
             )
         self.prefix = first[: first.index("/")]
-        if not self._has("version") and not self._has(".data/version"):
+        if not self.has("version") and not self.has(".data/version"):
             raise RuntimeError(
                 'Expected hasRecord("version") to be true, but got false.  (Could this error message be '
                 "improved?  If so, please report an enhancement request to PyTorch.)"
             )
-        order = bytes(self._read("byteorder")).decode("latin1") if self._has("byteorder") else byteorder
+        order = bytes(self._read("byteorder")).decode("latin1") if self.has("byteorder") else order
         if order not in ("little", "big"):
             raise ValueError(f"Unknown endianness type: {order}")
         self.is_swapped = order != byteorder
 
-    def _has(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
+        """Tell whether there is a member of this name."""
         return f"{self.prefix}/{name}" in self.members.NameToInfo
 
     def _member(self, name: str) -> zipfile.ZipInfo:
         """Return what the archive says of a member, if the archive is large enough for it to be true."""
-        if not self._has(name):
+        if not self.has(name):
             raise RuntimeError(f"PytorchStreamReader failed locating file {name}: file not found{_CORRUPT}")
         member = self.members.getinfo(f"{self.prefix}/{name}")
         stored, size = member.compress_size, member.file_size
@@ -215,6 +217,8 @@ class Archive:
                 f"record size ({member.file_size} bytes) does not match expected size ({size} bytes = {size} "
                 "elements * 1 bytes/element) for dtype Byte"
             )
+        if not self.is_read:
+            return native.zeros(size // kind.dtype.itemsize, dtype=kind.dtype)
         memory = self._mapped(member, kind.dtype.itemsize)
         if memory is None:
             memory = self._copied(member, name)

@@ -1,9 +1,9 @@
-"""`segment_reduce`: what neighbours come to in segments that follow one another."""
+"""What elements come to together: neighbours in segments (`segment_reduce`), and bits (`hash_tensor`)."""
 
 from __future__ import annotations
 
 from math import inf, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from .._calls.showing import shown_as_given
@@ -140,3 +140,44 @@ def _with_initial(found: Tensor, kind: str, initial: float) -> Tensor:
     # Who is as great as the initial value has the whole gradient.
     is_kept = found < initial if kind == "amax" else found > initial
     return native.where(is_kept, initial, found)
+
+
+@shown_as_given
+def hash_tensor(
+    input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0, out: Tensor | None = None
+) -> Tensor:
+    """Return what the bits of elements come to by exclusive or, once they have 64 bits each.
+
+    >>> import rushlight as torch
+    >>> torch.hash_tensor(torch.tensor([1, 2, 4]))
+    tensor(7, dtype=torch.uint64)
+    """
+    if mode != 0:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    if input.is_complex():
+        raise NotImplementedError(f"\"xor_sum_cpu\" not implemented for '{scalar_name(input)}'")
+    dims = [dim] if isinstance(dim, int) else list(dim) or list(range(input.dim()))
+    if not input.numel() and dim == ():
+        raise RuntimeError(
+            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
+    wide = input.detach().double().view(native.int64) if input.is_floating_point() else input.to(native.int64)
+    places = sorted({place % max(wide.dim(), 1) for place in dims}) if wide.dim() else []
+    for place in places:
+        wide = _folded(wide, place)
+    if not keepdim:
+        for place in reversed(places):
+            wide = wide.squeeze(place)
+    return native._written("hash_tensor", wide.view(native.uint64), out)
+
+
+def _folded(x: Tensor, dim: int) -> Tensor:
+    """Return the exclusive or of all along a dimension, whose size becomes one."""
+    while (size := x.shape[dim]) > 1:
+        half = size // 2
+        joined = x.narrow(dim, 0, half) ^ x.narrow(dim, half, half)
+        x = native.cat([joined, x.narrow(dim, size - 1, 1)], dim) if size % 2 else joined
+    if not x.shape[dim]:
+        return x.sum(dim, keepdim=True)
+    return x

@@ -20,6 +20,7 @@ __all__ = [
     "IntStorage",
     "LongStorage",
     "ShortStorage",
+    "Storage",
 ]
 
 
@@ -51,3 +52,6 @@ HalfStorage = _made("HalfStorage", native.float16)
 IntStorage = _made("IntStorage", native.int32)
 LongStorage = _made("LongStorage", native.int64)
 ShortStorage = _made("ShortStorage", native.int16)
+
+# Named without a type, it is of the type that tensors have unless told otherwise.
+Storage = FloatStorage

@@ -22,6 +22,7 @@ __all__ = [
     "cudagraph_mark_step_begin",
     "disable",
     "explain",
+    "get_default_backend",
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
@@ -29,6 +30,7 @@ __all__ = [
     "nested_compile_region",
     "repeat",
     "reset",
+    "set_default_backend",
     "set_stance",
     "substitute_in_graph",
     "wrap_numpy",
@@ -78,8 +80,29 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
-    """Name the compilers beneath that could be chosen: there is one way here, whatever is named."""
-    return []
+    """Name the compilers that could be chosen: there is one way here, whatever is named."""
+    from .._compat._dynamo import list_backends as listed
+
+    return listed(exclude_tags)
+
+
+_default_backend: Any = "inductor"
+
+
+def get_default_backend() -> Any:
+    """Return the compiler that is taken where none is named.
+
+    >>> import rushlight as torch
+    >>> torch.compiler.get_default_backend()
+    'inductor'
+    """
+    return _default_backend
+
+
+def set_default_backend(backend: Any) -> None:
+    """Name the compiler that is to be taken where none is named; `None` is the first again."""
+    global _default_backend
+    _default_backend = "inductor" if backend is None else backend
 
 
 def nested_compile_region(fn: Any = None, **options: Any) -> Any:

@@ -14,6 +14,7 @@ __all__ = [
     "current_device",
     "current_stream",
     "device_count",
+    "get_capabilities",
     "is_available",
     "is_initialized",
     "set_device",
@@ -47,6 +48,18 @@ def device_count() -> int:
 def current_device() -> str:
     """Return the name of the device."""
     return "cpu"
+
+
+def get_capabilities() -> dict[str, Any]:
+    """Return what the processor has, by name.
+
+    >>> import rushlight as torch
+    >>> isinstance(torch.cpu.get_capabilities()["avx2"], bool)
+    True
+    """
+    from ..backends.cpu import capabilities
+
+    return capabilities()
 
 
 def set_device(device: Any) -> None:

@@ -223,10 +223,7 @@ class Binomial(_Chance):
         """Draw samples."""
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            most = int(self.total_count.max().item()) if self.total_count.numel() else 0
-            trials = native.rand((most, *shape), dtype=self.probs.dtype) < self.probs
-            numbers = native.arange(most, dtype=self.probs.dtype).view(-1, *[1] * len(shape))
-            return (trials & (numbers < self.total_count)).sum(0).to(self.probs.dtype)
+            return native.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability."""

@@ -16,32 +16,11 @@ from .utils import broadcast_all
 __all__ = ["Beta", "Chi2", "Dirichlet", "Gamma"]
 
 
-def _drawn(concentration: Tensor) -> Tensor:
-    """Draw from gamma distributions of rate one: by rejection (Marsaglia and Tsang), in doubles."""
-    wanted = concentration.double().flatten()
-    # A small concentration is that of one more, times a power of something uniform.
-    raised = native.where(wanted < 1, wanted + 1, wanted)
-    d = raised - 1 / 3
-    c = 1 / (9 * d).sqrt()
-    found, open_places = native.zeros_like(d), native.arange(d.numel())
-    while open_places.numel() > 0:
-        x = native.randn(open_places.numel(), dtype=native.float64)
-        u = native.rand(open_places.numel(), dtype=native.float64)
-        v = (1 + c[open_places] * x) ** 3
-        there = d[open_places]
-        bound = 0.5 * x * x + there * (1 - v + v.clamp(min=1e-300).log())
-        taken = (v > 0) & (u.log() < bound)
-        found[open_places[taken]] = (there * v)[taken]
-        open_places = open_places[~taken]
-    power = native.rand(d.numel(), dtype=native.float64) ** (1 / wanted)
-    found = native.where(wanted < 1, found * power, found)
-    return found.view(concentration.shape).to(concentration.dtype)
-
-
-def _standard_gamma(concentration: Tensor) -> Tensor:
+def _standard_gamma(concentration: Tensor, generator: Any = None) -> Tensor:
     """Draw from gamma distributions of rate one; gradients pass."""
     with no_grad():
-        sample = _drawn(concentration.detach()).clamp(min=native.finfo(concentration.dtype).tiny)
+        sample = native._draw_gamma(concentration.detach(), generator)
+        sample = sample.clamp(min=native.finfo(concentration.dtype).tiny)
 
     def moved(concentration: Tensor, sample: Tensor) -> Tensor:
         """Move the sample with its concentration so that its quantile stays, as far as derivatives see."""
@@ -171,8 +150,11 @@ class Dirichlet(ExponentialFamily):
 
     def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples as functions of the parameters."""
-        parts = _standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-        return parts / parts.sum(-1, True)
+        shape = self._extended_shape(sample_shape)
+        parts = _standard_gamma(self.concentration.expand(shape).double())
+        shares = (parts / parts.sum(-1, True)).to(self.concentration.dtype)
+        limits = native.finfo(shares.dtype)
+        return shares.clamp(min=limits.tiny, max=1 - limits.eps / 2)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""

@@ -74,8 +74,10 @@ class Transform:
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
-        self._cached: tuple[Any, Any] = None, None
+        self._cached_x_y: tuple[Any, Any] = None, None
         self._inv: Transform | None = None
+        # Those that are modules too become so here.
+        super().__init__()
 
     @property
     def event_dim(self) -> int:
@@ -111,17 +113,17 @@ class Transform:
     def __call__(self, x: Tensor) -> Tensor:
         if self._cache_size == 0:
             return self._call(x)
-        if x is not self._cached[0]:
-            self._cached = x, self._call(x)
-        y: Tensor = self._cached[1]
+        if x is not self._cached_x_y[0]:
+            self._cached_x_y = x, self._call(x)
+        y: Tensor = self._cached_x_y[1]
         return y
 
     def _inv_call(self, y: Tensor) -> Tensor:
         if self._cache_size == 0:
             return self._inverse(y)
-        if y is not self._cached[1]:
-            self._cached = self._inverse(y), y
-        x: Tensor = self._cached[0]
+        if y is not self._cached_x_y[1]:
+            self._cached_x_y = self._inverse(y), y
+        x: Tensor = self._cached_x_y[0]
         return x
 
     def _call(self, x: Tensor) -> Tensor:

@@ -253,6 +253,19 @@ def _readable(module: GraphModule, name: str) -> str:
     return f"class {name}(torch.nn.Module):\n{body}\n{indented}"
 
 
+# By their inner names, for modules of others that have two graphs, or copy one their own way.
+_copy_attr, _assign_attr = _take, _put
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
+
+
+class _CodeOnlyModule(Module):
+    """What has the attributes of a module, in a table of them."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__()
+        self.__dict__ = body
+
+
 class _Written(Module):
     """What is traced anew from code that was kept."""
 

@@ -381,7 +381,7 @@ __all__ = [
 # Tensors without a shape want to see all calls: they, and the modules that have some, load on first use.
 __getattr__, __dir__ = on_first_use(
     globals(),
-    rooms={"attention", "grad"},
+    rooms={"attention", "grad", "intrinsic", "qat", "quantizable", "quantized"},
     places={
         ".functional.heads_with_losses": "LinearCrossEntropyOptions",
         ".modules.former": "Container NLLLoss2d",

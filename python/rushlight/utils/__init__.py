@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from . import _pytree as _pytree
     from . import benchmark as benchmark
     from . import checkpoint as checkpoint
+    from . import collect_env as collect_env
     from . import cpp_extension as cpp_extension
     from . import data as data
+    from . import deterministic as deterministic
     from . import dlpack as dlpack
     from . import flop_counter as flop_counter
     from . import hooks as hooks
     from . import model_zoo as model_zoo
     from . import module_tracker as module_tracker
+    from . import serialization as serialization
     from . import weak as weak
     from ._swapping import swap_tensors as swap_tensors
 else:
@@ -29,17 +32,21 @@ else:
             "_pytree",
             "_foreach_utils",
             "benchmark",
+            "collect_env",
             "checkpoint",
             "cpp_extension",
             "data",
+            "deterministic",
             "dlpack",
             "flop_counter",
             "hooks",
             "model_zoo",
             "module_tracker",
+            "serialization",
             "weak",
         },
         places={
+            "._modules": "cmake_prefix_path set_module",
             "._swapping": "swap_tensors",
         },
     )

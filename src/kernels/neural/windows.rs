@@ -2,12 +2,13 @@
 //! columns added back to where they came from. What has fewer dimensions has ones in front.
 
 use std::array::{from_fn, from_mut};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::dtype::Number;
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
-use crate::kernels::parallel::parallel_parts;
+use crate::kernels::parallel::parallel_items;
 use crate::kernels::simd::vectorised;
 
 /// Elements of a matrix of windows that the processor still has at hand.
@@ -142,30 +143,41 @@ impl Windows {
         }
     }
 
-    /// Where in its channel the greatest element of every window lies; what is not a number is the greatest. A window
-    /// of padding only has no element: the first one stands for it.
-    pub fn greatest<T: Number>(&self, x: &[T], index: &mut [i64]) {
+    /// The greatest element of every window, and where in its channel it lies; what is not a number is the greatest. A
+    /// window of padding only has no element: the first one stands for it. No channel is empty.
+    pub fn greatest<T: Number>(
+        &self,
+        x: &[T],
+        values: &mut [MaybeUninit<T>],
+        index: &mut [MaybeUninit<i64>],
+    ) {
         let (area, places) = (self.area(), self.places());
         let together = (COMPARED / places.saturating_mul(self.elements()).max(1)).max(1);
-        parallel_parts(index, together * places, |start, part| {
-            let mut held = interrupt::filled(places, T::ZERO);
-            for (channel, index) in x[start / places * area..].chunks(area).zip(part.chunks_mut(places)) {
-                index.fill(-1);
+        let parts = values.chunks_mut(together * places).zip(index.chunks_mut(together * places));
+        parallel_items(parts.zip(x.chunks(together * area)), 1, |((values, index), x)| {
+            let (mut held, mut found) = (interrupt::filled(places, T::ZERO), interrupt::filled(places, -1));
+            let channels = values.chunks_mut(places).zip(index.chunks_mut(places)).zip(x.chunks(area));
+            for ((values, index), channel) in channels {
+                found.fill(-1);
                 self.each_run(0..self.lines(), &mut |_, column, at, count| {
-                    let (held, index) = (&mut held[column..][..count], &mut index[column..][..count]);
+                    let (held, found) = (&mut held[column..][..count], &mut found[column..][..count]);
                     match self.stride[2] {
-                        1 => keep_greater::<T, 1>(&channel[at..], at, held, index),
-                        2 => keep_greater::<T, 2>(&channel[at..], at, held, index),
-                        3 => keep_greater::<T, 3>(&channel[at..], at, held, index),
+                        1 => keep_greater::<T, 1>(&channel[at..], at, held, found),
+                        2 => keep_greater::<T, 2>(&channel[at..], at, held, found),
+                        3 => keep_greater::<T, 3>(&channel[at..], at, held, found),
                         step => {
-                            for (place, (held, index)) in held.iter_mut().zip(index).enumerate() {
+                            for (place, (held, found)) in held.iter_mut().zip(found).enumerate() {
                                 let at = at + place * step;
-                                keep([channel[at]], [at as i64], from_mut(held), from_mut(index));
+                                keep([channel[at]], [at as i64], from_mut(held), from_mut(found));
                             }
                         }
                     }
                 });
-                index.iter_mut().for_each(|place| *place = (*place).max(0));
+                for (held, found) in held.iter_mut().zip(&mut found) {
+                    (*held, *found) = if *found < 0 { (channel[0], 0) } else { (*held, *found) };
+                }
+                values.write_copy_of_slice(&held);
+                index.write_copy_of_slice(&found);
             }
         });
     }
@@ -208,6 +220,7 @@ fn keep_greater<T: Number, const S: usize>(x: &[T], at: usize, held: &mut [T], i
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::testing::written;
 
     const LINE: Windows = Windows {
         size: [1, 1, 4],
@@ -259,8 +272,12 @@ mod tests {
 
     #[test]
     fn the_greatest_of_a_window_is_the_first_of_equals_or_not_a_number() {
-        let mut index = [0; 3];
-        LINE.greatest(&[1.0, 5.0, 5.0, f64::NAN], &mut index);
+        let mut index = Vec::new();
+        let values = written(3, |values| {
+            index = written(3, |index| LINE.greatest(&[1.0, 5.0, 5.0, f64::NAN], values, index));
+        });
         assert_eq!(index, [0, 1, 3]);
+        assert_eq!(values[..2], [1.0, 5.0]);
+        assert!(values[2].is_nan());
     }
 }

@@ -4,6 +4,7 @@
 //! order, on the calling thread. Arguments are checked before: probabilities lie in [0, 1] and so on.
 
 pub mod counts;
+pub mod gammas;
 mod generator;
 mod normal;
 #[cfg(test)]

@@ -17,6 +17,10 @@ const OUTSIDE: i32 = -1;
 /// Counts of one number that are kept side by side: the next of equal numbers need not wait for the one before it.
 const TABLES: usize = 4;
 
+/// Of more numbers than this there is one count: equal ones seldom follow each other, and the tables would not fit into
+/// the nearest memory.
+const MANY: usize = 512;
+
 /// The least and the greatest number.
 pub fn bounds(values: &[i64]) -> Option<(i64, i64)> {
     let mut steps = Steps::default();
@@ -40,6 +44,17 @@ pub fn bounds(values: &[i64]) -> Option<(i64, i64)> {
 /// place is left out.
 pub fn count(values: &[i64], counts: &mut [i64]) {
     let mut steps = Steps::default();
+    if counts.len() > MANY {
+        for run in values.chunks(RUN) {
+            steps.take(run.len());
+            for &value in run {
+                if let Some(count) = counts.get_mut(value as usize) {
+                    *count += 1;
+                }
+            }
+        }
+        return;
+    }
     let mut tables = interrupt::filled(counts.len(), [0i64; TABLES]);
     for run in values.chunks(RUN) {
         steps.take(run.len());

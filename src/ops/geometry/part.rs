@@ -45,29 +45,25 @@ impl Part {
 
     /// Where the part lies.
     pub(crate) fn layout(self, source: &Layout) -> Result<Layout> {
-        let (mut shape, mut strides): (Dims, Dims) = (source.shape().into(), source.strides().into());
-        let mut offset = source.offset();
         // What shows nothing may begin beyond the memory, and beyond what can be counted.
-        let behind =
-            |steps: usize, dim: usize| offset.wrapping_add(steps.wrapping_mul(source.strides()[dim]));
+        let behind = |steps: usize, dim: usize| {
+            source.offset().wrapping_add(steps.wrapping_mul(source.strides()[dim]))
+        };
+        let both = || (Dims::from_slice(source.shape()), Dims::from_slice(source.strides()));
         match self {
-            Part::Select { dim, index } => {
-                offset = behind(index, dim);
-                shape.remove(dim);
-                strides.remove(dim);
-            }
+            Part::Select { dim, index } => Ok(source.selected(dim, index)),
             Part::Slice { dim, start, length, step } => {
-                offset = behind(start, dim);
+                let (mut shape, mut strides) = both();
                 shape[dim] = length;
                 strides[dim] *= step;
+                Layout::strided(shape, strides, behind(start, dim))
             }
             Part::Diagonal { offset: shift, first, second } => {
+                let (mut shape, mut strides) = both();
                 let (rows, columns) = (shape[first] as i64, shape[second] as i64);
                 let length = if shift >= 0 { rows.min(columns - shift) } else { columns.min(rows + shift) };
-                if length > 0 {
-                    let (dim, steps) = if shift >= 0 { (second, shift) } else { (first, -shift) };
-                    offset = behind(steps as usize, dim);
-                }
+                let (dim, steps) = if shift >= 0 { (second, shift) } else { (first, -shift) };
+                let offset = if length > 0 { behind(steps as usize, dim) } else { source.offset() };
                 let stride = strides[first] + strides[second];
                 for dim in [first.max(second), first.min(second)] {
                     shape.remove(dim);
@@ -75,9 +71,9 @@ impl Part {
                 }
                 shape.push(length.max(0) as usize);
                 strides.push(stride);
+                Layout::strided(shape, strides, offset)
             }
         }
-        Layout::strided(shape, strides, offset)
     }
 
     /// The part of an array.

@@ -46,22 +46,14 @@ impl ViewKind for Transpose {
     }
 }
 
-fn exchanged(layout: &Layout, first: usize, second: usize) -> Layout {
-    layout.permuted((0..layout.ndim()).map(|dim| match dim {
-        dim if dim == first => second,
-        dim if dim == second => first,
-        dim => dim,
-    }))
-}
-
 fn exchange(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<Tensor> {
     let given = [first as i64, second as i64];
-    apply(Transpose { name, first, second, given }, x, exchanged(&x.layout(), first, second))
+    apply(Transpose { name, first, second, given }, x, x.layout().exchanged(first, second))
 }
 
 fn exchange_in_place(name: &'static str, x: &Tensor, first: usize, second: usize) -> Result<()> {
     let given = [first as i64, second as i64];
-    apply_in_place(Transpose { name, first, second, given }, x, exchanged(&x.layout(), first, second))
+    apply_in_place(Transpose { name, first, second, given }, x, x.layout().exchanged(first, second))
 }
 
 fn pair(x: &Tensor, first: i64, second: i64) -> Result<(usize, usize)> {
@@ -74,7 +66,7 @@ pub fn transpose(x: &Tensor, first: i64, second: i64) -> Result<Tensor> {
     let given = [first, second];
     let (first, second) = pair(x, first, second)?;
     let transpose = Transpose { name: "TransposeBackward0", first, second, given };
-    apply(transpose, x, exchanged(&x.layout(), first, second))
+    apply(transpose, x, x.layout().exchanged(first, second))
 }
 
 /// Exchanges two dimensions of the tensor itself.

@@ -331,6 +331,9 @@ pub fn repeated_numbers(times: &Tensor) -> Result<Tensor> {
 
 /// Every element of a dimension, or of all as one, as often as a vector says for it.
 pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+    if times.ndim() > 1 {
+        return Err(Error::TimesRank {}.into());
+    }
     if !matches!(times.dtype(), DType::Int32 | DType::Int64) {
         let operation = "repeat_interleave_cpu";
         return Err(Error::NotImplementedFor { operation, dtype: times.dtype() }.into());
@@ -341,9 +344,6 @@ pub fn repeat_interleave_each(x: &Tensor, times: &Tensor, dim: Option<i64>) -> R
         None => (reshape::reshape(x, &[-1])?, 0),
     };
     let size = x.layout().size(dim);
-    if times.ndim() > 1 {
-        return Err(Error::TimesRank {}.into());
-    }
     if !matches!(times.numel(), count if count == 1 || count == size) {
         return Err(Error::RepeatsCount { repeats: times.numel(), dim, size }.into());
     }

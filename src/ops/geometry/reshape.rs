@@ -92,10 +92,7 @@ impl Op for UnsafeView {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
-        let strides = shape::view_strides(x.layout.shape(), x.layout.strides(), &self.shape);
-        let layout =
-            Layout::strided(self.shape.clone(), strides.ok_or(Error::ViewStride {})?, x.layout.offset())?;
-        Ok(smallvec![x.with_layout(layout)])
+        Ok(smallvec![x.with_layout(viewed(&x.layout, &self.shape)?.ok_or(Error::ViewStride {})?)])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -123,17 +120,19 @@ fn inferred(x: &Tensor, shape: &[i64]) -> Result<Dims> {
     shape::infer_shape(shape, x.numel()).map_err(|error| batch::told_of_all(error, &[x]))
 }
 
+/// How the elements lie in a shape with as many, if they need not move for it.
+fn viewed(layout: &Layout, shape: &[usize]) -> Result<Option<Layout>> {
+    if let Some(reshaped) = layout.reshaped(shape) {
+        return Ok(Some(reshaped));
+    }
+    let strides = shape::view_strides(layout.shape(), layout.strides(), shape);
+    strides.map(|strides| Layout::strided(shape.into(), strides, layout.offset())).transpose()
+}
+
 /// The elements in a shape with as many, without moving them.
 pub fn view(x: &Tensor, shape: &[i64]) -> Result<Tensor> {
-    let layout = x.layout();
-    let shape = inferred(x, shape)?;
-    let strides =
-        shape::view_strides(layout.shape(), layout.strides(), &shape).ok_or(Error::ViewStride {})?;
-    apply(
-        Reshape { name: "ViewBackward0", along: Along::Nothing },
-        x,
-        Layout::strided(shape, strides, layout.offset())?,
-    )
+    let layout = viewed(&x.layout(), &inferred(x, shape)?)?.ok_or(Error::ViewStride {})?;
+    apply(Reshape { name: "ViewBackward0", along: Along::Nothing }, x, layout)
 }
 
 /// `view` in the shape of another tensor.
@@ -153,15 +152,10 @@ pub fn reshape_as(x: &Tensor, other: &Tensor) -> Result<Tensor> {
 
 /// `reshape` to a shape that is known to have as many elements.
 pub(crate) fn reshape_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
-    let layout = x.layout();
-    match shape::view_strides(layout.shape(), layout.strides(), shape) {
-        Some(strides) => {
-            let name = if layout.is_contiguous() { "ViewBackward0" } else { "ReshapeAliasBackward0" };
-            apply(
-                Reshape { name, along: Along::Nothing },
-                x,
-                Layout::strided(shape.into(), strides, layout.offset())?,
-            )
+    match viewed(&x.layout(), shape)? {
+        Some(layout) => {
+            let name = if x.is_contiguous() { "ViewBackward0" } else { "ReshapeAliasBackward0" };
+            apply(Reshape { name, along: Along::Nothing }, x, layout)
         }
         None => unsafe_view(&cast::clone_contiguous(x)?, shape),
     }

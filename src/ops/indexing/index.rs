@@ -158,6 +158,12 @@ fn element(x: &Tensor, place: usize, dim: usize, index: i64) -> Result<Tensor> {
 
 /// The elements that an index expression names.
 pub fn get(x: &Tensor, items: &[Index]) -> Result<Tensor> {
+    // What loops over rows do.
+    if let [Index::Int(index)] = items
+        && x.ndim() > 0
+    {
+        return element(x, 0, 0, *index);
+    }
     let Viewed { view, indices } = views(x, items, items.len() == 1)?;
     match indices.is_empty() {
         true if view.is(x) => reshape::alias(x),

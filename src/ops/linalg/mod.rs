@@ -153,8 +153,7 @@ impl Matrices {
 
 /// The layout of matrices with rows in the place of columns.
 fn exchanged(layout: &Layout) -> Layout {
-    let behind = layout.ndim() - 2;
-    layout.permuted((0..layout.ndim()).map(|dim| if dim < behind { dim } else { 2 * behind + 1 - dim }))
+    layout.exchanged(layout.ndim() - 2, layout.ndim() - 1)
 }
 
 /// Refuses factors of sizes that there is no memory for, before anything is calculated.

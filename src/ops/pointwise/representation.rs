@@ -269,6 +269,10 @@ impl Op for Frexp {
         "FrexpBackward0"
     }
 
+    fn outputs(&self, _inputs: &[Array]) -> usize {
+        2
+    }
+
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
         let mut mantissas = Array::uninit(&x.layout, x.dtype)?;
@@ -373,5 +377,6 @@ pub const ENTRIES: &[Entry] = &[
             Ok(elements).named("frexp")
         },
     )
-    .written(&OutPolicy::PLAIN.once().typed(Types::Mantissa)),
+    .written(&OutPolicy::PLAIN.once().typed(Types::Mantissa))
+    .operators(&[("FrexpBackward0", "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)")]),
 ];

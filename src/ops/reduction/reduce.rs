@@ -82,17 +82,20 @@ impl Over {
     /// The array with one element in the place of many that are the same in memory and are all reduced, and how many
     /// they are. A few are left to the usual way, which adds them one after the other as torch does; of so many, the
     /// product is nearer to the truth than a sum is, needs no memory, and ends.
-    fn once(&self, x: &Array) -> Result<(Array, usize)> {
+    fn once<'a>(&self, x: &'a Array) -> Result<(Cow<'a, Array>, usize)> {
+        if x.layout.numel() < MANY {
+            return Ok((Cow::Borrowed(x), 1));
+        }
         let (mut shape, mut times) = (Dims::from_slice(x.layout.shape()), 1);
         for &dim in self.dims.iter().filter(|&&dim| x.layout.strides()[dim] == 0 && x.layout.numel() > 0) {
             times *= shape[dim];
             shape[dim] = 1;
         }
         if times < MANY {
-            return Ok((x.clone(), 1));
+            return Ok((Cow::Borrowed(x), 1));
         }
         let layout = Layout::strided(shape, x.layout.strides().into(), x.layout.offset())?;
-        Ok((x.with_layout(layout), times))
+        Ok((Cow::Owned(x.with_layout(layout)), times))
     }
 
     pub(crate) fn shape(&self, shape: &[usize]) -> Dims {
@@ -267,7 +270,7 @@ impl Op for Sum {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (given, times) = self.over.once(&inputs[0])?;
         let is_count = given.dtype == DType::Bool && self.dtype.is_none_or(|dtype| dtype == DType::Int64);
-        let x = if is_count { Cow::Borrowed(&given) } else { to_accumulate(&given, self.dtype)? };
+        let x = if is_count { Cow::Borrowed(&*given) } else { to_accumulate(&given, self.dtype)? };
         let sum = |x: &Array| if is_count { self.count(x) } else { self.run(x) };
         let run = |x: &Array| match times {
             1 => sum(x),

@@ -1,4 +1,4 @@
-//! Tensors of counts, drawn with means and probabilities that other tensors hold.
+//! Tensors of counts and waiting times, drawn with means, probabilities and shapes that other tensors hold.
 
 use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::modes::{intercept, recording};
@@ -7,7 +7,7 @@ use crate::dispatch::{batch, binary, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
 use crate::kernels::interrupt;
-use crate::kernels::random::{Generator as Numbers, counts};
+use crate::kernels::random::{Generator as Numbers, counts, gammas};
 use crate::ops::creation::copy;
 use crate::ops::geometry::{expand, join, part};
 use crate::ops::sampling::generator::{Generator, given};
@@ -16,7 +16,7 @@ use crate::schema::{Entry, IntoReply, function};
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
-/// A count for every element, drawn in order.
+/// A number for every element, drawn in order.
 fn drawn(
     inputs: [&Array; 2],
     generator: Option<&Generator>,
@@ -95,6 +95,19 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
     drawn_from(&[count, probability], y, UNKNOWN)
 }
 
+/// Waiting times at a rate of one, for as many as a tensor holds. Autograd does not follow.
+pub fn gamma(concentration: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    if batch::is_mapping() {
+        return batch::drawn_from(concentration, &|concentration| gamma(concentration, generator));
+    }
+    let array = concentration.array();
+    let draw = match array.dtype.wide() {
+        DType::Float32 => |generator: &mut Numbers, shape, _| gammas::gamma::<f32>(generator, shape),
+        _ => |generator: &mut Numbers, shape, _| gammas::gamma::<f64>(generator, shape),
+    };
+    Ok(Tensor::from_array(drawn([&array, &array], generator, draw)?))
+}
+
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
     function(
@@ -108,5 +121,11 @@ pub const ENTRIES: &[Entry] = &[
         &["(Tensor count, Tensor prob, Generator? generator=None)"],
         "Samples from binomial distributions with the given counts and probabilities.",
         |a| binomial(a.tensor(0)?, a.tensor(1)?, a.generator(2).as_ref()).reply(),
+    ),
+    function(
+        "_draw_gamma",
+        &["(Tensor concentration, Generator? generator=None)"],
+        "Samples from gamma distributions of rate one with the given concentrations.",
+        |a| gamma(a.tensor(0)?, a.generator(1).as_ref()).reply(),
     ),
 ];

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from typing import Any
+from warnings import warn
 
-__all__ = ["compile_times", "counters", "is_compile_supported"]
+__all__ = ["compile_times", "counters", "is_compile_supported", "warn_once"]
 
 counters: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
@@ -18,3 +19,13 @@ def is_compile_supported(device_type: Any) -> bool:
 def compile_times(repr: str = "str", aggregate: bool = False) -> str:
     """Return how long compiling took."""
     return "TorchDynamo compilation metrics:\n"
+
+
+_warned: set[str] = set()
+
+
+def warn_once(msg: str, stacklevel: int = 1) -> None:
+    """Warn, unless the same was said before."""
+    if msg not in _warned:
+        _warned.add(msg)
+        warn(msg, stacklevel=stacklevel + 1)

@@ -17,7 +17,7 @@ from typing import Any
 from ..._lazy import on_first_use
 from ..functional.attention import allowed
 
-__getattr__, __dir__ = on_first_use(globals(), rooms={"flex_attention"})
+__getattr__, __dir__ = on_first_use(globals(), rooms={"bias", "flex_attention"})
 
 __all__ = ["WARN_FOR_UNFUSED_KERNELS", "SDPBackend", "sdpa_kernel"]
 

@@ -25,6 +25,11 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         return native.constant_pad_nd(input, pad, 0 if value is None else value)
     if len(pad) % 2 != 0:
         raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.dim():
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding "
+            f"length {len(pad)} and input of dimension {input.dim()}"
+        )
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:

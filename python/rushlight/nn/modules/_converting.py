@@ -170,6 +170,24 @@ class Converted:
         """Move the parameters and buffers to the CPU, where they are."""
         return self._apply(lambda tensor: tensor.cpu())
 
+    def xpu(self, device: Any = None) -> Self:
+        """Refuse: there is no such device."""
+        from ..._tensors.other_devices import xpu
+
+        return self._apply(lambda tensor: xpu(tensor, device))
+
+    def ipu(self, device: Any = None) -> Self:
+        """Refuse: there is no such device."""
+        from ..._tensors.other_devices import ipu
+
+        return self._apply(lambda tensor: ipu(tensor, device))
+
+    def mtia(self, device: Any = None) -> Self:
+        """Refuse: there is no such device."""
+        from ..._tensors.other_devices import mtia
+
+        return self._apply(lambda tensor: mtia(tensor, device))
+
     def cuda(self, device: Any = None) -> Self:
         """Move the parameters and buffers to a CUDA device: an error if there are any."""
         return self._apply(lambda tensor: tensor.cuda(device))

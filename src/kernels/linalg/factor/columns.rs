@@ -1,9 +1,10 @@
-//! Columns with room for whole vectors, of which several are gone over at a time: what reflections of real matrices are
-//! made of.
+//! Columns with room for whole vectors, of which several are gone over at a time: what reflections and rotations of
+//! real matrices are made of.
 
-use pulp::Simd;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::zeros;
+use crate::kernels::interrupt;
 use crate::kernels::wide::Wide;
 
 /// Columns that are gone over together.
@@ -20,13 +21,21 @@ pub(super) fn scale<T: Wide>(matrix: &[T]) -> (f64, f64) {
 /// Columns of `n` numbers each, times a scale, with room for whole vectors and for more columns behind; and how many
 /// numbers a column has with its room.
 pub(super) fn roomy<T: Wide>(given: &[T], n: usize, scale: T) -> (Vec<T>, usize) {
-    let room = n.next_multiple_of(T::LANES);
+    let room = room_of::<T>(n);
     let mut matrix = zeros(room * (given.len() / n.max(1) + MANY - 1));
     let columns = matrix.chunks_exact_mut(room.max(1)).zip(given.chunks_exact(n.max(1)));
     columns
         .flat_map(|(place, column)| place.iter_mut().zip(column))
         .for_each(|(place, &x)| *place = x * scale);
     (matrix, room)
+}
+
+/// How many numbers a column of so many has with its room: whole vectors, and some more where the same rows of many
+/// columns would share few places of the nearest memory.
+pub(super) fn room_of<T: Wide>(n: usize) -> usize {
+    let vectors = n.div_ceil(T::LANES);
+    let apart = if vectors >= 16 && vectors.is_multiple_of(8) { MANY } else { 0 };
+    (vectors + apart) * T::LANES
 }
 
 /// Where the vector begins in which a row is.
@@ -109,4 +118,125 @@ pub(super) fn reflect<T: Wide, S: Simd>(
             *x = T::minus_times(simd, along, vector, *x);
         }
     }
+}
+
+/// Adds what two vectors make, `v wᵀ + w vᵀ`, to columns, and answers their products with another.
+#[inline(always)]
+pub(super) fn pass<T: Wide, S: Simd>(
+    simd: S,
+    [a, b, c, d]: [&mut [T::Of<S>]; MANY],
+    [v, w, along]: [&[T::Of<S>]; 3],
+    (v_here, w_here): (&[T; MANY], &[T; MANY]),
+) -> [T; MANY] {
+    let (v_here, w_here) = (splats(simd, v_here), splats(simd, w_here));
+    let mut sums = [T::splat(simd, T::ZERO); MANY];
+    let columns = a.iter_mut().zip(b).zip(c).zip(d);
+    for ((((((a, b), c), d), &v), &w), &along) in columns.zip(v).zip(w).zip(along) {
+        for (at, x) in [a, b, c, d].into_iter().enumerate() {
+            *x = T::times_plus(simd, w_here[at], v, T::times_plus(simd, v_here[at], w, *x));
+            sums[at] = T::times_plus(simd, *x, along, sums[at]);
+        }
+    }
+    totals(simd, sums)
+}
+
+/// The numbers of a line that belong to columns.
+#[inline(always)]
+pub(super) fn of<T: Wide>(line: &[T], place: usize) -> &[T; MANY] {
+    line[place..].first_chunk().unwrap_or_else(|| unreachable!("lines have room for more columns"))
+}
+
+/// Rotations of neighbours among vectors that wait until there are many of them: some rows of all vectors then stay in
+/// the nearest memory for all of them.
+pub(super) struct Turns<T> {
+    /// Cosines and sines, sweep by sweep.
+    all: Vec<(T, T)>,
+    /// How many there are in a sweep, which begins with the last of so many vectors and the one before.
+    sweeps: Vec<(usize, usize)>,
+}
+
+/// Rotations that are many.
+const MANY_TURNS: usize = 4096;
+
+/// Vectors of so many bytes stay there anyway.
+const NEAR: usize = 1 << 16;
+
+impl<T: Wide> Turns<T> {
+    /// For so many vectors.
+    pub(super) fn new(n: usize) -> Self {
+        let most = MANY_TURNS.min(n * n);
+        Turns { all: interrupt::room(most + n), sweeps: interrupt::room(most + 1) }
+    }
+
+    /// Takes the cosines and sines of a sweep, from the last neighbour on down.
+    pub(super) fn take(&mut self, sweep: &[(f64, f64)], last: usize, basis: &mut [T], room: usize) {
+        self.all.extend(sweep.iter().map(|&(cosine, sine)| (T::from_f64(cosine), T::from_f64(sine))));
+        self.sweeps.push((sweep.len(), last));
+        if self.all.len() >= MANY_TURNS || size_of_val(basis) <= NEAR {
+            self.apply(basis, room);
+        }
+    }
+
+    /// Turns vectors of so many numbers with their room by all that waits.
+    pub(super) fn apply(&mut self, basis: &mut [T], room: usize) {
+        Arch::new().dispatch(Turn { turns: self, basis, room });
+        self.all.clear();
+        self.sweeps.clear();
+    }
+}
+
+struct Turn<'a, T> {
+    turns: &'a Turns<T>,
+    basis: &'a mut [T],
+    room: usize,
+}
+
+impl<T: Wide> WithSimd for Turn<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Turn { turns, basis, room } = self;
+        let (basis, width) = (T::vectors_mut::<S>(basis).0, room * size_of::<T>() / size_of::<T::Of<S>>());
+        let mut row = 0;
+        while row < width {
+            let rows = &mut basis[row..];
+            row += match width - row {
+                MANY.. => sweep_rows::<T, S, MANY>(simd, turns, rows, width),
+                _ => sweep_rows::<T, S, 1>(simd, turns, rows, width),
+            };
+        }
+    }
+}
+
+#[inline(always)]
+fn rows_at<T: Wide, S: Simd, const L: usize>(basis: &[T::Of<S>], place: usize) -> [T::Of<S>; L] {
+    *basis[place..].first_chunk().unwrap_or_else(|| unreachable!("there are so many rows"))
+}
+
+/// Turns so many rows, and says how many. The vector that a rotation leaves for the next one stays in registers.
+#[inline(always)]
+fn sweep_rows<T: Wide, S: Simd, const L: usize>(
+    simd: S,
+    turns: &Turns<T>,
+    basis: &mut [T::Of<S>],
+    width: usize,
+) -> usize {
+    let mut done = 0;
+    for &(count, last) in &turns.sweeps {
+        let turns = &turns.all[done..done + count];
+        done += count;
+        let mut kept = rows_at::<T, S, L>(basis, last * width);
+        for (at, &(cosine, sine)) in (0..last).rev().zip(turns) {
+            let (cosine, sine) = (T::splat(simd, cosine), T::splat(simd, sine));
+            let other = rows_at::<T, S, L>(basis, at * width);
+            let into = &mut basis[(at + 1) * width..][..L];
+            for lane in 0..L {
+                into[lane] = T::times_plus(simd, sine, other[lane], T::times(simd, cosine, kept[lane]));
+                kept[lane] = T::minus_times(simd, sine, kept[lane], T::times(simd, cosine, other[lane]));
+            }
+        }
+        basis[(last - count) * width..][..L].copy_from_slice(&kept);
+    }
+    L
 }

@@ -2,6 +2,7 @@
 //! column, as LAPACK leaves it. Small matrices are factored by plain loops, which also say what becomes of matrices
 //! that have no factors; others by the library `faer`, behind `library`: see Note [Where a library ends].
 
+mod bidiagonal;
 pub mod cholesky;
 mod columns;
 pub mod elimination;
@@ -10,6 +11,7 @@ mod lanes;
 mod library;
 pub mod nearest;
 pub mod orthogonal;
+mod quotients;
 mod reflected;
 mod rotations;
 pub mod triangles;
@@ -65,6 +67,13 @@ pub trait Known: Field + ComplexField<Real: Element> {
     /// Eigenvalues of a matrix that is its own adjoint and lies column by column, the least first, and if wanted
     /// vectors as columns; whether they were found.
     fn symmetric(matrix: &[Self], n: usize, values: &mut [Self::Real], vectors: Option<&mut [Self]>) -> bool;
+    /// Singular values of a matrix of so many rows and columns, the greatest first, and if wanted as many vectors of both
+    /// sides, as columns, as there is room for; whether they were found.
+    fn singular(
+        matrix: ArrayView2<'_, Self>,
+        values: &mut [Self::Real],
+        vectors: Option<(&mut [Self], &mut [Self])>,
+    ) -> bool;
 }
 
 /// The real numbers of the precision of others.
@@ -173,6 +182,32 @@ macro_rules! field {
                 n <= ours && tridiagonal::symmetric(matrix, n, values, vectors.as_deref_mut())
                     || library::symmetric(matrix, n, values, vectors)
             }
+            fn singular(
+                matrix: ArrayView2<'_, $T>,
+                values: &mut [$T],
+                mut vectors: Option<(&mut [$T], &mut [$T])>,
+            ) -> bool {
+                let (rows, columns) = matrix.dim();
+                let ours = match &vectors {
+                    Some(_) => bidiagonal::MOST_VECTORS,
+                    None => bidiagonal::MOST_VALUES,
+                };
+                let given = vectors.as_mut().map(|(left, right)| (&mut **left, &mut **right));
+                rows.max(columns) <= ours
+                    && match rows < columns {
+                        true => {
+                            let given = given.map(|(left, right)| (right, left));
+                            bidiagonal::singular(
+                                &laid(matrix.reversed_axes()),
+                                (columns, rows),
+                                values,
+                                given,
+                            )
+                        }
+                        false => bidiagonal::singular(&laid(matrix), (rows, columns), values, given),
+                    }
+                    || library::singular(&laid(matrix), (rows, columns), values, vectors)
+            }
         }
         impl Known for Complex<$T> {
             type Wide = Complex<f64>;
@@ -188,6 +223,13 @@ macro_rules! field {
             }
             fn symmetric(matrix: &[Self], n: usize, values: &mut [$T], vectors: Option<&mut [Self]>) -> bool {
                 library::symmetric(matrix, n, values, vectors)
+            }
+            fn singular(
+                matrix: ArrayView2<'_, Self>,
+                values: &mut [$T],
+                vectors: Option<(&mut [Self], &mut [Self])>,
+            ) -> bool {
+                library::singular(&laid(matrix), matrix.dim(), values, vectors)
             }
         }
     };

@@ -38,23 +38,30 @@ pub(super) fn decompose<T: Wide>(
         into[above..].fill(T::ZERO);
     }
     let Some(orthogonal) = orthogonal else { return true };
-    let width = orthogonal.len() / rows;
-    let mut basis = zeros(room * (width + MANY - 1));
-    Arch::new().dispatch(Product { all: &all, basis: &mut basis, width });
-    let columns = orthogonal.chunks_exact_mut(rows).zip(basis.chunks_exact(room));
+    let basis = all.product(orthogonal.len() / rows);
+    let columns = orthogonal.chunks_exact_mut(rows).zip(basis.chunks_exact(all.room));
     columns.for_each(|(into, column)| into.copy_from_slice(&column[..rows]));
     true
 }
 
 /// The vectors of reflections, below a diagonal, without their heads, which are one, and the triangle above it.
-struct Reflections<T> {
-    numbers: Vec<T>,
+pub(super) struct Reflections<T> {
+    pub(super) numbers: Vec<T>,
     /// How much of itself a vector takes from what it is applied to, twice over its square.
-    scales: Vec<T>,
-    rows: usize,
-    columns: usize,
+    pub(super) scales: Vec<T>,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
     /// Numbers of a column with its room.
-    room: usize,
+    pub(super) room: usize,
+}
+
+impl<T: Wide> Reflections<T> {
+    /// So many of the first columns of their product, with room.
+    pub(super) fn product(&self, width: usize) -> Vec<T> {
+        let mut basis = zeros(self.room * (width + MANY - 1));
+        Arch::new().dispatch(Product { all: self, basis: &mut basis, width });
+        basis
+    }
 }
 
 /// Turns column after column onto its axis.

@@ -4,7 +4,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::columns::{MANY, add, dot, lines, reflect, roomy, scale, splats, totals, vector_of};
+use super::columns::{MANY, Turns, add, dot, lines, of, pass, reflect, roomy, scale, vector_of};
 use super::zeros;
 use crate::kernels::interrupt::{self, Steps};
 use crate::kernels::wide::Wide;
@@ -43,10 +43,11 @@ pub(super) fn symmetric<T: Wide>(
     let room = all.room;
     let mut basis = zeros(all.matrix.len());
     Arch::new().dispatch(Product { all: &all, basis: &mut basis });
-    let turn = |turns: &[_], last| Arch::new().dispatch(Turn { turns, last, basis: &mut basis, room });
-    if !rotate(&mut d, &mut e, precision, turn) {
+    let mut turns = Turns::new(n);
+    if !rotate(&mut d, &mut e, precision, |sweep, last| turns.take(sweep, last, &mut basis, room)) {
         return false;
     }
+    turns.apply(&mut basis, room);
     let mut order = interrupt::collected(0..n);
     order.sort_by(|&a, &b| d[a].total_cmp(&d[b]));
     for ((value, vector), &at) in values.iter_mut().zip(vectors.chunks_exact_mut(n)).zip(&order) {
@@ -74,32 +75,6 @@ impl<T: Wide> Reflections<T> {
         let (matrix, room) = roomy(given, n, scale);
         Reflections { matrix, n, room, d: zeros(n), e: zeros(n), scales: zeros(n) }
     }
-}
-
-/// Adds what two vectors make, `v wᵀ + w vᵀ`, to columns, and answers their products with another.
-#[inline(always)]
-fn pass<T: Wide, S: Simd>(
-    simd: S,
-    [a, b, c, d]: [&mut [T::Of<S>]; MANY],
-    [v, w, along]: [&[T::Of<S>]; 3],
-    (v_here, w_here): (&[T; MANY], &[T; MANY]),
-) -> [T; MANY] {
-    let (v_here, w_here) = (splats(simd, v_here), splats(simd, w_here));
-    let mut sums = [T::splat(simd, T::ZERO); MANY];
-    let columns = a.iter_mut().zip(b).zip(c).zip(d);
-    for ((((((a, b), c), d), &v), &w), &along) in columns.zip(v).zip(w).zip(along) {
-        for (at, x) in [a, b, c, d].into_iter().enumerate() {
-            *x = T::times_plus(simd, w_here[at], v, T::times_plus(simd, v_here[at], w, *x));
-            sums[at] = T::times_plus(simd, *x, along, sums[at]);
-        }
-    }
-    totals(simd, sums)
-}
-
-/// The numbers of a line that belong to columns.
-#[inline(always)]
-fn of<T: Wide>(line: &[T], place: usize) -> &[T; MANY] {
-    line[place..].first_chunk().unwrap_or_else(|| unreachable!("lines have room for more columns"))
 }
 
 /// Leaves three diagonals of a matrix. What a reflection takes from all columns is taken in the pass over them that the
@@ -288,57 +263,4 @@ fn roots(d: &mut [f64], e: &mut [f64], precision: f64) -> bool {
         }
     }
     true
-}
-
-/// Turns vectors by the rotations of a sweep, some rows of all of them at a time.
-struct Turn<'a, T> {
-    turns: &'a [(f64, f64)],
-    last: usize,
-    basis: &'a mut [T],
-    room: usize,
-}
-
-impl<T: Wide> WithSimd for Turn<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Turn { turns, last, basis, room } = self;
-        let (basis, width) = (T::vectors_mut::<S>(basis).0, room * size_of::<T>() / size_of::<T::Of<S>>());
-        let many = width / MANY * MANY;
-        for row in (0..many).step_by(MANY) {
-            rows::<T, S, MANY>(simd, turns, &mut basis[row..], last, width);
-        }
-        for row in many..width {
-            rows::<T, S, 1>(simd, turns, &mut basis[row..], last, width);
-        }
-    }
-}
-
-#[inline(always)]
-fn rows_at<T: Wide, S: Simd, const L: usize>(basis: &[T::Of<S>], place: usize) -> [T::Of<S>; L] {
-    *basis[place..].first_chunk().unwrap_or_else(|| unreachable!("there are so many rows"))
-}
-
-/// Turns so many rows. The vector that a rotation leaves for the next one stays in registers.
-#[inline(always)]
-fn rows<T: Wide, S: Simd, const L: usize>(
-    simd: S,
-    turns: &[(f64, f64)],
-    basis: &mut [T::Of<S>],
-    last: usize,
-    width: usize,
-) {
-    let mut kept = rows_at::<T, S, L>(basis, last * width);
-    for (at, &(cosine, sine)) in (0..last).rev().zip(turns) {
-        let (cosine, sine) = (T::splat(simd, T::from_f64(cosine)), T::splat(simd, T::from_f64(sine)));
-        let other = rows_at::<T, S, L>(basis, at * width);
-        let into = &mut basis[(at + 1) * width..][..L];
-        for lane in 0..L {
-            into[lane] = T::times_plus(simd, sine, other[lane], T::times(simd, cosine, kept[lane]));
-            kept[lane] = T::minus_times(simd, sine, kept[lane], T::times(simd, cosine, other[lane]));
-        }
-    }
-    let first = last - turns.len();
-    basis[first * width..][..L].copy_from_slice(&kept);
 }

@@ -3,7 +3,7 @@
 
 use ndarray::ArrayView2;
 
-use super::{Field, Known, Spectrum, are_finite, laid, lay, library, rotations, zeros};
+use super::{Field, Known, Spectrum, are_finite, laid, lay, rotations, zeros};
 use crate::dtype::{Complex, Element};
 use crate::kernels::interrupt;
 
@@ -22,11 +22,8 @@ pub fn singular<T: Known>(
     values: &mut [T::Real],
     vectors: Option<(&mut [T], &mut [T])>,
 ) {
-    let (rows, columns) = matrix.dim();
     let Some((left, right)) = vectors else {
-        let found = values.len() >= SMALL
-            && library::singular(&laid(matrix), (rows, columns), values, None)
-            && all_finite(values);
+        let found = values.len() >= SMALL && T::singular(matrix, values, None) && all_finite(values);
         if !found {
             turned(matrix, values, None);
         }
@@ -35,10 +32,10 @@ pub fn singular<T: Known>(
     if values.len() < SMALL {
         return turned(matrix, values, Some((left, right)));
     }
+    let columns = matrix.ncols();
     let high = right.len() / columns.max(1);
     let mut turned_right = zeros(right.len());
-    let found = library::singular(&laid(matrix), (rows, columns), values, Some((left, &mut turned_right)))
-        && all_finite(values);
+    let found = T::singular(matrix, values, Some((left, &mut turned_right))) && all_finite(values);
     if !found {
         return turned(matrix, values, Some((left, right)));
     }

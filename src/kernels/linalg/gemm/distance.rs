@@ -4,10 +4,11 @@ use std::mem::MaybeUninit;
 
 use ndarray::ArrayView2;
 
-use super::by_rows;
 use crate::dtype::Real;
+use crate::kernels::geometry::moves;
 use crate::kernels::parallel::parallel_parts;
-use crate::kernels::simd::vectorised;
+use crate::kernels::pointwise::math::Arithmetic;
+use crate::kernels::simd::{Calculation, calculated};
 
 /// Distances that are summed together: the sums stay in the first-level cache.
 const WIDTH: usize = 512;
@@ -22,34 +23,46 @@ pub fn distances<T: Real>(a: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<
         return;
     }
     // Number by number, each of which stands beside those of the other rows.
-    let lines = by_rows(b.t());
+    let lines = moves::gathered(&b.t().into_dyn());
     let rows = (TURN / (count * width).max(1)).max(1);
     parallel_parts(out, rows * count, |start, part| {
         for (row, part) in part.chunks_exact_mut(count).enumerate() {
             let row = &a[(start / count + row) * width..][..width];
             for (block, part) in part.chunks_mut(WIDTH).enumerate() {
-                let first = block * WIDTH;
-                let mut sums = [T::ZERO; WIDTH];
-                let sums = &mut sums[..part.len()];
-                vectorised(
-                    sums.len(),
-                    #[inline(always)]
-                    || {
-                        for (&x, line) in row.iter().zip(lines.chunks_exact(count)) {
-                            for (sum, &y) in sums.iter_mut().zip(&line[first..]) {
-                                let apart = x - y;
-                                *sum = *sum + apart * apart;
-                            }
-                        }
-                        sums.iter_mut().for_each(|sum| *sum = sum.sqrt());
-                    },
-                );
-                for (place, &sum) in part.iter_mut().zip(&*sums) {
-                    place.write(sum);
-                }
+                calculated(Distances { row, lines: &lines, count, first: block * WIDTH, out: part });
             }
         }
     });
+}
+
+/// The distances of a row from some of the others.
+struct Distances<'a, 'o, T> {
+    row: &'a [T],
+    /// The first numbers of the others, then the second ones, and so on.
+    lines: &'a [T],
+    count: usize,
+    first: usize,
+    out: &'o mut [MaybeUninit<T>],
+}
+
+impl<T: Real> Calculation<T> for Distances<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic<Plain = T>>(self) {
+        let Distances { row, lines, count, first, out } = self;
+        let mut sums = [A::from_f64(0.0); WIDTH];
+        let sums = &mut sums[..out.len()];
+        for (&x, line) in row.iter().zip(lines.chunks_exact(count)) {
+            for (sum, &y) in sums.iter_mut().zip(&line[first..]) {
+                let apart = A::new(x) - A::new(y);
+                *sum = apart.times_plus(apart, *sum);
+            }
+        }
+        for (place, sum) in out.iter_mut().zip(sums) {
+            place.write(sum.sqrt().get());
+        }
+    }
 }
 
 #[cfg(test)]

@@ -22,8 +22,7 @@ use formulas::{Backward, Formula, Forward, Lines, LogSumExp, Tile};
 /// Columns of a tile, at the least and at the most; in between, what stays in near memory.
 const WIDTHS: [usize; 2] = [64, 512];
 
-/// Rows up to this length are turned to lie side by side, if there are a few of them.
-const SHORT: usize = 8;
+/// So many rows are a few: short ones are turned then.
 const A_FEW: usize = 8;
 
 /// Elements that are worth another thread: each is raised to a power, most are read more than once.
@@ -96,7 +95,7 @@ fn along<T: Real, F: Formula<N>, const N: usize>(
     let several = (WORTH / block).max(1) * block_out;
     let from_block = |start: usize| from(inputs, start / block_out * block);
     if inner == 1 {
-        let is_turned = len <= SHORT && count >= A_FEW;
+        let is_turned = len <= formula.turned() && count >= A_FEW;
         return parallel_parts(out, several, |start, out| {
             let rows = Rows { formula, inputs: from_block(start), len, lines, out };
             if is_turned { calculated(Turned(rows)) } else { calculated(rows) }

@@ -78,22 +78,17 @@ fn hits<T: Number>(element: T, extreme: T) -> bool {
 
 /// The place of the first element that is the extreme one.
 fn first_equal<T: Number>(row: &[T], extreme: T) -> i64 {
+    // Whether it is among many is found at once, where it is among few one by one.
     let mut passed = 0;
     for step in row.chunks(STEP) {
-        // The least of many places is found at once, the first of them one by one.
-        let found = vectorised(
+        let is_here = vectorised(
             step.len(),
             #[inline(always)]
-            || {
-                let places = (0..STEP as i32).zip(step);
-                places.fold(i32::MAX, |least, (place, &x)| {
-                    let place = if hits(x, extreme) { place } else { i32::MAX };
-                    least.min(place)
-                })
-            },
+            || step.iter().fold(false, |is_here, &x| is_here | hits(x, extreme)),
         );
-        if found < i32::MAX {
-            return passed + i64::from(found);
+        if is_here {
+            let place = step.iter().position(|&x| hits(x, extreme));
+            return passed + place.unwrap_or_default() as i64;
         }
         passed += step.len() as i64;
     }

@@ -109,7 +109,8 @@ fn in_memory_order<'a, T>(
     axes: &[usize],
 ) -> (ArrayViewD<'a, T>, SmallVec<[Run; 6]>) {
     let mut order: SmallVec<[usize; 6]> = (0..view.ndim()).collect();
-    if !view.is_standard_layout() {
+    let in_order = view.is_standard_layout();
+    if !in_order {
         order.sort_by_key(|&axis| std::cmp::Reverse(view.strides()[axis]));
         let kept = order.iter().filter(|axis| !axes.contains(axis));
         let sorted = view.view().permuted_axes(&order[..]);
@@ -126,7 +127,7 @@ fn in_memory_order<'a, T>(
             _ => runs.push(Run { reduced, len }),
         }
     }
-    (view.permuted_axes(&order[..]), runs)
+    (if in_order { view } else { view.permuted_axes(&order[..]) }, runs)
 }
 
 /// Reduces the last reduced run and merges the kept runs around it.

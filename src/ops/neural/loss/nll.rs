@@ -370,13 +370,16 @@ fn check_weight(weight: Option<&Tensor>, classes: usize) -> Result<()> {
 fn check_shapes(shape: &[usize], target: &[usize]) -> Result<()> {
     let as_input: Vec<usize> =
         shape.iter().enumerate().filter(|&(dim, _)| dim != 1).map(|(_, &size)| size).collect();
-    let input = shape.first().copied().unwrap_or(0);
+    let first = |sizes: &[usize]| sizes.first().copied().unwrap_or(0);
+    let (input, batch) = (first(shape), first(target));
     match (shape.len(), target.len()) {
         (0, _) => Err(Error::LossOfScalar {}.into()),
         (1, 0) => Ok(()),
         (1, 1) if target[0] == 1 => Ok(()),
         (1, 1) => Err(Error::SingleTarget { size: target[0] }.into()),
-        (2.., 1..) if input != target[0] => Err(Error::TargetBatch { input, target: target[0] }.into()),
+        (2.., count) if count == 0 || input != batch => {
+            Err(Error::TargetBatch { input, target: batch }.into())
+        }
         (2, 1) => Ok(()),
         (1 | 2, _) => Err(Error::TargetDimensions {}.into()),
         (4, ndim) if ndim != 3 => Err(Error::TargetSpatial { ndim }.into()),

@@ -13,8 +13,15 @@ use crate::kernels::neural::normalise::{Places, Rows, Runs};
 use crate::ops::creation::copy;
 use crate::tensor::{Array, Tensor};
 
-/// Runs that are shorter are not worth a loop each.
+/// Runs that are shorter are not worth a loop each, but of few elements.
 const SHORTEST: usize = 32;
+/// So few that what is counted is the number of operations.
+const FEW: usize = 4096;
+
+/// Whether a kernel that goes through runs of this length of such elements is the quicker way.
+fn is_worthy(len: usize, x: &[usize]) -> bool {
+    len >= SHORTEST || x.iter().product::<usize>() <= FEW
+}
 
 /// How elements that lie in order share means and weights.
 #[derive(Clone, Copy)]
@@ -29,8 +36,8 @@ impl Geometry {
     /// That of channels, which are the second dimension.
     fn of_channels(x: &[usize]) -> Option<Geometry> {
         let (channels, len) = (*x.get(1)?, x[2..].iter().product());
-        let wide = len >= SHORTEST && !x.contains(&0);
-        wide.then_some(Geometry::Runs { len, channels, together: None })
+        let worthy = is_worthy(len, x) && !x.contains(&0);
+        worthy.then_some(Geometry::Runs { len, channels, together: None })
     }
 }
 
@@ -68,12 +75,12 @@ impl Normalise {
         match (self.name, &self.groups[..]) {
             ("NativeLayerNormBackward0", groups) => {
                 let len = size(&groups[groups.len() - self.dims.len()..]);
-                (weights == len && len >= SHORTEST).then_some(Geometry::Rows { len })
+                (weights == len && is_worthy(len, x)).then_some(Geometry::Rows { len })
             }
             ("NativeGroupNormBackward0", &[.., groups, size]) if of_all => {
                 let together = weights / groups as usize;
                 let len = size as usize / together;
-                (len >= SHORTEST).then_some(Geometry::Runs {
+                is_worthy(len, x).then_some(Geometry::Runs {
                     len,
                     channels: weights,
                     together: Some(together),

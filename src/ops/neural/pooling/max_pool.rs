@@ -4,12 +4,13 @@ use crate::dispatch::composites::attribute_override::apply_with_attributes;
 use crate::graph::Attributes;
 
 use smallvec::smallvec;
+use std::mem::MaybeUninit;
 
 use super::mean_pool::{Pool, adaptive_window};
 use crate::dispatch::apply::{Arrays, Keep, Op, one, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
-use crate::dtype::Number;
+use crate::dtype::{DType, Number};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::interrupt::Steps;
@@ -18,7 +19,6 @@ use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;
 use crate::shape;
-use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// Which elements belong to which window.
@@ -50,33 +50,38 @@ impl MaxPool {
         reshape::reshape(x, &sizes)
     }
 
-    fn places<T: Number>(&self, x: &Array, shape: &[usize]) -> Result<Vec<i64>> {
+    /// Writes the greatest elements of an array in order, and their places.
+    fn find<T: Number>(&self, x: &Array, values: &mut [MaybeUninit<T>], index: &mut [MaybeUninit<i64>]) {
         let elements = x.slice::<T>().unwrap_or_else(|| unreachable!("the operand was laid out in order"));
         let lead = x.layout.ndim() - self.counts.len();
         let sizes = &x.layout.shape()[lead..];
         let (area, places): (usize, usize) = (sizes.iter().product(), self.counts.iter().product());
-        let numel: usize = shape.iter().product();
-        let mut index = storage::filled(numel, 0)?;
         if area == 0 || places == 0 {
-            return Ok(index);
+            values.fill(MaybeUninit::new(T::ZERO));
+            return index.fill(MaybeUninit::new(0));
         }
         match &self.cover {
-            Cover::Sliding(windows) => windows.greatest(elements, &mut index),
+            Cover::Sliding(windows) => windows.greatest(elements, values, index),
             Cover::Adaptive(counts) => {
-                for (channel, index) in elements.chunks(area).zip(index.chunks_mut(places)) {
-                    adaptive(channel, sizes, counts, index);
+                let channels = values.chunks_mut(places).zip(index.chunks_mut(places));
+                for (channel, (values, index)) in elements.chunks(area).zip(channels) {
+                    adaptive(channel, [sizes, counts], values, index);
                 }
             }
         }
-        Ok(index)
     }
 }
 
 /// The greatest elements of adaptive windows over one channel.
-fn adaptive<T: Number>(channel: &[T], sizes: &[usize], counts: &[usize], index: &mut [i64]) {
+fn adaptive<T: Number>(
+    channel: &[T],
+    [sizes, counts]: [&[usize]; 2],
+    values: &mut [MaybeUninit<T>],
+    index: &mut [MaybeUninit<i64>],
+) {
     let (size, count) = (padded(sizes), padded(counts));
     let mut steps = Steps::default();
-    for (number, place) in index.iter_mut().enumerate() {
+    for (number, (value, place)) in values.iter_mut().zip(index).enumerate() {
         let at = [number / (count[1] * count[2]), number / count[2] % count[1], number % count[2]];
         let range = |dim: usize| {
             let (start, end) = adaptive_window(at[dim], size[dim], count[dim]);
@@ -96,7 +101,9 @@ fn adaptive<T: Number>(channel: &[T], sizes: &[usize], counts: &[usize], index: 
                 }
             }
         }
-        *place = best.unwrap_or(0) as i64;
+        let best = best.unwrap_or(0);
+        value.write(channel[best]);
+        place.write(best as i64);
     }
 }
 
@@ -132,16 +139,11 @@ impl Op for MaxPool {
         let x = copy::in_order(&inputs[0])?;
         let lead = x.layout.ndim() - spatial;
         let shape = [&x.layout.shape()[..lead], &self.counts].concat();
-        let places = dispatch!(number x.dtype, T => self.places::<T>(&x, &shape), else {
+        let mut values = Array::uninit_shape(&shape, x.dtype)?;
+        let mut index = Array::uninit_shape(&shape, DType::Int64)?;
+        dispatch!(number x.dtype, T => self.find::<T>(&x, values.fresh(), index.fresh()), else {
             return Err(Error::NotImplementedFor { operation: self.operation, dtype: x.dtype }.into())
         });
-        let index = Array::from_slice(&shape, &places?)?;
-        let flat = |x: &Array| -> Result<Array> {
-            let (lead, spatial) = x.layout.shape().split_at(lead);
-            x.in_shape(&[lead, &[spatial.iter().product()]].concat())
-        };
-        let values = gather::numbers(&flat(&x)?, lead, &flat(&index)?)?;
-        let values = values.in_shape(&shape)?;
         let laid_out = |y| memory_order::as_images(y, layout, spatial);
         Ok(smallvec![laid_out(values)?, laid_out(index)?])
     }
