@@ -27,9 +27,10 @@ use crate::dispatch::record::records;
 use crate::dispatch::unary;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dispatch::{batch, binary, memory_order};
-use crate::dtype::{Complex, DType, Real, Scalar};
+use crate::dtype::{Complex, DType, Element, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
+use crate::kernels::pointwise::complex::size;
 use crate::ops::creation::copy;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::where_;
@@ -204,10 +205,18 @@ enum Measure {
 
 impl Measure {
     fn run(self, x: &Array) -> Result<Array> {
-        let wide = copy::as_type_in_order(x, DType::Complex128)?;
-        let y = match self {
-            Measure::Magnitude => unary::compute(&wide, DType::Float64, |x: Complex<f64>| x.norm()),
-            Measure::Angle => unary::compute(&wide, DType::Float64, |x: Complex<f64>| x.arg()),
+        let y = match (self, x.dtype) {
+            (Measure::Magnitude, DType::Complex64) => {
+                return unary::compute(x, DType::Float32, |x: Complex<f32>| size(x.to_complex()) as f32);
+            }
+            (Measure::Magnitude, _) => {
+                let wide = copy::as_type_in_order(x, DType::Complex128)?;
+                unary::compute(&wide, DType::Float64, size)
+            }
+            (Measure::Angle, _) => {
+                let wide = copy::as_type_in_order(x, DType::Complex128)?;
+                unary::compute(&wide, DType::Float64, |x: Complex<f64>| x.arg())
+            }
         }?;
         Ok(copy::as_type_in_order(&y, x.dtype.to_real())?.into_owned())
     }

@@ -293,6 +293,8 @@ impl Elementwise2 for Div {
     const RIGHT_NEEDS: Needs = Needs::Both;
     const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
+    const RING: bool = true;
+    const UNSIGNED: Unsigned = Unsigned::Refused;
 
     fn result(&self, common: DType) -> Result<DType> {
         binary::floating(common)
@@ -302,8 +304,9 @@ impl Elementwise2 for Div {
         a / b
     }
 
-    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
-        complex::quotient(a, b)
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn ring<T: Ring>(&self, a: T, b: T) -> T {
+        T::from_complex(complex::quotient(a.to_complex(), b.to_complex()))
     }
 
     fn left(&self, _a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
