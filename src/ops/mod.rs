@@ -90,6 +90,7 @@ const ENTRIES: &[&[Entry]] = &[
     composite::distances::ENTRIES,
     composite::einsum::ENTRIES,
     composite::normal::ENTRIES,
+    composite::pairs::ENTRIES,
     composite::places::ENTRIES,
     composite::series::ENTRIES,
     composite::statistics::ENTRIES,

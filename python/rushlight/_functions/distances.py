@@ -5,7 +5,6 @@ from __future__ import annotations
 from .. import _rushlight as native
 from .._calls.showing import shown, shown_as_given
 from .._rushlight import Tensor
-from .diagonals import triu_indices
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
@@ -47,18 +46,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    rows, columns = triu_indices(len(input), len(input), 1)
     if not input.numel():
-        return input.new_zeros(len(rows))
-
-    def distances(input: Tensor) -> Tensor:
-        apart = input[rows] - input[columns]
-        if p == 0:
-            # How many differ; what is no number makes it none.
-            return apart.abs().ceil().clamp(max=1).sum(-1)
-        return native._nn.linalg_vector_norm(apart, p, -1)
-
-    (result,) = native._as_one(
-        distances, ("_pdist_forward", "PdistBackward0", "self result"), (1, 0, 0), {"p": float(p)}, input
-    )
-    return result
+        count = len(input)
+        return input.new_zeros(count * (count - 1) // 2)
+    return native._nn.pdist(input, p)

@@ -6,12 +6,10 @@
 
 #![allow(unsafe_code)]
 
-mod distance;
 mod plain;
 mod tiles;
 mod vector;
 
-pub use distance::distances;
 pub use vector::dot;
 
 use plain::{plain, square};

@@ -1,21 +1,22 @@
 //! Distances: norms of differences, of all elements or of every pair of rows.
 
 use crate::schema::{Entry, IntoReply, both, inner};
-use ndarray::ArrayView2;
 use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
-use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
+use crate::dispatch::composites::{composite, on_tensors};
+use crate::dispatch::modes::recording;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::kernels::linalg::gemm;
+use crate::kernels::linalg::distance::Norm;
 use crate::ops::complex::real_product;
-use crate::ops::creation::{cast, copy, create};
+use crate::ops::composite::pairs::{Pairs, have_loops};
+use crate::ops::creation::{cast, create};
 use crate::ops::geometry::{expand, join, part, permute, reshape, squeeze};
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::pointwise::clamp::clamp_max;
@@ -63,15 +64,22 @@ fn compared(a: &Tensor, b: &Tensor) -> Result<usize> {
 
 /// The norms of the differences of all pairs of rows.
 fn norms(a: &Tensor, b: &Tensor, order: Scalar) -> Result<Tensor> {
+    if let Some(norm) = Norm::of_order(order.to_f64()).filter(|_| have_loops(&[a, b])) {
+        return Ok(Tensor::from_array(Pairs::new(&[a, b])?.norms(norm)?));
+    }
     let others = squeeze::unsqueeze(b, -3)?;
     by_rows(&[a], compared(a, b)?, |rows| {
-        let apart = sub(&squeeze::unsqueeze(rows[0], -2)?, &others)?;
-        match order.to_f64() == 0.0 {
-            // How many differ; what is no number makes it none.
-            true => reduce::sum(&clamp_max(&ceil(&abs(&apart)?)?, 1.0)?, Some(&[-1]), false, None),
-            false => norm::vector_norm(&apart, order, Some(&[-1]), false, None),
-        }
+        of_differences(&sub(&squeeze::unsqueeze(rows[0], -2)?, &others)?, order)
     })
+}
+
+/// The norms of differences, of which each is a row.
+pub(super) fn of_differences(apart: &Tensor, order: Scalar) -> Result<Tensor> {
+    match order.to_f64() == 0.0 {
+        // How many differ; what is no number makes it none.
+        true => reduce::sum(&clamp_max(&ceil(&abs(apart)?)?, 1.0)?, Some(&[-1]), false, None),
+        false => norm::vector_norm(apart, order, Some(&[-1]), false, None),
+    }
 }
 
 /// Whether distances are those that torch calculates by products of matrices.
@@ -166,6 +174,13 @@ impl Distance {
         let order = self.order.to_f64();
         if order == 0.0 {
             return create::zeros_like(a);
+        }
+        let norm = Norm::of_order(order).filter(|&norm| norm != Norm::Greatest);
+        if let Some(norm) = norm.filter(|_| have_loops(&[a, b, y, g])) {
+            let mut found = recording::as_one("CdistBackward0", &[a, b, y, g], 1, move |given| {
+                Ok(smallvec![Tensor::from_array(Pairs::new(given)?.gradients(norm)?)])
+            })?;
+            return found.pop().map_or_else(|| unreachable!("there is one"), Ok);
         }
         by_rows(&[a, y, g], compared(a, b)?, |rows| {
             let (apart, dims) = self.apart(rows[0], b)?;
@@ -266,21 +281,7 @@ impl Op for EuclideanDistance {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let (a, b) = (copy::in_order(&inputs[0])?, copy::in_order(&inputs[1])?);
-        let (&[ref lead @ .., rows, width], &[.., others, _]) = (a.layout.shape(), b.layout.shape()) else {
-            unreachable!("the ranks were checked")
-        };
-        let shape = shape::checked_shape(&shape::signed(&[lead, &[rows, others]].concat()))?;
-        let mut y = Array::uninit_shape(&shape, a.dtype)?;
-        dispatch!(float a.dtype, T => {
-            let (Some(a), Some(b)) = (a.slice::<T>(), b.slice::<T>()) else { unreachable!("they are in order") };
-            let pairs = a.chunks_exact(rows * width).zip(b.chunks_exact(others * width));
-            for ((a, b), y) in pairs.zip(y.fresh::<T>().chunks_exact_mut(rows * others)) {
-                let b = ArrayView2::from_shape((others, width), b);
-                gemm::distances(a, b.unwrap_or_else(|_| unreachable!("there are so many numbers")), y);
-            }
-        }, else { return Err(Error::NotImplementedFor { operation: "cdist", dtype: a.dtype }.into()) });
-        Ok(smallvec![y])
+        on_tensors(inputs, |inputs| Ok(smallvec![Tensor::from_array(Pairs::new(inputs)?.norms(Norm::Root)?)]))
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

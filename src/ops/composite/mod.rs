@@ -5,6 +5,7 @@ pub mod distances;
 pub mod einsum;
 pub mod moments;
 pub mod normal;
+pub mod pairs;
 pub mod places;
 pub mod series;
 pub mod statistics;

@@ -1,0 +1,437 @@
+//! Distances of rows of one matrix from rows of another, or from each other, and the gradients of that.
+
+use std::mem::MaybeUninit;
+
+use ndarray::ArrayView2;
+use num_traits::Float;
+
+use crate::dtype::Real;
+use crate::kernels::geometry::moves;
+use crate::kernels::interrupt;
+use crate::kernels::lanes;
+use crate::kernels::parallel::{parallel_items, parallel_parts};
+use crate::kernels::pointwise::math::Arithmetic;
+use crate::kernels::simd::{Calculation, calculated};
+
+/// Distances that are summed together: their sums stay in registers.
+const WIDTH: usize = 64;
+
+/// As many of what is left over.
+const NARROW: usize = 16;
+
+/// Differences that are worth a turn of a thread.
+const TURN: usize = 1 << 17;
+
+/// What is measured of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// The sum of the magnitudes.
+    Sum,
+    /// The root of the sum of the squares.
+    Root,
+    /// The greatest magnitude.
+    Greatest,
+}
+
+impl Norm {
+    /// The norm of an order that has such loops.
+    pub fn of_order(order: f64) -> Option<Norm> {
+        match order {
+            1.0 => Some(Norm::Sum),
+            2.0 => Some(Norm::Root),
+            f64::INFINITY => Some(Norm::Greatest),
+            _ => None,
+        }
+    }
+}
+
+/// Rows of numbers, number by number: each stands beside those of the other rows, and zeros behind the last ones.
+struct Lines<T> {
+    numbers: Vec<T>,
+    count: usize,
+    /// Numbers from one line to the next.
+    stride: usize,
+}
+
+impl<T: Real> Lines<T> {
+    fn new(rows: ArrayView2<'_, T>) -> Lines<T> {
+        let (count, width) = rows.dim();
+        let stride = count.next_multiple_of(NARROW).max(NARROW);
+        let mut numbers = interrupt::filled(stride * width, T::ZERO);
+        if stride == count {
+            moves::move_into(moves::ordered(&[width, count], &mut numbers), rows.t().into_dyn());
+        } else {
+            let own = moves::gathered(&rows.t().into_dyn());
+            let lines = numbers.chunks_exact_mut(stride).zip(own.chunks_exact(count.max(1)));
+            lines.for_each(|(line, own)| line[..count].copy_from_slice(own));
+        }
+        Lines { numbers, count, stride }
+    }
+
+    /// The distances of a row from those from `first` on.
+    fn distances(&self, row: &[T], first: usize, norm: Norm, out: &mut [MaybeUninit<T>]) {
+        calculated(Distances { row, lines: self, first, norm, out });
+    }
+}
+
+/// The distances of rows of `width` numbers of one matrix from those of another, row by row.
+pub fn distances<T: Real>(a: &[T], b: ArrayView2<'_, T>, norm: Norm, out: &mut [MaybeUninit<T>]) {
+    let (count, width) = b.dim();
+    if out.is_empty() {
+        return;
+    }
+    let lines = Lines::new(b);
+    let rows = (TURN / (count * width).max(1)).max(1);
+    parallel_parts(out, rows * count, |start, part| {
+        for (row, part) in part.chunks_exact_mut(count).enumerate() {
+            lines.distances(&a[(start / count + row) * width..][..width], 0, norm, part);
+        }
+    });
+}
+
+/// The distances of all pairs of rows of `width` numbers, each pair once.
+pub fn distances_within<T: Real>(a: ArrayView2<'_, T>, norm: Norm, out: &mut [MaybeUninit<T>]) {
+    let (count, width) = a.dim();
+    let own = moves::gathered(&a.into_dyn());
+    let lines = Lines::new(a);
+    let mut rest = out;
+    let pairs = (0..count.saturating_sub(1)).map(|row| {
+        let (part, behind) = std::mem::take(&mut rest).split_at_mut(count - 1 - row);
+        rest = behind;
+        (row, part)
+    });
+    let rows = (2 * TURN / (count * width).max(1)).max(1);
+    parallel_items(pairs, rows, |(row, part)| {
+        lines.distances(&own[row * width..][..width], row + 1, norm, part);
+    });
+}
+
+/// The gradients of rows of `width` numbers from those of their distances, which are given row by row, from `b`.
+pub fn gradients<T: Real>(
+    a: &[T],
+    b: ArrayView2<'_, T>,
+    norm: Norm,
+    [distances, given]: [&[T]; 2],
+    out: &mut [MaybeUninit<T>],
+) {
+    let (count, _) = b.dim();
+    each_gradient(a, b, norm, out, &|row, shares| {
+        let beside = row * count..(row + 1) * count;
+        calculated(Shares { norm, rows: [&distances[beside.clone()], &given[beside]], out: shares });
+    });
+}
+
+/// The gradients of rows from those of the distances of all pairs of them.
+pub fn gradients_within<T: Real>(
+    a: ArrayView2<'_, T>,
+    norm: Norm,
+    [distances, given]: [&[T]; 2],
+    out: &mut [MaybeUninit<T>],
+) {
+    let count = a.nrows();
+    let own = moves::gathered(&a.into_dyn());
+    let mut all = interrupt::filled(given.len(), T::ZERO);
+    parallel_parts(&mut all, TURN, |start, out| {
+        let rows = [distances, given].map(|row| &row[start..][..out.len()]);
+        calculated(Shares { norm, rows, out });
+    });
+    each_gradient(&own, a, norm, out, &|row, shares| {
+        let mut place = row.wrapping_sub(1);
+        for (other, share) in shares[..row].iter_mut().enumerate() {
+            *share = all[place];
+            place = place.wrapping_add(count - 2 - other);
+        }
+        shares[row] = T::ZERO;
+        let start = row * (2 * count - row - 1) / 2;
+        shares[row + 1..].copy_from_slice(&all[start..][..count - row - 1]);
+    });
+}
+
+/// The gradients of rows, each the sum of the slopes of its differences times what `fill` says.
+fn each_gradient<T: Real>(
+    a: &[T],
+    b: ArrayView2<'_, T>,
+    norm: Norm,
+    out: &mut [MaybeUninit<T>],
+    fill: &(impl Fn(usize, &mut [T]) + Sync),
+) {
+    let (count, width) = b.dim();
+    if out.is_empty() {
+        return;
+    }
+    let lines = Lines::new(b);
+    let rows = (TURN / (count * width).max(1)).max(1);
+    parallel_parts(out, rows * width, |start, part| {
+        let mut shares = interrupt::filled(count, T::ZERO);
+        for (row, part) in (start / width..).zip(part.chunks_exact_mut(width)) {
+            fill(row, &mut shares);
+            calculated(Slopes {
+                row: &a[row * width..][..width],
+                lines: &lines,
+                norm,
+                shares: &shares,
+                out: part,
+            });
+        }
+    });
+}
+
+impl Norm {
+    /// What there is of a difference when another number of it is seen.
+    #[inline(always)]
+    fn with<A: Arithmetic>(self, before: A, apart: A) -> A {
+        let size = apart.abs();
+        match self {
+            Norm::Sum => before + size,
+            Norm::Root => apart.times_plus(apart, before),
+            // What is no number stays.
+            Norm::Greatest => {
+                if size <= before || Float::is_nan(before.get()) {
+                    before
+                } else {
+                    size
+                }
+            }
+        }
+    }
+}
+
+/// The distances of a row from some of the others.
+struct Distances<'a, 'o, T> {
+    row: &'a [T],
+    lines: &'a Lines<T>,
+    first: usize,
+    norm: Norm,
+    out: &'o mut [MaybeUninit<T>],
+}
+
+/// The distances from rows that stand side by side. Loops go by places: those of iterators are not always compiled into
+/// the function that calls them.
+#[inline(always)]
+fn measured<A: Arithmetic, const L: usize>(
+    row: &[A::Plain],
+    lines: &Lines<A::Plain>,
+    first: usize,
+    norm: Norm,
+    out: &mut [A::Plain; L],
+) {
+    let mut found = [A::from_f64(0.0); L];
+    for (&x, line) in row.iter().zip(lines.numbers.chunks_exact(lines.stride)) {
+        let Some(line) = line[first..].first_chunk::<L>() else { unreachable!("lines go on with zeros") };
+        for lane in 0..L {
+            found[lane] = norm.with(found[lane], A::new(x) - A::new(line[lane]));
+        }
+    }
+    for lane in 0..L {
+        out[lane] = if norm == Norm::Root { found[lane].sqrt().get() } else { found[lane].get() };
+    }
+}
+
+impl<T: Real> Distances<'_, '_, T> {
+    /// All of them, in a loop for this norm.
+    #[inline(always)]
+    fn of<A: Arithmetic<Plain = T>>(self, norm: Norm) {
+        let Distances { row, lines, first, out, .. } = self;
+        // The first ones are taken with those before them, so that all lie where the lines have as many more.
+        let (mut place, mut out) = (first - first % NARROW, out);
+        let mut skip = first % NARROW;
+        let (mut wide, mut narrow) = ([T::ZERO; WIDTH], [T::ZERO; NARROW]);
+        while !out.is_empty() {
+            let is_wide = skip == 0 && out.len() >= WIDTH;
+            let found = if is_wide {
+                measured::<A, WIDTH>(row, lines, place, norm, &mut wide);
+                &wide[..]
+            } else {
+                measured::<A, NARROW>(row, lines, place, norm, &mut narrow);
+                &narrow[skip..]
+            };
+            let (here, rest) = out.split_at_mut(found.len().min(out.len()));
+            for (place, found) in here.iter_mut().zip(found) {
+                place.write(*found);
+            }
+            (place, out, skip) = (place + if is_wide { WIDTH } else { NARROW }, rest, 0);
+        }
+    }
+}
+
+impl<T: Real> Calculation<T> for Distances<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic<Plain = T>>(self) {
+        match self.norm {
+            Norm::Sum => self.of::<A>(Norm::Sum),
+            Norm::Root => self.of::<A>(Norm::Root),
+            Norm::Greatest => self.of::<A>(Norm::Greatest),
+        }
+    }
+}
+
+/// What the slopes of differences of these lengths are multiplied by, given the gradients of the lengths.
+struct Shares<'a, 'o, T> {
+    norm: Norm,
+    /// The lengths, and their gradients.
+    rows: [&'a [T]; 2],
+    out: &'o mut [T],
+}
+
+impl<T: Real> Calculation<T> for Shares<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic<Plain = T>>(self) {
+        if self.norm != Norm::Root {
+            return self.out.copy_from_slice(self.rows[1]);
+        }
+        let none = A::from_f64(0.0);
+        lanes::visit(
+            self.rows,
+            self.out,
+            #[inline(always)]
+            |share, [length, gradient]: [A; 2]| {
+                *share = if length == none { none.get() } else { (gradient / length).get() };
+            },
+        );
+    }
+}
+
+/// The gradient of a row: sums over the others of shares times the slopes of differences.
+struct Slopes<'a, 'o, T> {
+    row: &'a [T],
+    lines: &'a Lines<T>,
+    norm: Norm,
+    shares: &'a [T],
+    out: &'o mut [MaybeUninit<T>],
+}
+
+impl<T: Real> Calculation<T> for Slopes<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic<Plain = T>>(self) {
+        let Slopes { row, lines, norm, shares, out } = self;
+        for ((out, &x), line) in out.iter_mut().zip(row).zip(lines.numbers.chunks_exact(lines.stride)) {
+            let (x, rows) = (A::new(x), [&line[..lines.count], shares]);
+            let [sum] = match norm {
+                Norm::Root => lanes::sums(
+                    rows,
+                    #[inline(always)]
+                    |[y, share]: [A; 2]| [(x - y) * share],
+                ),
+                _ => lanes::sums(
+                    rows,
+                    #[inline(always)]
+                    |[y, share]: [A; 2]| {
+                        let apart = x - y;
+                        let sign =
+                            if apart == A::from_f64(0.0) { apart } else { A::from_f64(1.0).copysign(apart) };
+                        // What is no number has no sign.
+                        [if Float::is_nan(apart.get()) { apart } else { sign * share }]
+                    },
+                ),
+            };
+            out.write(sum.get());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::testing::{at_thread_counts, written};
+    use ndarray::{Array1, Array2};
+
+    const NORMS: [Norm; 3] = [Norm::Sum, Norm::Root, Norm::Greatest];
+
+    fn matrix(rows: usize, width: usize, seed: usize) -> Array2<f64> {
+        Array2::from_shape_fn((rows, width), |(i, j)| ((i * 7 + j * 3 + seed) as f64).sin())
+    }
+
+    fn length(apart: &Array1<f64>, norm: Norm) -> f64 {
+        match norm {
+            Norm::Sum => apart.iter().map(|x| x.abs()).sum(),
+            Norm::Root => apart.dot(apart).sqrt(),
+            Norm::Greatest => apart.iter().fold(0.0, |most, x| x.abs().max(most)),
+        }
+    }
+
+    /// The slope of the length by the first number of a difference.
+    fn slope(apart: f64, length: f64, norm: Norm) -> f64 {
+        if norm == Norm::Sum { apart.signum() } else { apart / length }
+    }
+
+    #[test]
+    fn each_row_is_as_far_from_the_others_as_its_difference_is_long() {
+        for (rows, count, width) in [(3, 2, 4), (40, 600, 20), (1, 5, 0), (0, 3, 2), (2, 77, 3)] {
+            let (a, b) = (matrix(rows, width, 1), matrix(count, width, 2));
+            let numbers: Vec<f64> = a.iter().copied().collect();
+            for norm in NORMS {
+                let [one, two, four] = at_thread_counts(|| {
+                    written(rows * count, |out| distances(&numbers, b.view(), norm, out))
+                });
+                assert!(one == two && one == four);
+                for (place, found) in one.iter().enumerate() {
+                    let apart = &a.row(place / count) - &b.row(place % count);
+                    assert!((found - length(&apart, norm)).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_of_rows_are_as_far_apart_as_in_a_table_of_all() {
+        for (count, width) in [(0, 3), (1, 3), (2, 1), (37, 5), (150, 3), (9, 0)] {
+            let a = matrix(count, width, 5);
+            let numbers: Vec<f64> = a.iter().copied().collect();
+            for norm in NORMS {
+                let all = written(count * count, |out| distances(&numbers, a.view(), norm, out));
+                let pairs = count * count.saturating_sub(1) / 2;
+                let [one, two, four] =
+                    at_thread_counts(|| written(pairs, |out| distances_within(a.view(), norm, out)));
+                assert!(one == two && one == four);
+                let expected = (0..count).flat_map(|i| (i + 1..count).map(move |j| i * count + j));
+                assert_eq!(one, expected.map(|place| all[place]).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_are_sums_of_the_slopes_of_all_differences() {
+        let (rows, width) = (41, 6);
+        let a = matrix(rows, width, 1);
+        let numbers: Vec<f64> = a.iter().copied().collect();
+        for norm in [Norm::Sum, Norm::Root] {
+            let b = matrix(53, width, 2);
+            let given: Vec<f64> = (0..rows * 53).map(|place| (place as f64).cos()).collect();
+            let y = written(rows * 53, |out| distances(&numbers, b.view(), norm, out));
+            let [one, two, four] = at_thread_counts(|| {
+                written(rows * width, |out| gradients(&numbers, b.view(), norm, [&y, &given], out))
+            });
+            assert!(one == two && one == four);
+            for (place, found) in one.iter().enumerate() {
+                let (row, column) = (place / width, place % width);
+                let terms = (0..53).map(|other| {
+                    let beside = row * 53 + other;
+                    given[beside] * slope(a[[row, column]] - b[[other, column]], y[beside], norm)
+                });
+                assert!((found - terms.sum::<f64>()).abs() < 1e-12);
+            }
+            let pairs = rows * (rows - 1) / 2;
+            let y = written(pairs, |out| distances_within(a.view(), norm, out));
+            let mut expected = vec![0.0; rows * width];
+            let all = (0..rows).flat_map(|i| (i + 1..rows).map(move |j| (i, j)));
+            for (place, (i, j)) in all.enumerate() {
+                for column in 0..width {
+                    let term = given[place] * slope(a[[i, column]] - a[[j, column]], y[place], norm);
+                    expected[i * width + column] += term;
+                    expected[j * width + column] -= term;
+                }
+            }
+            let [one, two, four] = at_thread_counts(|| {
+                written(rows * width, |out| gradients_within(a.view(), norm, [&y, &given[..pairs]], out))
+            });
+            assert!(one == two && one == four);
+            assert!(one.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12));
+        }
+    }
+}
