@@ -37,6 +37,10 @@ macro_rules! reductions {
     LossOfScalar {},
     /// A class that is not there.
     TargetRange { target: i64 },
+    /// A class that is not there, of those that others are compared with.
+    MarginTarget {},
+    /// A class that is not there, of several right ones.
+    MultilabelMarginTarget {},
     /// Another number of targets than of samples.
     TargetBatch { input: usize, target: usize },
     /// Classes of a type that they do not have.

@@ -149,6 +149,7 @@ const ENTRIES: &[&[Entry]] = &[
     neural::labelling::ENTRIES,
     neural::loss::binary::ENTRIES,
     neural::loss::cross_entropy::ENTRIES,
+    neural::loss::margins::ENTRIES,
     neural::loss::nll::ENTRIES,
     neural::loss::probability::ENTRIES,
     neural::loss::robust::ENTRIES,

@@ -66,6 +66,8 @@ REDUCTIONS: dict[str, tuple[type[Exception], str]] = {
     ),
     "LossOfScalar": (ValueError, "Expected 1 or more dimensions (got 0)"),
     "TargetRange": (IndexError, "Target {target} is out of bounds."),
+    "MarginTarget": (RuntimeError, "target out of range"),
+    "MultilabelMarginTarget": (RuntimeError, "argument #2 'target' is out of range"),
     "TargetBatch": (ValueError, "Expected input batch_size ({input}) to match target batch_size ({target})."),
     "TargetDType": (RuntimeError, "expected target dtype to be Long or Byte, but got {dtype:Float}"),
     "TargetDimensions": (RuntimeError, "0D or 1D target tensor expected, multi-target not supported"),

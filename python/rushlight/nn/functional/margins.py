@@ -204,11 +204,6 @@ def triplet_margin_loss(
     return reduced((_nn.add_number(near, margin) - far).clamp_min(0), reduction)
 
 
-def _violation(by: Tensor) -> Tensor:
-    """Return by how much a margin is violated: no more than met, or not a number, it is not."""
-    return native.where(by > 0, by, 0.0)
-
-
 @shown
 def multi_margin_loss(
     input: Tensor,
@@ -233,47 +228,17 @@ def multi_margin_loss(
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
     _check_matrix(input)
-    rows = input if input.dim() > 1 else input.reshape(1, -1)
-    targets = target.reshape(-1) if target.dim() == 0 else target
-    if targets.dim() > 1 or len(targets) != len(rows):
+    rows = len(input) if input.dim() > 1 else 1
+    if target.dim() > 1 or target.numel() != rows:
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
-            f"(batch size). Expected target size [{len(rows)}], but got {list(target.shape)}. Input has "
+            f"(batch size). Expected target size [{rows}], but got {list(target.shape)}. Input has "
             f"shape {list(input.shape)}."
         )
     if target.dtype != native.int64:
         found = scalar_name(target)
         raise RuntimeError(f"expected scalar type Long but found {found}")
-    classes = rows.shape[1]
-    if not _symbolic(targets) and bool(((targets < 0) | (targets >= classes)).any()):
-        raise RuntimeError("target out of range")
-
-    def losses(input: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
-        places = target.reshape(-1).unsqueeze(1)
-        rows = input if input.dim() > 1 else input.reshape(1, -1)
-        losses = _violation(margin - rows.gather(1, places) + rows)
-        if p == 2:
-            losses = losses * losses
-        if weight is not None:
-            losses = losses * weight[places]
-        others = native.arange(classes) != places
-        losses = native.where(others, losses, 0.0).to(input.dtype).sum(1) / classes
-        return reduced(losses if input.dim() > 1 or target.dim() > 0 else losses.squeeze(0), reduction)
-
-    parameters = {"margin": float(margin), "p": p, "reduction": reduction_number(reduction)}
-    inputs = [input, target] if weight is None else [input, target, weight]
-    (loss,) = native._as_one(
-        losses,
-        (
-            "multi_margin_loss",
-            "MultiMarginLossBackward0",
-            "self target -" if weight is None else "self target weight -",
-        ),
-        (1, 0, 0),
-        parameters | ({"weight": ...} if weight is None else {}),
-        *inputs,
-    )
-    return loss
+    return _nn.multi_margin_loss(input, target, p, margin, weight, reduction_number(reduction))
 
 
 @shown
@@ -299,35 +264,13 @@ def multilabel_margin_loss(
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
         )
-    rows, targets = (x if x.dim() > 1 else x.reshape(1, -1) for x in (input, target))
-    classes = rows.shape[1]
-    is_known = not _symbolic(targets) and targets.numel() > 0
-    if is_known and (int(targets.min()) < -1 or int(targets.max()) >= classes):
-        raise RuntimeError("argument #2 'target' is out of range")
-    if targets.dtype != native.int64:
-        raise RuntimeError(f"expected scalar type Long but found {scalar_name(targets)}")
-
-    def losses(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        rows, targets = (x if x.dim() > 1 else x.reshape(1, -1) for x in (input, target))
-        listed = (targets < 0).cumsum(1) == 0
-        places = targets.clamp_min(0)
-        right = native.zeros_like(targets).scatter_add(1, places, listed.to(targets.dtype)) > 0
-        # Row by row: the listed classes down, all classes across.
-        losses = _violation(1 - rows.gather(1, places).unsqueeze(2) + rows.unsqueeze(1))
-        counted = listed.unsqueeze(2) & ~right.unsqueeze(1)
-        losses = native.where(counted, losses, 0.0).to(input.dtype).sum((1, 2)) / classes
-        found = reduced(losses if input.dim() > 1 else losses.squeeze(0), reduction)
-        return found, right.to(input.dtype).reshape(input.shape).detach()
-
-    loss, _ = native._as_one(
-        losses,
-        ("multilabel_margin_loss_forward", "MultilabelMarginLossBackward0", "self target - is_target"),
-        (1, 0, 2),
-        {"reduction": reduction_number(reduction)},
-        input,
-        target,
-    )
-    return loss
+    if target.dtype != native.int64:
+        classes = input.shape[-1] if input.dim() > 0 else 1
+        is_known = target.numel() > 0 and not _symbolic(target)
+        if is_known and (int(target.min()) < -1 or int(target.max()) >= classes):
+            raise RuntimeError("argument #2 'target' is out of range")
+        raise RuntimeError(f"expected scalar type Long but found {scalar_name(target)}")
+    return _nn.multilabel_margin_loss(input, target, reduction_number(reduction))
 
 
 @shown_to("anchor positive negative")

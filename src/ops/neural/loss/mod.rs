@@ -4,6 +4,7 @@
 pub mod alignment;
 pub mod binary;
 pub mod cross_entropy;
+pub mod margins;
 pub mod nll;
 pub mod probability;
 pub mod robust;
