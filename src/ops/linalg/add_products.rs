@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::pointwise::{map, zip};
+use crate::ops::creation::create;
 use crate::ops::geometry::expand;
 use crate::ops::linalg::bilinear;
 use crate::ops::linalg::bilinear::{
@@ -40,6 +41,14 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         Weights { beta: Scalar::Int(1), alpha: Scalar::Int(1) }
+    }
+}
+
+/// Whether a type that is no integer holds both weights: none but a complex one has a place for an imaginary part.
+pub fn check_weights(Weights { beta, alpha }: Weights, dtype: DType) -> Result<()> {
+    match dtype.is_differentiable() {
+        true => [beta, alpha].into_iter().try_for_each(|weight| create::check_value(weight, dtype.wide())),
+        false => Ok(()),
     }
 }
 
@@ -409,6 +418,7 @@ fn added(
 /// The factors and the weights.
 fn parts(arguments: &dyn Arguments) -> Result<(&Tensor, &Tensor, Weights)> {
     let weights = Weights { beta: arguments.number(3)?, alpha: arguments.number(4)? };
+    check_weights(weights, arguments.tensor(0)?.dtype())?;
     Ok((arguments.tensor(1)?, arguments.tensor(2)?, weights))
 }
 

@@ -365,7 +365,7 @@ const FORMS: &[[Entry; 2]] = &[
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
     both("hardshrink", SHRUNK, "Every element, and zero in place of those within `lambd` of zero.", |a| {
-        unary::apply(Hardshrink { lambda: a.number(1)?.to_f64() }, a.tensor(0)?).reply()
+        unary::apply(Hardshrink { lambda: super::parameter(a, 1)?.to_f64() }, a.tensor(0)?).reply()
     })
     .operators(&[("HardshrinkBackward0", "hardshrink")]),
     inner(
@@ -373,7 +373,7 @@ pub const ENTRIES: &[Entry] = &[
         SHRUNK,
         "Every element moved towards zero by `lambd`, and zero in place of those within it.",
         |a| {
-            let (x, lambda) = (a.tensor(0)?, a.number(1)?.to_f64());
+            let (x, lambda) = (a.tensor(0)?, super::parameter(a, 1)?.to_f64());
             if x.dtype().is_float() && lambda < 0.0 {
                 return Err(Error::SoftshrinkLambda { value: lambda, dtype: x.dtype() }.into());
             }
@@ -384,14 +384,14 @@ pub const ENTRIES: &[Entry] = &[
 ];
 
 fn leaky_relu(a: &dyn Arguments) -> Result<LeakyRelu> {
-    Ok(LeakyRelu { slope: a.number(1)?.to_f64() })
+    Ok(LeakyRelu { slope: super::parameter(a, 1)?.to_f64() })
 }
 
 fn hardtanh(a: &dyn Arguments) -> Result<Hardtanh> {
     if a.tensor(0)?.dtype() == crate::dtype::DType::Bool {
         return Err(Error::HardtanhBool {}.into());
     }
-    let (min, max) = (a.number(1)?, a.number(2)?);
+    let (min, max) = (super::parameter(a, 1)?, super::parameter(a, 2)?);
     if min.to_f64() > max.to_f64() {
         return Err(Error::BoundsOrder {}.into());
     }
@@ -399,5 +399,5 @@ fn hardtanh(a: &dyn Arguments) -> Result<Hardtanh> {
 }
 
 fn threshold(a: &dyn Arguments) -> Result<Threshold> {
-    Ok(Threshold::new(a.number(1)?, a.number(2)?))
+    Ok(Threshold::new(super::parameter(a, 1)?, super::parameter(a, 2)?))
 }
