@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::pointwise::math::Arithmetic;
-use crate::ops::creation::copy;
+use crate::ops::creation::{cast, copy};
 use crate::ops::pointwise::arithmetic::{self, Div, Mul};
 use crate::ops::pointwise::compare::Question;
 use crate::ops::pointwise::rounding::Abs;
@@ -187,7 +187,12 @@ pub fn huber_loss(x: &Tensor, target: &Tensor, reduction: Reduction, delta: f64)
             Error::LossBound { operation: "huber_loss", sign: "non-positive", argument: "delta" }.into()
         );
     }
-    apply_one(RobustLoss { reduction, bound: delta, smooth: false }, &[x, target])
+    // The losses are of the type that the input has, of which the target is not asked.
+    let target = match x.dtype().is_float() && target.dtype().is_float() {
+        true => cast::to_dtype(target, x.dtype())?,
+        false => target.clone(),
+    };
+    apply_one(RobustLoss { reduction, bound: delta, smooth: false }, &[x, &target])
 }
 
 /// The absolute differences, reduced.
