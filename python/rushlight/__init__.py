@@ -312,9 +312,8 @@ else:
             "ListType Node NumberType OptionalType PyTorchFileReader PyTorchFileWriter ScriptFunction "
             "ScriptObject StringType TensorType TupleType Value",
             "._functions.chains": "chain_matmul",
-            "._compat.inner_functions": "_assert_async _convert_indices_from_coo_to_csr "
-            "_convert_indices_from_csr_to_coo _disable_dynamo _int_mm _sample_dirichlet _standard_gamma "
-            "classes",
+            "._compat.inner_functions": "_assert_async _convert_indices_from_coo_to_csr _int_mm "
+            "_convert_indices_from_csr_to_coo _disable_dynamo _sample_dirichlet _standard_gamma classes",
             ".nn.functional.grouped": "_grouped_mm _scaled_mm",
             "._calls.compiled": "compile",
             "._functions.eigenpairs": "lobpcg",
