@@ -22,10 +22,12 @@ __all__ = [
     "cudagraph_mark_step_begin",
     "disable",
     "explain",
+    "export",
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
     "list_backends",
+    "load",
     "nested_compile_region",
     "repeat",
     "reset",
@@ -36,7 +38,13 @@ __all__ = [
 
 
 __getattr__, __dir__ = on_first_use(
-    globals(), places={".explanation": "explain", ".repetition": "repeat", ".stance": "set_stance"}
+    globals(),
+    places={
+        ".explanation": "explain",
+        ".exporting": "export load",
+        ".repetition": "repeat",
+        ".stance": "set_stance",
+    },
 )
 
 

@@ -273,6 +273,8 @@ class Sight:
             "memory_format",
             "layout",
             "Function",
+            "no_grad",
+            "enable_grad",
         )
         return plain or (callable(value) and kind.__module__.startswith("rushlight._rushlight"))
 

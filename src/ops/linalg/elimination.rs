@@ -1,16 +1,13 @@
 //! Matrices as the product of two triangles with their rows exchanged, and equations solved by these.
 
-use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner, warn_once};
 use smallvec::smallvec;
 
-use super::adjoint_numbers;
 use super::factors::{Factors, changes, lu_unpack};
 use super::solve::broadcast;
 use super::triangular::{check_equations, solve_triangular};
-use super::{Matrices, adjoint, check_matrix, moved_sides, refuse_failed, sides, turned};
+use super::{Matrices, adjoint, adjoint_numbers, check_matrix, moved_sides, refuse_failed, sides, turned};
 use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
-use crate::dispatch::batch;
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{self, Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
@@ -18,15 +15,14 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
-use crate::kernels::linalg::factor::elimination;
-use crate::kernels::linalg::factor::elimination::{Eliminated, Factored};
+use crate::kernels::linalg::factor::elimination::{self, Eliminated, Factored};
 use crate::ops::geometry::part;
 use crate::ops::geometry::triangle::{tril, triu};
 use crate::ops::linalg::matmul::matmul;
 use crate::ops::{add, neg};
-use crate::shape;
-use crate::storage;
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner, warn_once};
 use crate::tensor::{Array, Tensor};
+use crate::{shape, storage};
 
 /// P L U = A, with both triangles in one matrix, and the rows that were exchanged
 ///
@@ -119,11 +115,8 @@ pub fn first_zero(lu: &Tensor) -> Result<Tensor> {
     if let Some(found) = batch::front(lu, |lu, _| first_zero(lu)) {
         return found;
     }
-    if mode::special()
-        && let Some(found) = intercept::of_subclass("first_zero", &[lu.into()], |operands| {
-            first_zero(intercept::first(operands))
-        })
-    {
+    let again = |operands: &[Value]| first_zero(intercept::first(operands));
+    if let Some(found) = intercept::of_subclass("first_zero", &[lu.into()], again) {
         return found;
     }
     let lu = Matrices::of(&lu.array())?;
