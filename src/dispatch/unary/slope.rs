@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 
 /// t · dy/dx from t and what is kept.
 #[derive(Clone, Copy)]
-struct Sloped<E>(E);
+pub(super) struct Sloped<E>(pub(super) E);
 
 impl<E: Elementwise> Elementwise2 for Sloped<E> {
     const NAME: &'static str = E::NAME;

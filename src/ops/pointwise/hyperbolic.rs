@@ -2,6 +2,7 @@
 
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::unary::{self, Elementwise, Keeps};
 use crate::dtype::{Complex, Real};
@@ -220,3 +221,10 @@ const FORMS: &[[Entry; 2]] = &[
         "The inverse hyperbolic tangent of every element: `atanh`."
     ),
 ];
+
+plain! {
+    struct TanhGradient {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[binary::portable::row::<TanhGradient>("tanh gradient")];

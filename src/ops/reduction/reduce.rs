@@ -1,6 +1,8 @@
 //! Sums and means over all dimensions or some, and `Over`, which says over which. The other
 //! reductions have files of their own: `product`, `extremes`, `moments`, `norm`, `truth`.
 
+mod portable;
+
 use crate::dispatch::apply::number_one;
 use crate::ops;
 use crate::schema::{Arguments, Entry, IntoReply, Ints, OutPolicy, Types, both};
@@ -25,6 +27,7 @@ use crate::ops::creation::copy;
 use crate::ops::geometry::{expand, reshape, squeeze};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
+pub use portable::ROWS;
 
 /// So many elements that are the same in memory are not added up one by one.
 const MANY: usize = 1 << 26;

@@ -2,6 +2,7 @@
 
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dtype::{Complex, DType, Number, Real};
@@ -138,3 +139,12 @@ pub const ENTRIES: &[Entry] = &[
     .operators(&[("ReluBackward0", "relu")]),
     both("relu_", ONE, "`relu` in place.", |a| receiver(a, ops::relu_(a.tensor(0)?))),
 ];
+
+plain! {
+    struct Gate {}
+    struct SigmoidGradient {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] =
+    &[binary::portable::row::<Gate>("gate"), binary::portable::row::<SigmoidGradient>("sigmoid gradient")];

@@ -1,0 +1,118 @@
+//! Elementwise operations of one tensor as plain data: Note [Plain data].
+
+use std::any::TypeId;
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use super::numbers::{forward, overwrite};
+use super::slope::Sloped;
+use super::{Elementwise, direct};
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::binary;
+use crate::dispatch::direct::Direct;
+use crate::dispatch::modes::intercept::{self, Beneath};
+use crate::dispatch::modes::plain::{Plain, Portable, Reader, Ready, Row, What};
+use crate::dispatch::operand::Value;
+use crate::error::Result;
+use crate::tensor::Tensor;
+
+/// An operation.
+#[derive(Clone)]
+struct Computed<E>(E);
+
+/// The same in place.
+#[derive(Clone)]
+struct Written<E>(E);
+
+pub(super) fn beneath<E: Elementwise>(op: E) -> Beneath {
+    Beneath { direct: directly(op), what: Some(Arc::new(Computed(op))) }
+}
+
+pub(super) fn written<E: Elementwise>(op: E) -> What {
+    Arc::new(Written(op))
+}
+
+fn directly<E: Elementwise>(op: E) -> Option<Arc<dyn Direct>> {
+    Some(Arc::new(direct::Directly(op)))
+}
+
+fn compute<E: Elementwise>(op: E, operands: &[Value]) -> Result<Outputs> {
+    let y = forward(&op, &intercept::only(operands)?.array())?;
+    Ok(smallvec![Tensor::from_array(y)])
+}
+
+fn write<E: Elementwise>(op: E, operands: &[Value]) -> Result<Outputs> {
+    overwrite(&op, &intercept::only(operands)?.array())?;
+    Ok(Outputs::new())
+}
+
+/// What an operation without parameters is that was read: itself, in place, or its derivative in one pass.
+pub(crate) fn ready<E: Elementwise>(op: E, form: usize, from: &mut Reader<'_>) -> Result<Ready> {
+    let (compute, direct, what): (fn(E, &[Value]) -> Result<Outputs>, _, What) = match form {
+        0 => (compute::<E>, directly(op), Arc::new(Computed(op))),
+        1 => (write::<E>, None, Arc::new(Written(op))),
+        _ => return binary::portable::ready(Sloped(op), false, from),
+    };
+    let compute = Arc::new(move |operands: &[Value]| compute(op, operands));
+    Ok(Ready { what, compute, direct, targets: form, is_sure: true })
+}
+
+/// How an operation without parameters, the one in the line that declares it, is written and read. None of one that has
+/// parameters: its block says so.
+pub(crate) const fn rows<E: Elementwise>(
+    [name, in_place, slope]: [&'static str; 3],
+    _op: &E,
+    read: [fn(&mut Reader<'_>) -> Result<Ready>; 3],
+) -> Option<[Row; 3]> {
+    if size_of::<E>() != 0 {
+        return None;
+    }
+    Some([
+        Row { name, kind: TypeId::of::<Computed<E>>, write: |_, _| {}, read: read[0] },
+        Row { name: in_place, kind: TypeId::of::<Written<E>>, write: |_, _| {}, read: read[1] },
+        binary::portable::row_of(slope, false, &Sloped(*_op), read[2]),
+    ])
+}
+
+/// How one that has parameters is written and read.
+pub(crate) const fn row<E: Elementwise + Plain>(name: &'static str) -> Row {
+    Row::of::<Computed<E>>(name)
+}
+
+/// The same of its derivative in one pass.
+pub(crate) const fn row_of_slope<E: Elementwise + Plain>(name: &'static str) -> Row {
+    binary::portable::row::<Sloped<E>>(name)
+}
+
+impl<E: Elementwise + Plain> Portable for Computed<E> {
+    const IS_SURE: bool = true;
+
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        compute(self.0, operands)
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        directly(self.0)
+    }
+}
+
+impl<E: Plain> Plain for Computed<E> {
+    fn write(&self, to: &mut Vec<u8>) {
+        self.0.write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        E::read(from).map(Computed)
+    }
+}
+
+impl<E: Plain> Plain for Sloped<E> {
+    fn write(&self, to: &mut Vec<u8>) {
+        self.0.write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        E::read(from).map(Sloped)
+    }
+}
