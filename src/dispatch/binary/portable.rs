@@ -52,10 +52,13 @@ fn write<E: Elementwise2>(op: E, dtype: DType, operands: &[Value]) -> Result<Out
     Ok(Outputs::new())
 }
 
+/// What computes an operation of operands in a type.
+type Run<E> = fn(E, DType, &[Value]) -> Result<Outputs>;
+
 /// What an operation without parameters is that was read: itself, or in place.
 pub(crate) fn ready<E: Elementwise2>(op: E, in_place: bool, from: &mut Reader<'_>) -> Result<Ready> {
     let dtype = DType::read(from)?;
-    let (compute, direct, what): (fn(E, DType, &[Value]) -> Result<Outputs>, _, What) = match in_place {
+    let (compute, direct, what): (Run<E>, _, What) = match in_place {
         false => (compute::<E>, directly(op), Arc::new(Computed(op, dtype))),
         true => (write::<E>, None, Arc::new(Written(op, dtype))),
     };

@@ -47,9 +47,12 @@ fn write<E: Elementwise>(op: E, operands: &[Value]) -> Result<Outputs> {
     Ok(Outputs::new())
 }
 
+/// What computes an operation of an operand.
+type Run<E> = fn(E, &[Value]) -> Result<Outputs>;
+
 /// What an operation without parameters is that was read: itself, in place, or its derivative in one pass.
 pub(crate) fn ready<E: Elementwise>(op: E, form: usize, from: &mut Reader<'_>) -> Result<Ready> {
-    let (compute, direct, what): (fn(E, &[Value]) -> Result<Outputs>, _, What) = match form {
+    let (compute, direct, what): (Run<E>, _, What) = match form {
         0 => (compute::<E>, directly(op), Arc::new(Computed(op))),
         1 => (write::<E>, None, Arc::new(Written(op))),
         _ => return binary::portable::ready(Sloped(op), false, from),

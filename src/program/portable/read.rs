@@ -50,6 +50,9 @@ struct Body<'a> {
     most: u64,
 }
 
+/// What is written to: the instruction that does, and the place.
+type Targets = Vec<(usize, usize)>;
+
 /// What is known of a known tensor, with itself.
 struct Own {
     tensor: Tensor,
@@ -264,11 +267,7 @@ impl Body<'_> {
         Ok(forms)
     }
 
-    fn instructions(
-        &mut self,
-        places: &[Place],
-        forms: &[Form],
-    ) -> Result<(Vec<Instruction>, Vec<(usize, usize)>)> {
+    fn instructions(&mut self, places: &[Place], forms: &[Form]) -> Result<(Vec<Instruction>, Targets)> {
         let count = self.from.count()?;
         let (mut all, mut targets) = (Vec::with_capacity(count), Vec::new());
         // How far each place reaches that was made so far.

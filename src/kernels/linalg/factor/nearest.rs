@@ -58,8 +58,11 @@ fn directly<T: Known>(matrix: ArrayView2<'_, T>, right: ArrayView2<'_, T>, share
     let sizes = (0..least).map(|at| found.at(at, at).magnitude());
     let (smallest, greatest) = sizes.fold((f64::INFINITY, 0.0), |(a, b), size| (size.min(a), size.max(b)));
     // Also not where either is no number.
-    let clear = smallest > MARGIN * share * greatest && greatest.is_finite();
-    if !clear && !(smallest > 0.0 && least_value(&found, least)? > NEAR * share * length(&found, least)) {
+    let mut clear = smallest > MARGIN * share * greatest && greatest.is_finite();
+    if !clear && smallest > 0.0 {
+        clear = least_value(&found, least)? > NEAR * share * length(&found, least);
+    }
+    if !clear {
         return None;
     }
     let count = right.ncols();
