@@ -4,6 +4,7 @@
 //! has any, are ones here; a service would fill them with what it is given.
 
 use std::error::Error;
+use std::io::{self, Write};
 
 use rushlight::dtype::DType;
 use rushlight::ops::creation::create;
@@ -24,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for number in 0..steps {
         let answers = step.run(&inputs).map_err(|error| format!("{error:?}"))?;
         let loss = answers.first().ok_or("the step answers nothing")?.item();
-        println!("{number} {:?}", loss.map_err(|error| format!("{error:?}"))?.to_f64());
+        writeln!(io::stdout(), "{number} {:?}", loss.map_err(|error| format!("{error:?}"))?.to_f64())?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 import contextlib
 import random
 import struct
+import threading
 
 import pytest
 import rushlight as torch
@@ -212,3 +213,31 @@ def test_a_program_that_would_take_too_much_memory_is_refused():
     forged = data[: place + 8] + struct.pack("<Q", 1 << 36) + data[place + 16 :]
     with pytest.raises(ValueError, match=r"more than the|damaged"):
         Exported(_sealed(forged))
+
+
+def test_a_program_that_takes_long_is_run_by_one_thread_at_a_time():
+    x = torch.ones(400, 400)
+
+    @torch.no_grad()
+    def grow(x):
+        for _ in range(30):
+            x = (x @ x).tanh()
+        return x
+
+    program = torch.compiler.export(grow, (x,))
+    expected = program(x)
+    ends = []
+
+    def run():
+        try:
+            ends.append(torch.equal(program(x), expected))
+        except RuntimeError as error:
+            ends.append(str(error))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert True in ends
+    assert set(ends) <= {True, "the program is being run, which it is once at a time"}
