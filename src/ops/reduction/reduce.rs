@@ -3,8 +3,6 @@
 
 mod portable;
 
-use crate::dispatch::apply::number_one;
-use crate::ops;
 use crate::schema::{Arguments, Entry, IntoReply, Ints, OutPolicy, Types, both};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -12,7 +10,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, number_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::record::records;
@@ -22,9 +20,9 @@ use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, mode};
 use crate::kernels::pointwise::map;
 use crate::kernels::reduction::reduce as kernels;
-use crate::ops::conjugate::by_parts;
 use crate::ops::creation::copy;
 use crate::ops::geometry::{expand, reshape, squeeze};
+use crate::ops::{self, conjugate::by_parts};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 pub use portable::ROWS;
