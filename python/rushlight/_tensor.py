@@ -211,7 +211,7 @@ _RARE = {
     "dim_order": "._tensors.layouts",
     **dict.fromkeys(
         ["const_data_ptr", "dequantize", "ipu", "mtia", "record_stream", "storage_type", "xpu"],
-        "._tensors.other_devices",
+        "._devices.of_tensors",
     ),
     "eig": "._functions.deprecated",
     "hash_tensor": "._functions.segments",

@@ -135,6 +135,7 @@ class Stat:
     def add(self, v: float) -> None:
         """Add a number; those of a time that is over are logged before."""
         if self._window_now() != self._began:
+            self._began = self._window_now()
             self._log()
         if self._max is not None and len(self._numbers) >= self._max:
             return
@@ -143,7 +144,7 @@ class Stat:
     def _log(self) -> None:
         if self._numbers:
             data = {f"{self.name}.{each.name.lower()}": number for each, number in self.get().items()}
-            self._numbers, self._began = [], self._window_now()
+            self._numbers = []
             log_event(Event(STAT_EVENT, datetime.now(), data))
 
     def __del__(self) -> None:

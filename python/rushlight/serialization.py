@@ -286,18 +286,18 @@ def _save_stream(
             file.write(piece)
 
 
-def is_safe(module: str, name: str) -> bool:
-    """Tell whether a file may name this though it is read with `weights_only`."""
-    return (
-        (module, name) in _NAMED
-        or (module, name) in _SAFE
-        or (module, name) == ("torch.serialization", "_get_layout")
-        or (module == "torch" and _is_of_tensors(name))
-    )
+def _allowed(module: str, name: str) -> Any:
+    """Return what a name stands for that `weights_only` allows; `None` of any other."""
+    if (module, name) in _NAMED:
+        return _NAMED[module, name]
+    if (module, name) == ("torch.serialization", "_get_layout"):
+        from ._files.pickles import _get_layout
 
-
-def _is_of_tensors(name: str) -> bool:
-    return name in ("Size", "device") or isinstance(getattr(native, name, None), native.dtype)
+        return _get_layout
+    if (module, name) in _SAFE:
+        return _SAFE[module, name]
+    of_torch = getattr(native, name, None) if module == "torch" else None
+    return of_torch if name in ("Size", "device") or isinstance(of_torch, native.dtype) else None
 
 
 class _Names:
@@ -314,16 +314,9 @@ class _Names:
         return _checkpoints.identified(identifier, self.storages, self.known, self.map_location, self.careful)
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _NAMED and not (self.careful and (module, name) == ("torch", "UntypedStorage")):
-            return _NAMED[module, name]
-        if (module, name) == ("torch.serialization", "_get_layout"):
-            from ._files.pickles import _get_layout
-
-            return _get_layout
-        if (module, name) in _SAFE:
-            return _SAFE[module, name]
-        if module == "torch" and _is_of_tensors(name):
-            return getattr(native, name)
+        is_refused = self.careful and (module, name) == ("torch", "UntypedStorage")
+        if not is_refused and (found := _allowed(module, name)) is not None:
+            return found
         if self.careful:
             full = f"{module}.{name}"
             raise pickle.UnpicklingError(

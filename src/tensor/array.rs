@@ -415,10 +415,16 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "what is written is not read meanwhile")]
     fn what_is_read_is_not_written_meanwhile() {
         let array = array();
-        part(&array, 0).overwrite_slice::<f64>([&part(&array, 1)], |_| ());
+        assert!(!part(&array, 0).overwrite_slice::<f64>([&part(&array, 1)], |_| unreachable!()));
+    }
+
+    #[test]
+    #[should_panic(expected = "what is written is not read meanwhile")]
+    fn a_view_that_is_read_is_not_written_meanwhile() {
+        let array = array();
+        part(&array, 0).overwrite::<f64, ()>([&part(&array, 1)], |_| ());
     }
 
     #[test]

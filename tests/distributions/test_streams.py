@@ -25,6 +25,8 @@ def test_shares_and_what_else_is_made_of_them():
     found, after = drawn(lambda: torch._sample_dirichlet(torch.tensor([1.0, 2.0, 0.5])))
     assert found.tolist() == pytest.approx([0.4454, 0.5428, 0.0118], abs=1e-4)
     assert after == pytest.approx(0.17560523748397827, abs=1e-7)
+    own = torch.Generator().manual_seed(3)
+    assert torch.equal(torch._sample_dirichlet(torch.tensor([1.0, 2.0, 0.5]), own), found)
     shapes = torch.tensor([1.0, 2.0, 0.5]), torch.tensor([3.0, 0.2, 0.5])
     found, after = drawn(lambda: D.Beta(*shapes).sample())
     assert found.tolist() == pytest.approx([0.3451, 0.9961, 0.0629], abs=1e-4)

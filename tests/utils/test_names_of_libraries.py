@@ -194,6 +194,26 @@ def test_events_are_told():
     assert seen[1].data == {"loss.mean": 2.0, "loss.max": 3.0, "loss.count": 2.0}
 
 
+def test_numbers_of_a_time_are_told_together_though_another_passed_before(monkeypatch):
+    import time
+    from datetime import timedelta
+
+    seen, now = [], [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    stat = torch.monitor.Stat("loss", [torch.monitor.SUM], timedelta(seconds=10))
+    handle = torch.monitor.register_event_handler(lambda event: seen.append(event.data))
+    try:
+        now[0] = 25.0
+        stat.add(1.0)
+        stat.add(2.0)
+        assert seen == [] and stat.count == 2
+        now[0] = 31.0
+        stat.add(4.0)
+        assert seen == [{"loss.sum": 3.0}] and stat.count == 1
+    finally:
+        torch.monitor.unregister_event_handler(handle)
+
+
 def test_where_rows_begin():
     rows = torch._convert_indices_from_coo_to_csr(torch.tensor([0, 0, 2]), 4)
     assert rows.tolist() == [0, 2, 2, 3, 3] and rows.dtype == torch.int64

@@ -79,9 +79,9 @@ def _convert_indices_from_csr_to_coo(
 @shown_as_given
 def _sample_dirichlet(self: Tensor, generator: Any = None) -> Tensor:
     """Draw shares that come to one, by how concentrated each is."""
-    from ..distributions import Dirichlet
+    from ..distributions.gammas import _shares
 
-    return Dirichlet(self.detach(), validate_args=False).sample()
+    return _shares(self.detach(), generator)
 
 
 @shown_as_given

@@ -146,7 +146,7 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
             "Expected input to be a checkpoint returned by torch.save but got a torchscript checkpoint"
         )
     names = _names_in(archive.pickle())
-    return [f"{module}.{name}" for module, name in names if not serialization.is_safe(module, name)]
+    return [f"{module}.{name}" for module, name in names if serialization._allowed(module, name) is None]
 
 
 def _names_in(content: bytes) -> list[tuple[str, str]]:

@@ -39,6 +39,14 @@ def _standard_gamma(concentration: Tensor, generator: Any = None) -> Tensor:
     return result
 
 
+def _shares(concentration: Tensor, generator: Any = None) -> Tensor:
+    """Draw shares that come to one, by how concentrated each is; gradients pass."""
+    parts = _standard_gamma(concentration.double(), generator)
+    shares = (parts / parts.sum(-1, True)).to(concentration.dtype)
+    limits = native.finfo(shares.dtype)
+    return shares.clamp(min=limits.tiny, max=1 - limits.eps / 2)
+
+
 class Gamma(ExponentialFamily):
     """Waiting for several of what happens at a rate.
 
@@ -150,11 +158,7 @@ class Dirichlet(ExponentialFamily):
 
     def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples as functions of the parameters."""
-        shape = self._extended_shape(sample_shape)
-        parts = _standard_gamma(self.concentration.expand(shape).double())
-        shares = (parts / parts.sum(-1, True)).to(self.concentration.dtype)
-        limits = native.finfo(shares.dtype)
-        return shares.clamp(min=limits.tiny, max=1 - limits.eps / 2)
+        return _shares(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""

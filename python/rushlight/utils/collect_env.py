@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 from importlib.metadata import distributions
 from typing import Any, NamedTuple
 
+from ..backends.cpu import capabilities
 from ..version import __version__
 
 __all__ = ["SystemEnv", "get_env_info", "get_pretty_env_info", "main", "pretty_str"]
@@ -37,12 +37,8 @@ class SystemEnv(NamedTuple):
 
 
 def _cpu() -> str:
-    found = platform.processor() or platform.machine()
-    if os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo") as file:
-            models = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
-        found = models[0] if models else found
-    return f"{found}, {os.cpu_count()} cores"
+    found = capabilities()
+    return f"{found['cpu_name'] or platform.machine()}, {found['num_logical_cores']} cores"
 
 
 def _packages() -> str:

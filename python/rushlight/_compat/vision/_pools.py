@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._rushlight import Tensor, arange, cat, empty, int32
+from ..._rushlight import Tensor, arange, empty, int32, stack
 from ._regions import roi_align
 
 __all__ = ["ps_roi_align", "ps_roi_pool", "roi_pool", "roi_pool_backward"]
@@ -92,7 +92,7 @@ def ps_roi_pool(
     ]
     if not regions:
         return _own_channels(input.new_zeros(0, input.shape[1], pooled_height, pooled_width))
-    return _own_channels(cat([region.unsqueeze(0) for region in regions]))
+    return _own_channels(stack(regions))
 
 
 def _check(rois: Tensor) -> None:

@@ -172,19 +172,19 @@ class Converted:
 
     def xpu(self, device: Any = None) -> Self:
         """Refuse: there is no such device."""
-        from ..._tensors.other_devices import xpu
+        from ..._devices.of_tensors import xpu
 
         return self._apply(lambda tensor: xpu(tensor, device))
 
     def ipu(self, device: Any = None) -> Self:
         """Refuse: there is no such device."""
-        from ..._tensors.other_devices import ipu
+        from ..._devices.of_tensors import ipu
 
         return self._apply(lambda tensor: ipu(tensor, device))
 
     def mtia(self, device: Any = None) -> Self:
         """Refuse: there is no such device."""
-        from ..._tensors.other_devices import mtia
+        from ..._devices.of_tensors import mtia
 
         return self._apply(lambda tensor: mtia(tensor, device))
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Tensor
+from .absent import refusing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__: list[str] = []
 
@@ -15,7 +19,7 @@ def record_stream(self: Tensor, s: Any) -> None:
 
 def storage_type(self: Tensor) -> Any:
     """Return the class of storages of this type of elements."""
-    from . import storage_classes
+    from .._tensors import storage_classes
 
     made = self.storage()
     named = (getattr(storage_classes, name) for name in storage_classes.__all__)
@@ -32,19 +36,9 @@ def dequantize(self: Tensor) -> Tensor:
     return self.float()
 
 
-def _not_here(name: str, device: str) -> Any:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        raise AssertionError(f"Torch not compiled with {device} enabled")
-
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = "Refuse: there is no such device."
-    return method
-
-
-xpu = _not_here("xpu", "XPU")
-mtia = _not_here("mtia", "MTIA")
-
-
-def ipu(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """Refuse: there is no such device."""
-    raise RuntimeError("PyTorch is not linked with support for ipu devices")
+xpu: Callable[..., Any]
+mtia: Callable[..., Any]
+ipu: Callable[..., Any]
+refusing(globals(), "xpu", AssertionError, "Torch not compiled with XPU enabled")
+refusing(globals(), "mtia", AssertionError, "Torch not compiled with MTIA enabled")
+refusing(globals(), "ipu", RuntimeError, "PyTorch is not linked with support for ipu devices")
