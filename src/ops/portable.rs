@@ -7,8 +7,8 @@ use crate::dispatch::modes::plain::Row;
 
 /// How operations are written as plain data: those of lines, and those that stand beside blocks.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    let ones = elementwise().filter_map(|line| line.rows.as_ref()).flatten();
-    let twos = elementwise2().filter_map(|line| line.rows.as_ref()).flatten();
+    let ones = elementwise().flat_map(|line| &line.rows).flatten();
+    let twos = elementwise2().flat_map(|line| &line.rows).flatten();
     ones.chain(twos).chain(ROWS.iter().copied().flatten())
 }
 

@@ -17,7 +17,7 @@ pub struct ElementwiseEntry {
     /// The entries of both; none if they stand elsewhere.
     pub entries: &'static [Entry],
     /// How it is written as plain data, in place too, and its derivative in one pass; none of one with parameters.
-    pub rows: Option<[Row; 3]>,
+    pub rows: [Option<Row>; 3],
 }
 
 /// An elementwise operation of two operands. Its entries stand beside it: they differ in what they take.
@@ -29,7 +29,7 @@ pub struct Elementwise2Entry {
     /// The operation in place of the first operand.
     pub in_place: fn(&Tensor, Operand<'_>) -> Result<()>,
     /// How it is written as plain data, in place too; none of one with parameters.
-    pub rows: Option<[Row; 2]>,
+    pub rows: [Option<Row>; 2],
 }
 
 /// Makes a function, an in-place function and their entries of each line: `sin, sin_: Sin, "…";` gives `sin(&x)`,
@@ -58,9 +58,9 @@ macro_rules! elementwise {
                     [stringify!($name), stringify!($in_place), concat!(stringify!($name), " slope")],
                     &$op,
                     [
-                        |from| $crate::dispatch::unary::portable::ready($op, 0, from),
-                        |from| $crate::dispatch::unary::portable::ready($op, 1, from),
-                        |from| $crate::dispatch::unary::portable::ready($op, 2, from),
+                        |_| Ok($crate::dispatch::unary::portable::ready($op, false)),
+                        |_| Ok($crate::dispatch::unary::portable::ready($op, true)),
+                        |from| $crate::dispatch::unary::portable::ready_slope($op, from),
                     ],
                 ),
             }),*
@@ -135,8 +135,8 @@ macro_rules! elementwise2 {
                     [stringify!($name), stringify!($in_place)],
                     &$op,
                     [
-                        |from| $crate::dispatch::binary::portable::ready($op, false, from),
-                        |from| $crate::dispatch::binary::portable::ready($op, true, from),
+                        |from| $crate::dispatch::binary::portable::ready($op, from),
+                        |from| $crate::dispatch::binary::portable::ready_in_place($op, from),
                     ],
                 ),
             }),*

@@ -10,7 +10,7 @@ use super::{Elementwise2, direct, fitted};
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::intercept::Beneath;
-use crate::dispatch::modes::plain::{Plain, Portable, Reader, Ready, Row, What, damaged};
+use crate::dispatch::modes::plain::{Plain, Portable, Read, Reader, Ready, Row, What, damaged};
 use crate::dispatch::operand::{Operand, Value};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -52,54 +52,48 @@ fn write<E: Elementwise2>(op: E, dtype: DType, operands: &[Value]) -> Result<Out
     Ok(Outputs::new())
 }
 
-/// What computes an operation of operands in a type.
-type Run<E> = fn(E, DType, &[Value]) -> Result<Outputs>;
-
-/// What an operation without parameters is that was read: itself, or in place.
-pub(crate) fn ready<E: Elementwise2>(op: E, in_place: bool, from: &mut Reader<'_>) -> Result<Ready> {
+/// What an operation without parameters is that was read.
+pub(crate) fn ready<E: Elementwise2>(op: E, from: &mut Reader<'_>) -> Result<Ready> {
     let dtype = DType::read(from)?;
-    let (compute, direct, what): (Run<E>, _, What) = match in_place {
-        false => (compute::<E>, directly(op), Arc::new(Computed(op, dtype))),
-        true => (write::<E>, None, Arc::new(Written(op, dtype))),
-    };
     let compute = Arc::new(move |operands: &[Value]| compute(op, dtype, operands));
-    Ok(Ready { what, compute, direct, targets: usize::from(in_place), is_sure: true })
+    let what = Arc::new(Computed(op, dtype));
+    Ok(Ready { what, compute, direct: directly(op), targets: 0, is_sure: true })
+}
+
+/// The same in place of the first operand. Derivatives are not: what only they would need is not compiled.
+pub(crate) fn ready_in_place<E: Elementwise2>(op: E, from: &mut Reader<'_>) -> Result<Ready> {
+    let dtype = DType::read(from)?;
+    let compute = Arc::new(move |operands: &[Value]| write(op, dtype, operands));
+    Ok(Ready { what: Arc::new(Written(op, dtype)), compute, direct: None, targets: 1, is_sure: true })
 }
 
 /// How an operation without parameters is written and read.
-pub(crate) const fn row_of<E: Elementwise2>(
-    name: &'static str,
-    in_place: bool,
-    _op: &E,
-    read: fn(&mut Reader<'_>) -> Result<Ready>,
-) -> Row {
-    match in_place {
-        false => {
-            let write = |what: &dyn Any, to: &mut Vec<u8>| {
-                what.downcast_ref::<Computed<E>>().into_iter().for_each(|own| own.1.write(to));
-            };
-            Row { name, kind: TypeId::of::<Computed<E>>, write, read }
-        }
-        true => {
-            let write = |what: &dyn Any, to: &mut Vec<u8>| {
-                what.downcast_ref::<Written<E>>().into_iter().for_each(|own| own.1.write(to));
-            };
-            Row { name, kind: TypeId::of::<Written<E>>, write, read }
-        }
-    }
+pub(crate) const fn row_of<E: Elementwise2>(name: &'static str, _op: &E, read: Read) -> Row {
+    let write = |what: &dyn Any, to: &mut Vec<u8>| {
+        what.downcast_ref::<Computed<E>>().into_iter().for_each(|own| own.1.write(to));
+    };
+    Row { name, kind: TypeId::of::<Computed<E>>, write, read }
 }
 
-/// How an operation without parameters, the one in the line that declares it, is written and read. None of one that has
+/// The same in place.
+const fn row_of_in_place<E: Elementwise2>(name: &'static str, read: Read) -> Row {
+    let write = |what: &dyn Any, to: &mut Vec<u8>| {
+        what.downcast_ref::<Written<E>>().into_iter().for_each(|own| own.1.write(to));
+    };
+    Row { name, kind: TypeId::of::<Written<E>>, write, read }
+}
+
+/// How an operation without parameters, the one in the line that declares it, is written and read. Not one that has
 /// parameters: its block says so.
 pub(crate) const fn rows<E: Elementwise2>(
     [name, in_place]: [&'static str; 2],
     op: &E,
-    read: [fn(&mut Reader<'_>) -> Result<Ready>; 2],
-) -> Option<[Row; 2]> {
+    read: [Read; 2],
+) -> [Option<Row>; 2] {
     if size_of::<E>() != 0 {
-        return None;
+        return [None; 2];
     }
-    Some([row_of(name, false, op, read[0]), row_of(in_place, true, op, read[1])])
+    [Some(row_of(name, op, read[0])), Some(row_of_in_place::<E>(in_place, read[1]))]
 }
 
 /// How one that has parameters is written and read.

@@ -385,6 +385,9 @@ impl Ready {
     }
 }
 
+/// What makes an operation of what is read.
+pub(crate) type Read = fn(&mut Reader<'_>) -> Result<Ready>;
+
 /// How operations of one type are written and read.
 #[derive(Clone, Copy)]
 pub struct Row {
@@ -392,7 +395,7 @@ pub struct Row {
     pub name: &'static str,
     pub(crate) kind: fn() -> TypeId,
     pub(crate) write: fn(&dyn Any, &mut Vec<u8>),
-    pub(crate) read: fn(&mut Reader<'_>) -> Result<Ready>,
+    pub(crate) read: Read,
 }
 
 impl Row {

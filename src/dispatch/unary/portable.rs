@@ -12,7 +12,7 @@ use crate::dispatch::apply::Outputs;
 use crate::dispatch::binary;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::intercept::{self, Beneath};
-use crate::dispatch::modes::plain::{Plain, Portable, Reader, Ready, Row, What};
+use crate::dispatch::modes::plain::{Plain, Portable, Read, Reader, Ready, Row, What, damaged};
 use crate::dispatch::operand::Value;
 use crate::error::Result;
 use crate::tensor::Tensor;
@@ -50,32 +50,39 @@ fn write<E: Elementwise>(op: E, operands: &[Value]) -> Result<Outputs> {
 /// What computes an operation of an operand.
 type Run<E> = fn(E, &[Value]) -> Result<Outputs>;
 
-/// What an operation without parameters is that was read: itself, in place, or its derivative in one pass.
-pub(crate) fn ready<E: Elementwise>(op: E, form: usize, from: &mut Reader<'_>) -> Result<Ready> {
-    let (compute, direct, what): (Run<E>, _, What) = match form {
-        0 => (compute::<E>, directly(op), Arc::new(Computed(op))),
-        1 => (write::<E>, None, Arc::new(Written(op))),
-        _ => return binary::portable::ready(Sloped(op), false, from),
+/// What an operation without parameters is that was read: itself, or in place.
+pub(crate) fn ready<E: Elementwise>(op: E, in_place: bool) -> Ready {
+    let (compute, direct, what): (Run<E>, _, What) = match in_place {
+        false => (compute::<E>, directly(op), Arc::new(Computed(op))),
+        true => (write::<E>, None, Arc::new(Written(op))),
     };
     let compute = Arc::new(move |operands: &[Value]| compute(op, operands));
-    Ok(Ready { what, compute, direct, targets: form, is_sure: true })
+    Ready { what, compute, direct, targets: usize::from(in_place), is_sure: true }
 }
 
-/// How an operation without parameters, the one in the line that declares it, is written and read. None of one that has
-/// parameters: its block says so.
+/// What its derivative in one pass is. Only what has one is compiled: each is as many loops as an operation.
+pub(crate) fn ready_slope<E: Elementwise>(op: E, from: &mut Reader<'_>) -> Result<Ready> {
+    match const { E::SLOPE } {
+        true => binary::portable::ready(Sloped(op), from),
+        false => Err(damaged("an operation has no derivative of that kind")),
+    }
+}
+
+/// How an operation without parameters, the one in the line that declares it, is written and read: itself, in place,
+/// and its derivative in one pass, if it has one. Not one that has parameters: its block says so.
 pub(crate) const fn rows<E: Elementwise>(
     [name, in_place, slope]: [&'static str; 3],
-    _op: &E,
-    read: [fn(&mut Reader<'_>) -> Result<Ready>; 3],
-) -> Option<[Row; 3]> {
+    op: &E,
+    read: [Read; 3],
+) -> [Option<Row>; 3] {
     if size_of::<E>() != 0 {
-        return None;
+        return [None; 3];
     }
-    Some([
-        Row { name, kind: TypeId::of::<Computed<E>>, write: |_, _| {}, read: read[0] },
-        Row { name: in_place, kind: TypeId::of::<Written<E>>, write: |_, _| {}, read: read[1] },
-        binary::portable::row_of(slope, false, &Sloped(*_op), read[2]),
-    ])
+    [
+        Some(Row { name, kind: TypeId::of::<Computed<E>>, write: |_, _| {}, read: read[0] }),
+        Some(Row { name: in_place, kind: TypeId::of::<Written<E>>, write: |_, _| {}, read: read[1] }),
+        if E::SLOPE { Some(binary::portable::row_of(slope, &Sloped(*op), read[2])) } else { None },
+    ]
 }
 
 /// How one that has parameters is written and read.
