@@ -290,6 +290,7 @@ pub struct Div;
 impl Elementwise2 for Div {
     const NAME: &'static str = "div";
     const NODE: &'static str = "DivBackward0";
+    const INTEGERS: bool = false;
     const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Div);
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;

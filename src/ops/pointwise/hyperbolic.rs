@@ -107,6 +107,7 @@ struct TanhGradient;
 impl Elementwise2 for TanhGradient {
     const NAME: &'static str = "tanh_backward";
     const NODE: &'static str = "TanhBackwardBackward0";
+    const INTEGERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
     const COMPLEX: bool = true;

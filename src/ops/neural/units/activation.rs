@@ -55,6 +55,7 @@ struct Gate;
 impl Elementwise2 for Gate {
     const NAME: &'static str = "threshold_backward";
     const NODE: &'static str = "ThresholdBackwardBackward0";
+    const INTEGERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Right;
 
     fn real<T: Real>(&self, g: T, y: T) -> T {
@@ -104,6 +105,7 @@ struct SigmoidGradient;
 impl Elementwise2 for SigmoidGradient {
     const NAME: &'static str = "sigmoid_backward";
     const NODE: &'static str = "SigmoidBackwardBackward0";
+    const INTEGERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
     const COMPLEX: bool = true;
