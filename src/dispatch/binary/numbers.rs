@@ -55,19 +55,19 @@ pub(super) fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype
         let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
         return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
     }
-    if const { E::FLOATS } && dtype.is_float() {
-        return dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
+    if const { E::FLOATS } {
+        dispatch!(float dtype, T => return match const { E::VECTOR.has::<T>() } {
             true => combine_function::<T, E>(a, b, op),
             false => combine::<T, T>(a, b, op.loops()),
-        }, else { unreachable!("there are two types of floating-point numbers") });
-    }
-    if const { E::HALVES } && dtype.is_half() {
-        if let Some(y) = calculate_in_order(&op.in_half(dtype), a, b, dtype)? {
-            return Ok(y);
+        }, else {});
+        if dtype.is_half() {
+            if let Some(y) = calculate_in_order(&op.in_half(dtype), a, b, dtype)? {
+                return Ok(y);
+            }
+            let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);
+            let y = calculate(&op.in_half(dtype), &a, &b, dtype.wide())?;
+            return copy::converted_in_order(&y, dtype);
         }
-        let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);
-        let y = calculate(&op.in_half(dtype), &a, &b, dtype.wide())?;
-        return copy::converted_in_order(&y, dtype);
     }
     if const { E::INTEGERS } {
         dispatch!(integer dtype, T => return combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {});

@@ -70,9 +70,6 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// them.
     const FLOATS: bool = true;
 
-    /// Whether it is calculated of numbers of half types.
-    const HALVES: bool = Self::FLOATS;
-
     /// Whether there is a function of integers, so that loops are compiled for these: else `result` refuses them or makes
     /// them floating-point numbers.
     const INTEGERS: bool = true;

@@ -18,7 +18,6 @@ impl<E: Elementwise> Elementwise2 for Sloped<E> {
     const NODE: &'static str = E::NODE;
     const VECTOR: Vectors = Vectors::All;
     const LITTLE: bool = E::LITTLE;
-    const HALVES: bool = false;
     const INTEGERS: bool = false;
 
     #[inline(always)] // A loop is vectorised in one piece only.
