@@ -1,5 +1,7 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
 use crate::schema::signatures::BATCHES;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, function, method};
 use std::sync::Arc;
@@ -430,3 +432,22 @@ fn added_in_place(
     operation(arguments.tensor(0)?, left, right, weights)?;
     Ok(Reply::Given(0))
 }
+
+plain! {
+    struct Weights { beta, alpha }
+}
+
+impl<P: Plain> Plain for AddProduct<P> {
+    fn write(&self, to: &mut Vec<u8>) {
+        self.product.write(to);
+        self.weights.write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(AddProduct { product: P::read(from)?, weights: Weights::read(from)? })
+    }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] =
+    &[portable::row::<AddProduct<Matrices>>("addmm"), portable::row::<AddProduct<MatrixVector>>("addmv")];

@@ -1,5 +1,7 @@
 //! Absolute errors, and errors that are squared where they are small and linear where they are large.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
@@ -227,3 +229,13 @@ pub const ENTRIES: &[Entry] = &[
 fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
     arguments.int(index).map(Reduction::from_number)
 }
+
+plain! {
+    struct RobustLoss { reduction, bound, smooth }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<RobustLoss>("robust loss"),
+    Row::of::<super::Shared<RobustLoss>>("robust loss gradient"),
+];

@@ -2,7 +2,9 @@
 //! is multiplied by is worked out once and counts as a constant when it is differentiated again.
 
 use crate::dispatch::fixed;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::unary;
+use crate::dispatch::unary::portable;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps, OutputStrides};
 use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
@@ -401,3 +403,25 @@ fn hardtanh(a: &dyn Arguments) -> Result<Hardtanh> {
 fn threshold(a: &dyn Arguments) -> Result<Threshold> {
     Ok(Threshold::new(super::parameter(a, 1)?, super::parameter(a, 2)?))
 }
+
+plain! {
+    struct LeakyRelu { slope }
+    struct Threshold { threshold, value, floats }
+    struct Hardtanh { min, max, bounds }
+    struct Hardswish {}
+    struct Hardsigmoid {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<LeakyRelu>("leaky relu"),
+    portable::row_of_slope::<LeakyRelu>("leaky relu slope"),
+    portable::row::<Threshold>("threshold"),
+    portable::row_of_slope::<Threshold>("threshold slope"),
+    portable::row::<Hardtanh>("hardtanh"),
+    portable::row_of_slope::<Hardtanh>("hardtanh slope"),
+    portable::row::<Hardswish>("hardswish"),
+    portable::row_of_slope::<Hardswish>("hardswish slope"),
+    portable::row::<Hardsigmoid>("hardsigmoid"),
+    portable::row_of_slope::<Hardsigmoid>("hardsigmoid slope"),
+];
