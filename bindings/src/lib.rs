@@ -90,7 +90,9 @@ mod _rushlight {
         has_torch_function, modes, pop_mode, push_mode, redispatch, shown, shown_as_method,
     };
     #[pymodule_export]
-    use super::program::{Compiled, Recording, RunApart, advance, begin as begin_recording, is_recording};
+    use super::program::{
+        Compiled, Exported, Recording, RunApart, advance, begin as begin_recording, is_recording,
+    };
     #[pymodule_export]
     use super::tensor::dlpack::{from_capsule, to_capsule};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! Recorded programs as `rushlight.compiler` makes and runs them: a recording, the program that comes of it, and
 //! what it takes for that to be run in the place of a function.
 
+mod exported;
 mod guard;
 mod recorder;
 mod sight;
@@ -11,7 +12,7 @@ use std::sync::{Arc, Weak};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rushlight::dispatch::long_work::HostCodeGuard;
 use rushlight::dispatch::{default_dtype, long_work};
 use rushlight::dtype::DType;
@@ -19,12 +20,15 @@ use rushlight::graph::mode::{self, Flags};
 use rushlight::graph::observe::anomaly;
 use rushlight::kernels::parallel;
 use rushlight::ops::composite::moments;
+use rushlight::program::portable::{Source, Written};
 use rushlight::program::{Again, Apart, Number, Program};
 use rushlight::{Error, Tensor};
 
 use crate::error::{carry, raise};
+use crate::interpreter::origin::describe;
 use crate::overrides;
 use crate::tensor::object::{as_tensor, wrap};
+pub(crate) use exported::Exported;
 use guard::Form;
 pub(crate) use recorder::{Recording, begin, is_recording};
 use sight::Check;
@@ -73,14 +77,6 @@ pub(crate) fn advance(
 
 /// So many runs may fail before it is asked how many do not.
 const MOST_FAILED: u64 = 8;
-
-/// Where a tensor of the result comes from.
-#[derive(Clone, Copy)]
-enum Source {
-    Known(usize),
-    Gradient(usize),
-    Made(usize),
-}
 
 /// A recorded program in the place of a function.
 #[pyclass(name = "_Program", module = "rushlight._rushlight", frozen)]
@@ -317,6 +313,34 @@ impl Compiled {
         let py = result.py();
         let same = self.0.program.is_same(&apart.apart, &apart.known, &made).map_err(raise)?;
         Ok(same && self.0.call.checks.iter().all(|check| check.holds(py)))
+    }
+
+    /// The program as bytes, with what the tensors hold that it sees; these are called as `names` says. None if this
+    /// is another call than was recorded; a text and a place of what cannot be written.
+    fn export<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+        names: Vec<(Bound<'py, PyAny>, String)>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = args.py();
+        let Some(known) = self.0.known(args, kwargs) else { return Ok(None) };
+        if let Some((name, origin)) = self.0.program.unportable() {
+            return Ok(Some((name, describe(py, origin)?).into_pyobject(py)?.into_any()));
+        }
+        let name_of = |tensor: &Tensor| {
+            let is_it = |object: &Bound<'_, PyAny>| as_tensor(object).is_some_and(|own| own.is(tensor));
+            names.iter().find(|(object, _)| is_it(object)).map_or("", |(_, name)| name.as_str())
+        };
+        let written = Written {
+            known: &known,
+            inputs: known.len() - self.0.call.outside.len(),
+            names: &known.iter().map(name_of).collect::<Vec<&str>>(),
+            answer: &self.0.sources,
+            numbers: &self.0.numbers(py)?,
+        };
+        let bytes = self.0.program.write(&written).map_err(raise)?;
+        Ok(Some(PyBytes::new(py, &bytes).into_any()))
     }
 
     /// Whether runs of it fail more often than not, since a number that it looks at is another.

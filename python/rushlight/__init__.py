@@ -312,8 +312,8 @@ else:
             "ListType Node NumberType OptionalType PyTorchFileReader PyTorchFileWriter ScriptFunction "
             "ScriptObject StringType TensorType TupleType Value",
             "._functions.chains": "chain_matmul",
-            "._compat.inner_functions": "_assert_async _convert_indices_from_coo_to_csr "
-            "_convert_indices_from_csr_to_coo _int_mm _sample_dirichlet _standard_gamma",
+            "._compat.inner_functions": "_assert_async _convert_indices_from_coo_to_csr _int_mm "
+            "_convert_indices_from_csr_to_coo _disable_dynamo _sample_dirichlet _standard_gamma classes",
             ".nn.functional.grouped": "_grouped_mm _scaled_mm",
             "._calls.compiled": "compile",
             "._functions.eigenpairs": "lobpcg",
@@ -333,8 +333,9 @@ else:
             "._compat._C": "DispatchKey DispatchKeySet FunctionSchema DisableTorchFunction "
             "DisableTorchFunctionSubclass",
             ".amp": "autocast GradScaler",
-            "._machine": "compiled_with_cxx11_abi from_file get_device get_num_interop_threads has_lapack "
-            "has_mkl has_openmp has_spectral is_distributed set_num_interop_threads",
+            "._machine": "compiled_with_cxx11_abi from_file get_device get_num_interop_threads has_cuda "
+            "has_cudnn has_lapack has_mkl has_mkldnn has_mps has_openmp has_spectral is_distributed "
+            "set_num_interop_threads",
             "._functions.native_functions": "_convolution _shape_as_tensor _softmax_backward_data "
             "convolution embedding_bag embedding_renorm_ frobenius_norm gcd_ grid_sampler_2d grid_sampler_3d "
             "lcm_ ldexp_ native_batch_norm native_channel_shuffle native_dropout native_group_norm "
@@ -360,9 +361,8 @@ else:
             "get_autocast_dtype is_autocast_cache_enabled is_autocast_enabled set_autocast_cache_enabled "
             "set_autocast_dtype set_autocast_enabled",
             ".func": "vmap",
-            ".futures": "Future",
             ".inspection": "graph",
-            ".jit": "ScriptModule fork wait",
+            ".jit": "Future ScriptModule fork wait",
             "._compat._higher_order_ops": "cond while_loop",
             ".serialization": "load save",
             ".storage": "StorageBase TypedStorage UntypedStorage is_storage",

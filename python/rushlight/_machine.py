@@ -16,8 +16,12 @@ __all__ = [
     "from_file",
     "get_device",
     "get_num_interop_threads",
+    "has_cuda",
+    "has_cudnn",
     "has_lapack",
     "has_mkl",
+    "has_mkldnn",
+    "has_mps",
     "has_openmp",
     "has_spectral",
     "is_distributed",
@@ -27,6 +31,7 @@ __all__ = [
 # There are matrix factorisations and Fourier transforms, though not by these libraries.
 has_lapack = has_spectral = True
 has_mkl = has_openmp = False
+has_cuda = has_cudnn = has_mkldnn = has_mps = False
 
 _wanted: int | None = None
 

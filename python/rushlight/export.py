@@ -16,7 +16,7 @@ from .utils import _pytree as pytree
 if TYPE_CHECKING:
     from .fx import Graph
 
-__all__ = ["Dim", "ExportedProgram", "export", "load", "save"]
+__all__ = ["Dim", "ExportedProgram", "dims", "export", "load", "save"]
 
 
 class _Whole(Tracer):
@@ -26,11 +26,50 @@ class _Whole(Tracer):
         return False
 
 
+class _DimHint:
+    """A size of which the tracer is to find out whether it may vary."""
+
+    def __init__(self, kind: str, min: int | None = None, max: int | None = None) -> None:
+        self.type, self.min, self.max = kind, min, max
+
+    def __call__(self, min: int | None = None, max: int | None = None) -> _DimHint:
+        return _DimHint(self.type, min, max)
+
+    def __repr__(self) -> str:
+        bounds = {"min": self.min, "max": self.max}
+        return f"DimHint({', '.join([self.type, *_given(bounds)])})"
+
+
 class Dim:
     """A size that may vary: every size may, here, that the graph does not name."""
 
+    AUTO, DYNAMIC, STATIC = _DimHint("AUTO"), _DimHint("DYNAMIC"), _DimHint("STATIC")
+
     def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
-        self.__name__, self.min, self.max = name, min, max
+        if not name.isidentifier():
+            raise AssertionError(f"Dim name must be a valid identifier, got {name}")
+        least = 0 if min is None else min
+        if max is not None and max <= least:
+            raise AssertionError(f"Cannot create Dim with inconsistent min={least}, max={max}")
+        self.__name__, self.min, self.max = name, least, max
+
+    def __repr__(self) -> str:
+        bounds = {"min": None if self.min == 2 else self.min, "max": self.max}
+        return f"Dim({', '.join([repr(self.__name__), *_given(bounds)])})"
+
+
+def _given(bounds: dict[str, int | None]) -> list[str]:
+    return [f"{name}={bound}" for name, bound in bounds.items() if bound is not None]
+
+
+def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:
+    """Return several sizes that may vary.
+
+    >>> import rushlight as torch
+    >>> torch.export.dims("batch", "length", max=8)
+    (Dim('batch', min=0, max=8), Dim('length', min=0, max=8))
+    """
+    return tuple(Dim(name, min=min, max=max) for name in names)
 
 
 class ExportedProgram:

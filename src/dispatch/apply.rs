@@ -1,33 +1,30 @@
-//! The `Op` trait for structured operations and their entry point, `apply`: run the forward, have `record` record
-//! the rule (Note [The layers of a call]). Elementwise operations have entry points of their own (`unary`,
-//! `binary`).
+//! The `Op` trait for structured operations and their entry point, `apply`: run the forward, have `record` record the
+//! rule (Note [The layers of a call]). Elementwise operations have entry points of their own (`unary`, `binary`).
 
 mod keep;
+pub(crate) mod portable;
 
 use std::any::Any;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::batch;
-use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::batch::{self, Answer, Call};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::forward_mode::tangents;
-use crate::dispatch::in_place;
-use crate::dispatch::in_place::Write;
-use crate::dispatch::modes::intercept;
+use crate::dispatch::in_place::{self, Write};
+use crate::dispatch::modes::{intercept, plain::What};
 use crate::dispatch::record::trace;
 use crate::dispatch::{long_work, stored, view};
-use crate::ops::creation::copy;
-pub use keep::{Keep, Keepsake};
-pub use stored::Unsigned;
-
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{At, Attributes, Gradients, Inputs, Rule, SavedTensor, Shown, Traits, mode};
+use crate::ops::creation::copy;
 use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
+pub use keep::{Keep, Keepsake};
+pub use stored::Unsigned;
 
 /// The outputs of an operation; nearly always one tensor.
 pub type Outputs = SmallVec<[Tensor; 1]>;
@@ -156,6 +153,11 @@ pub trait Op: Clone + Send + Sync + 'static {
     /// Tensors among the parameters, such as indices: they may be batched too.
     fn held(&self) -> SmallVec<[Tensor; 1]> {
         SmallVec::new()
+    }
+
+    /// It as a recorder keeps it, with so many inputs: Note [Plain data].
+    fn what(&self, count: usize) -> What {
+        portable::computed(self, count)
     }
 
     /// The operation with other tensors in the place of `held`.

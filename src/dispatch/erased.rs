@@ -9,6 +9,7 @@ use crate::dispatch::apply;
 use crate::dispatch::apply::{Arrays, Keep, Op, OpRule, Outputs};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::Direct;
+use crate::dispatch::modes::plain::What;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::Attributes;
@@ -31,6 +32,8 @@ pub(crate) trait AnyOp: Send + Sync {
     fn held(&self) -> SmallVec<[Tensor; 1]>;
     /// The operation with other tensors in the place of `held`.
     fn with_held(&self, held: &[Tensor]) -> Result<Arc<dyn AnyOp>>;
+    /// It as a value of its own type, with so many inputs.
+    fn what(&self, count: usize) -> What;
     /// A clone behind a counted handle.
     fn owned(&self) -> Arc<dyn AnyOp>;
     /// The `dtype` argument of the call.
@@ -81,6 +84,10 @@ impl<O: Op> AnyOp for O {
 
     fn with_held(&self, held: &[Tensor]) -> Result<Arc<dyn AnyOp>> {
         Ok(Arc::new(Op::with_held(self, held)?))
+    }
+
+    fn what(&self, count: usize) -> What {
+        Op::what(self, count)
     }
 
     fn owned(&self) -> Arc<dyn AnyOp> {

@@ -47,6 +47,18 @@ macro_rules! functions {
     Intercepted { node: String, got: usize, expected: usize },
     /// An operation of a recorded program that gave something of another form than when it was recorded.
     ProgramDiverged { node: String },
+    /// Bytes that are no program, or no longer.
+    ProgramFileDamaged { what: &'static str },
+    /// A program in a form that is not known here.
+    ProgramFileVersion { found: u64 },
+    /// A program with an operation that is not known here.
+    ProgramFileOperation { name: String },
+    /// A program that would take more memory than was allowed.
+    ProgramTooLarge { bytes: u64, most: u64 },
+    /// An operation that cannot be written down as plain data.
+    NotPortable { node: String, why: &'static str },
+    /// A program that is called with other tensors than it takes.
+    ProgramArguments { what: String },
     /// Backward of a compiled function that needs another call of it, where that would do something else.
     CalledOtherwise {},
     /// An operation computed on a tensor without numbers, which its class did not answer.

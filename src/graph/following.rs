@@ -4,7 +4,8 @@
 use std::cell::{Cell, RefCell};
 
 use super::mode::{self, SpecialGuard};
-use crate::origin::{self, Origin};
+use crate::origin;
+pub use crate::origin::Origin;
 use crate::storage::{self, Storage};
 use crate::tensor::Tensor;
 
@@ -112,6 +113,11 @@ pub fn notes() -> Notes {
 /// The first number that has left, if one has.
 pub fn leak() -> Option<Leak> {
     LEAK.get()
+}
+
+/// Where the host's program is.
+pub(crate) fn place() -> Origin {
+    origin::here()
 }
 
 /// Numbers leave by what is named.

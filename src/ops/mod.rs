@@ -14,6 +14,7 @@ pub mod indexing;
 pub mod linalg;
 pub mod neural;
 pub mod pointwise;
+pub mod portable;
 pub mod properties;
 pub mod reduction;
 pub mod sampling;

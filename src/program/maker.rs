@@ -39,6 +39,16 @@ pub(super) struct Maker {
 }
 
 impl Maker {
+    /// One that has all that there is.
+    pub(super) fn of(
+        places: Vec<Place>,
+        forms: Vec<Form>,
+        instructions: Vec<Instruction>,
+        targets: Vec<(usize, usize)>,
+    ) -> Maker {
+        Maker { places, forms, instructions, targets, ..Maker::default() }
+    }
+
     fn place(&mut self, memory: usize, place: Place) -> usize {
         self.places.push(place);
         self.at.insert(memory, self.places.len() - 1);
@@ -114,7 +124,7 @@ impl Maker {
     }
 
     fn compute(&mut self, computed: Computed) -> Result<(), Refusal> {
-        let Computed { name, compute, direct, targets, is_sure, operands, outputs } = computed;
+        let Computed { name, compute, direct, what, origin, targets, is_sure, operands, outputs } = computed;
         let mut given = SmallVec::new();
         for operand in &operands {
             given.push(match operand {
@@ -148,6 +158,8 @@ impl Maker {
             name,
             compute,
             direct,
+            what,
+            origin,
             is_sure,
             way,
             together: 1,

@@ -26,6 +26,7 @@ mod compare;
 mod maker;
 mod node;
 mod plan;
+pub mod portable;
 mod record;
 mod run;
 mod snapshot;
@@ -41,7 +42,9 @@ use smallvec::SmallVec;
 
 use crate::dispatch::direct::{Beside, Direct};
 use crate::dispatch::modes::intercept::Compute;
+use crate::dispatch::modes::plain::What;
 use crate::dtype::{DType, Scalar};
+use crate::origin::Origin;
 use crate::shape::SharedLayout;
 use crate::tensor::{Array, Creation, Tensor};
 
@@ -109,6 +112,10 @@ struct Instruction {
     compute: Compute,
     /// What can compute it into memory that is there.
     direct: Option<Arc<dyn Direct>>,
+    /// It as a value of its own type, if it can be written as plain data.
+    what: Option<What>,
+    /// Where it was called.
+    origin: Origin,
     /// Whether it succeeds whatever numbers it is given.
     is_sure: bool,
     way: Option<Way>,
@@ -277,6 +284,18 @@ impl Program {
             }
             _ => None,
         }
+    }
+
+    /// The numbers that say how far steps of optimisers go.
+    fn rates(&self) -> Vec<Number> {
+        let steps = self.instructions.iter().filter(|instruction| instruction.name == "step");
+        let rate = |step: &Instruction| match step.operands.last() {
+            Some(Operand::Number(value)) => {
+                Some(Number { instruction: step.at, operand: step.operands.len() - 1, value: value.to_f64() })
+            }
+            _ => None,
+        };
+        steps.filter_map(rate).collect()
     }
 
     /// Whether a known tensor is written to.

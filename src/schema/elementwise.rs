@@ -1,5 +1,6 @@
 //! Entries of elementwise operations, which follow from a line beside the block.
 
+use crate::dispatch::modes::plain::Row;
 use crate::dispatch::operand::Operand;
 use crate::error::Result;
 use crate::schema::Entry;
@@ -15,6 +16,8 @@ pub struct ElementwiseEntry {
     pub in_place: fn(&Tensor) -> Result<()>,
     /// The entries of both; none if they stand elsewhere.
     pub entries: &'static [Entry],
+    /// How it is written as plain data, in place too, and its derivative in one pass; none of one with parameters.
+    pub rows: [Option<Row>; 3],
 }
 
 /// An elementwise operation of two operands. Its entries stand beside it: they differ in what they take.
@@ -25,6 +28,8 @@ pub struct Elementwise2Entry {
     pub function: fn(Operand<'_>, Operand<'_>) -> Result<Tensor>,
     /// The operation in place of the first operand.
     pub in_place: fn(&Tensor, Operand<'_>) -> Result<()>,
+    /// How it is written as plain data, in place too; none of one with parameters.
+    pub rows: [Option<Row>; 2],
 }
 
 /// Makes a function, an in-place function and their entries of each line: `sin, sin_: Sin, "…";` gives `sin(&x)`,
@@ -49,6 +54,15 @@ macro_rules! elementwise {
                 function: $name,
                 in_place: $in_place,
                 entries: $crate::schema::elementwise!(@entries $name, $in_place: $op, $doc $(, $apart)?),
+                rows: $crate::dispatch::unary::portable::rows(
+                    [stringify!($name), stringify!($in_place), concat!(stringify!($name), " slope")],
+                    &$op,
+                    [
+                        |_| Ok($crate::dispatch::unary::portable::ready($op, false)),
+                        |_| Ok($crate::dispatch::unary::portable::ready($op, true)),
+                        |from| $crate::dispatch::unary::portable::ready_slope($op, from),
+                    ],
+                ),
             }),*
         ];
     };
@@ -117,6 +131,14 @@ macro_rules! elementwise2 {
                 name: stringify!($name),
                 function: |a, b| $name(a, b),
                 in_place: |x, b| $in_place(x, b),
+                rows: $crate::dispatch::binary::portable::rows(
+                    [stringify!($name), stringify!($in_place)],
+                    &$op,
+                    [
+                        |from| $crate::dispatch::binary::portable::ready($op, from),
+                        |from| $crate::dispatch::binary::portable::ready_in_place($op, from),
+                    ],
+                ),
             }),*
         ];
     };

@@ -17,8 +17,20 @@ pytestmark = pytest.mark.own
         lambda x: torch.empty_like(x).bernoulli_(x.sigmoid()),
         lambda x: torch.poisson(x.exp()),
         lambda x: torch.distributions.Exponential(x.exp()).rsample(),
+        lambda x: torch.distributions.Binomial(9, x.sigmoid()).sample(),
+        lambda x: torch.distributions.Dirichlet(x.exp()).sample(),
     ],
-    ids=["normal_", "uniform_", "exponential_", "bernoulli_", "bernoulli_ of each", "poisson", "exponential"],
+    ids=[
+        "normal_",
+        "uniform_",
+        "exponential_",
+        "bernoulli_",
+        "bernoulli_ of each",
+        "poisson",
+        "exponential",
+        "binomial",
+        "dirichlet",
+    ],
 )
 def test_draws_in_place_are_drawn_anew(draw):
     compiled = run_both(lambda: (draw, lambda number: (torch.randn(4),), ()), 9)

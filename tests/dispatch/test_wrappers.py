@@ -34,6 +34,11 @@ def test_a_wrapper_has_a_form():
     assert not x.requires_grad and x.is_leaf and x.numel() == 6 and not x.is_contiguous()
 
 
+def test_a_form_is_given_by_position_too():
+    x = make(Logged, (2, 3), (1, 2), 0, None, torch.float64, torch.strided, torch.device("cpu"), False, True)
+    assert (x.shape, x.stride(), x.dtype, x.requires_grad) == ((2, 3), (1, 2), torch.float64, True)
+
+
 def test_a_wrapper_may_require_grad():
     assert make(Logged, (2,), requires_grad=True).requires_grad
     assert make(Logged, [2]).dtype is torch.get_default_dtype()
@@ -64,6 +69,21 @@ def test_a_wrapper_may_require_grad():
             lambda: make(Logged, (2,), foo=1),
             TypeError,
             "_make_wrapper_subclass() got an unexpected keyword argument 'foo'",
+        ),
+        (
+            lambda: make(Logged, (2,), "x"),
+            TypeError,
+            "_make_wrapper_subclass(): argument 'strides' (position 3) must be tuple of ints, not str",
+        ),
+        (
+            lambda: make(Logged, (2,), (1,), strides=(1,)),
+            TypeError,
+            "_make_wrapper_subclass() got multiple values for argument 'strides'",
+        ),
+        (
+            lambda: make(Logged, *[None] * 15),
+            TypeError,
+            "_make_wrapper_subclass() takes from 2 to 15 positional arguments but 16 were given",
         ),
         (lambda: make(Logged, (-2, 3)), RuntimeError, "numel: integer multiplication overflow"),
         (

@@ -12,6 +12,7 @@ mod deep_graph;
 mod derivatives;
 mod dual;
 mod entries;
+mod exported;
 mod gradcheck;
 mod layering;
 mod naming;

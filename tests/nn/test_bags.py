@@ -100,3 +100,19 @@ def test_no_bags_are_no_rows():
 def test_calls_that_make_no_sense_are_refused(kind, text, call):
     with raises(kind, text):
         call()
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_that_bags_have_the_type_of_the_table(mode, dtype):
+    table = torch.ones(5, 2, dtype=dtype, requires_grad=True)
+    found = torch.nn.functional.embedding_bag(torch.tensor([1, 2, 4]), table, torch.tensor([0, 1]), mode=mode)
+    found.sum().backward()
+    assert found.dtype == table.grad.dtype == dtype
+
+
+def test_that_the_first_of_equals_has_all_of_the_gradient():
+    table = torch.tensor([[1.0], [1.0], [0.0]], requires_grad=True)
+    found = torch.nn.functional.embedding_bag(torch.tensor([[2, 1, 0, 1]]), table, mode="max")
+    found.sum().backward()
+    assert table.grad.tolist() == [[0], [1], [0]]

@@ -47,3 +47,11 @@ def test_what_the_program_writes_is_refused(x, training):
     variance.fill_(3.0)
     with raises(RuntimeError, "one of the variables needed for gradient computation has been modified"):
         y.sum().backward()
+
+
+def test_that_an_empty_batch_does_not_move_the_statistics():
+    layer = torch.nn.BatchNorm2d(3)
+    layer(torch.randn(0, 3, 2, 2)).sum().backward()
+    assert layer.running_mean.tolist() == [0, 0, 0]
+    assert layer.running_var.tolist() == [1, 1, 1]
+    assert layer.weight.grad.tolist() == [0, 0, 0]

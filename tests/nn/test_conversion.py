@@ -165,3 +165,12 @@ def test_a_module_is_made_without_the_numbers_that_it_begins_with():
     assert torch.equal(torch.get_rng_state(), state)
     with pytest.raises(RuntimeError, match=r"^Module must support a 'device' arg to skip initialization$"):
         torch.nn.utils.skip_init(torch.nn.ReLU)
+
+
+def test_that_a_parameter_in_another_layout_is_another_parameter():
+    layer = torch.nn.Linear(2, 2, bias=False)
+    layer.weight.grad = torch.ones(2, 2)
+    before = layer.weight
+    layer._apply(lambda x: x.detach().to_sparse())
+    assert before.layout == torch.strided
+    assert layer.weight.layout == layer.weight.grad.layout == torch.sparse_coo

@@ -38,3 +38,12 @@ def test_the_greatest_singular_value_becomes_one():
         U.spectral_norm(layer)
     with raises(ValueError, "Expected n_power_iterations to be positive, but got n_power_iterations=0"):
         U.spectral_norm(torch.nn.Linear(2, 2), n_power_iterations=0)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm` is deprecated")
+def test_that_weights_without_a_size_are_refused():
+    layer = torch.nn.LazyLinear(7)
+    with raises(ValueError, "The module passed to `WeightNorm` can't have uninitialized parameters."):
+        U.weight_norm(layer)
+    with raises(ValueError, "The module passed to `SpectralNorm` can't have uninitialized parameters."):
+        U.spectral_norm(layer)

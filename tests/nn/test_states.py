@@ -1,5 +1,6 @@
 """States of modules: those that older modules saved, the order of hooks, and arguments by position."""
 
+import gc
 from collections import OrderedDict, UserDict
 
 import pytest
@@ -204,3 +205,20 @@ def test_a_mode_can_leave_weights_as_they_are():
 def test_orthogonal_weights_are_made_without_a_warning_in_a_mode():
     with Calls():
         nn.init.orthogonal_(torch.empty(2, 2))
+
+
+def test_that_numbers_for_a_tensor_without_numbers_are_a_warning():
+    with torch.device("meta"):
+        layer = torch.nn.Linear(3, 5)
+    state = layer.state_dict()
+    state["weight"] = torch.zeros(5, 3, device="cpu")
+    with pytest.warns(UserWarning, match="for weight: copying from a non-meta parameter in the checkpoint"):
+        layer.load_state_dict(state)
+
+
+def test_that_loading_leaves_nothing_for_the_collector():
+    layer = torch.nn.LSTM(2, 2, bidirectional=True)
+    state = layer.state_dict()
+    gc.collect()
+    layer.load_state_dict(state)
+    assert gc.collect() == 0

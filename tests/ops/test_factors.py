@@ -129,6 +129,15 @@ def test_numbers_that_have_no_nearest_solutions_are_refused():
         L.lstsq(x, x, rcond=0.1)
 
 
+def test_a_share_that_is_none_is_not_asked_for():
+    A = torch.tensor([[2.0, 1.0], [1.0, 3.0], [0.0, 1.0]], dtype=torch.float64)
+    B = torch.tensor([[1.0], [2.0], [4.0]], dtype=torch.float64)
+    nearest = L.lstsq(A, B).solution
+    for driver, rcond in (("gels", 3.0), ("gels", 0.9), ("gelsd", 3.0), ("gelsd", 0.0)):
+        torch.testing.assert_close(L.lstsq(A, B, rcond=rcond, driver=driver).solution, nearest)
+    assert L.lstsq(A, B, rcond=0.9, driver="gelsd").rank.item() == 1
+
+
 def test_pivots_are_as_many_as_rows():
     refusal = "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix"
     with raises(RuntimeError, refusal):

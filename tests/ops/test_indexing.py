@@ -238,3 +238,26 @@ def test_a_dimension_that_is_moved_twice_is_refused_by_its_own_name():
         torch.movedim(x, (1, 0, -4), (0, 1, 2))
     with raises(RuntimeError, "movedim: repeated dim in `destination` ([1, 0, -4])"):
         torch.movedim(x, (0, 1, 2), (1, 0, -4))
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32, torch.int64])
+def test_that_one_integer_of_any_type_selects(dtype):
+    x = torch.arange(6).view(2, 3)
+    row = torch.tensor(1, dtype=dtype)
+    assert x[row].data_ptr() == x[1].data_ptr()
+    x[row] = 7
+    assert x.tolist() == [[0, 1, 2], [7, 7, 7]]
+
+
+def test_that_one_value_for_a_mask_is_of_any_type():
+    x = torch.arange(4)
+    x[x > 1] = torch.tensor([9.0])
+    assert x.tolist() == [0, 1, 9, 9]
+
+
+def test_that_shapes_are_looked_at_before_types():
+    x = torch.arange(4)
+    with raises(RuntimeError, "shape mismatch: value tensor of shape [0] cannot be broadcast"):
+        x[x > -1] = torch.tensor([])
+    with raises(RuntimeError, "Index put requires the source and destination dtypes match"):
+        x[torch.tensor([0, 1])] = torch.tensor([1.0, 2.0])

@@ -110,3 +110,9 @@ def test_a_weight_can_be_made_the_identity():
     assert weight.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     with pytest.raises(ValueError, match="Only tensors with 2 dimensions are supported"):
         torch.nn.init.eye_(torch.empty(2))
+
+
+def test_integers_are_added_to_outer_products_in_the_type_of_the_sum():
+    most = torch.iinfo(torch.int64).max
+    found = torch.addr(torch.tensor([1, 2]), torch.ones(2), torch.ones(2), beta=most)
+    assert found.tolist() == [[2.0**63, 2.0**64], [2.0**63, 2.0**64]]

@@ -204,3 +204,16 @@ def test_second_derivatives_of_losses_follow_their_formulas():
     (second,) = torch.autograd.grad(first.sum(), x)
     s = 1 / (1 + np.exp(-sample(3)))
     assert_tensor(second, s * (1 - s), tolerance=1e-10)
+
+
+@pytest.mark.parametrize("loss", [F.huber_loss, F.soft_margin_loss])
+def test_losses_have_the_type_of_the_input_and_not_of_the_target(loss):
+    for own, other in ((torch.float32, torch.float64), (torch.float16, torch.float32)):
+        x = torch.tensor([0.5, -1.0, 3.0], dtype=own, requires_grad=True)
+        target = torch.tensor([1.0, -1.0, 1.0], dtype=other)
+        for reduction in ("none", "mean", "sum"):
+            found = loss(x, target, reduction=reduction)
+            assert found.dtype == own
+            torch.testing.assert_close(found, loss(x, target.to(own), reduction=reduction))
+        (gradient,) = torch.autograd.grad(loss(x, target), x)
+        torch.testing.assert_close(gradient, torch.autograd.grad(loss(x, target.to(own)), x)[0])

@@ -88,3 +88,13 @@ def test_a_parameter_that_was_made_in_inference_mode_can_be_shown_outside():
     with torch.inference_mode():
         weight = torch.nn.Parameter(torch.ones(1))
     assert repr(weight) == "Parameter containing:\ntensor([1.], requires_grad=True)"
+
+
+def test_that_empty_windows_of_memory_are_copied():
+    for x in (
+        torch.randn(0, 4, 10)[..., 2:],
+        torch.randn(4, 3)[4:],
+        torch.empty(3, 0, 2).transpose(0, 2)[1:],
+    ):
+        made = deepcopy(x)
+        assert (made.shape, made.stride()) == (x.shape, x.stride())

@@ -9,11 +9,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rushlight::Tensor;
 use rushlight::dispatch::modes::recording;
+use rushlight::program::portable::Source;
 use rushlight::program::{Again, Begun, Program, Refusal};
 
 use super::guard::Form;
 use super::sight::{self, Check};
-use super::{Call, Compiled, Inner, Modes, OnceMore, Rate, Source};
+use super::{Call, Compiled, Inner, Modes, OnceMore, Rate};
 use crate::error::raise;
 use crate::interpreter::origin::describe;
 use crate::tensor::object::{as_tensor, wrap};

@@ -168,7 +168,9 @@ fn indices(py: Python<'_>, tensor: Tensor) -> PyResult<Index> {
     match (tensor.dtype(), tensor.ndim()) {
         // What it names differs between samples.
         (DType::Int64 | DType::Int32 | DType::Bool, 0) if tensor.is_batched() => Ok(Index::Indices(tensor)),
-        (DType::Int64 | DType::Int32, 0) => Ok(Index::Int(tensor.item().map_err(raise)?.to())),
+        (DType::Int64 | DType::Int32 | DType::Int16 | DType::Int8, 0) => {
+            Ok(Index::Int(tensor.item().map_err(raise)?.to()))
+        }
         (DType::Bool, 0) => Ok(Index::Bool(tensor.item().map_err(raise)? == Scalar::Bool(true))),
         (DType::UInt8, _) => {
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), BYTE_MASK, 1)?;

@@ -84,17 +84,15 @@ pub(crate) fn ints<'py>(
     elements: impl Iterator<Item = Bound<'py, PyAny>>,
 ) -> PyResult<Ints> {
     let convert = |(at, element): (usize, Bound<'py, PyAny>)| {
-        if let Some(tensor) = as_tensor(&element) {
-            return item(tensor).map(Scalar::to::<i64>);
-        }
-        let error = match element.extract::<i64>() {
-            Ok(value) => return Ok(value),
-            Err(error) => error,
-        };
-        let why = if error.is_instance_of::<PyTypeError>(element.py()) {
-            format!("type must be tuple of ints,but got {}", type_name(&element))
-        } else {
-            OVERFLOW.to_owned()
+        let other_type = || format!("type must be tuple of ints,but got {}", type_name(&element));
+        let why = match as_tensor(&element) {
+            Some(tensor) if tensor.numel() == 1 => return item(tensor).map(Scalar::to::<i64>),
+            Some(_) => other_type(),
+            None => match element.extract::<i64>() {
+                Ok(value) => return Ok(value),
+                Err(error) if error.is_instance_of::<PyTypeError>(element.py()) => other_type(),
+                Err(_) => OVERFLOW.to_owned(),
+            },
         };
         let place = at + 1;
         Err(PyTypeError::new_err(format!(

@@ -7,8 +7,12 @@ from typing import Any
 from .. import _rushlight as native
 from .._calls.showing import shown_as_given
 from .._rushlight import Tensor
+from ..compiler import disable
+from .classes import classes as classes
 
 __all__: list[str] = []
+
+_disable_dynamo = disable
 
 
 @shown_as_given

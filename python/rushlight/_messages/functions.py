@@ -131,6 +131,15 @@ FUNCTIONS: dict[str, tuple[type[Exception], str]] = {
         "{node} gave a tensor of another form than when the program was recorded; call the function itself, "
         "which was compiled, or change it so that shapes do not depend on numbers",
     ),
+    "ProgramFileDamaged": (ValueError, "this is no program, or it is damaged: {what}"),
+    "ProgramFileVersion": (
+        ValueError,
+        "this program has the form {found}, which is not known here: export it anew",
+    ),
+    "ProgramFileOperation": (ValueError, "this program has an operation that is not known here: {name}"),
+    "ProgramTooLarge": (ValueError, "this program takes {bytes} bytes, more than the {most} allowed"),
+    "NotPortable": (RuntimeError, "{node} cannot be exported: {why}"),
+    "ProgramArguments": (ValueError, "the program takes other tensors: {what}"),
     "CalledOtherwise": (
         RuntimeError,
         "a compiled function has to be called once more for this backward, since its graph is wanted or its "

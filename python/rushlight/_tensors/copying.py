@@ -81,6 +81,8 @@ def _hollow(
 
 def _copy_on_shared_memory(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     """Copy the memory of a tensor, once for all tensors that share it, and show it as the tensor does."""
+    if self.numel() == 0:
+        return _rushlight.empty_strided(self.shape, self.stride(), dtype=self.dtype)
     place = ("memory", _memory_of(self))
     if place not in memo:
         whole = _whole_memory(self)

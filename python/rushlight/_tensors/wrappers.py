@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["make_wrapper_subclass"]
 
-_POSITIONAL = ("cls", "size")
-_KEYWORDS = (
+_REQUIRED = ("cls", "size")
+_NAMES = (
+    *_REQUIRED,
     "strides",
     "storage_offset",
     "memory_format",
@@ -45,17 +46,23 @@ def make_wrapper_subclass(*args: Any, **kwargs: Any) -> Any:
     Traceback (most recent call last):
     RuntimeError: aten.add.Tensor of nothing
     """
-    given = dict(zip(_POSITIONAL, args, strict=False))
-    unknown = [name for name in kwargs if name not in _POSITIONAL + _KEYWORDS]
+    given = dict(zip(_NAMES, args, strict=False))
+    unknown = [name for name in kwargs if name not in _NAMES]
+    twice = [name for name in kwargs if name in given]
     given.update(kwargs)
-    missing = [name for name in _POSITIONAL if name not in given]
+    missing = [name for name in _REQUIRED if name not in given]
     if missing:
         names = ", ".join(f'"{name}"' for name in missing)
         raise TypeError(
             f"_make_wrapper_subclass() missing {len(missing)} required positional arguments: {names}"
         )
-    if len(args) > len(_POSITIONAL):
-        raise TypeError(f"_make_wrapper_subclass() takes 2 positional arguments but {len(args)} were given")
+    if len(args) > len(_NAMES):
+        raise TypeError(
+            f"_make_wrapper_subclass() takes from {len(_REQUIRED)} to {len(_NAMES)} positional arguments but "
+            f"{len(args)} were given"
+        )
+    if twice:
+        raise TypeError(f"_make_wrapper_subclass() got multiple values for argument '{twice[0]}'")
     if unknown:
         raise TypeError(f"_make_wrapper_subclass() got an unexpected keyword argument '{unknown[0]}'")
     return _made(**given)
@@ -76,6 +83,11 @@ def _made(
         found = type(size).__name__
         raise TypeError(
             f"_make_wrapper_subclass(): argument 'size' (position 2) must be tuple of ints, not {found}"
+        )
+    if strides is not None and not isinstance(strides, (tuple, list)):
+        found = type(strides).__name__
+        raise TypeError(
+            f"_make_wrapper_subclass(): argument 'strides' (position 3) must be tuple of ints, not {found}"
         )
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError(

@@ -22,11 +22,13 @@ __all__ = [
     "cudagraph_mark_step_begin",
     "disable",
     "explain",
+    "export",
     "get_default_backend",
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
     "list_backends",
+    "load",
     "nested_compile_region",
     "repeat",
     "reset",
@@ -38,7 +40,13 @@ __all__ = [
 
 
 __getattr__, __dir__ = on_first_use(
-    globals(), places={".explanation": "explain", ".repetition": "repeat", ".stance": "set_stance"}
+    globals(),
+    places={
+        ".explanation": "explain",
+        ".exporting": "export load",
+        ".repetition": "repeat",
+        ".stance": "set_stance",
+    },
 )
 
 

@@ -81,5 +81,5 @@ __getattr__, __dir__ = on_first_use(
         "tensor",
         "utils",
     },
-    places=_NAMES,
+    places={**_NAMES, ".distributed_c10d": "_rank_not_in_group"},
 )

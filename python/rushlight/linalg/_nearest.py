@@ -137,6 +137,9 @@ def lstsq(
 
     if rcond is None and (not _is_inexact(input) or input.itemsize == 2):
         raise RuntimeError("This function doesn't handle types other than float and double")
+    # One driver does not ask for it, and another only where it is a share.
+    if driver == "gels" or (driver == "gelsd" and rcond is not None and not 0 < rcond < 1):
+        rcond = None
     rows, columns = input.shape[-2:]
     none = native.empty(0, dtype=input.dtype.to_real())
     ranks, values, measured = none.long(), none, rows > columns

@@ -116,6 +116,13 @@ class Optimizer:
         """Change the parameters by their gradients, which `closure` may compute anew."""
         raise NotImplementedError
 
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(tensorlistlist: Any, with_indices: bool = False) -> Any:
+        """Return lists that belong together in groups of one device and type."""
+        from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
+
+        return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
+
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of the parameters; with `set_to_none=False` fill them with zeros."""
         if _profiler_enabled():

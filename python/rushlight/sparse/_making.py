@@ -245,7 +245,9 @@ def _blocks_to_coordinates(tensor: Any) -> Any:
     return made(values, Pieces(places, values.detach()), tensor.shape)
 
 
-def to_compressed(tensor: Tensor, layout: Any, block: Sequence[int] | None = None) -> Any:
+def to_compressed(
+    tensor: Tensor, layout: Any, block: Sequence[int] | None = None, caller: str = "dense_to_sparse"
+) -> Any:
     """Return a matrix, or several, in a compressed layout."""
     if is_sparse(tensor) and tensor.layout is layout and block is None:
         return tensor
@@ -255,7 +257,7 @@ def to_compressed(tensor: Tensor, layout: Any, block: Sequence[int] | None = Non
             f"size {list(tensor.shape)}"
         )
     if layout in IN_BLOCKS:
-        return _to_blocks(tensor, layout, block)
+        return _to_blocks(tensor, layout, block, caller)
     if tensor.dim() > 2:
         return _batch_to_compressed(dense(tensor), layout)
     kept = coalesce(to_coordinates(tensor))
@@ -299,15 +301,15 @@ def _batch_to_compressed(whole: Tensor, layout: Any) -> Any:
     return ToSparse.apply(whole, Pieces(together[0], together[1], layout, together[2]))
 
 
-def _to_blocks(tensor: Tensor, layout: Any, block: Sequence[int] | None) -> Any:
+def _to_blocks(tensor: Tensor, layout: Any, block: Sequence[int] | None, caller: str) -> Any:
     whole = dense(tensor)
-    if block is None or len(block) != 2:
+    if block is None:
         raise RuntimeError("blocksize is required")
     high, wide = block
     if whole.shape[0] % high or whole.shape[1] % wide:
         raise RuntimeError(
-            f"tensor sparse size ({', '.join(map(str, whole.shape))}) must be divisible by given blocksize "
-            f"({high}, {wide})"
+            f"{caller}: tensor sparse size ({','.join(map(str, whole.shape))}) must be divisible by given "
+            f"blocksize ({high},{wide})"
         )
     tiles = whole.detach().reshape(whole.shape[0] // high, high, whole.shape[1] // wide, wide)
     is_there = (tiles != 0).any(3).any(1)

@@ -140,7 +140,7 @@ def to_sparse(
     sparse_dim: int | None = None,
     *,
     layout: Any = None,
-    blocksize: Sequence[int] | None = None,
+    blocksize: int | Sequence[int] | None = None,
     dense_dim: int | None = None,
 ) -> Any:
     """Return a tensor of the elements that are not zero.
@@ -155,7 +155,20 @@ def to_sparse(
         return _making.dense(self)
     if layout in (None, layouts.sparse_coo):
         return _making.to_coordinates(self, sparse_dim)
-    return _making.to_compressed(self, layout, blocksize)
+    block = None if blocksize is None else _block(blocksize, "to_sparse", "")
+    return _making.to_compressed(self, layout, block, "dense_to_sparse")
+
+
+def _block(given: Any, method: str, position: str = " (position 1)") -> list[int]:
+    """Return the two sizes of blocks: a number is both."""
+    if isinstance(given, int):
+        return [given, given]
+    if not isinstance(given, (tuple, list)):
+        found = type(given).__name__
+        raise TypeError(f"{method}(): argument 'blocksize'{position} must be tuple of ints, not {found}")
+    if len(given) != 2:
+        raise RuntimeError(f"dense_{method}: blocksize needs to be a tuple of size 2, but got {len(given)}")
+    return list(given)
 
 
 def to_sparse_coo(self: Tensor) -> Any:
@@ -173,14 +186,18 @@ def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Any:
     return _making.to_compressed(self, layouts.sparse_csc)
 
 
-def to_sparse_bsr(self: Tensor, blocksize: Sequence[int], dense_dim: int | None = None) -> Any:
+def to_sparse_bsr(self: Tensor, blocksize: int | Sequence[int], dense_dim: int | None = None) -> Any:
     """Return a matrix of the blocks that are not zero, row by row."""
-    return _making.to_compressed(self, layouts.sparse_bsr, blocksize)
+    return _making.to_compressed(
+        self, layouts.sparse_bsr, _block(blocksize, "to_sparse_bsr"), "dense_to_sparse_bsr"
+    )
 
 
-def to_sparse_bsc(self: Tensor, blocksize: Sequence[int], dense_dim: int | None = None) -> Any:
+def to_sparse_bsc(self: Tensor, blocksize: int | Sequence[int], dense_dim: int | None = None) -> Any:
     """Return a matrix of the blocks that are not zero, column by column."""
-    return _making.to_compressed(self, layouts.sparse_bsc, blocksize)
+    return _making.to_compressed(
+        self, layouts.sparse_bsc, _block(blocksize, "to_sparse_bsc"), "dense_to_sparse_bsc"
+    )
 
 
 def sparse_mask(self: Tensor, mask: Any) -> Any:

@@ -11,6 +11,7 @@ from .._rushlight import (
     bfloat16,
     complex64,
     complex128,
+    dtype,
     float16,
     float32,
     float64,
@@ -42,6 +43,48 @@ _WIDER = {
 }
 
 
+def default_tolerances(
+    *inputs: Tensor | dtype, dtype_precisions: Mapping[dtype, tuple[float, float]] | None = None
+) -> tuple[float, float]:
+    """Return the relative and the absolute tolerance for what the inputs are: the widest of each.
+
+    >>> import rushlight as torch
+    >>> torch.testing._comparison.default_tolerances(torch.float32, torch.ones(1, dtype=torch.float16))
+    (0.001, 1e-05)
+    """
+    known = _TOLERANCES if dtype_precisions is None else dtype_precisions
+    found = []
+    for one in inputs:
+        if not isinstance(one, (Tensor, dtype)):
+            raise TypeError(f"Expected a torch.Tensor or a torch.dtype, but got {type(one)} instead.")
+        found.append(known.get(one.dtype if isinstance(one, Tensor) else one, (0.0, 0.0)))
+    rtol, atol = (max(each) for each in zip(*found, strict=True))
+    return rtol, atol
+
+
+def get_tolerances(
+    *inputs: Tensor | dtype, rtol: float | None, atol: float | None, id: tuple[Any, ...] = ()
+) -> tuple[float, float]:
+    """Return the tolerances that are given, or those of the inputs if neither is.
+
+    >>> import rushlight as torch
+    >>> torch.testing._comparison.get_tolerances(torch.float64, rtol=None, atol=None)
+    (1e-07, 1e-07)
+    """
+    if rtol is None or atol is None:
+        _both_or_neither(rtol, atol)
+        return default_tolerances(*inputs)
+    return rtol, atol
+
+
+def _both_or_neither(rtol: float | None, atol: float | None) -> None:
+    if (rtol is None) != (atol is None):
+        raise ValueError(
+            "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
+            f"{'rtol' if rtol is None else 'atol'}."
+        )
+
+
 def assert_close(
     actual: Any,
     expected: Any,
@@ -63,11 +106,7 @@ def assert_close(
     >>> import rushlight as torch
     >>> torch.testing.assert_close(torch.tensor([1.0]), torch.tensor([1.0000001]))
     """
-    if (rtol is None) != (atol is None):
-        raise ValueError(
-            "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
-            f"{'rtol' if rtol is None else 'atol'}."
-        )
+    _both_or_neither(rtol, atol)
     comparison = _Comparison(rtol, atol, equal_nan, check_dtype, check_layout, check_stride, allow_subclasses)
     try:
         comparison.compare(actual, expected, "")
@@ -186,8 +225,7 @@ class _Comparison:
                 raise _different(
                     f"The values for attribute '{attribute}' do not match: {left} != {right}.", place
                 )
-        pairs = [_TOLERANCES.get(tensor.dtype, (0.0, 0.0)) for tensor in (actual, expected)]
-        tolerance = self.tolerance or (max(pairs[0][0], pairs[1][0]), max(pairs[0][1], pairs[1][1]))
+        tolerance = self.tolerance or default_tolerances(actual, expected)
         actual, expected = actual.detach(), expected.detach()
         if actual.layout is not expected.layout:
             actual, expected = actual.to_dense(), expected.to_dense()
@@ -334,8 +372,7 @@ def assert_allclose(
     )
     actual, expected = (x if isinstance(x, Tensor) else tensor(x) for x in (actual, expected))
     if rtol is None and atol is None:
-        bounds = [_WIDER.get(x.dtype, (0.0, 0.0)) for x in (actual, expected)]
-        rtol, atol = (max(each) for each in zip(*bounds, strict=True))
+        rtol, atol = default_tolerances(actual, expected, dtype_precisions=_WIDER)
     assert_close(
         actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None
     )

@@ -32,6 +32,9 @@ impl<E: Elementwise2> Direct for Directly<E> {
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
         let dtype = target.array.dtype;
+        if const { !E::FLOATS } {
+            return Err(misfit());
+        }
         dispatch!(float dtype, T => {
             let [a, b] = sources else { return Err(misfit()) };
             let (a, b) = (Side::<T>::of(a, target.count)?, Side::<T>::of(b, target.count)?);

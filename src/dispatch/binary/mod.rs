@@ -6,6 +6,7 @@ mod direct;
 mod numbers;
 mod operation;
 mod plain;
+pub(crate) mod portable;
 mod rule;
 mod slope;
 mod stored;
@@ -99,7 +100,7 @@ fn apply_traced<E: Elementwise2>(op: E, a: Operand<'_>, b: Operand<'_>) -> Resul
             });
             let name = intercept::known_by(node(&op, a, b), E::NAME);
             intercept::elementwise(name, Attributes::new(), &[a, b], forward, &|| {
-                Some(Arc::new(direct::Directly(op)))
+                portable::beneath(op, dtype)
             })
         }
         false => forward(&op, &left, &right, dtype).map(Tensor::from_array),
@@ -177,7 +178,9 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     };
     match intercept::is_active() {
         true => {
-            intercept::written(intercept::known_by(node(&op, a, b), E::NAME), &[a, b], move |operands| {
+            let name = intercept::known_by(node(&op, a, b), E::NAME);
+            let what = Some(portable::written(op, dtype));
+            intercept::written_as(name, &[a, b], Attributes::new(), what, move |operands| {
                 let target = intercept::first(operands).array();
                 let apart = fitted(&target, &Operand::from(&operands[1]).numbers(), dtype)?;
                 overwrite(&op, &target, &apart, dtype)

@@ -55,10 +55,11 @@ pub(super) fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype
         let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
         return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
     }
-    dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
-        true => combine_function::<T, E>(a, b, op),
-        false => combine::<T, T>(a, b, op.loops()),
-    }, else {
+    if const { E::FLOATS } {
+        dispatch!(float dtype, T => return match const { E::VECTOR.has::<T>() } {
+            true => combine_function::<T, E>(a, b, op),
+            false => combine::<T, T>(a, b, op.loops()),
+        }, else {});
         if dtype.is_half() {
             if let Some(y) = calculate_in_order(&op.in_half(dtype), a, b, dtype)? {
                 return Ok(y);
@@ -67,13 +68,15 @@ pub(super) fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype
             let y = calculate(&op.in_half(dtype), &a, &b, dtype.wide())?;
             return copy::converted_in_order(&y, dtype);
         }
-        dispatch!(integer dtype, T => combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {
-            if op.boolean(false, false).is_none() {
-                return Err(sizes_first(op.refusal(dtype).into(), a, b));
-            }
-            combine::<Bool, Bool>(a, b, move |a, b| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default()))
-        })
-    })
+    }
+    if const { E::INTEGERS } {
+        dispatch!(integer dtype, T => return combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {});
+        if dtype == DType::Bool && op.boolean(false, false).is_some() {
+            let f = move |a: Bool, b: Bool| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default());
+            return combine::<Bool, Bool>(a, b, f);
+        }
+    }
+    Err(sizes_first(op.refusal(dtype).into(), a, b))
 }
 
 /// What is told of operands that an operation has no kernel for: their sizes, if these do not go together.
@@ -316,7 +319,8 @@ fn as_scalars(a: &Numbers, b: &Numbers) -> Option<(Numbers, Numbers)> {
 
 /// Writes the function of the target and another operand to the target.
 pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dtype: DType) -> Result<()> {
-    let in_place = dtype == target.dtype
+    let in_place = const { E::FLOATS }
+        && dtype == target.dtype
         && dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
             true => replaced_function::<T, E>(target, b, *op),
             false => replaced::<T>(target, b, op.loops()),

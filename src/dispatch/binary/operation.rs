@@ -66,6 +66,14 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Whether there is a function of floating-point numbers, so that loops are compiled for these: else `result` refuses
+    /// them.
+    const FLOATS: bool = true;
+
+    /// Whether there is a function of integers, so that loops are compiled for these: else `result` refuses them or makes
+    /// them floating-point numbers.
+    const INTEGERS: bool = true;
+
     /// Whether complex numbers are taken.
     const COMPLEX: bool = false;
 
@@ -97,7 +105,7 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         Ok(common)
     }
 
-    /// The function, unless `result` refuses floating-point numbers.
+    /// The function, if there is one of floating-point numbers.
     fn real<T: Real>(&self, _a: T, _b: T) -> T {
         unreachable!("an operation without this function refuses floating-point numbers")
     }
@@ -126,7 +134,7 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         move |a, b| self.real(a, b)
     }
 
-    /// The function on integers, unless `result` makes them floating-point numbers.
+    /// The function on integers, if there is one.
     fn integer<T: Integer>(&self, _a: T, _b: T) -> T {
         unreachable!("an operation without this function converts integers")
     }

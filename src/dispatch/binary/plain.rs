@@ -104,6 +104,9 @@ fn compute<E: Elementwise2>(op: E, p: &Array, q: &Array, number: Option<Scalar>)
     if let Some(y) = number.and_then(|number| op.with_number(p, number, dtype)) {
         return y.map(Some);
     }
+    if const { !E::FLOATS } {
+        return Ok(None);
+    }
     dispatch!(float dtype, T => {
         let (Some(p), Some(q)) = (p.slice::<T>(), q.slice::<T>()) else { return Ok(None) };
         let mut y = Array::uninit(layout, dtype)?;

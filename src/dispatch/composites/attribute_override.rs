@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::modes::plain::What;
 use crate::dispatch::view::ViewKind;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -40,6 +41,10 @@ impl<O: Op> Op for WithAttributes<O> {
 
     fn saved_names(&self) -> &'static [&'static str] {
         self.op.saved_names()
+    }
+
+    fn what(&self, count: usize) -> What {
+        self.op.what(count)
     }
 
     fn outputs(&self, inputs: &[Array]) -> usize {

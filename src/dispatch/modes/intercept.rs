@@ -20,6 +20,7 @@ use smallvec::SmallVec;
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::direct::Direct;
+use crate::dispatch::modes::plain::What;
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
 use crate::error::{Error, Result};
@@ -30,8 +31,8 @@ use crate::graph::observe::profile::Label;
 use crate::tensor::{Array, Tensor, any_subclassed};
 
 pub(crate) use crate::dispatch::modes::intercept::calls::{
-    beside, elementwise, first, of_subclass, overwritten, several, shown, structured, tensors, written,
-    written_with,
+    Beneath, beside, elementwise, first, of_subclass, only, overwritten, several, several_of, shown,
+    structured, tensors, written, written_as,
 };
 use crate::dispatch::modes::intercept::stack::SUBCLASS_HANDLER;
 pub(crate) use crate::dispatch::modes::intercept::stack::suspend;
@@ -80,6 +81,8 @@ pub struct Operation {
     pub(super) compute: Compute,
     /// The same into memory that is there, if that can be.
     pub(super) direct: Option<Arc<dyn Direct>>,
+    /// It as a value of its own type, if it is recorded as one.
+    pub(super) what: Option<What>,
     /// How many operands, the first ones, it overwrites.
     pub(super) targets: usize,
     /// Whether no numbers are refused: it succeeds of all operands that lie as these do.
@@ -135,6 +138,7 @@ impl Operation {
             is_sure: false,
             compute,
             direct: None,
+            what: None,
             again,
             computed,
             grad,

@@ -18,10 +18,11 @@ use smallvec::SmallVec;
 use super::intercept::{Compute, Operation};
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::Direct;
+use crate::dispatch::modes::plain::{Portable, Ready, What};
 use crate::dispatch::operand::Value;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::following::{self, Following, Known, Leak, Place};
+use crate::graph::following::{self, Following, Known, Leak, Origin, Place};
 use crate::graph::tangents::live;
 use crate::graph::{Attributes, mode};
 use crate::ops::creation::copy;
@@ -63,6 +64,10 @@ pub struct Computed {
     pub compute: Compute,
     /// The same into memory that is there, if that can be.
     pub direct: Option<Arc<dyn Direct>>,
+    /// It as a value of its own type, if it is recorded as one.
+    pub what: Option<What>,
+    /// Where it was called.
+    pub origin: Origin,
     /// How many of its operands, the first ones, it overwrites.
     pub targets: usize,
     /// Whether it succeeds whatever numbers it is given.
@@ -178,6 +183,8 @@ pub(super) fn computed(operation: &Operation, compute: impl FnOnce() -> Result<O
         name: operation.node,
         compute: operation.compute.clone(),
         direct: operation.direct.clone(),
+        what: operation.what.clone(),
+        origin: following::place(),
         targets: operation.targets,
         is_sure: operation.is_sure,
         operands: operation.operands.iter().map(given).collect(),
@@ -305,6 +312,47 @@ pub(crate) fn as_one(
     }
     let compute = move |operands: &[Value]| compute(&super::intercept::tensors(operands));
     super::intercept::several(name, Attributes::new(), operands, SmallVec::new(), outputs, compute)
+}
+
+/// `as_one` of what is known by its type.
+pub(crate) fn as_one_of(
+    name: &'static str,
+    operands: &[&Tensor],
+    outputs: usize,
+    own: impl Portable,
+) -> Result<Outputs> {
+    let values =
+        || operands.iter().map(|&operand| Value::Tensor(operand.clone())).collect::<SmallVec<[_; 3]>>();
+    if mode::is_grad_enabled() || !is_alone(operands) {
+        return own.compute(&values());
+    }
+    super::intercept::several_of(name, operands, outputs, Ready::of(own))
+}
+
+/// `overwriting` of what is known by its type, and of a number, which may be another the next time.
+pub(crate) fn overwriting_of(
+    name: &'static str,
+    targets: &[&Tensor],
+    others: &[&Tensor],
+    number: Option<f64>,
+    own: impl Portable,
+) -> Result<()> {
+    let tensors = targets.iter().chain(others).map(|&tensor| Value::Tensor(tensor.clone()));
+    let operands = tensors.chain(number.map(|number| Value::Scalar(Scalar::Float(number)))).collect();
+    let Ready { what, compute, direct, .. } = Ready::of(own);
+    let mut operation = Operation::writing(name, operands, targets.len(), compute);
+    (operation.direct, operation.what) = (direct, Some(what));
+    operation.compute().map(drop)
+}
+
+/// `checked` by what is known by its type.
+pub(crate) fn checked_by(name: &'static str, tensors: &[&Tensor], own: impl Portable) -> Result<()> {
+    if !is_on() {
+        let operands: SmallVec<[Value; 3]> =
+            tensors.iter().map(|&tensor| Value::Tensor(tensor.clone())).collect();
+        return own.compute(&operands).map(drop);
+    }
+    overwriting_of(name, &[], tensors, None, own)
 }
 
 /// Runs what overwrites the targets, and may read the others, as an operation of this name if it is written down.

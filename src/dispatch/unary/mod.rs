@@ -5,11 +5,10 @@
 mod direct;
 mod numbers;
 mod operation;
+pub(crate) mod portable;
 mod slope;
 
 use crate::ops;
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{one, single, tangent};
@@ -174,9 +173,7 @@ fn apply_traced<E: Elementwise>(op: E, x: &Tensor) -> Result<Tensor> {
                 Box::new(move |operands: &[Value]| forward(&op, &intercept::first(operands).array()));
             let name = intercept::known_by(E::NODE, E::NAME);
             let shown = op.shown();
-            intercept::elementwise(name, shown, &[x.into()], forward, &|| {
-                Some(Arc::new(direct::Directly(op)))
-            })
+            intercept::elementwise(name, shown, &[x.into()], forward, &|| portable::beneath(op))
         }
         false => forward(&op, &array).map(Tensor::from_array),
     };
@@ -231,7 +228,8 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     match intercept::is_active() {
         true => {
             let write = move |operands: &[Value]| overwrite(&op, &intercept::first(operands).array());
-            intercept::written(intercept::known_by(E::NODE, E::NAME), &[x.into()], write)?;
+            let (name, what) = (intercept::known_by(E::NODE, E::NAME), Some(portable::written(op)));
+            intercept::written_as(name, &[x.into()], Attributes::new(), what, write)?;
         }
         false => overwrite(&op, &target)?,
     }

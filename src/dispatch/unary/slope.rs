@@ -11,13 +11,14 @@ use crate::tensor::Tensor;
 
 /// t · dy/dx from t and what is kept.
 #[derive(Clone, Copy)]
-struct Sloped<E>(E);
+pub(super) struct Sloped<E>(pub(super) E);
 
 impl<E: Elementwise> Elementwise2 for Sloped<E> {
     const NAME: &'static str = E::NAME;
     const NODE: &'static str = E::NODE;
     const VECTOR: Vectors = Vectors::All;
     const LITTLE: bool = E::LITTLE;
+    const INTEGERS: bool = false;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, t: A, kept: A) -> A {

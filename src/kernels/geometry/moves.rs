@@ -22,14 +22,7 @@ const SHORT: usize = 16;
 
 /// The elements of a view in row-major order.
 pub fn gather<T: Copy + Send + Sync + 'static>(a: ArrayViewD<'_, T>, out: &mut [MaybeUninit<T>]) {
-    in_pieces(
-        ordered(a.shape(), out),
-        a,
-        #[inline(always)] // A loop is vectorised in one piece only.
-        |out, a| {
-            out.write(a);
-        },
-    );
+    in_pieces(ordered(a.shape(), out), a, put_first);
 }
 
 /// Elements in row-major order as a view. Their number is the product of the shape by convention.
@@ -54,12 +47,20 @@ pub(in crate::kernels) fn move_here<T: Copy + Send + Sync + 'static>(
     a: ArrayViewD<'_, T>,
 ) {
     let (out, a) = simplified(out, a);
-    move_piece(
-        out,
-        a,
-        #[inline(always)]
-        |out, a| *out = a,
-    );
+    move_piece(out, a, put);
+}
+
+/// An element in the place of another. It has a name because each function that is passed has loops of its own, and a
+/// closure is another one for each type of who writes it down.
+#[inline(always)] // A loop is vectorised in one piece only.
+pub(in crate::kernels) fn put<T>(out: &mut T, a: T) {
+    *out = a;
+}
+
+/// An element where none was.
+#[inline(always)]
+pub(in crate::kernels) fn put_first<T>(out: &mut MaybeUninit<T>, a: T) {
+    out.write(a);
 }
 
 /// Writes the elements of a matrix of so many rows and columns to one in which its rows are columns, both row by row.
@@ -77,12 +78,7 @@ pub(in crate::kernels) fn turn<V: Send, T: Copy + 'static>(
 
 /// Writes the elements of one view to those of another.
 pub fn move_into<T: Copy + Send + Sync + 'static>(out: ArrayViewMutD<'_, T>, a: ArrayViewD<'_, T>) {
-    in_pieces(
-        out,
-        a,
-        #[inline(always)]
-        |out, a| *out = a,
-    );
+    in_pieces(out, a, put);
 }
 
 /// `out[i] = value`

@@ -12,6 +12,7 @@ use crate::graph::shown::shown;
 use crate::graph::{Attributes, mode};
 use crate::ops::creation::cast;
 use crate::ops::geometry::{expand, permute, reshape, resize, squeeze};
+use crate::ops::linalg::add_products::{Weights, check_weights};
 use crate::ops::linalg::products;
 use crate::ops::pointwise::arithmetic::times;
 use crate::ops::reduction::reduce;
@@ -95,6 +96,7 @@ pub fn addbmm(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -
     if x.dtype() != a.dtype() {
         return Err(Error::AddmmDTypes { dtype1: x.dtype(), dtype2: a.dtype() }.into());
     }
+    check_weights(Weights { beta, alpha }, x.dtype())?;
     let (beta, alpha) = (weight_of(beta, x.dtype()), weight_of(alpha, x.dtype()));
     let (left, right) = (a.layout(), b.layout());
     let sizes = [left.shape()[0], left.shape()[1], right.shape()[2]];
@@ -139,7 +141,11 @@ impl Composite for AddOuter {
     }
 
     fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
-        weighed(inputs[0], &outer(inputs[1], inputs[2])?, self.beta, self.alpha)
+        let product = outer(inputs[1], inputs[2])?;
+        // Weighed in the type of the sum: what is an integer may not hold its multiple.
+        let common = inputs[0].dtype().promote(product.dtype());
+        let [x, product] = [inputs[0], &product].map(|part| cast::to_dtype(part, common));
+        weighed(&x?, &product?, self.beta, self.alpha)
     }
 
     fn conjugated(&self) -> Self {
@@ -204,6 +210,7 @@ pub fn addr(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> 
             return Err(Error::IntegerWeight { argument }.into());
         }
     }
+    check_weights(Weights { beta, alpha }, common)?;
     let sum = composite::apply(AddOuter { beta, alpha }, &[x, a, b])?;
     // Truth values that are weighed by integers become such.
     cast::to_dtype(&sum, common)

@@ -4,9 +4,13 @@ mod entries;
 
 pub use entries::{ENTRIES, converted};
 
+mod portable;
+
 use crate::dispatch::accumulate;
 use crate::dispatch::apply;
+use crate::dispatch::modes::plain::{Portable, What};
 use crate::dispatch::view;
+use crate::graph::Attributes;
 use crate::ops::creation::create;
 use crate::ops::reduction::reduce;
 use crate::schema::Operator;
@@ -18,7 +22,7 @@ use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like, misfit};
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
-use crate::dispatch::operand::{Operand, Value};
+use crate::dispatch::operand::Operand;
 use crate::dispatch::record::trace;
 use crate::dispatch::{batch, binary, in_place};
 use crate::dtype::{DType, Scalar};
@@ -29,6 +33,8 @@ use crate::kernels::pointwise::map;
 use crate::ops::creation::copy;
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
+pub use portable::ROWS;
+use portable::{Copying, Filling};
 
 /// y = x, in memory of its own with this layout
 ///
@@ -300,6 +306,11 @@ impl Rule for CopyInto {
     }
 }
 
+/// Overwrites an array with the elements of another one, broadcast and converted.
+fn copied(target: &Array, values: &Array) -> Result<()> {
+    copy::write(target, &binary::expanded(values, target.layout.shape())?)
+}
+
 /// Overwrites `x` with the elements of `source`, broadcast and converted.
 pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     if let Some(mapping) = batch::highest([x, source]) {
@@ -310,18 +321,15 @@ pub fn copy_(x: &Tensor, source: &Tensor) -> Result<()> {
     let (target, values) = (x.memory(), source.array());
     target.check_read(&values)?;
     in_place::check_broadcast(x, source)?;
-    let overwrite = |target: &Array, values: &Array| {
-        copy::write(target, &binary::expanded(values, target.layout.shape())?)
-    };
     match intercept::is_active() {
         true => {
             let operands = [x.into(), source.into()];
-            intercept::written("torch::autograd::CopyBackwards", &operands, move |operands| {
-                let [x, source] = &intercept::tensors(operands)[..] else { unreachable!("both are tensors") };
-                overwrite(&x.memory(), &source.array())
+            let (name, what): (_, What) = ("torch::autograd::CopyBackwards", Arc::new(Copying));
+            intercept::written_as(name, &operands, Attributes::new(), Some(what), |operands| {
+                Copying.compute(operands).map(drop)
             })?;
         }
-        false => overwrite(&target, &values)?,
+        false => copied(&target, &values)?,
     }
     write.finish(|_| CopyInto)
 }
@@ -378,9 +386,9 @@ fn overwrite(x: &Tensor, value: Scalar, inputs: &[&Tensor], name: &'static str) 
                 "FillBackward3" => "FillBackward1",
                 name => name,
             };
-            intercept::written(node, &operands, move |operands| match operands {
-                [Value::Tensor(x), Value::Tensor(value)] => copy::fill(&x.memory(), value.item()?),
-                operands => copy::fill(&intercept::first(operands).memory(), value),
+            let (own, what): (_, What) = (Filling { value }, Arc::new(Filling { value }));
+            intercept::written_as(node, &operands, Attributes::new(), Some(what), move |operands| {
+                own.compute(operands).map(drop)
             })?;
         }
         false => copy::fill(&memory, value)?,

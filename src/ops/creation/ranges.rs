@@ -32,6 +32,9 @@ pub fn dtype(start: Scalar, end: Scalar, step: Scalar) -> DType {
 /// As torch does, floating-point numbers are calculated anew for each vector and counted inside of
 /// it, but for those that do not fill two vectors. The last bit of some depends on it.
 pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<Tensor> {
+    if let Some(&complex) = [start, end, step].iter().find(|number| matches!(number, Scalar::Complex(_))) {
+        create::check_value(complex, DType::Float64)?;
+    }
     let length = count(start, end, step, dtype)?;
     let size = i64::try_from(length).map_err(|_| Error::RangeOverflow {})?;
     let shape = shape::checked_shape(&[size])?;

@@ -1,6 +1,8 @@
 //! Several tensors as one.
 
 use crate::dispatch::apply;
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::ops::geometry::expand;
 use crate::schema::signatures::JOIN;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, function, joined};
@@ -350,3 +352,10 @@ fn meshgrid_call(arguments: &dyn Arguments) -> Result<Reply> {
     let indexing = if arguments.overload() == 0 { None } else { Some(arguments.text(1)?) };
     joined(arguments, |tensors| meshgrid(tensors, indexing.as_deref().unwrap_or("ij")))
 }
+
+plain! {
+    struct Join { name, places, shape, given }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Join>("join")];

@@ -2,6 +2,8 @@
 
 mod entries;
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Plain, Reader, Row, damaged, plain};
 use crate::ops::geometry::strided;
 use crate::schema::{Entry, IntoReply, both, inner, method};
 pub use entries::ENTRIES;
@@ -399,3 +401,37 @@ pub fn windows(x: &Tensor, dim: i64, size: i64, step: i64) -> Result<Tensor> {
     let window = unfold.layout(&layout)?;
     apply(unfold, x, window)
 }
+
+plain! {
+    struct Embed { part, whole, name }
+}
+
+impl Plain for Part {
+    fn write(&self, to: &mut Vec<u8>) {
+        match *self {
+            Part::Select { dim, index } => (0u8, [dim, index]).write(to),
+            Part::Slice { dim, start, length, step } => (1u8, [dim, start, length, step]).write(to),
+            Part::Diagonal { offset, first, second } => ((2u8, offset), [first, second]).write(to),
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Part> {
+        Ok(match u8::read(from)? {
+            0 => <[usize; 2]>::read(from).map(|[dim, index]| Part::Select { dim, index })?,
+            1 => <[usize; 4]>::read(from).map(|[dim, start, length, step]| Part::Slice {
+                dim,
+                start,
+                length,
+                step,
+            })?,
+            2 => {
+                let (offset, [first, second]) = <(i64, [usize; 2])>::read(from)?;
+                Part::Diagonal { offset, first, second }
+            }
+            _ => return Err(damaged("a part is unknown")),
+        })
+    }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Embed>("embed")];

@@ -2,6 +2,8 @@
 
 pub(in crate::ops) mod writes;
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
 use crate::ops::creation::cast;
 use crate::ops::creation::copy;
 use crate::ops::geometry::reshape;
@@ -9,7 +11,7 @@ use crate::schema::warn_repeated;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Types, UnbatchedTarget, both, method, receiver};
 use std::sync::Arc;
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
@@ -37,6 +39,9 @@ struct Slices {
     named: i64,
     places: Arc<Vec<i64>>,
     given: Array,
+    /// Of how many, and whether negative numbers count from the end.
+    size: usize,
+    negative: bool,
 }
 
 impl Slices {
@@ -51,14 +56,32 @@ impl Slices {
         let dim = shape::normalize_dim(named, x.ndim())?;
         let given = index.array();
         let size = x.layout().size(dim);
-        let mut places = index.to_vec::<i64>()?;
+        let mut places = listed(&given)?;
         for place in &mut places {
             *place = match from_end(*place, size) {
                 Some(found) if negative || *place >= 0 => found as i64,
                 _ => return Err(bad(*place, size).into()),
             };
         }
-        Ok(Slices { dim, named, places: places.into(), given })
+        Ok(Slices { dim, named, places: places.into(), given, size, negative })
+    }
+
+    /// The index, which is among the operands where an operation is to be computed again.
+    fn held(&self) -> Tensor {
+        Tensor::from_array(self.given.clone())
+    }
+
+    /// The slices that another index names in its place.
+    fn with_held(&self, index: &Tensor) -> Result<Slices> {
+        let given = index.array();
+        let mut places = listed(&given)?;
+        for place in &mut places {
+            *place = match from_end(*place, self.size) {
+                Some(found) if self.negative || *place >= 0 => found as i64,
+                _ => return Err(Error::IndexSelectRange {}.into()),
+            };
+        }
+        Ok(Slices { places: places.into(), given, ..self.clone() })
     }
 
     fn keep(&self) -> SavedTensor {
@@ -95,6 +118,13 @@ impl Slices {
         places.dedup();
         Ok(Slices { places: places.into(), ..self.clone() })
     }
+}
+
+/// The elements of an index.
+fn listed(index: &Array) -> Result<Vec<i64>> {
+    let index = copy::converted(index, DType::Int64)?;
+    let places = index.slice::<i64>().unwrap_or_else(|| unreachable!("the indices are in order"));
+    storage::collected(places.len(), places.iter().copied())
 }
 
 /// y = the named slices of x
@@ -147,6 +177,14 @@ impl Op for IndexSelect {
 
     fn batch(&self, call: &Call<'_>) -> Result<Answer> {
         call.deeper(IndexSelect { slices: self.slices.deeper() })
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        smallvec![self.slices.held()]
+    }
+
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(IndexSelect { slices: self.slices.with_held(&held[0])? })
     }
 }
 
@@ -290,3 +328,23 @@ pub const ENTRIES: &[Entry] = &[
 pub(super) fn slices(arguments: &dyn Arguments) -> Result<(&Tensor, i64, &Tensor, &Tensor)> {
     Ok((arguments.tensor(0)?, arguments.int(1)?, arguments.tensor(2)?, arguments.tensor(3)?))
 }
+
+impl Plain for Slices {
+    fn write(&self, to: &mut Vec<u8>) {
+        ([self.dim, self.size], (self.named, self.negative)).write(to);
+    }
+
+    /// Slices of nothing yet: the index is an operand.
+    fn read(from: &mut Reader<'_>) -> Result<Slices> {
+        let ([dim, size], (named, negative)) = Plain::read(from)?;
+        let given = Array::uninit_shape(&[0], DType::Int64)?;
+        Ok(Slices { dim, named, places: Arc::new(Vec::new()), given, size, negative })
+    }
+}
+
+plain! {
+    struct IndexSelect { slices }
+}
+
+/// How slices are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<IndexSelect>("index select")];

@@ -2,6 +2,11 @@
 
 pub(in crate::ops) mod scatter;
 
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::plain::{Portable, Row, plain};
+use crate::dispatch::operand::Value;
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, UnbatchedTarget, both, method, receiver};
 use smallvec::{SmallVec, smallvec};
 
@@ -132,14 +137,26 @@ fn check_index(operation: &'static str, x: &Tensor, dim: i64, index: &Tensor) ->
 
 /// Whether there is what an index names.
 fn in_range(index: &Tensor, dim: usize, size: usize) -> Result<()> {
-    recording::checked("GatherBackward0", &[index], move |index| {
-        let array = index[0].array();
+    recording::checked_by("GatherBackward0", &[index], Within { dim, size })
+}
+
+/// Whether an index names what is there, as a recorded operation.
+#[derive(Clone)]
+struct Within {
+    dim: usize,
+    size: usize,
+}
+
+impl Portable for Within {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let Within { dim, size } = *self;
+        let array = intercept::only(operands)?.array();
         let array = copy::as_type(&array, DType::Int64)?;
         match kernels::first_bad(array.view(), size, false) {
             Some(index) => Err(Error::GatherRange { index, dim, size }.into()),
-            None => Ok(()),
+            None => Ok(Outputs::new()),
         }
-    })
+    }
 }
 
 /// The index of many samples, after a look at whether there is what it names.
@@ -216,3 +233,11 @@ pub const ENTRIES: &[Entry] = &[
     )
     .written(&OutPolicy::PLAIN.unbatched_target(|_| UnbatchedTarget::Rule("scatter_add_"))),
 ];
+
+plain! {
+    struct Gather { dim, given, index }
+    struct Within { dim, size }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Gather>("gather"), Row::of::<Within>("elements are there")];

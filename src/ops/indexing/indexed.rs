@@ -16,7 +16,7 @@ use crate::dispatch::in_place;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
-use crate::ops::creation::create;
+use crate::ops::creation::{cast, create};
 use crate::ops::geometry::{expand, permute, reshape};
 use crate::ops::indexing::nonzero;
 use crate::ops::indexing::places::Places;
@@ -336,21 +336,30 @@ fn check_masks(indices: &[(usize, Tensor)]) -> Result<()> {
 
 /// Checks the values against the places.
 fn put(x: &Tensor, indices: &[(usize, Tensor)], values: &Tensor, accumulate: bool) -> Result<IndexPut> {
-    if values.dtype() != x.dtype() {
-        let (destination, source) = (x.dtype(), values.dtype());
-        return Err(Error::IndexedValueDType { destination, source }.into());
-    }
     check_masks(indices)?;
     let indices = Indices::new(x.layout().shape(), indices)?;
     let (value, result) = (values.layout().shape().to_vec(), indices.places.result().to_vec());
     if !shape::is_expandable(&value, &result) {
         return Err(Error::IndexedValueShape { value, result }.into());
     }
+    if values.dtype() != x.dtype() {
+        let (destination, source) = (x.dtype(), values.dtype());
+        return Err(Error::IndexedValueDType { destination, source }.into());
+    }
     Ok(IndexPut { indices, accumulate, by_rule: false })
 }
 
 /// Overwrites the elements that tensors of indices name.
 pub(crate) fn put_(x: &Tensor, indices: &[(usize, Tensor)], values: &Tensor, accumulate: bool) -> Result<()> {
+    let converted;
+    let values = match indices {
+        // One value where a mask says so is of any type, as for `masked_fill_`.
+        [(_, mask)] if !accumulate && values.numel() == 1 && index::is_mask(mask) => {
+            converted = cast::to_dtype(values, x.dtype())?;
+            &converted
+        }
+        _ => values,
+    };
     let op = put(x, indices, values, accumulate)?;
     if !x.layout().is_non_overlapping() {
         return in_place::through_repeated(x, &[values], |x| apply_one(op, &[x, values]));

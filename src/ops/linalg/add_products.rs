@@ -1,5 +1,7 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
 use crate::schema::signatures::BATCHES;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, function, method};
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::pointwise::{map, zip};
+use crate::ops::creation::create;
 use crate::ops::geometry::expand;
 use crate::ops::linalg::bilinear;
 use crate::ops::linalg::bilinear::{
@@ -40,6 +43,14 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         Weights { beta: Scalar::Int(1), alpha: Scalar::Int(1) }
+    }
+}
+
+/// Whether a type that is no integer holds both weights: none but a complex one has a place for an imaginary part.
+pub fn check_weights(Weights { beta, alpha }: Weights, dtype: DType) -> Result<()> {
+    match dtype.is_differentiable() {
+        true => [beta, alpha].into_iter().try_for_each(|weight| create::check_value(weight, dtype.wide())),
+        false => Ok(()),
     }
 }
 
@@ -409,6 +420,7 @@ fn added(
 /// The factors and the weights.
 fn parts(arguments: &dyn Arguments) -> Result<(&Tensor, &Tensor, Weights)> {
     let weights = Weights { beta: arguments.number(3)?, alpha: arguments.number(4)? };
+    check_weights(weights, arguments.tensor(0)?.dtype())?;
     Ok((arguments.tensor(1)?, arguments.tensor(2)?, weights))
 }
 
@@ -420,3 +432,22 @@ fn added_in_place(
     operation(arguments.tensor(0)?, left, right, weights)?;
     Ok(Reply::Given(0))
 }
+
+plain! {
+    struct Weights { beta, alpha }
+}
+
+impl<P: Plain> Plain for AddProduct<P> {
+    fn write(&self, to: &mut Vec<u8>) {
+        self.product.write(to);
+        self.weights.write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(AddProduct { product: P::read(from)?, weights: Weights::read(from)? })
+    }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] =
+    &[portable::row::<AddProduct<Matrices>>("addmm"), portable::row::<AddProduct<MatrixVector>>("addmv")];

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Plain, Reader, Row};
 use crate::ops;
 use smallvec::{SmallVec, smallvec};
 
@@ -239,4 +241,19 @@ impl<P: Product> Op for Times<P> {
         let [a, b] = [call.inputs[0].moved(0)?, call.inputs[1].moved(0)?];
         Ok(smallvec![Samples::first(self.0.batch(&a, &b)?)])
     }
+}
+
+impl<P: Plain> Plain for Times<P> {
+    fn write(&self, to: &mut Vec<u8>) {
+        self.0.write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        P::read(from).map(Times)
+    }
+}
+
+/// How a product is written as plain data.
+pub(crate) const fn row<P: Product + Plain>(name: &'static str) -> Row {
+    portable::row::<Times<P>>(name)
 }

@@ -4,6 +4,8 @@
 mod checks;
 pub(in crate::ops) mod vectors;
 
+use crate::dispatch::modes::plain::{Row, plain};
+use crate::ops::linalg::bilinear;
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, both};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -408,3 +410,12 @@ pub const ENTRIES: &[Entry] = &[
     )
     .written(&OutPolicy::PLAIN.typed(Types::Dot).resizing_first()),
 ];
+
+plain! {
+    struct Matrices { batched, turned, by_columns }
+    struct MatrixVector { turned }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] =
+    &[bilinear::row::<Matrices>("product"), bilinear::row::<MatrixVector>("matrix-vector product")];

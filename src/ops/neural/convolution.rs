@@ -2,6 +2,8 @@
 
 mod options;
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::warn_once;
 use crate::schema::{Arguments, Entry, IntoReply, Operator, Reply, function};
 use std::sync::Arc;
@@ -27,6 +29,7 @@ use crate::shape;
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
+pub(in crate::ops) use super::correlation::ROWS as CORRELATIONS;
 pub use options::Options;
 use options::{each, three};
 
@@ -403,3 +406,10 @@ fn convolved(a: &dyn Arguments, spatial: usize) -> Result<Reply> {
     }
     convolution_nd(x, weight, bias, spatial, &options).reply()
 }
+
+plain! {
+    struct Convolution { correlation, biased }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Convolution>("convolution")];

@@ -1,5 +1,7 @@
 //! The gradients of a convolution, recorded as one operation.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::Operator;
 use smallvec::smallvec;
 
@@ -147,3 +149,10 @@ pub(crate) const OPERATORS: &[Operator] = &[(
     "ConvolutionBackwardBackward0",
     "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
 )];
+
+plain! {
+    struct ConvolutionGradients { correlation, wanted }
+}
+
+/// How these are written as plain data.
+pub(crate) const ROWS: &[Row] = &[portable::row::<ConvolutionGradients>("convolution gradients")];

@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use smallvec::smallvec;
 
+use crate::dispatch::apply::portable;
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::binary;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -299,3 +301,16 @@ pub(super) fn same_type(left: DType, right: DType) -> Result<()> {
         false => Err(Error::ConvolutionDTypes { input: left, weight: right }.into()),
     }
 }
+
+plain! {
+    struct Geometry { windows, groups, shapes }
+    struct Correlation { gives, geometry }
+    struct Windows { size, kernel, stride, padding, dilation, count }
+}
+
+plain! {
+    enum Role { Input, Weight, Output }
+}
+
+/// How these are written as plain data.
+pub(crate) const ROWS: &[Row] = &[portable::row::<Correlation>("correlation")];

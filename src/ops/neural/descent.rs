@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::long_work;
+use crate::dispatch::modes::plain::{Plain, Portable, Reader, Row, damaged, plain};
 use crate::dispatch::modes::{intercept, recording};
+use crate::dispatch::operand::Value;
 use crate::dtype::{DType, Real};
 use crate::error::Result;
 use crate::graph::mode;
@@ -152,29 +155,47 @@ impl Step<'_> {
     /// `compute` as one operation of a record.
     fn compute_recorded(&self, descent: Descent, way: Way) -> Result<()> {
         let targets: SmallVec<[&Tensor; 5]> = self.written().chain(self.count).collect();
-        let is_counted = self.count.is_some();
-        let write = move |targets: &[&Tensor], others: &[&Tensor], rate: Option<f64>| {
-            let descent = rate.map_or(descent, |rate| descent.with_rate(rate));
-            let (written, count) = targets.split_at(targets.len() - usize::from(is_counted));
-            let states: SmallVec<[Tensor; 3]> = written[1..].iter().map(|&state| state.clone()).collect();
-            let count = count.first().copied();
-            let step = Step { parameter: written[0], gradient: others[0], count, states: &states };
-            step.compute(&descent, way)
-        };
-        let direct = Arc::new(Directly { descent, way, is_counted });
-        let rate = Some(descent.rate());
-        recording::overwriting_directly("step", &targets, &[self.gradient], rate, write, Some(direct))
+        let own = Recorded { descent, way, is_counted: self.count.is_some(), written: targets.len() };
+        recording::overwriting_of("step", &targets, &[self.gradient], Some(descent.rate()), own)
     }
 }
 
-/// A step of arrays that were plain when it was recorded: what is written, the count, then the gradient.
-struct Directly {
+/// A step of arrays that were plain when it was recorded: what is written, the count, then the gradient, and how far it
+/// goes.
+#[derive(Clone)]
+struct Recorded {
     descent: Descent,
     way: Way,
     is_counted: bool,
+    /// How many arrays are written, with the count.
+    written: usize,
 }
 
-impl Direct for Directly {
+impl Portable for Recorded {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let tensors = intercept::tensors(operands);
+        let rate = match operands.last() {
+            Some(Value::Scalar(rate)) => rate.to_f64(),
+            _ => self.descent.rate(),
+        };
+        let [targets @ .., gradient] = &tensors[..] else { return Err(misfit()) };
+        let (written, count) = targets.split_at(targets.len().saturating_sub(usize::from(self.is_counted)));
+        let [parameter, states @ ..] = written else { return Err(misfit()) };
+        let states: SmallVec<[Tensor; 3]> = states.iter().map(|&state| state.clone()).collect();
+        let step = Step { parameter, gradient, count: count.first().copied(), states: &states };
+        step.compute(&self.descent.with_rate(rate), self.way).map(|()| Outputs::new())
+    }
+
+    fn targets(&self) -> usize {
+        self.written
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(self.clone()))
+    }
+}
+
+impl Direct for Recorded {
     fn takes(&self, operands: &[Lies<'_>], _result: (&Layout, DType)) -> bool {
         let [tensors @ .., Lies::Number(_)] = operands else { return false };
         tensors.iter().all(|operand| matches!(operand, Lies::Tensor(..)))
@@ -275,3 +296,50 @@ fn move_along<T: Real>(descent: &Descent, way: Way, counted: Option<f64>, arrays
         _ => {}
     });
 }
+
+plain! {
+    struct Recorded { descent, way, is_counted, written }
+    struct Way { is_upward, decay }
+    struct Sgd { rate, momentum, dampening, nesterov }
+    struct RmsProp { rate, alpha, eps, momentum }
+}
+
+impl Plain for Descent {
+    fn write(&self, to: &mut Vec<u8>) {
+        match *self {
+            Descent::Sgd(sgd) => {
+                0u8.write(to);
+                sgd.write(to);
+            }
+            Descent::Adam { rate, betas: [first, second], eps, decay, amsgrad } => {
+                (1u8, [rate, first, second, eps, decay]).write(to);
+                amsgrad.write(to);
+            }
+            Descent::RmsProp(own, is_centred) => {
+                2u8.write(to);
+                own.write(to);
+                is_centred.write(to);
+            }
+            Descent::Adagrad { rate, decay, eps } => (3u8, [rate, decay, eps]).write(to),
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Descent> {
+        Ok(match u8::read(from)? {
+            0 => Descent::Sgd(Sgd::read(from)?),
+            1 => {
+                let [rate, first, second, eps, decay] = <[f64; 5]>::read(from)?;
+                Descent::Adam { rate, betas: [first, second], eps, decay, amsgrad: bool::read(from)? }
+            }
+            2 => Descent::RmsProp(RmsProp::read(from)?, bool::read(from)?),
+            3 => {
+                let [rate, decay, eps] = <[f64; 3]>::read(from)?;
+                Descent::Adagrad { rate, decay, eps }
+            }
+            _ => return Err(damaged("a step is unknown")),
+        })
+    }
+}
+
+/// How a step is written as plain data.
+pub const ROWS: &[Row] = &[Row::of::<Recorded>("step")];

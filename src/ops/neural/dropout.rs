@@ -1,6 +1,12 @@
 //! Elements left out by chance: single ones or whole channels, made up for by the others.
 
-use crate::dispatch::modes::intercept;
+use std::sync::Arc;
+
+use smallvec::smallvec;
+
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::modes::intercept::{self, Beneath};
+use crate::dispatch::modes::plain::{Portable, Row, What, plain};
 use crate::dispatch::operand::Value;
 use crate::dispatch::{batch, in_place, long_work};
 use crate::dtype::DType;
@@ -86,12 +92,52 @@ impl Dropout {
     }
 }
 
+/// Zeros like a tensor, as a recorded operation.
+#[derive(Clone)]
+struct RoomLike;
+
+impl Portable for RoomLike {
+    const IS_SURE: bool = true;
+
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        Ok(smallvec![create::zeros_like(intercept::only(operands)?)?])
+    }
+}
+
+/// Ones, with this probability, and zeros in the place of a tensor's elements, as a recorded operation.
+#[derive(Clone)]
+struct Kept {
+    keep: f64,
+}
+
+impl Portable for Kept {
+    const TARGETS: usize = 1;
+    const IS_SURE: bool = true;
+
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let probability = create::full(&[], self.keep.into(), DType::Float64)?;
+        random::bernoulli_(intercept::only(operands)?, &probability, None)?;
+        Ok(Outputs::new())
+    }
+}
+
+plain! {
+    struct RoomLike {}
+    struct Kept { keep }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[Row::of::<RoomLike>("room like"), Row::of::<Kept>("kept")];
+
 /// Room for factors of the elements of `x`.
 fn room_like(x: &Tensor) -> Result<Tensor> {
     match intercept::is_active() {
         true => {
             let like = |operands: &[Value]| Ok(create::zeros_like(intercept::first(operands))?.array());
-            intercept::elementwise("EmptyLike", Attributes::new(), &[x.into()], Box::new(like), &|| None)
+            intercept::elementwise("EmptyLike", Attributes::new(), &[x.into()], Box::new(like), &|| Beneath {
+                direct: None,
+                what: Some(Arc::new(RoomLike)),
+            })
         }
         false => create::zeros_like(x),
     }
@@ -103,7 +149,11 @@ fn draw(noise: &Tensor, keep: f64, generator: Option<&Generator>) -> Result<()> 
     match intercept::is_active() {
         true => {
             let generator = generator.cloned();
-            intercept::written_with("Bernoulli", &[noise.into()], shown! { p: keep }, move |operands| {
+            let what: Option<What> = match &generator {
+                None => Some(Arc::new(Kept { keep })),
+                Some(_) => None,
+            };
+            intercept::written_as("Bernoulli", &[noise.into()], shown! { p: keep }, what, move |operands| {
                 random::bernoulli_(intercept::first(operands), &probability, generator.as_ref())
             })
         }

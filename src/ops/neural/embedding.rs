@@ -1,5 +1,11 @@
 //! Rows of a table by their number.
 
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::apply::portable;
+use crate::dispatch::direct::misfit;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::plain::{Portable, Row, plain};
+use crate::dispatch::operand::Value;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::schema::{Entry, IntoReply, function};
@@ -101,11 +107,9 @@ impl Op for Embedding {
 
     fn vjp(&self, (indices, table): &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         at.load(indices)?;
-        let (own, table) = (Embedding { indices: self.indices.clone(), ..*self }, table.clone());
-        let found =
-            recording::as_one("EmbeddingBackward0", &[&self.indices, single(gradients)], 1, move |given| {
-                own.gradient(given[0], given[1], &table).map(|found| smallvec![found])
-            });
+        let own = TableGradient { of: self.clone(), table: table.clone() };
+        let operands = [&self.indices, single(gradients)];
+        let found = recording::as_one_of("EmbeddingBackward0", &operands, 1, own);
         found.map(|found| found.into_iter().map(Some).collect())
     }
 
@@ -142,6 +146,36 @@ impl Op for Embedding {
     }
 }
 
+/// The gradient of a table that lies so, of indices and a gradient, as a recorded operation.
+#[derive(Clone)]
+struct TableGradient {
+    of: Embedding,
+    table: SharedLayout,
+}
+
+impl Portable for TableGradient {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let [indices, g] = intercept::tensors(operands)[..] else { return Err(misfit()) };
+        self.of.gradient(indices, g, &self.table).map(|found| smallvec![found])
+    }
+}
+
+/// Whether all indices are of one of so many rows.
+#[derive(Clone)]
+struct Within {
+    rows: i64,
+}
+
+impl Portable for Within {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let indices = intercept::only(operands)?.to_vec::<i64>()?;
+        match indices.iter().any(|&index| index < 0 || index >= self.rows) {
+            true => Err(Error::IndexSelectRange {}.into()),
+            false => Ok(Outputs::new()),
+        }
+    }
+}
+
 /// The rows of `weight` that `indices` name. The one at `padding` gets no gradient; with
 /// `by_frequency` gradients are shared by the times that a row is named.
 pub fn embedding(
@@ -157,12 +191,7 @@ pub fn embedding(
         return Err(Error::EmbeddingDType { dtype: indices.dtype() }.into());
     }
     let rows = weight.layout().shape()[0] as i64;
-    recording::checked("EmbeddingBackward0", &[indices], move |indices| {
-        match indices[0].to_vec::<i64>()?.iter().any(|&index| index < 0 || index >= rows) {
-            true => Err(Error::IndexSelectRange {}.into()),
-            false => Ok(()),
-        }
-    })?;
+    recording::checked_by("EmbeddingBackward0", &[indices], Within { rows })?;
     let op = Embedding { indices: indices.detach(), padding, by_frequency, rows };
     apply_one(op, &[weight])
 }
@@ -180,3 +209,16 @@ pub const ENTRIES: &[Entry] = &[function(
     },
 )
     .operators(&[("EmbeddingBackward0", "embedding")])];
+
+plain! {
+    struct Embedding { indices, padding, by_frequency, rows }
+    struct TableGradient { of, table }
+    struct Within { rows }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<Embedding>("embedding"),
+    Row::of::<TableGradient>("embedding gradient"),
+    Row::of::<Within>("rows are there"),
+];

@@ -4,6 +4,8 @@
 mod layers;
 mod numbers;
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Entry, IntoReply, function};
 use smallvec::{SmallVec, smallvec};
 
@@ -23,6 +25,7 @@ use crate::ops::{add, mul, rsqrt, sub};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 pub use layers::{Running, batch_norm, group_norm, layer_norm, rms_norm};
+pub(in crate::ops) use numbers::ROWS as GRADIENTS;
 
 /// With μ and r = 1/√(σ² + ε) of the elements along `dims` of x seen as `groups`: x̂ = (x - μ) r,
 /// y = x̂ w + b
@@ -428,3 +431,10 @@ pub const ENTRIES: &[Entry] = &[
         },
     ),
 ];
+
+plain! {
+    struct Normalise { name, groups, dims, affine, parameter, weighted, biased, eps, given, running }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Normalise>("normalise")];

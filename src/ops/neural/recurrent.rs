@@ -5,10 +5,12 @@ mod numbers;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::memory;
+use crate::dispatch::apply::portable;
 use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::recomputed::Subgraph;
 use crate::dispatch::long_work;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::modes::recording;
 use crate::dispatch::record::records;
 use crate::dtype::DType;
@@ -225,3 +227,10 @@ pub const ENTRIES: &[Entry] = &[inner(
         Ok(found.map_or(Reply::Nothing, |found| Reply::Tensors(found.into())))
     },
 )];
+
+plain! {
+    struct Lstm { reverse }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Lstm>("lstm")];

@@ -1,5 +1,7 @@
 //! Softmax and its logarithm, what their derivatives make of a gradient, and log-sum-exp.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::ops;
 use crate::ops::geometry::reshape;
 use crate::ops::reduction;
@@ -376,4 +378,17 @@ pub const ENTRIES: &[Entry] = &[
     )
     .written(&OutPolicy::PLAIN.typed(Types::Logsumexp))
     .operators(&[("LogsumexpBackward0", "logsumexp")]),
+];
+
+plain! {
+    struct Softmax { dim, given, log, safe }
+    struct SoftmaxGradient { dim, log }
+    struct LogSumExp { over }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<Softmax>("softmax"),
+    portable::row::<SoftmaxGradient>("softmax gradient"),
+    portable::row::<LogSumExp>("logsumexp"),
 ];

@@ -3,7 +3,9 @@
 mod entries;
 
 use crate::dispatch::binary;
+use crate::dispatch::binary::portable;
 use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dispatch::stored::Unsigned;
 use crate::dispatch::{batch, memory_order};
@@ -288,6 +290,7 @@ pub struct Div;
 impl Elementwise2 for Div {
     const NAME: &'static str = "div";
     const NODE: &'static str = "DivBackward0";
+    const INTEGERS: bool = false;
     const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Div);
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -339,3 +342,19 @@ elementwise2! {
     div, div_: Div, "The quotient of two tensors, element by element, rounded as `rounding_mode` says.";
     rsub, rsub_: Rsub { alpha: Scalar::Int(1) }, "`other - alpha * input`, element by element.";
 }
+
+plain! {
+    struct Add { alpha }
+    struct Sub { alpha }
+    struct Rsub { alpha }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<Add>("add times"),
+    portable::row_of_write::<Add>("add times_"),
+    portable::row::<Sub>("sub times"),
+    portable::row_of_write::<Sub>("sub times_"),
+    portable::row::<Rsub>("rsub"),
+    portable::row_of_write::<Rsub>("rsub_"),
+];

@@ -2,6 +2,7 @@
 
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::unary::{self, Elementwise, Keeps};
 use crate::dtype::{Complex, Real};
@@ -106,6 +107,7 @@ struct TanhGradient;
 impl Elementwise2 for TanhGradient {
     const NAME: &'static str = "tanh_backward";
     const NODE: &'static str = "TanhBackwardBackward0";
+    const INTEGERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
     const COMPLEX: bool = true;
@@ -220,3 +222,10 @@ const FORMS: &[[Entry; 2]] = &[
         "The inverse hyperbolic tangent of every element: `atanh`."
     ),
 ];
+
+plain! {
+    struct TanhGradient {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[binary::portable::row::<TanhGradient>("tanh gradient")];

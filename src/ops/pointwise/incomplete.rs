@@ -24,6 +24,7 @@ pub struct Incomplete<const UPPER: bool> {
 impl<const UPPER: bool> Elementwise2 for Incomplete<UPPER> {
     const NAME: &'static str = if UPPER { "igammac_cpu" } else { "igamma_cpu" };
     const NODE: &'static str = if UPPER { "IgammacBackward0" } else { "IgammaBackward0" };
+    const INTEGERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 
@@ -97,6 +98,7 @@ pub struct Zeta {
 impl Elementwise2 for Zeta {
     const NAME: &'static str = "zeta_cpu";
     const NODE: &'static str = "SpecialZetaBackward0";
+    const INTEGERS: bool = false;
     const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;

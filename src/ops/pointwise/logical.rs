@@ -113,6 +113,7 @@ pub struct BitAnd;
 impl Elementwise2 for BitAnd {
     const NAME: &'static str = "bitwise_and_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const FLOATS: bool = false;
     const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
@@ -135,6 +136,7 @@ pub struct BitOr;
 impl Elementwise2 for BitOr {
     const NAME: &'static str = "bitwise_or_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const FLOATS: bool = false;
     const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
@@ -157,6 +159,7 @@ pub struct BitXor;
 impl Elementwise2 for BitXor {
     const NAME: &'static str = "bitwise_xor_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const FLOATS: bool = false;
     const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
@@ -179,6 +182,7 @@ pub struct ShiftUp;
 impl Elementwise2 for ShiftUp {
     const NAME: &'static str = "lshift_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const FLOATS: bool = false;
     const UNSIGNED: Unsigned = Unsigned::Wrapped;
 
     fn result(&self, common: DType) -> Result<DType> {
@@ -197,6 +201,7 @@ pub struct ShiftDown;
 impl Elementwise2 for ShiftDown {
     const NAME: &'static str = "rshift_cpu";
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const FLOATS: bool = false;
 
     fn result(&self, common: DType) -> Result<DType> {
         refuse_floats(Self::NAME, common)

@@ -37,6 +37,7 @@ pub struct Hypot;
 impl Elementwise2 for Hypot {
     const NAME: &'static str = "hypot_cpu";
     const NODE: &'static str = "HypotBackward0";
+    const INTEGERS: bool = false;
     const SHOWS_RESULT: &'static [&'static str] = &[Self::NODE];
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -96,6 +97,7 @@ impl<const TWO: bool> LogAddExp<TWO> {
 impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
     const NAME: &'static str = if TWO { "logaddexp2_cpu" } else { "logaddexp_cpu" };
     const NODE: &'static str = if TWO { "Logaddexp2Backward0" } else { "LogaddexpBackward0" };
+    const INTEGERS: bool = false;
     const COMPLEX: bool = !TWO;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -151,6 +153,7 @@ pub struct Xlogy<const ONE_MORE: bool>;
 impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
     const NAME: &'static str = if ONE_MORE { "xlog1py_cpu" } else { "xlogy_cpu" };
     const NODE: &'static str = if ONE_MORE { "SpecialXlog1PyBackward0" } else { "XlogyBackward0" };
+    const INTEGERS: bool = false;
     const TAKES_NUMBERS_AS_TENSORS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
@@ -214,6 +217,7 @@ pub struct Copysign;
 impl Elementwise2 for Copysign {
     const NAME: &'static str = "copysign_cpu";
     const NODE: &'static str = "CopysignBackward0";
+    const INTEGERS: bool = false;
     const SAVED: [&'static str; 2] = ["self", ""];
     const SHOWS_RESULT: &'static [&'static str] = &["CopysignBackward0", "CopysignBackward1"];
     const TAKES_NUMBERS_AS_TENSORS: bool = false;

@@ -1,6 +1,8 @@
 //! Powers: of tensors and numbers, to tensors and numbers.
 
+use crate::dispatch::binary::portable;
 use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dispatch::{memory_order, unary};
 use crate::dtype::{Complex, DType, Scalar};
@@ -25,7 +27,7 @@ use crate::tensor::{Array, Tensor};
 ///
 /// A negative base has complex powers, though it is real. On their way back it is the conjugate of itself that counts,
 /// which looks the same but is below the branch cut.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Pow {
     is_conjugate: bool,
 }
@@ -153,7 +155,7 @@ impl Elementwise2 for Pow {
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         if let Some(a) = self.lowered(a, t.dtype())? {
-            return Pow::default().left(&a, b, t);
+            return Pow { is_conjugate: false }.left(&a, b, t);
         }
         match b {
             Value::Scalar(exponent) if exponent.real() == Some(0.0) => create::zeros_like(t),
@@ -172,14 +174,14 @@ impl Elementwise2 for Pow {
 
     fn right(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {
         match self.lowered(a, t.dtype())? {
-            Some(a) => Pow::default().right(&a, b, t),
+            Some(a) => Pow { is_conjugate: false }.right(&a, b, t),
             None => self.right_from(a, b, &pow(a, b)?, t),
         }
     }
 
     fn right_from(&self, a: &Value, b: &Value, power: &Tensor, t: &Tensor) -> Result<Tensor> {
         if let Some(a) = self.lowered(a, power.dtype())? {
-            return Pow::default().right_from(&a, b, power, t);
+            return Pow { is_conjugate: false }.right_from(&a, b, power, t);
         }
         let (logarithm, at_zero) = match a {
             Value::Scalar(base) if base.is_true() => {
@@ -256,7 +258,7 @@ pub fn square_(x: &Tensor) -> Result<()> {
 const RAISED_IN_PLACE: &[&str] = &["(Tensor input, Tensor exponent)", "(Tensor input, Number exponent)"];
 
 elementwise2! {
-    pow, pow_: Pow::default(), "`input` raised to the power of `exponent`, element by element.";
+    pow, pow_: Pow { is_conjugate: false }, "`input` raised to the power of `exponent`, element by element.";
 }
 
 /// What torch's dispatcher calls the operators that no entry names.
@@ -280,3 +282,10 @@ const FORMS: &[[Entry; 2]] = &[
         &OutPolicy::ALIGNED.refused_as("pow")
     ),
 ];
+
+plain! {
+    struct Pow { is_conjugate }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<Pow>("pow"), portable::row_of_write::<Pow>("pow_")];

@@ -37,6 +37,7 @@ pub struct Ldexp {
 impl Elementwise2 for Ldexp {
     const NAME: &'static str = "ldexp";
     const NODE: &'static str = "LdexpBackward0";
+    const INTEGERS: bool = false;
     const SAVED: [&'static str; 2] = ["", "other"];
     const SHOWS_RESULT: &'static [&'static str] = &[Self::NODE];
     const LEFT_NEEDS: Needs = Needs::Right;
@@ -106,6 +107,7 @@ pub struct Nextafter;
 impl Elementwise2 for Nextafter {
     const NAME: &'static str = "nextafter_cpu";
     const NODE: &'static str = "NextafterBackward0";
+    const INTEGERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
 
     fn result(&self, common: DType) -> Result<DType> {
@@ -196,6 +198,7 @@ fn magnitude<T: Integer>(x: T) -> T {
 impl<const MULTIPLE: bool> Elementwise2 for Divisor<MULTIPLE> {
     const NAME: &'static str = if MULTIPLE { "lcm_cpu" } else { "gcd_cpu" };
     const NODE: &'static str = "torch::autograd::NotImplemented";
+    const FLOATS: bool = false;
 
     fn result(&self, common: DType) -> Result<DType> {
         match common.is_differentiable() || common == DType::Bool {
@@ -210,10 +213,6 @@ impl<const MULTIPLE: bool> Elementwise2 for Divisor<MULTIPLE> {
             true => magnitude(a.quotient(divisor).mul(b)),
             false => divisor,
         }
-    }
-
-    fn real<T: Real>(&self, _a: T, _b: T) -> T {
-        unreachable!("floating-point numbers are refused before")
     }
 
     fn left(&self, _a: &Value, _b: &Value, _t: &Tensor) -> Result<Tensor> {

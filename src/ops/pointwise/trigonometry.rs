@@ -255,6 +255,7 @@ fn but_at_origin(a: &Value, b: &Value) -> Result<Tensor> {
 impl Elementwise2 for Atan2 {
     const NAME: &'static str = "atan2_cpu";
     const NODE: &'static str = "Atan2Backward0";
+    const INTEGERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Both;
     const RIGHT_NEEDS: Needs = Needs::Both;
 

@@ -1,8 +1,8 @@
 //! Sums and means over all dimensions or some, and `Over`, which says over which. The other
 //! reductions have files of their own: `product`, `extremes`, `moments`, `norm`, `truth`.
 
-use crate::dispatch::apply::number_one;
-use crate::ops;
+mod portable;
+
 use crate::schema::{Arguments, Entry, IntoReply, Ints, OutPolicy, Types, both};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, number_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, plumbing};
 use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::record::records;
@@ -18,13 +18,13 @@ use crate::dtype::{Bool, DType, Element, Number, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, mode};
-use crate::kernels::pointwise::map;
-use crate::kernels::reduction::reduce as kernels;
-use crate::ops::conjugate::by_parts;
+use crate::kernels::{pointwise::map, reduction::reduce as kernels};
 use crate::ops::creation::copy;
 use crate::ops::geometry::{expand, reshape, squeeze};
+use crate::ops::{self, conjugate::by_parts};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
+pub use portable::ROWS;
 
 /// So many elements that are the same in memory are not added up one by one.
 const MANY: usize = 1 << 26;

@@ -1,8 +1,10 @@
 //! Tensors of counts and waiting times, drawn with means, probabilities and shapes that other tensors hold.
 
+use smallvec::SmallVec;
+
 use crate::dispatch::composites::underived::UNKNOWN;
 use crate::dispatch::modes::{intercept, recording};
-use crate::dispatch::operand::Value;
+use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::{batch, binary, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
@@ -46,26 +48,38 @@ fn drawn(
     copy::rounded(drawn, dtype)
 }
 
+/// What is drawn of tensors by `draw`, which is an operation of a record by this name where there is one.
+fn shown(
+    name: &'static str,
+    inputs: &[&Tensor],
+    generator: Option<&Generator>,
+    draw: fn(&[&Tensor], Option<&Generator>) -> Result<Array>,
+) -> Result<Array> {
+    if recording::is_on() {
+        let operands: SmallVec<[Operand<'_>; 2]> = inputs.iter().map(|&input| input.into()).collect();
+        let own = generator.cloned();
+        let again = move |operands: &[Value]| {
+            draw(&intercept::tensors(operands), own.as_ref()).map(Tensor::from_array)
+        };
+        if let Some(found) = intercept::of_subclass(name, &operands, again) {
+            return Ok(found?.array());
+        }
+    }
+    draw(inputs, generator)
+}
+
 /// Counts with the means that a tensor holds.
 pub fn poisson(means: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
     if batch::is_mapping() {
         return batch::drawn_from(means, &|means| poisson(means, generator));
     }
-    if recording::is_on() {
-        let own = generator.cloned();
-        let compute = move |operands: &[Value]| {
-            arrivals(intercept::first(operands), own.as_ref()).map(Tensor::from_array)
-        };
-        if let Some(found) = intercept::of_subclass("poisson", &[means.into()], compute) {
-            return drawn_from(&[means], found?.array(), "PoissonBackward0");
-        }
-    }
-    drawn_from(&[means], arrivals(means, generator)?, "PoissonBackward0")
+    let y = shown("poisson", &[means], generator, arrivals)?;
+    drawn_from(&[means], y, "PoissonBackward0")
 }
 
-fn arrivals(means: &Tensor, generator: Option<&Generator>) -> Result<Array> {
-    let array = means.array();
-    if array.dtype.is_float() && means.to_vec::<f64>()?.iter().any(|&mean| mean < 0.0 || mean.is_nan()) {
+fn arrivals(means: &[&Tensor], generator: Option<&Generator>) -> Result<Array> {
+    let array = means[0].array();
+    if array.dtype.is_float() && means[0].to_vec::<f64>()?.iter().any(|&mean| mean < 0.0 || mean.is_nan()) {
         return Err(Error::PoissonRate {}.into());
     }
     drawn([&array, &array], generator, |generator, mean, _| counts::poisson(generator, mean))
@@ -91,7 +105,9 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
         })?;
         return apart(&[count, probability], y, UNKNOWN);
     }
-    let y = drawn([&count.array(), &probability.array()], generator, counts::binomial)?;
+    let y = shown("binomial", &[count, probability], generator, |inputs, generator| {
+        drawn([&inputs[0].array(), &inputs[1].array()], generator, counts::binomial)
+    })?;
     drawn_from(&[count, probability], y, UNKNOWN)
 }
 
@@ -100,12 +116,15 @@ pub fn gamma(concentration: &Tensor, generator: Option<&Generator>) -> Result<Te
     if batch::is_mapping() {
         return batch::drawn_from(concentration, &|concentration| gamma(concentration, generator));
     }
-    let array = concentration.array();
-    let draw = match array.dtype.wide() {
-        DType::Float32 => |generator: &mut Numbers, shape, _| gammas::gamma::<f32>(generator, shape),
-        _ => |generator: &mut Numbers, shape, _| gammas::gamma::<f64>(generator, shape),
-    };
-    Ok(Tensor::from_array(drawn([&array, &array], generator, draw)?))
+    let y = shown("_standard_gamma", &[concentration], generator, |inputs, generator| {
+        let array = inputs[0].array();
+        let draw = match array.dtype.wide() {
+            DType::Float32 => |generator: &mut Numbers, shape, _| gammas::gamma::<f32>(generator, shape),
+            _ => |generator: &mut Numbers, shape, _| gammas::gamma::<f64>(generator, shape),
+        };
+        drawn([&array, &array], generator, draw)
+    })?;
+    Ok(Tensor::from_array(y))
 }
 
 /// The entries.

@@ -3,11 +3,16 @@
 
 use std::num::NonZeroU64;
 
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::plain::{Plain, Portable, Reader, Row, damaged};
+use crate::dispatch::operand::Value;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
 use crate::kernels::random::{self as kernels, Generator};
 use crate::ops::creation::copy;
 use crate::ops::creation::create::integers;
+use crate::ops::sampling::random;
 use crate::tensor::Array;
 
 /// A distribution with its parameters.
@@ -310,3 +315,52 @@ fn check_interval(low: f64, high: f64, dtype: DType) -> Result<()> {
     }
     Ok(())
 }
+
+/// A draw of all elements by the generator of the process, as a recorded operation.
+impl Portable for Distribution {
+    const TARGETS: usize = 1;
+
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        random::fill(&intercept::only(operands)?.array(), self, None).map(|()| Outputs::new())
+    }
+}
+
+impl Plain for Distribution {
+    fn write(&self, to: &mut Vec<u8>) {
+        match *self {
+            Distribution::Uniform { low, high } => (0u8, [low, high]).write(to),
+            Distribution::Normal { mean, std } => (1u8, [mean, std]).write(to),
+            Distribution::Exponential { rate } => (2u8, rate).write(to),
+            Distribution::Bernoulli { probability } => (3u8, probability).write(to),
+            Distribution::Geometric { probability } => (4u8, probability).write(to),
+            Distribution::Cauchy { median, scale } => (5u8, [median, scale]).write(to),
+            Distribution::LogNormal { mean, std } => (6u8, [mean, std]).write(to),
+            Distribution::Integers { low, high, from_zero } => ((7u8, from_zero), [low, high]).write(to),
+            Distribution::From { low } => (8u8, low).write(to),
+            Distribution::Natural => 9u8.write(to),
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Distribution> {
+        let kind = u8::read(from)?;
+        Ok(match kind {
+            0 => <[f64; 2]>::read(from).map(|[low, high]| Distribution::Uniform { low, high })?,
+            1 => <[f64; 2]>::read(from).map(|[mean, std]| Distribution::Normal { mean, std })?,
+            2 => f64::read(from).map(|rate| Distribution::Exponential { rate })?,
+            3 => f64::read(from).map(|probability| Distribution::Bernoulli { probability })?,
+            4 => f64::read(from).map(|probability| Distribution::Geometric { probability })?,
+            5 => <[f64; 2]>::read(from).map(|[median, scale]| Distribution::Cauchy { median, scale })?,
+            6 => <[f64; 2]>::read(from).map(|[mean, std]| Distribution::LogNormal { mean, std })?,
+            7 => {
+                let (from_zero, [low, high]) = <(bool, [i64; 2])>::read(from)?;
+                Distribution::Integers { low, high, from_zero }
+            }
+            8 => i64::read(from).map(|low| Distribution::From { low })?,
+            9 => Distribution::Natural,
+            _ => return Err(damaged("a distribution is unknown")),
+        })
+    }
+}
+
+/// How a draw is written as plain data.
+pub(crate) const ROWS: &[Row] = &[Row::of::<Distribution>("draw")];

@@ -122,10 +122,13 @@ pub fn draw_like(
 fn fill_fresh(x: &Tensor, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
     match recording::is_on() {
         true => {
-            let (distribution, generator) = (distribution.clone(), generator.cloned());
-            recording::overwriting(distribution.node(), &[x], &[], move |targets, _| {
-                fill(&targets[0].array(), &distribution, generator.as_ref())
-            })
+            let (distribution, name) = (distribution.clone(), distribution.node());
+            match generator.cloned() {
+                None => recording::overwriting_of(name, &[x], &[], None, distribution),
+                Some(generator) => recording::overwriting(name, &[x], &[], move |targets, _| {
+                    fill(&targets[0].array(), &distribution, Some(&generator))
+                }),
+            }
         }
         false => fill_patiently(&x.array(), distribution, generator),
     }
@@ -168,7 +171,7 @@ fn overwrite(
 }
 
 /// Draws the elements of an array in the order in which they lie in memory.
-fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
+pub(super) fn fill(target: &Array, distribution: &Distribution, generator: Option<&Generator>) -> Result<()> {
     if target.dtype.is_complex()
         && let Some(distribution) = distribution.of_parts()
     {

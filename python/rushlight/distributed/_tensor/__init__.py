@@ -17,4 +17,10 @@ refusing(
     NotImplementedError,
     "torch.distributed.tensor: there are no tensors here whose parts lie in several processes",
 )
-add_module_aliases(globals(), {"experimental": {".": "implicit_replication"}})
+add_module_aliases(
+    globals(),
+    {
+        "device_mesh": {"..device_mesh": "DeviceMesh init_device_mesh"},
+        "experimental": {".": "implicit_replication"},
+    },
+)

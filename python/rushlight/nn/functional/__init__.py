@@ -76,5 +76,6 @@ __getattr__, __dir__ = on_first_use(
         "...": "native_channel_shuffle",
         ".grouped": "ScalingType SwizzleType grouped_mm scaled_grouped_mm scaled_mm",
         ".heads_with_losses": "linear_cross_entropy",
+        ".masks": "_canonical_mask _none_or_dtype",
     },
 )

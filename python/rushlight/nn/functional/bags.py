@@ -105,12 +105,11 @@ def in_bags(
             found = found * (shares if kept is None else shares[kept]).unsqueeze(1)
         empty = weight.new_zeros((bags, weight.shape[1]))
         if mode == "max":
-            places = of_bag.unsqueeze(1).expand(found.shape)
-            # Nothing that could be as great as an element: it would have a share of the gradient.
-            lowest = native.full_like(empty, -inf)
-            result = lowest.scatter_reduce(0, places, found, "amax", include_self=False)
+            first = _greatest(found.detach(), of_bag, bags)
+            # The first of those that are equally great has all of the gradient.
+            result = found.gather(0, first) if len(numbers) else empty
             result = native.where((counts > 0).unsqueeze(1), result, 0.0)
-            return result, every_bag, counts, _greatest(found, result, of_bag, numbers)
+            return result, every_bag, counts, numbers[first] if len(numbers) else first
         result = empty.index_add(0, of_bag, found)
         if mode == "sum":
             listed = every_bag[:0] if is_plain else every_bag
@@ -134,7 +133,7 @@ def in_bags(
         },
         weight,
         # torch counts an input more, whether or not it is there.
-        native.zeros(0) if per_sample_weights is None else per_sample_weights,
+        native.zeros(0, dtype=weight.dtype) if per_sample_weights is None else per_sample_weights,
         every_number,
         offsets,
     )
@@ -178,16 +177,19 @@ def _bags_of(numbers: Tensor, starts: Tensor) -> Tensor:
     return native._nn.places_among(starts.long(), places, True, None, False) - 1
 
 
-def _greatest(found: Tensor, result: Tensor, of_bag: Tensor, numbers: Tensor) -> Tensor:
-    """Return of which rows the greatest elements of bags are: the first such, or row 0 if there is none."""
-    found, result = found.detach(), result.detach()
-    places = native.arange(len(found)).unsqueeze(1).expand(found.shape)
-    places = native.where(found == result[of_bag], places, len(found))
-    bags = of_bag.unsqueeze(1).expand(found.shape)
-    first = native.zeros(result.shape, dtype=native.int64).scatter_reduce(
-        0, bags, places, "amin", include_self=False
+def _greatest(found: Tensor, of_bag: Tensor, bags: int) -> Tensor:
+    """Return where the first of the greatest elements of bags are, or 0 if there is none."""
+    size = (bags, found.shape[1])
+    inside = of_bag.unsqueeze(1).expand(found.shape)
+    greatest = native.full(size, -inf, dtype=found.dtype).scatter_reduce(
+        0, inside, found, "amax", include_self=False
     )
-    return numbers[first] if len(numbers) else first
+    places = native.arange(len(found)).unsqueeze(1).expand(found.shape)
+    # What is no number is the greatest of all.
+    is_greatest = (found == greatest[of_bag]) | found.isnan()
+    places = native.where(is_greatest, places, len(found) - 1)
+    first = native.zeros(size, dtype=native.int64)
+    return first.scatter_reduce(0, inside, places, "amin", include_self=False)
 
 
 def _outside(numbers: Tensor, rows: int, mode: str) -> str:

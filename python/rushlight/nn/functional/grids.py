@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,10 @@ __all__ = ["affine_grid", "grid_sample"]
 _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
 
+_UNIT_SIZE = (
+    "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
+    "is not an intended use case of affine_grid. See the documentation of affine_grid for details."
+)
 _ALIGNMENT = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
     "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
@@ -125,7 +130,7 @@ def _sampled(input: Tensor, grid: Tensor, mode: str, padding_mode: str, align_co
             inside = here & inside
             index = index * size + native.where(here, place, 0).long()
             weight = share if weight is None else weight * share
-        shape = (*input.shape[:2], index[0].numel())
+        shape = (*input.shape[:2], math.prod(index.shape[1:]))
         picked = lines.gather(2, index.flatten(1).unsqueeze(1).expand(shape)).view(
             *input.shape[:2], *index.shape[1:]
         )
@@ -216,6 +221,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         )
     if min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    if align_corners and min(size[2:]) == 1:
+        warnings.warn(_UNIT_SIZE, UserWarning, stacklevel=2)
 
     def line(count: int) -> Tensor:
         if count == 1:

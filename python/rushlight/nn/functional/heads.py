@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from ... import _rushlight as native
 from ..._calls.showing import shown_to
 from ..._rushlight import Tensor
 from .attention import scaled_dot_product_attention
+from .masks import _canonical_mask, _none_or_dtype
 
 __all__ = ["multi_head_attention_forward"]
 
@@ -48,22 +48,6 @@ def _checked_ranks(
         if rank == 2 and attn_mask.dim() == 3 and attn_mask.shape != wanted:
             raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.shape}")
     return rank == 3
-
-
-def _added(mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor) -> Any:
-    """Return a mask as what is added to logits."""
-    if mask is None:
-        return None
-    if mask.dtype != native.bool and not mask.is_floating_point():
-        raise AssertionError(f"only bool and floating types of {name} are supported")
-    if other is not None and other.dtype != mask.dtype:
-        warnings.warn(
-            f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
-            stacklevel=4,
-        )
-    if mask.dtype == native.bool:
-        return native.zeros_like(mask, dtype=like.dtype).masked_fill(mask, -math.inf)
-    return mask
 
 
 def _check_mask(mask: Tensor | None, target: int, source: int, count: int, heads: int) -> None:
@@ -232,7 +216,9 @@ def multi_head_attention_forward(
             key_padding_mask = key_padding_mask.unsqueeze(0)
     target, count, width = query.shape
     source = key.shape[0]
-    padding = _added(key_padding_mask, "key_padding_mask", attn_mask, "attn_mask", query)
+    padding = _canonical_mask(
+        key_padding_mask, "key_padding_mask", _none_or_dtype(attn_mask), "attn_mask", query.dtype
+    )
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
@@ -240,7 +226,7 @@ def multi_head_attention_forward(
         )
     # Then the attention itself knows what comes later.
     is_causal = is_causal and key_padding_mask is None and not need_weights
-    mask = None if is_causal else _added(attn_mask, "attn_mask", None, "", query)
+    mask = None if is_causal else _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
     if width != embed_dim_to_check:
         raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}")
     size = width // num_heads

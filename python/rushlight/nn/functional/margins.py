@@ -96,12 +96,15 @@ def soft_margin_loss(
     """
     input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
+    if input.is_floating_point() and target.is_floating_point():
+        # The losses are of the type that the input has.
+        target = target.to(input.dtype)
 
     def losses(input: Tensor, target: Tensor) -> Tensor:
         if input.is_floating_point() and not (target.is_floating_point() or target.is_complex()):
             # Not all of these have negatives.
             target = target.to(input.dtype)
-        return reduced((-target * input).exp_().log1p(), reduction)
+        return reduced((input * -target).exp_().log1p(), reduction)
 
     (loss,) = native._as_one(
         losses,

@@ -59,6 +59,11 @@ def interpolate(
     scales = None
     if size is not None:
         sizes = _checked("size", size, input, spatial)
+        if isinstance(size, (list, tuple)) and not all(map(_is_whole, size)):
+            raise TypeError(
+                "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], "
+                f"but got size with types {[type(length) for length in size]}"
+            )
     else:
         scales = _checked("scale_factor", scale_factor, input, spatial)
         sizes = [int(length * scale) for length, scale in zip(input.shape[2:], scales, strict=True)]
@@ -89,6 +94,12 @@ def interpolate(
     if mode == "lanczos" and align_corners:
         raise ValueError("Lanczos mode does not support align_corners=True")
     return _nn.upsample(input, sizes, f"smooth {mode}" if antialias else mode, bool(align_corners), scales)
+
+
+def _is_whole(length: Any) -> bool:
+    if isinstance(length, Tensor):
+        return not (length.is_floating_point() or length.is_complex())
+    return isinstance(length, int)
 
 
 def _checked(argument: str, value: Any, input: Tensor, spatial: int) -> list[Any]:

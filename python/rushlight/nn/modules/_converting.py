@@ -62,8 +62,9 @@ class Converted:
                 made_gradient = None if gradient is None else fn(gradient)
             if gradient is not None:
                 parameter.grad = None
-            if made.is_meta != parameter.is_meta:
-                # What has numbers cannot become what has none, or the other way round.
+            if made.is_meta != parameter.is_meta or made.layout != parameter.layout:
+                # What has numbers cannot become what has none, or the other way round; nor a table of some
+                # elements what has all.
                 self._parameters[name] = parameter = Parameter(made, parameter.requires_grad)
             elif switches._swap_module_params_on_conversion:
                 self._swap(name, parameter, made, gradient, made_gradient)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -139,19 +140,11 @@ class StateDict(Hooks):
         errors: list[str] = []
         versions = getattr(state_dict, "_metadata", {})
 
-        def load(module: StateDict, own: dict[str, Any], prefix: str) -> None:
-            metadata = dict(versions.get(prefix[:-1], {}))
-            if assign:
-                metadata["assign_to_params_buffers"] = True
-            module._load_from_state_dict(own, prefix, metadata, True, missing, unexpected, errors)
-            # Each module takes its part from what hooks have left of its parent's.
-            for name, child in module._modules.items():
-                if child is not None:
-                    start = f"{prefix}{name}."
-                    load(child, {key: value for key, value in own.items() if key.startswith(start)}, start)
-            module._call_after_loading(_IncompatibleKeys(missing, unexpected))
+        def metadata(prefix: str) -> dict[str, Any]:
+            known = dict(versions.get(prefix[:-1], {}))
+            return {**known, "assign_to_params_buffers": True} if assign else known
 
-        load(self, dict(state_dict), "")
+        self._load_with_children(dict(state_dict), "", metadata, (missing, unexpected, errors))
         if strict and unexpected:
             errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
         if strict and missing:
@@ -160,6 +153,24 @@ class StateDict(Hooks):
             listed = "\n\t".join(errors)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
         return _IncompatibleKeys(missing, unexpected)
+
+    def _load_with_children(
+        self,
+        state: dict[str, Any],
+        prefix: str,
+        metadata: Callable[[str], dict[str, Any]],
+        found: tuple[list[str], list[str], list[str]],
+    ) -> None:
+        """Have this module take its part of a state, then each of those below it."""
+        self._load_from_state_dict(state, prefix, metadata(prefix), True, *found)
+        # Each module takes its part from what hooks have left of its parent's.
+        for name, child in self._modules.items():
+            if child is not None:
+                start = f"{prefix}{name}."
+                own = {key: value for key, value in state.items() if key.startswith(start)}
+                child._load_with_children(own, start, metadata, found)
+        missing, unexpected, _ = found
+        self._call_after_loading(_IncompatibleKeys(missing, unexpected))
 
     def _call_after_loading(self, keys: _IncompatibleKeys) -> None:
         for hook in tuple(self._load_state_dict_post_hooks.values()):
@@ -245,6 +256,14 @@ class StateDict(Hooks):
                 f"the shape in current model is {tensor.shape}."
             )
         assign = metadata.get("assign_to_params_buffers", False)
+        if tensor.is_meta and not found.is_meta and not assign:
+            warnings.warn(
+                f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+                "current model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the "
+                "state dictionary to their corresponding key in the module instead of copying them in "
+                "place?)",
+                stacklevel=2,
+            )
         swap = switches._swap_module_params_on_conversion
         try:
             with no_grad():
@@ -289,8 +308,6 @@ def _by_position(
     args: tuple[Any, ...], destination: dict[str, Any] | None, prefix: str, keep_vars: bool
 ) -> tuple[dict[str, Any] | None, str, bool]:
     """Return the arguments of `state_dict`, some of which were given by position, as they once could be."""
-    import warnings
-
     warnings.warn(
         "Positional args are being deprecated, use kwargs instead. Refer to "
         "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict "

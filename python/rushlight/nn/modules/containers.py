@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any
 
@@ -193,6 +193,24 @@ class ModuleList(_Numbered):
         ]
 
 
+def pairs(entries: Any, kind: str, caller: str) -> Iterator[tuple[str, Any]]:
+    """Return the names and values of what a container is updated with."""
+    if not isinstance(entries, Iterable):
+        raise TypeError(
+            f"{caller}.update should be called with an iterable of key/value pairs, but got "
+            f"{type(entries).__name__}"
+        )
+    for place, pair in enumerate(entries.items() if hasattr(entries, "items") else entries):
+        if not isinstance(pair, Collection):
+            raise TypeError(
+                f"{kind} update sequence element #{place} should be Iterable; is{type(pair).__name__}"
+            )
+        if len(pair) != 2:
+            raise ValueError(f"{kind} update sequence element #{place} has length {len(pair)}; 2 is required")
+        key, value = pair
+        yield key, value
+
+
 class ModuleDict(Module):
     """A dictionary whose modules are registered.
 
@@ -208,7 +226,7 @@ class ModuleDict(Module):
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
         """Add the modules of a dictionary, or of pairs."""
-        for name, module in dict(modules).items():
+        for name, module in pairs(modules, "ModuleDict", "ModuleDict"):
             self.add_module(name, module)
 
     def __getitem__(self, key: str) -> Any:

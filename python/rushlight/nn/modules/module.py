@@ -221,7 +221,9 @@ class Module(Called, Converted, StateDict):
         self._non_persistent_buffers_set.discard(name)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._parameters, *self._buffers, *self._modules})
+        names = {*super().__dir__(), *self._parameters, *self._buffers, *self._modules}
+        # What has a number for a name is no attribute that one could write.
+        return sorted(name for name in names if not name[:1].isdigit())
 
     # -- walking the tree ------------------------------------------------------------------------
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..._rushlight import Tensor
 from ..parameter import Parameter
-from .containers import _from_start
+from .containers import _from_start, pairs
 from .module import Module
 
 if TYPE_CHECKING:
@@ -81,9 +82,6 @@ class ParameterList(Module):
         for value in values:
             self.append(value)
         return self
-
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
 
     def extra_repr(self) -> str:
         """Show one line for each value."""
@@ -174,7 +172,7 @@ class ParameterDict(Module):
 
     def copy(self) -> ParameterDict:
         """Return another dictionary of the same values."""
-        return ParameterDict(dict(self.items()))
+        return ParameterDict(OrderedDict(self.items()))
 
     def clear(self) -> None:
         """Take everything out."""
@@ -182,15 +180,18 @@ class ParameterDict(Module):
             del self[key]
 
     def update(self, parameters: Any) -> None:
-        """Add the entries of a mapping, or pairs of names and values."""
-        if hasattr(parameters, "items"):
-            parameters = parameters.items()
-        for key, value in parameters:
+        """Add the entries of a mapping, or pairs of names and values.
+
+        Those of a plain dictionary are added in the order of their names.
+        """
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            parameters = sorted(parameters.items())
+        for key, value in pairs(parameters, "ParameterDict", "ParametersDict"):
             self[key] = value
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
         """Return a dictionary that has `default` under each of these names."""
-        return ParameterDict(dict.fromkeys(keys, default))
+        return ParameterDict((key, default) for key in keys)
 
     def __or__(self, other: Any) -> ParameterDict:
         joined = self.copy()

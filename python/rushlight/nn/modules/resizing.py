@@ -22,6 +22,17 @@ __all__ = [
 ]
 
 
+def _check_lengths(size: Any) -> None:
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(size).__name__}")
+    for place, length in enumerate(size):
+        if not isinstance(length, int):
+            raise TypeError(
+                "unflattened_size must be tuple of ints, but found element of type "
+                f"{type(length).__name__} at pos {place}"
+            )
+
+
 class Unflatten(Module):
     """One dimension as several.
 
@@ -32,6 +43,7 @@ class Unflatten(Module):
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
+        _check_lengths(unflattened_size)
         self.dim = dim
         self.unflattened_size = unflattened_size
 

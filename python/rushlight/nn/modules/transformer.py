@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
 from .. import functional, init
+from ..functional.masks import _canonical_mask, _none_or_dtype
 from .containers import ModuleList
 from .dropouts import Dropout
 from .layers import Linear
 from .module import Module
 from .multihead import MultiheadAttention
 from .normalised import LayerNorm
+from .rectifiers import ReLU
+from .units import GELU
 
 __all__ = [
     "Transformer",
@@ -35,6 +39,13 @@ def _get_activation_fn(activation: Any) -> Callable[[Tensor], Tensor]:
     if activation == "gelu":
         return functional.gelu
     raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+
+
+def _number_of_activation(activation: Any) -> int:
+    """Return 1 for relu, 2 for gelu, 0 for any other function."""
+    if activation is functional.relu or isinstance(activation, ReLU):
+        return 1
+    return 2 if activation is functional.gelu or isinstance(activation, GELU) else 0
 
 
 def _later(size: int, dtype: Any = None) -> Tensor:
@@ -87,6 +98,8 @@ class _Layer(Module):
         for number in numbers:
             setattr(self, f"dropout{number}", Dropout(dropout))
         self.activation = _get_activation_fn(activation)
+        if "multihead_attn" not in self._attentions:
+            self.activation_relu_or_gelu = _number_of_activation(self.activation)
 
     def _through(self, x: Tensor, blocks: list[Callable[[Tensor], Tensor]]) -> Tensor:
         """Add what each block makes of the sum so far, normalised before or after."""
@@ -137,9 +150,13 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         """Return the sequence, each place of which has seen the others."""
+        padding = _canonical_mask(
+            src_key_padding_mask, "src_key_padding_mask", _none_or_dtype(src_mask), "src_mask", src.dtype
+        )
+        mask = _canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
 
         def attend(x: Tensor) -> Tensor:
-            return self._sa_block(x, src_mask, src_key_padding_mask, is_causal=is_causal)
+            return self._sa_block(x, mask, padding, is_causal=is_causal)
 
         return self._through(src, [attend, self._ff_block])
 
@@ -195,6 +212,25 @@ class _Stack(Module):
         return x.shape[1 if x.dim() == 3 and first is not None and first.batch_first else 0]
 
 
+def _obstacle(layer: Module) -> str:
+    """Say why torch does not compute a layer of an encoder by nested tensors, if it does not."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return " was not TransformerEncoderLayer"
+    attention: Any = layer.self_attn
+    obstacles = {
+        ".norm_first was True": layer.norm_first,
+        ".self_attn.batch_first was not True(use batch_first for better inference performance)": (
+            not attention.batch_first
+        ),
+        ".self_attn._qkv_same_embed_dim was not True": not attention._qkv_same_embed_dim,
+        ".self_attn was passed bias=False": attention.in_proj_bias is None,
+        ".activation_relu_or_gelu was not True": not layer.activation_relu_or_gelu,
+        ".norm1.eps was not equal to encoder_layer.norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        ".self_attn.num_heads is odd": attention.num_heads % 2,
+    }
+    return next((words for words, stands in obstacles.items() if stands), "")
+
+
 class TransformerEncoder(_Stack):
     """Encoder layers one above the other."""
 
@@ -207,8 +243,16 @@ class TransformerEncoder(_Stack):
         mask_check: bool = True,
     ) -> None:
         super().__init__(encoder_layer, num_layers, norm)
-        self.enable_nested_tensor = enable_nested_tensor
+        self.enable_nested_tensor = self.use_nested_tensor = enable_nested_tensor
         self.mask_check = mask_check
+        obstacle = _obstacle(encoder_layer)
+        if enable_nested_tensor and obstacle:
+            warnings.warn(
+                "enable_nested_tensor is True, but self.use_nested_tensor is False because "
+                f"encoder_layer{obstacle}",
+                stacklevel=2,
+            )
+            self.use_nested_tensor = False
 
     def forward(
         self,
@@ -218,10 +262,33 @@ class TransformerEncoder(_Stack):
         is_causal: bool | None = None,
     ) -> Tensor:
         """Pass a sequence through all layers."""
+        padding = _canonical_mask(
+            src_key_padding_mask, "src_key_padding_mask", _none_or_dtype(mask), "mask", src.dtype
+        )
+        mask = _canonical_mask(mask, "mask", None, "", src.dtype, False)
         causal = _is_causal(mask, is_causal, self._size(src))
+        left_out = None if padding is None or mask is not None else self._left_out(src, padding)
         for layer in self.layers:
-            src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
+            src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        if left_out is not None:
+            src = src.masked_fill(left_out.unsqueeze(-1), 0.0)
         return src if self.norm is None else self.norm(src)
+
+    def _left_out(self, src: Tensor, padding: Tensor) -> Tensor | None:
+        """Return the places that torch leaves out of nested tensors, if it computes by such.
+
+        What comes back for them is zero.
+        """
+        first = self.layers[0]
+        if not getattr(self, "use_nested_tensor", False) or first.training or src.dim() != 3:
+            return None
+        if native.is_grad_enabled() and any(x.requires_grad for x in (src, *first.parameters())):
+            return None
+        left_out = padding != 0
+        # The places that are seen have to come before all others.
+        if getattr(self, "mask_check", True) and bool((left_out[:, :-1] & ~left_out[:, 1:]).any()):
+            return None
+        return left_out
 
 
 class TransformerDecoder(_Stack):

@@ -20,7 +20,7 @@ _collate_fn_t = typing.Callable[[list[_T]], Any]  # for the annotations of other
 _SETTLED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
-class _Endless(Sampler[None]):
+class _InfiniteConstantSampler(Sampler[None]):
     """Stands for the order of a data set that has one of its own."""
 
     def __iter__(self) -> Iterator[None]:
@@ -116,7 +116,7 @@ class DataLoader(Generic[_T_co]):
             batch_size = None
         if sampler is None:
             if iterable:
-                sampler = _Endless()
+                sampler = _InfiniteConstantSampler()
             elif shuffle:
                 sampler = RandomSampler(dataset, generator=generator)
             else:

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::{Again, Forward, Operation, given, is_dispatching_to_subclasses};
+use crate::dispatch::apply;
 use crate::dispatch::apply::{Outputs, Overwrite, apart, memory};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::erased::AnyOp;
+use crate::dispatch::modes::plain::{Ready, What, damaged};
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::{stored, view};
@@ -44,6 +46,7 @@ pub(crate) fn structured(op: &dyn AnyOp, inputs: &[&Tensor]) -> Result<Outputs> 
         held: held.len(),
         beside: beside.clone(),
         direct: if recording::is_on() && held.is_empty() { op.direct() } else { None },
+        what: if recording::is_on() { Some(op.what(count)) } else { None },
         ..Operation::new(op.name(), owned(&all), compute)
     };
     operation.run(&|output| match creation {
@@ -61,6 +64,14 @@ pub(crate) fn tensors(operands: &[Value]) -> SmallVec<[&Tensor; 3]> {
     operands.iter().filter_map(|operand| Operand::from(operand).tensor()).collect()
 }
 
+/// The operand, if there is one and it is a tensor.
+pub(crate) fn only(operands: &[Value]) -> Result<&Tensor> {
+    match operands {
+        [Value::Tensor(only)] => Ok(only),
+        _ => Err(damaged("an operation has another number of operands")),
+    }
+}
+
 /// The first operand, which is a tensor.
 pub(crate) fn first(operands: &[Value]) -> &Tensor {
     match operands.first() {
@@ -73,19 +84,28 @@ fn values(operands: &[Operand<'_>]) -> SmallVec<[Value; 3]> {
     operands.iter().map(|operand| Value::from(*operand)).collect()
 }
 
-/// The output of an elementwise operation, which is computed into memory that is there by what `direct` gives.
+/// What a recorder keeps of an operation beside what computes it.
+#[derive(Default)]
+pub(crate) struct Beneath {
+    /// What computes it into memory that is there.
+    pub(crate) direct: Option<Arc<dyn Direct>>,
+    /// It as a value of its own type.
+    pub(crate) what: Option<What>,
+}
+
+/// The output of an elementwise operation, of which a recorder keeps what `beneath` gives.
 #[cold]
 pub(crate) fn elementwise(
     node: &'static str,
     attributes: Attributes,
     operands: &[Operand<'_>],
     forward: Forward,
-    direct: &dyn Fn() -> Option<Arc<dyn Direct>>,
+    beneath: &dyn Fn() -> Beneath,
 ) -> Result<Tensor> {
     let compute = Arc::new(move |operands: &[Value]| Ok(smallvec![Tensor::from_array(forward(operands)?)]));
-    let direct = if recording::is_on() { direct() } else { None };
+    let Beneath { direct, what } = if recording::is_on() { beneath() } else { Beneath::default() };
     let operation = Operation::new(node, values(operands), compute);
-    Operation { attributes, direct, is_sure: true, ..operation }.run_one(&given)
+    Operation { attributes, direct, what, is_sure: true, ..operation }.run_one(&given)
 }
 
 /// The outputs, so many, of an operation that leaves no node and is known by torch's name of it. It holds
@@ -101,6 +121,19 @@ pub(crate) fn several(
 ) -> Result<Outputs> {
     let operation = Operation::new(name, owned(operands), Arc::new(compute));
     Operation { attributes, beside, outputs, ..operation }.run(&given)
+}
+
+/// `several` of what a recorder knows by its type.
+#[cold]
+pub(crate) fn several_of(
+    name: &'static str,
+    operands: &[&Tensor],
+    outputs: usize,
+    ready: Ready,
+) -> Result<Outputs> {
+    let Ready { what, compute, direct, .. } = ready;
+    let operation = Operation::new(name, owned(operands), compute);
+    Operation { outputs, direct, what: Some(what), ..operation }.run(&given)
 }
 
 /// What the dispatch subclass of an operand gives in the place of what is computed without a node of
@@ -153,20 +186,21 @@ pub(crate) fn written(
     operands: &[Operand<'_>],
     write: impl Fn(&[Value]) -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
-    written_with(node, operands, Attributes::new(), write)
+    written_as(node, operands, Attributes::new(), None, write)
 }
 
-/// `written` by an operation that has parameters.
+/// `written` by an operation that has parameters, or is recorded as a value of its own type.
 #[cold]
-pub(crate) fn written_with(
+pub(crate) fn written_as(
     node: &'static str,
     operands: &[Operand<'_>],
     attributes: Attributes,
+    what: Option<What>,
     write: impl Fn(&[Value]) -> Result<()> + Send + Sync + 'static,
 ) -> Result<()> {
     let compute = Arc::new(move |operands: &[Value]| write(operands).map(|()| Outputs::new()));
     let operation = Operation::new(node, values(operands), compute);
-    Operation { attributes, is_sure: true, ..operation }.run_in_place()
+    Operation { attributes, what, is_sure: true, ..operation }.run_in_place()
 }
 
 /// `written` for an operation that changes part of its first input.
@@ -189,5 +223,6 @@ pub(crate) fn overwritten<O: Overwrite>(op: &O, inputs: &[&Tensor]) -> Result<()
     };
     let operation = Operation::new(op.name(), owned(&all), Arc::new(write));
     let attributes = AnyOp::dispatch_attributes(op, inputs);
-    Operation { attributes, held: held.len(), beside: beside.clone(), ..operation }.run_in_place()
+    let what = if recording::is_on() { Some(apply::portable::written(op, count)) } else { None };
+    Operation { attributes, what, held: held.len(), beside: beside.clone(), ..operation }.run_in_place()
 }

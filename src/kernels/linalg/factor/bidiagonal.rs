@@ -4,7 +4,9 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::columns::{MANY, Turns, add, dot, lines, of, pass, room_of, roomy, scale, splats, vector_of};
+use super::columns::{
+    MANY, Turns, add, dot, lines, of, onto_axis, pass, room_of, roomy, scale, splats, vector_of,
+};
 use super::reflected::Reflections;
 use super::{quotients, zeros};
 use crate::kernels::interrupt::{self, Steps};
@@ -90,25 +92,6 @@ impl<T: Wide> Diagonals<T> {
             e: zeros(columns),
         }
     }
-}
-
-/// Makes a vector of a line of which nothing is before `head`, the axis that it is turned onto: what is left of it
-/// there, and how much of itself the vector takes from what it is applied to.
-#[inline(always)]
-fn onto_axis<T: Wide, S: Simd>(simd: S, line: &mut [T], head: usize, end: usize) -> (f64, T) {
-    let here: f64 = line[head].as_();
-    line[head] = T::ZERO;
-    let first = vector_of::<T>(head);
-    let square: f64 = dot(simd, &line[first..], &line[first..]).as_();
-    let (mut left, mut scale) = (here, T::ZERO);
-    if square > 0.0 {
-        left = -(here * here + square).sqrt().copysign(here);
-        let factor = T::from_f64(1.0 / (here - left));
-        line[head + 1..end].iter_mut().for_each(|x| *x = *x * factor);
-        scale = T::from_f64((left - here) / left);
-    }
-    line[head] = T::ONE;
-    (left, scale)
 }
 
 /// `line + Σ factor · column`

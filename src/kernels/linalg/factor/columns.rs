@@ -98,6 +98,25 @@ pub(super) fn splats<T: Wide, S: Simd>(simd: S, numbers: &[T; MANY]) -> [T::Of<S
     all
 }
 
+/// Makes a vector of a line of which nothing is before `head`, the axis that it is turned onto: what is left of it
+/// there, and how much of itself the vector takes from what it is applied to.
+#[inline(always)]
+pub(super) fn onto_axis<T: Wide, S: Simd>(simd: S, line: &mut [T], head: usize, end: usize) -> (f64, T) {
+    let here: f64 = line[head].as_();
+    line[head] = T::ZERO;
+    let first = vector_of::<T>(head);
+    let square: f64 = dot(simd, &line[first..], &line[first..]).as_();
+    let (mut left, mut scale) = (here, T::ZERO);
+    if square > 0.0 {
+        left = -(here * here + square).sqrt().copysign(here);
+        let factor = T::from_f64(1.0 / (here - left));
+        line[head + 1..end].iter_mut().for_each(|x| *x = *x * factor);
+        scale = T::from_f64((left - here) / left);
+    }
+    line[head] = T::ONE;
+    (left, scale)
+}
+
 /// Columns less their part along a vector, so many times.
 #[inline(always)]
 pub(super) fn reflect<T: Wide, S: Simd>(

@@ -193,19 +193,12 @@ macro_rules! field {
                     None => bidiagonal::MOST_VALUES,
                 };
                 let given = vectors.as_mut().map(|(left, right)| (&mut **left, &mut **right));
-                rows.max(columns) <= ours
-                    && match rows < columns {
-                        true => {
-                            let given = given.map(|(left, right)| (right, left));
-                            bidiagonal::singular(
-                                &laid(matrix.reversed_axes()),
-                                (columns, rows),
-                                values,
-                                given,
-                            )
-                        }
-                        false => bidiagonal::singular(&laid(matrix), (rows, columns), values, given),
-                    }
+                // A wide one is another one lying down.
+                let (tall, given) = match rows < columns {
+                    true => (matrix.reversed_axes(), given.map(|(left, right)| (right, left))),
+                    false => (matrix, given),
+                };
+                rows.max(columns) <= ours && bidiagonal::singular(&laid(tall), tall.dim(), values, given)
                     || library::singular(&laid(matrix), (rows, columns), values, vectors)
             }
         }

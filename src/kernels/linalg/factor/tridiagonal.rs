@@ -4,7 +4,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::columns::{MANY, Turns, add, dot, lines, of, pass, reflect, roomy, scale, vector_of};
+use super::columns::{MANY, Turns, add, dot, lines, of, onto_axis, pass, reflect, roomy, scale, vector_of};
 use super::zeros;
 use crate::kernels::interrupt::{self, Steps};
 use crate::kernels::wide::Wide;
@@ -103,19 +103,10 @@ impl<T: Wide> WithSimd for Reduce<'_, T> {
                 return;
             }
             let first = vector_of::<T>(step + 1);
-            next[..step + 2].fill(T::ZERO);
-            next[step + 2..n].copy_from_slice(&column[step + 2..n]);
-            let square: f64 = dot(simd, &next[first..room], &next[first..room]).as_();
-            let head: f64 = column[step + 1].as_();
-            (e[step], scales[step]) = (head, T::ZERO);
-            if square > 0.0 {
-                let turned = -(head * head + square).sqrt().copysign(head);
-                let factor = T::from_f64(1.0 / (head - turned));
-                next[step + 2..n].iter_mut().for_each(|x| *x = *x * factor);
-                (e[step], scales[step]) = (turned, T::from_f64((turned - head) / turned));
-                column[step + 2..n].copy_from_slice(&next[step + 2..n]);
-            }
-            next[step + 1] = T::ONE;
+            next[..=step].fill(T::ZERO);
+            next[step + 1..n].copy_from_slice(&column[step + 1..n]);
+            (e[step], scales[step]) = onto_axis(simd, &mut next[..room], step + 1, n);
+            column[step + 2..n].copy_from_slice(&next[step + 2..n]);
             let whole = [&v, &w, &next].map(|line| T::vectors::<S>(&line[first..room]).0);
             for place in (step + 1..n).step_by(MANY) {
                 let columns = lines::<T, S>(&mut matrix[place * room..], room, first);

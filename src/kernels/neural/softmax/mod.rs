@@ -171,15 +171,13 @@ impl<F: Formula<N>, T: Real, const N: usize> Calculation<T> for Turned<'_, F, T,
             let width = out.len() / lines;
             for (near, input) in near.iter_mut().zip(inputs) {
                 let rows = &input[block * TURNED * len..][..width * len];
-                moves::turn(rows, [width, len], &mut near[..width * len], |out, element| *out = element);
+                moves::turn(rows, [width, len], &mut near[..width * len], moves::put);
             }
             let inputs = near.each_ref().map(Vec::as_slice);
             let results = &mut results[..lines * width];
             let mut places = interrupt::collected(results.chunks_exact_mut(width));
             formula.columns::<A, T>(Tile { inputs, len, stride: width }, &mut places);
-            moves::turn(results, [lines, width], out, |out, element| {
-                out.write(element);
-            });
+            moves::turn(results, [lines, width], out, moves::put_first);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Writes to whole slices of a dimension: `index_add`, `index_copy` and `index_fill`.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Plain, Reader, Row, damaged, plain};
 use crate::schema::Operator;
 use smallvec::{SmallVec, smallvec};
 
@@ -89,6 +91,14 @@ impl Op for IndexWrite {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         self.overwritten(inputs)
+    }
+
+    fn held(&self) -> SmallVec<[Tensor; 1]> {
+        smallvec![self.slices.held()]
+    }
+
+    fn with_held(&self, held: &[Tensor]) -> Result<Self> {
+        Ok(IndexWrite { slices: self.slices.with_held(&held[0])?, mode: self.mode })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -396,3 +406,32 @@ pub(crate) const OPERATORS: &[Operator] = &[
         "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
     ),
 ];
+
+impl Plain for Mode {
+    fn write(&self, to: &mut Vec<u8>) {
+        match *self {
+            Mode::Add(alpha) => (0u8, alpha).write(to),
+            Mode::Copy => 1u8.write(to),
+            Mode::FillNumber(value) => (2u8, value).write(to),
+            Mode::Fill => 3u8.write(to),
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Mode> {
+        Ok(match u8::read(from)? {
+            0 => Mode::Add(Scalar::read(from)?),
+            1 => Mode::Copy,
+            2 => Mode::FillNumber(Scalar::read(from)?),
+            3 => Mode::Fill,
+            _ => return Err(damaged("a write is unknown")),
+        })
+    }
+}
+
+plain! {
+    struct IndexWrite { slices, mode }
+}
+
+/// How writes to slices are written as plain data.
+pub(crate) const ROWS: &[Row] =
+    &[portable::row::<IndexWrite>("index write"), portable::row_of_write::<IndexWrite>("index write_")];

@@ -1,5 +1,7 @@
 //! Writes to elements named one by one along a dimension: `scatter`.
 
+mod portable;
+
 use crate::ops::indexing::gather;
 use crate::schema::Operator;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Types, both, method, receiver, warn_once};
@@ -23,6 +25,7 @@ use crate::ops::indexing::indexed::tangent_or_zeros;
 use crate::ops::indexing::scatter_reduce::{Fold, scatter_reduce};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
+pub(crate) use portable::ROWS;
 
 /// What becomes of an element that is written to.
 #[derive(Clone, Copy, PartialEq)]

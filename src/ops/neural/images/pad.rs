@@ -14,7 +14,7 @@ use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::neural::taps::Taps;
-use crate::ops::creation::copy;
+use crate::ops::creation::{copy, create};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
@@ -138,6 +138,7 @@ fn check(x: &Tensor, pad: &[i64]) -> Result<()> {
 /// The tensor with `value` around it: before and behind the last dimension, the one before it, …
 pub fn constant_pad(x: &Tensor, pad: &[i64], value: Scalar) -> Result<Tensor> {
     check(x, pad)?;
+    create::check_value(value, x.dtype())?;
     apply_one(ConstantPad { pad: pad.into(), value }, &[x])
 }
 

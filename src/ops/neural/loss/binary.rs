@@ -1,5 +1,7 @@
 //! The cross entropy of yes or no, from logits.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Arguments, Entry, IntoReply, function};
 use smallvec::smallvec;
 
@@ -94,9 +96,9 @@ impl Operands {
 
 /// The loss of single elements that have no weights.
 #[derive(Clone, Copy)]
-struct Plain;
+struct Logits;
 
-impl Single for Plain {
+impl Single for Logits {
     #[inline(always)] // A loop is vectorised in one piece only.
     fn value<A: Arithmetic>(&self, x: A, target: A) -> A {
         (A::from_f64(1.0) - target) * x + minus_log_sigmoid(x)
@@ -136,7 +138,7 @@ impl Op for BinaryCrossEntropyWithLogits {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (dtype, result) = (inputs[0].dtype, common_type(inputs)?);
         if let [x, target] = inputs
-            && let Some(loss) = self.reduction.at_once(Plain, x, target)?
+            && let Some(loss) = self.reduction.at_once(Logits, x, target)?
         {
             return Ok(smallvec![loss]);
         }
@@ -178,7 +180,7 @@ impl Op for BinaryCrossEntropyWithLogits {
         let (g, count) = (single(gradients), operands.count()?);
         let share = self.reduction.share(g, count)?;
         let found = match (self.weighted || self.positive, at.needs(0)) {
-            (false, true) => self.reduction.gradient_at_once(Plain, [&operands.x, &operands.target], g)?,
+            (false, true) => self.reduction.gradient_at_once(Logits, [&operands.x, &operands.target], g)?,
             _ => None,
         };
         let to_x = match found {
@@ -285,3 +287,14 @@ pub const ENTRIES: &[Entry] = &[function(
 fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
     arguments.int(index).map(Reduction::from_number)
 }
+
+plain! {
+    struct BinaryCrossEntropyWithLogits { reduction, weighted, positive }
+    struct Logits {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<BinaryCrossEntropyWithLogits>("bce with logits"),
+    Row::of::<super::Shared<Logits>>("bce with logits gradient"),
+];

@@ -10,9 +10,14 @@ pub mod probability;
 pub mod robust;
 pub mod squared;
 
+use crate::dispatch::apply::Outputs;
 use crate::dispatch::batch::{Answer, Samples};
+use crate::dispatch::direct::misfit;
 use crate::dispatch::fused::{fused, fused_numbers, is_alike, numbers};
+use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::plain::{Plain, Portable, Reader, plain};
 use crate::dispatch::modes::recording;
+use crate::dispatch::operand::Value;
 use crate::dispatch::operand::{Numbers, result_type};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -50,7 +55,7 @@ impl From<Reduction> for Shown {
 }
 
 /// A loss of single elements, and its derivative by the first, as loops take them.
-trait Single: Copy + Send + Sync + 'static {
+trait Single: Plain + Copy + Send + Sync + 'static {
     /// The loss.
     fn value<A: Arithmetic>(&self, x: A, target: A) -> A;
 
@@ -87,6 +92,34 @@ impl<S: Single> Function<1> for Scaled<S> {
     #[inline(always)]
     fn at<A: Arithmetic>(&self, x: A, [target]: [A; 1]) -> A {
         self.0.slope(x, target) * A::from_f64(self.1)
+    }
+}
+
+/// The gradient of the first operand of a loss from that of all losses, as a recorded operation.
+#[derive(Clone)]
+struct Shared<S> {
+    loss: S,
+    reduction: Reduction,
+}
+
+impl<S: Single> Portable for Shared<S> {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let [gradient, x, target] = intercept::tensors(operands)[..] else { return Err(misfit()) };
+        let share = self.reduction.share(gradient, x.numel())?.to_vec::<f64>()?;
+        let [share] = *share else { return Err(misfit()) };
+        let found = numbers(Scaled(self.loss, share), &x.array(), [&target.array()])?;
+        Ok(smallvec![Tensor::from_array(found)])
+    }
+}
+
+impl<S: Single> Plain for Shared<S> {
+    fn write(&self, to: &mut Vec<u8>) {
+        self.loss.write(to);
+        self.reduction.write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Shared { loss: S::read(from)?, reduction: Reduction::read(from)? })
     }
 }
 
@@ -164,14 +197,8 @@ impl Reduction {
         if !recording::is_undivided(&operands) || gradient.dtype() != x.dtype() || !is_alike(x, &[target]) {
             return Ok(None);
         }
-        let found = recording::as_one("LossBackward0", &operands, 1, move |given| {
-            let [gradient, x, target] = [0, 1, 2].map(|index| given[index]);
-            let share = self.share(gradient, x.numel())?.to_vec::<f64>()?;
-            let [share] = *share else { unreachable!("the gradient of a mean or a sum is one number") };
-            let found = numbers(Scaled(loss, share), &x.array(), [&target.array()])?;
-            Ok(smallvec![Tensor::from_array(found)])
-        });
-        Ok(found?.pop())
+        let own = Shared { loss, reduction: self };
+        Ok(recording::as_one_of("LossBackward0", &operands, 1, own)?.pop())
     }
 
     /// The loss from those of single elements.
@@ -210,4 +237,8 @@ impl Reduction {
 fn common_type(arrays: &[Array]) -> Result<DType> {
     let numbers: Vec<Numbers> = arrays.iter().cloned().map(Numbers::Array).collect();
     result_type(&numbers)
+}
+
+plain! {
+    enum Reduction { None, Mean, Sum }
 }

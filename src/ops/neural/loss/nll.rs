@@ -1,7 +1,14 @@
 //! The negative log-likelihood of classes.
 
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::apply::portable;
+use crate::dispatch::direct::misfit;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::plain::{Portable, Row, plain};
+use crate::dispatch::operand::Value;
 use crate::dtype::Scalar;
 use crate::schema::{Arguments, Entry, IntoReply, inner};
+use crate::shape::SharedLayout;
 use smallvec::smallvec;
 
 use super::Reduction;
@@ -132,11 +139,8 @@ impl NllLoss {
         {
             return Ok(None);
         }
-        let (own, layout) = (self.clone(), x.layout());
-        let found = recording::as_one("NllLossBackward0", &[target, g], 1, move |given| {
-            own.gradient(&layout, given[0], given[1]).map(|found| smallvec![found])
-        });
-        found.map(|mut found| found.pop())
+        let own = Gradient { loss: self.clone(), layout: x.layout() };
+        recording::as_one_of("NllLossBackward0", &[target, g], 1, own).map(|mut found| found.pop())
     }
 
     /// `gradient_at_once` of an input that lies so.
@@ -149,6 +153,37 @@ impl NllLoss {
             kernels::gradients(classes, elements(&g), T::from_f64(self.divisor(&classes)), found.fresh());
         }, else { unreachable!("the type was asked for") });
         Ok(Tensor::from_array(found))
+    }
+}
+
+/// The gradient of an input that lies so, of target and gradient, as a recorded operation.
+#[derive(Clone)]
+struct Gradient {
+    loss: NllLoss,
+    layout: SharedLayout,
+}
+
+impl Portable for Gradient {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let [target, g] = intercept::tensors(operands)[..] else { return Err(misfit()) };
+        self.loss.gradient(&self.layout, target, g).map(|found| smallvec![found])
+    }
+}
+
+/// Whether all classes are those of an input that lies so.
+#[derive(Clone)]
+struct Within {
+    layout: SharedLayout,
+    ignored: i64,
+}
+
+impl Portable for Within {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let of = class_numbers(&intercept::only(operands)?.array())?;
+        match classes::<f32>(self.layout.shape(), &of, None, self.ignored).outside() {
+            Some(target) => Err(Error::TargetRange { target }.into()),
+            None => Ok(Outputs::new()),
+        }
     }
 }
 
@@ -280,14 +315,7 @@ pub fn nll_loss(
     if batch::highest([x, target].into_iter().chain(weight)).is_some() {
         return composed(x, target, weight, reduction, ignored);
     }
-    let like = layout.clone();
-    recording::checked("NllLossBackward0", &[target], move |target| {
-        let of = class_numbers(&target[0].array())?;
-        match self::classes::<f32>(like.shape(), &of, None, ignored).outside() {
-            Some(target) => Err(Error::TargetRange { target }.into()),
-            None => Ok(()),
-        }
-    })?;
+    recording::checked_by("NllLossBackward0", &[target], Within { layout: layout.clone(), ignored })?;
     let is_recorded = recording::is_on();
     if is_recorded && weight.is_some() {
         return composed(x, target, weight, reduction, ignored);
@@ -404,3 +432,16 @@ pub const ENTRIES: &[Entry] = &[inner(
 fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
     arguments.int(index).map(Reduction::from_number)
 }
+
+plain! {
+    struct NllLoss { reduction, weight, ignored, total, pictures }
+    struct Gradient { loss, layout }
+    struct Within { layout, ignored }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<NllLoss>("nll loss"),
+    Row::of::<Gradient>("nll loss gradient"),
+    Row::of::<Within>("classes are there"),
+];

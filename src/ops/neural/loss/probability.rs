@@ -1,5 +1,7 @@
 //! The cross entropy of probabilities of two classes.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::{SmallVec, smallvec};
 
@@ -221,3 +223,12 @@ pub const ENTRIES: &[Entry] = &[inner(
 fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
     arguments.int(index).map(Reduction::from_number)
 }
+
+plain! {
+    struct BinaryCrossEntropy { reduction, weight }
+    struct Probable {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] =
+    &[portable::row::<BinaryCrossEntropy>("bce"), Row::of::<super::Shared<Probable>>("bce gradient")];

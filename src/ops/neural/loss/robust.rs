@@ -1,5 +1,7 @@
 //! Absolute errors, and errors that are squared where they are small and linear where they are large.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
@@ -13,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::pointwise::math::Arithmetic;
-use crate::ops::creation::copy;
+use crate::ops::creation::{cast, copy};
 use crate::ops::pointwise::arithmetic::{self, Div, Mul};
 use crate::ops::pointwise::compare::Question;
 use crate::ops::pointwise::rounding::Abs;
@@ -187,7 +189,12 @@ pub fn huber_loss(x: &Tensor, target: &Tensor, reduction: Reduction, delta: f64)
             Error::LossBound { operation: "huber_loss", sign: "non-positive", argument: "delta" }.into()
         );
     }
-    apply_one(RobustLoss { reduction, bound: delta, smooth: false }, &[x, target])
+    // The losses are of the type that the input has, of which the target is not asked.
+    let target = match x.dtype().is_float() && target.dtype().is_float() {
+        true => cast::to_dtype(target, x.dtype())?,
+        false => target.clone(),
+    };
+    apply_one(RobustLoss { reduction, bound: delta, smooth: false }, &[x, &target])
 }
 
 /// The absolute differences, reduced.
@@ -222,3 +229,13 @@ pub const ENTRIES: &[Entry] = &[
 fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
     arguments.int(index).map(Reduction::from_number)
 }
+
+plain! {
+    struct RobustLoss { reduction, bound, smooth }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<RobustLoss>("robust loss"),
+    Row::of::<super::Shared<RobustLoss>>("robust loss gradient"),
+];

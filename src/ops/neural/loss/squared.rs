@@ -1,5 +1,7 @@
 //! The squared error.
 
+use crate::dispatch::apply::portable;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
 
@@ -86,3 +88,10 @@ pub const ENTRIES: &[Entry] = &[inner(
 fn reduction(arguments: &dyn Arguments, index: usize) -> Result<Reduction> {
     arguments.int(index).map(Reduction::from_number)
 }
+
+plain! {
+    struct MseLoss { reduction }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<MseLoss>("mse loss")];

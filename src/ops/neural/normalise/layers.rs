@@ -102,7 +102,8 @@ fn remember(x: &Tensor, dims: &[i64], running: &Running<'_>) -> Result<()> {
         held.set_version(version);
         Ok(())
     };
-    if running.mean.or(running.variance).is_none() {
+    // Of nothing there is no mean.
+    if running.mean.or(running.variance).is_none() || x.numel() == 0 {
         return Ok(());
     }
     let [new_mean, new_variance] = match numbers::of_channels(&x)? {

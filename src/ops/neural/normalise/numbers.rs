@@ -4,7 +4,12 @@
 use smallvec::SmallVec;
 
 use super::Normalise;
+use crate::dispatch::apply::Outputs;
+use crate::dispatch::direct::misfit;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::plain::{Portable, Row, plain};
 use crate::dispatch::modes::recording;
+use crate::dispatch::operand::Value;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::Gradients;
@@ -137,17 +142,9 @@ impl Normalise {
     ) -> Result<Gradients> {
         let parameters = usize::from(self.weighted) + usize::from(self.biased);
         let wanted: SmallVec<[bool; 3]> = (0..=parameters).map(needs).collect();
-        let (own, count) = (self.clone(), wanted.iter().filter(|&&wanted| wanted).count());
-        let asked = wanted.clone();
-        let found = recording::as_one(self.name, given, count, move |given| {
-            let (x, g, weight) = (given[0], given[1], given.get(2).copied());
-            let needs = |index: usize| asked[index];
-            let found = match own.gradients_at_once([Some(x), weight, Some(g)], &needs)? {
-                Some(found) => found,
-                None => own.gradients(x, weight, g, &needs)?,
-            };
-            Ok(found.into_iter().flatten().collect())
-        })?;
+        let count = wanted.iter().filter(|&&wanted| wanted).count();
+        let own = OfInputs { of: self.clone(), wanted: wanted.clone() };
+        let found = recording::as_one_of(self.name, given, count, own)?;
         let mut found = found.into_iter();
         Ok(wanted.into_iter().map(|wanted| if wanted { found.next() } else { None }).collect())
     }
@@ -201,14 +198,46 @@ impl Normalise {
 /// The mean and the variance of each channel, the second dimension, in one type; the latter with one less than their
 /// number as its divisor.
 pub(super) fn of_channels(x: &Tensor) -> Result<Option<[Tensor; 2]>> {
-    let Some(geometry) = Geometry::of_channels(x.layout().shape()) else { return Ok(None) };
+    if Geometry::of_channels(x.layout().shape()).is_none() {
+        return Ok(None);
+    }
     if !recording::is_undivided(&[x]) || !matches!(x.dtype(), DType::Float32 | DType::Float64) {
         return Ok(None);
     }
-    let found = recording::as_one("NativeBatchNormBackward0", &[x], 2, move |given| {
-        Ok(moments(geometry, &given[0].array())?.into_iter().collect())
-    })?;
+    let found = recording::as_one_of("NativeBatchNormBackward0", &[x], 2, OfChannels)?;
     Ok(<[Tensor; 2]>::try_from(found.into_vec()).ok())
+}
+
+/// `of_channels` as a recorded operation.
+#[derive(Clone)]
+struct OfChannels;
+
+impl Portable for OfChannels {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let x = intercept::only(operands)?.array();
+        let geometry = Geometry::of_channels(x.layout.shape()).ok_or_else(misfit)?;
+        Ok(moments(geometry, &x)?.into_iter().collect())
+    }
+}
+
+/// The gradients that are wanted, of input, gradient and perhaps weight, as a recorded operation.
+#[derive(Clone)]
+struct OfInputs {
+    of: Normalise,
+    wanted: SmallVec<[bool; 3]>,
+}
+
+impl Portable for OfInputs {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let given = intercept::tensors(operands);
+        let [x, g, rest @ ..] = &given[..] else { return Err(misfit()) };
+        let (weight, needs) = (rest.first().copied(), |index: usize| self.wanted[index]);
+        let found = match self.of.gradients_at_once([Some(x), weight, Some(g)], &needs)? {
+            Some(found) => found,
+            None => self.of.gradients(x, weight, g, &needs)?,
+        };
+        Ok(found.into_iter().flatten().collect())
+    }
 }
 
 /// `of_channels` of numbers.
@@ -223,3 +252,12 @@ fn moments(geometry: Geometry, x: &Array) -> Result<[Tensor; 2]> {
     }, else { unreachable!("the type was asked for") });
     Ok(found.map(Tensor::from_array))
 }
+
+plain! {
+    struct OfChannels {}
+    struct OfInputs { of, wanted }
+}
+
+/// How these are written as plain data.
+pub(crate) const ROWS: &[Row] =
+    &[Row::of::<OfChannels>("moments of channels"), Row::of::<OfInputs>("normalise gradients")];

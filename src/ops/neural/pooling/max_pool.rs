@@ -1,6 +1,8 @@
 //! The greatest elements of windows, and where they are.
 
+use crate::dispatch::apply::portable;
 use crate::dispatch::composites::attribute_override::apply_with_attributes;
+use crate::dispatch::modes::plain::{Plain, Reader, Row, damaged, plain};
 use crate::graph::Attributes;
 
 use smallvec::smallvec;
@@ -226,3 +228,33 @@ pub fn adaptive_max_pool(x: &Tensor, sizes: &[Option<i64>]) -> Result<(Tensor, T
     }
     pooled(MaxPool { cover: Cover::Adaptive(counts.clone()), counts, name, operation }, Attributes::new(), x)
 }
+
+impl Plain for Cover {
+    fn write(&self, to: &mut Vec<u8>) {
+        match self {
+            Cover::Sliding(windows) => {
+                0u8.write(to);
+                windows.write(to);
+            }
+            Cover::Adaptive(counts) => {
+                1u8.write(to);
+                counts.write(to);
+            }
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Cover> {
+        match u8::read(from)? {
+            0 => Windows::read(from).map(Cover::Sliding),
+            1 => Vec::read(from).map(Cover::Adaptive),
+            _ => Err(damaged("windows are unknown")),
+        }
+    }
+}
+
+plain! {
+    struct MaxPool { cover, counts, name, operation }
+}
+
+/// How it is written as plain data.
+pub const ROWS: &[Row] = &[portable::row::<MaxPool>("max pool")];

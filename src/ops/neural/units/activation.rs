@@ -2,6 +2,7 @@
 
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::unary::{Elementwise, Integers, Keeps};
 use crate::dtype::{Complex, DType, Number, Real};
@@ -54,6 +55,7 @@ struct Gate;
 impl Elementwise2 for Gate {
     const NAME: &'static str = "threshold_backward";
     const NODE: &'static str = "ThresholdBackwardBackward0";
+    const INTEGERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Right;
 
     fn real<T: Real>(&self, g: T, y: T) -> T {
@@ -103,6 +105,7 @@ struct SigmoidGradient;
 impl Elementwise2 for SigmoidGradient {
     const NAME: &'static str = "sigmoid_backward";
     const NODE: &'static str = "SigmoidBackwardBackward0";
+    const INTEGERS: bool = false;
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Both;
     const COMPLEX: bool = true;
@@ -138,3 +141,12 @@ pub const ENTRIES: &[Entry] = &[
     .operators(&[("ReluBackward0", "relu")]),
     both("relu_", ONE, "`relu` in place.", |a| receiver(a, ops::relu_(a.tensor(0)?))),
 ];
+
+plain! {
+    struct Gate {}
+    struct SigmoidGradient {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] =
+    &[binary::portable::row::<Gate>("gate"), binary::portable::row::<SigmoidGradient>("sigmoid gradient")];

@@ -212,5 +212,5 @@ pub const ENTRIES: &[Entry] = &[
 ];
 
 fn drawn_call(a: &dyn Arguments) -> Result<(&Tensor, f64, f64)> {
-    Ok((a.tensor(0)?, a.number(1)?.to_f64(), a.number(2)?.to_f64()))
+    Ok((a.tensor(0)?, super::parameter(a, 1)?.to_f64(), super::parameter(a, 2)?.to_f64()))
 }

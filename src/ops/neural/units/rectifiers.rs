@@ -2,7 +2,9 @@
 //! is multiplied by is worked out once and counts as a constant when it is differentiated again.
 
 use crate::dispatch::fixed;
+use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::unary;
+use crate::dispatch::unary::portable;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps, OutputStrides};
 use crate::dtype::{Number, Real, Scalar};
 use crate::error::{Error, Result};
@@ -365,7 +367,7 @@ const FORMS: &[[Entry; 2]] = &[
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
     both("hardshrink", SHRUNK, "Every element, and zero in place of those within `lambd` of zero.", |a| {
-        unary::apply(Hardshrink { lambda: a.number(1)?.to_f64() }, a.tensor(0)?).reply()
+        unary::apply(Hardshrink { lambda: super::parameter(a, 1)?.to_f64() }, a.tensor(0)?).reply()
     })
     .operators(&[("HardshrinkBackward0", "hardshrink")]),
     inner(
@@ -373,7 +375,7 @@ pub const ENTRIES: &[Entry] = &[
         SHRUNK,
         "Every element moved towards zero by `lambd`, and zero in place of those within it.",
         |a| {
-            let (x, lambda) = (a.tensor(0)?, a.number(1)?.to_f64());
+            let (x, lambda) = (a.tensor(0)?, super::parameter(a, 1)?.to_f64());
             if x.dtype().is_float() && lambda < 0.0 {
                 return Err(Error::SoftshrinkLambda { value: lambda, dtype: x.dtype() }.into());
             }
@@ -384,14 +386,14 @@ pub const ENTRIES: &[Entry] = &[
 ];
 
 fn leaky_relu(a: &dyn Arguments) -> Result<LeakyRelu> {
-    Ok(LeakyRelu { slope: a.number(1)?.to_f64() })
+    Ok(LeakyRelu { slope: super::parameter(a, 1)?.to_f64() })
 }
 
 fn hardtanh(a: &dyn Arguments) -> Result<Hardtanh> {
     if a.tensor(0)?.dtype() == crate::dtype::DType::Bool {
         return Err(Error::HardtanhBool {}.into());
     }
-    let (min, max) = (a.number(1)?, a.number(2)?);
+    let (min, max) = (super::parameter(a, 1)?, super::parameter(a, 2)?);
     if min.to_f64() > max.to_f64() {
         return Err(Error::BoundsOrder {}.into());
     }
@@ -399,5 +401,27 @@ fn hardtanh(a: &dyn Arguments) -> Result<Hardtanh> {
 }
 
 fn threshold(a: &dyn Arguments) -> Result<Threshold> {
-    Ok(Threshold::new(a.number(1)?, a.number(2)?))
+    Ok(Threshold::new(super::parameter(a, 1)?, super::parameter(a, 2)?))
 }
+
+plain! {
+    struct LeakyRelu { slope }
+    struct Threshold { threshold, value, floats }
+    struct Hardtanh { min, max, bounds }
+    struct Hardswish {}
+    struct Hardsigmoid {}
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<LeakyRelu>("leaky relu"),
+    portable::row_of_slope::<LeakyRelu>("leaky relu slope"),
+    portable::row::<Threshold>("threshold"),
+    portable::row_of_slope::<Threshold>("threshold slope"),
+    portable::row::<Hardtanh>("hardtanh"),
+    portable::row_of_slope::<Hardtanh>("hardtanh slope"),
+    portable::row::<Hardswish>("hardswish"),
+    portable::row_of_slope::<Hardswish>("hardswish slope"),
+    portable::row::<Hardsigmoid>("hardsigmoid"),
+    portable::row_of_slope::<Hardsigmoid>("hardsigmoid slope"),
+];

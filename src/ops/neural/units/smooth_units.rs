@@ -3,6 +3,8 @@
 
 mod entries;
 
+use crate::dispatch::modes::plain::{Row, plain};
+use crate::dispatch::unary::portable;
 use crate::dtype::{Real, Scalar};
 use crate::ops;
 pub use entries::{ENTRIES, OPERATORS, PAIRS};
@@ -361,3 +363,25 @@ const ELU: &[&str] =
     &["(Tensor input, Number alpha=1, Number scale=1, Number input_scale=1, *, Tensor out=None)"];
 
 const CELU: &[&str] = &["(Tensor input, Number alpha=1.0)"];
+
+plain! {
+    struct Gelu { approximate }
+    struct Silu {}
+    struct Mish {}
+    struct LogSigmoid {}
+    struct Softplus { beta, threshold, given }
+}
+
+/// How these are written as plain data.
+pub const ROWS: &[Row] = &[
+    portable::row::<Gelu>("gelu"),
+    portable::row_of_slope::<Gelu>("gelu slope"),
+    portable::row::<Silu>("silu"),
+    portable::row_of_slope::<Silu>("silu slope"),
+    portable::row::<Mish>("mish"),
+    portable::row_of_slope::<Mish>("mish slope"),
+    portable::row::<LogSigmoid>("logsigmoid"),
+    portable::row_of_slope::<LogSigmoid>("logsigmoid slope"),
+    portable::row::<Softplus>("softplus"),
+    portable::row_of_slope::<Softplus>("softplus slope"),
+];

@@ -20,6 +20,8 @@ class _Pipe:
 
     def __getattr__(self, name: str) -> Any:
         functions = type(self).functions
+        if name in ("list_files", "open_files"):
+            from . import files  # noqa: F401 - which registers them
         if name in functions:
             return lambda *args, **kwargs: functions[name](self, *args, **kwargs)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -69,6 +71,7 @@ class IterableWrapper(IterDataPipe):
         self.iterable = iterable
 
     def __iter__(self) -> Iterator[Any]:
+        # `iter` is a module here.
         return self.iterable.__iter__()  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
@@ -142,7 +145,7 @@ add_module_aliases(
     {
         "_decorator": {".": "functional_datapipe"},
         "datapipe": {".": "IterDataPipe MapDataPipe"},
-        "iter": {".": _ALL},
+        "iter": {".": _ALL, ".files": "FileLister FileOpener"},
         "map": {".": "MapDataPipe"},
     },
 )

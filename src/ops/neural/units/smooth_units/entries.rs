@@ -1,6 +1,7 @@
 //! The entries of smooth activations.
 
 use super::*;
+use crate::ops::neural::units::parameter;
 
 /// What torch's dispatcher calls the operators that no entry names.
 pub const OPERATORS: &[Operator] = &[
@@ -72,7 +73,7 @@ pub const ENTRIES: &[Entry] = &[
         &["(Tensor input, Number beta=1, Number threshold=20, *, Tensor out=None)"],
         "The softplus of every element: log(1 + exp(beta * x)) / beta.",
         |a| {
-            let (beta, threshold) = (a.number(1)?, a.number(2)?);
+            let (beta, threshold) = (parameter(a, 1)?, parameter(a, 2)?);
             unary::apply(Softplus::new(beta, threshold), a.tensor(0)?).reply()
         },
     )
@@ -87,12 +88,13 @@ pub const ENTRIES: &[Entry] = &[
 ];
 
 fn elu(a: &dyn Arguments) -> Result<Elu<false>> {
-    let [alpha, scale, input_scale] = [a.number(1)?.to_f64(), a.number(2)?.to_f64(), a.number(3)?.to_f64()];
+    let [alpha, scale, input_scale] =
+        [parameter(a, 1)?.to_f64(), parameter(a, 2)?.to_f64(), parameter(a, 3)?.to_f64()];
     Ok(Elu { alpha, scale, input_scale })
 }
 
 fn celu(a: &dyn Arguments) -> Result<Elu<true>> {
-    let alpha = a.number(1)?.to_f64();
+    let alpha = parameter(a, 1)?.to_f64();
     if alpha == 0.0 {
         return Err(Error::CeluAlpha {}.into());
     }

@@ -1,0 +1,90 @@
+//! Structured operations as plain data: Note [Plain data].
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::{Op, Outputs, Overwrite, apart, memory};
+use crate::dispatch::direct::Direct;
+use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::plain::{Plain, Portable, Reader, Row, What, damaged};
+use crate::dispatch::operand::Value;
+use crate::dispatch::stored;
+use crate::error::Result;
+use crate::tensor::Tensor;
+
+/// An operation with so many inputs; operands after these are what it holds.
+#[derive(Clone)]
+struct Computed<O>(O, usize);
+
+/// The same as a write to its first input.
+#[derive(Clone)]
+struct Written<O>(O, usize);
+
+pub(crate) fn computed<O: Op>(op: &O, count: usize) -> What {
+    Arc::new(Computed(op.clone(), count))
+}
+
+pub(crate) fn written<O: Overwrite>(op: &O, count: usize) -> What {
+    Arc::new(Written(op.clone(), count))
+}
+
+/// How an operation is written and read.
+pub(crate) const fn row<O: Op + Plain>(name: &'static str) -> Row {
+    Row::of::<Computed<O>>(name)
+}
+
+/// How a write is written and read.
+pub(crate) const fn row_of_write<O: Overwrite + Plain>(name: &'static str) -> Row {
+    Row::of::<Written<O>>(name)
+}
+
+/// Inputs and what is held among operands, with the operation that holds it.
+fn split<'a, O: Op>(op: &O, count: usize, operands: &'a [Value]) -> Result<(O, SmallVec<[&'a Tensor; 3]>)> {
+    let mut inputs = intercept::tensors(operands);
+    if inputs.len() < count || inputs.len() - count != op.held().len() {
+        return Err(damaged("an operation has another number of operands"));
+    }
+    let held: Vec<Tensor> = inputs.drain(count..).map(Tensor::clone).collect();
+    Ok((if held.is_empty() { op.clone() } else { op.with_held(&held)? }, inputs))
+}
+
+impl<O: Op + Plain> Portable for Computed<O> {
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let (op, inputs) = split(&self.0, self.1, operands)?;
+        super::compute(&op, &inputs, &mut memory(&inputs))
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        if self.0.held().is_empty() { self.0.direct() } else { None }
+    }
+}
+
+impl<O: Overwrite + Plain> Portable for Written<O> {
+    const TARGETS: usize = 1;
+
+    fn compute(&self, operands: &[Value]) -> Result<Outputs> {
+        let (op, inputs) = split(&self.0, self.1, operands)?;
+        let Some(target) = inputs.first() else { return Err(damaged("a write has no target")) };
+        let target = target.array();
+        stored::overwrite(&op, &target, &apart(&target, &inputs)?)?;
+        Ok(Outputs::new())
+    }
+}
+
+/// Both are the operation and a count.
+macro_rules! counted {
+    ($($name:ident),*) => {$(
+        impl<O: Plain> Plain for $name<O> {
+            fn write(&self, to: &mut Vec<u8>) {
+                self.0.write(to);
+                self.1.write(to);
+            }
+
+            fn read(from: &mut Reader<'_>) -> Result<Self> {
+                Ok($name(O::read(from)?, usize::read(from)?))
+            }
+        }
+    )*};
+}
+counted!(Computed, Written);
