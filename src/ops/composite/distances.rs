@@ -5,9 +5,9 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
-use crate::dispatch::composites::{composite, on_tensors};
 use crate::dispatch::modes::recording;
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
@@ -281,7 +281,7 @@ impl Op for EuclideanDistance {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        on_tensors(inputs, |inputs| Ok(smallvec![Tensor::from_array(Pairs::new(inputs)?.norms(Norm::Root)?)]))
+        Ok(smallvec![Pairs::alike(inputs)?.norms(Norm::Root)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -52,6 +52,14 @@ impl Pairs {
         Ok(Pairs { lead, arrays })
     }
 
+    /// Of arrays that have as many matrices each.
+    pub(super) fn alike(arrays: &[Array]) -> Result<Pairs> {
+        let shape = arrays[0].layout.shape();
+        let lead = shape[..shape.len() - 2].into();
+        let ordered = |x: &Array| Ok(copy::in_order(x)?.into_owned());
+        Ok(Pairs { lead, arrays: arrays.iter().map(ordered).collect::<Result<_>>()? })
+    }
+
     /// The number of matrices, and the sizes of these.
     fn sizes(&self) -> (usize, [usize; 2], [usize; 2]) {
         let ends = [0, 1].map(|index| {
