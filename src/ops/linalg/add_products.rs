@@ -20,9 +20,8 @@ use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::pointwise::{map, zip};
 use crate::ops::creation::create;
 use crate::ops::geometry::expand;
-use crate::ops::linalg::bilinear;
 use crate::ops::linalg::bilinear::{
-    Factors, Product, gradients_of_factors, keep_factors, tangent_of_product,
+    self, Factors, Product, gradients_of_factors, keep_factors, tangent_of_product,
 };
 use crate::ops::linalg::products::{
     Matrices, MatrixVector, check_batches, check_mapped, check_matrix_sizes, refuse_bool,
@@ -48,10 +47,8 @@ impl Default for Weights {
 
 /// Whether a type that is no integer holds both weights: none but a complex one has a place for an imaginary part.
 pub fn check_weights(Weights { beta, alpha }: Weights, dtype: DType) -> Result<()> {
-    match dtype.is_differentiable() {
-        true => [beta, alpha].into_iter().try_for_each(|weight| create::check_value(weight, dtype.wide())),
-        false => Ok(()),
-    }
+    let held = |weight| create::check_value(weight, dtype.wide());
+    if dtype.is_differentiable() { held(beta).and(held(alpha)) } else { Ok(()) }
 }
 
 /// Names that a product has when it is added to something.
