@@ -163,3 +163,21 @@ def test_sizes_and_quotients_of_complex_numbers_are_those_of_python(dtype, off):
     assert torch.equal(a[::3] / b[::3], (a / b)[::3]) and torch.equal(a[::3].abs(), a.abs()[::3])
     special = torch.tensor([complex(INF, NAN), complex(NAN, 1), complex(0, -INF), 0], dtype=dtype)
     assert [str(x) for x in special.abs().tolist()] == ["inf", "nan", "inf", "0.0"]
+
+
+def test_targets_that_are_overwritten_are_refused_and_not_followed():
+    for loss, target in (
+        (F.multi_margin_loss, torch.tensor([0, 1, 2])),
+        (F.multilabel_margin_loss, torch.tensor([[0, -1, 0]] * 3)),
+    ):
+        x = torch.ones(3, 3, requires_grad=True)
+        found = loss(x, target)
+        target.data.fill_(7)
+        with pytest.raises(RuntimeError, match="out of range"):
+            found.backward()
+
+
+def test_weights_of_other_classes_are_refused():
+    for count in (0, 2, 7):
+        with pytest.raises(RuntimeError, match=rf"inconsistent weight size, expected 5 but got \[{count}\]"):
+            F.multi_margin_loss(torch.ones(3, 5), torch.tensor([0, 1, 2]), weight=torch.ones(count))

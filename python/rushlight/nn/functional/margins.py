@@ -241,6 +241,9 @@ def multi_margin_loss(
     if target.dtype != native.int64:
         found = scalar_name(target)
         raise RuntimeError(f"expected scalar type Long but found {found}")
+    classes = input.shape[-1] if input.dim() > 0 else 1
+    if weight is not None and weight.numel() != classes:
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
     return _nn.multi_margin_loss(input, target, p, margin, weight, reduction_number(reduction))
 
 

@@ -74,6 +74,16 @@ fn check(target: &Tensor, least: i64, classes: usize, error: Error) -> Result<()
     }
 }
 
+/// Refuses what kernels could not read: no classes, targets of other rows, and classes that there are not. A target is
+/// looked at again when gradients are asked for, since whoever shares its memory may have written there.
+fn check_whole(x: &Tensor, target: &Tensor, least: i64, per_row: usize, error: Error) -> Result<()> {
+    let (rows, classes) = sizes(x);
+    if classes == 0 || target.dtype() != DType::Int64 || target.numel() != rows * per_row {
+        return Err(error.into());
+    }
+    check(target, least, classes, error)
+}
+
 /// y = Σ wₜ max(0, m - xₜ + x)ᵖ / n over the n - 1 classes that are not the right one, t, of each row
 #[derive(Clone, Copy)]
 struct MultiMargin {
@@ -83,6 +93,14 @@ struct MultiMargin {
 }
 
 impl MultiMargin {
+    fn check(inputs: &[&Tensor]) -> Result<()> {
+        let (_, classes) = sizes(inputs[0]);
+        match inputs.get(2).is_none_or(|weight| weight.numel() == classes) {
+            true => check_whole(inputs[0], inputs[1], 0, 1, Error::MarginTarget {}),
+            false => Err(Error::MarginTarget {}.into()),
+        }
+    }
+
     fn parts(self, inputs: &[&Tensor]) -> Result<Outputs> {
         let (x, target) = (inputs[0], inputs[1]);
         let (count, classes) = sizes(x);
@@ -124,9 +142,9 @@ impl AtOnce for MultiMargin {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
+        Self::check(inputs)?;
         let (x, target) = (inputs[0], inputs[1]);
         let (count, classes) = sizes(x);
-        check(target, 0, classes, Error::MarginTarget {})?;
         let weight = inputs.get(2).map(|weight| ordered(weight)).transpose()?;
         let shape: &[usize] = if x.ndim() < 2 && target.ndim() == 0 { &[] } else { &[count] };
         let (x, target) = (ordered(x)?, ordered(target)?);
@@ -138,6 +156,7 @@ impl AtOnce for MultiMargin {
     }
 
     fn backward(&self, kept: &[&Tensor], gradient: &Tensor, _wanted: &[bool]) -> Result<Outputs> {
+        Self::check(kept)?;
         let (count, classes) = sizes(kept[0]);
         let weight = kept.get(2).map(|weight| ordered(weight)).transpose()?;
         let (x, target) = (ordered(kept[0])?, ordered(kept[1])?);
@@ -222,7 +241,7 @@ impl AtOnce for MultilabelMargin {
 
     fn forward(&self, inputs: &[&Tensor]) -> Result<Outputs> {
         let (count, classes) = sizes(inputs[0]);
-        check(inputs[1], -1, classes, Error::MultilabelMarginTarget {})?;
+        check_whole(inputs[0], inputs[1], -1, classes, Error::MultilabelMarginTarget {})?;
         let shape: &[usize] = if inputs[0].ndim() < 2 { &[] } else { &[count] };
         let (x, target) = (ordered(inputs[0])?, ordered(inputs[1])?);
         let mut right = Array::uninit_shape(x.layout.shape(), x.dtype)?;
@@ -237,6 +256,7 @@ impl AtOnce for MultilabelMargin {
 
     fn backward(&self, kept: &[&Tensor], gradient: &Tensor, _wanted: &[bool]) -> Result<Outputs> {
         let (count, classes) = sizes(kept[0]);
+        check_whole(kept[0], kept[1], -1, classes, Error::MultilabelMarginTarget {})?;
         let (x, target, right) = (ordered(kept[0])?, ordered(kept[1])?, ordered(kept[2])?);
         let given = given(self.reduction, gradient, count)?;
         let mut y = Array::uninit_shape(x.layout.shape(), x.dtype)?;
