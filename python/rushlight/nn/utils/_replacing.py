@@ -22,6 +22,16 @@ def refuse_second(module: Module, kind: type[Any], name: str, function: str) -> 
         raise RuntimeError(f"Cannot register two {function} hooks on the same parameter {name}")
 
 
+def refuse_shapeless(weight: Any, kind: type[Any], what: str) -> None:
+    """Refuse a weight that has no shape yet; `what` is the normalisation that wants one."""
+    # By what it can do: with its class there, every call with a parameter is looked at twice.
+    if hasattr(weight, "materialize"):
+        raise ValueError(
+            f"The module passed to `{kind.__name__}` can't have uninitialized parameters. Make sure to run "
+            f"the dummy forward before applying {what} normalization"
+        )
+
+
 def taken_out(module: M, kind: type[Any], name: str, function: str) -> M:
     """Make a weight a parameter again, and return its module."""
     for key, hook in _hooks(module, kind, name):

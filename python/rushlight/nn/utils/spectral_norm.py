@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..._rushlight import Tensor
 from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
-from ..uninitialized import UninitializedTensorMixin
-from ._replacing import refuse_second, taken_out
+from ._replacing import refuse_second, refuse_shapeless, taken_out
 
 if TYPE_CHECKING:
     from ..modules.module import Module
@@ -91,11 +90,7 @@ def spectral_norm(
     weight = module._parameters[name]
     if weight is None:
         raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
-    if isinstance(weight, UninitializedTensorMixin):
-        raise ValueError(
-            "The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run the "
-            "dummy forward before applying spectral normalization"
-        )
+    refuse_shapeless(weight, SpectralNorm, "spectral")
     with no_grad():
         height, width = hook.reshape_weight_to_matrix(weight).shape
         u = _unit(weight.new_empty(height).normal_(0, 1), eps)

@@ -9,8 +9,7 @@ from ... import _rushlight as native
 from ..._functions import composites as _composites
 from ..._rushlight import Tensor
 from ..parameter import Parameter
-from ..uninitialized import UninitializedTensorMixin
-from ._replacing import refuse_second, taken_out
+from ._replacing import refuse_second, refuse_shapeless, taken_out
 
 if TYPE_CHECKING:
     from ..modules.module import Module
@@ -78,11 +77,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     refuse_second(module, WeightNorm, name, "weight_norm")
     hook = WeightNorm(name, dim)
     weight = getattr(module, name)
-    if isinstance(weight, UninitializedTensorMixin):
-        raise ValueError(
-            "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the "
-            "dummy forward before applying weight normalization"
-        )
+    refuse_shapeless(weight, WeightNorm, "weight")
     del module._parameters[name]
     length = _composites.norm_except_dim(weight, 2, hook.dim)
     module.register_parameter(name + "_g", Parameter(length.data))
