@@ -24,6 +24,7 @@ use crate::dispatch::operand::Value;
 use crate::dtype::{Complex, DType, Scalar};
 use crate::error::{Error, Result};
 use crate::ops;
+use crate::ops::geometry::part;
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -248,14 +249,10 @@ impl Plain for &'static str {
         };
         let found = all().find(|known| *known == name);
         found
-            .or_else(|| OTHER_NAMES.iter().copied().find(|known| *known == name))
+            .or_else(|| part::EMBEDDED.iter().copied().find(|known| *known == name))
             .ok_or_else(|| damaged("a name is unknown"))
     }
 }
-
-/// Names of nodes that no entry has.
-const OTHER_NAMES: &[&str] =
-    &["SelectBackwardBackward0", "SliceBackwardBackward0", "DiagonalBackwardBackward0"];
 
 /// So many dimensions has a tensor at most.
 const MOST_DIMENSIONS: usize = 64;

@@ -113,9 +113,9 @@ impl ViewKind for Part {
 
     fn vjp(&self, source: &Layout, gradient: &Tensor) -> Result<Tensor> {
         let name = match self {
-            Part::Select { .. } => "SelectBackwardBackward0",
-            Part::Slice { .. } => "SliceBackwardBackward0",
-            Part::Diagonal { .. } => "DiagonalBackwardBackward0",
+            Part::Select { .. } => EMBEDDED[0],
+            Part::Slice { .. } => EMBEDDED[1],
+            Part::Diagonal { .. } => EMBEDDED[2],
         };
         embed(gradient, *self, source.shape(), name)
     }
@@ -124,6 +124,10 @@ impl ViewKind for Part {
         take(tangent, *self)
     }
 }
+
+/// The nodes of what puts gradients of parts where these come from, which no entry has.
+pub(crate) const EMBEDDED: [&str; 3] =
+    ["SelectBackwardBackward0", "SliceBackwardBackward0", "DiagonalBackwardBackward0"];
 
 /// The part of a tensor.
 pub(crate) fn take(x: &Tensor, part: Part) -> Result<Tensor> {
