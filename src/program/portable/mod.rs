@@ -58,7 +58,7 @@ fn seal(bytes: &[u8]) -> u64 {
 /// let mut step = Session::load(&bytes)?;
 /// for _ in 0..100 {
 ///     let loss = step.run(&[])?.remove(0);
-///     println!("{loss}");
+///     println!("{}", loss.item()?.to_f64());
 /// }
 /// # Ok(())
 /// # }
