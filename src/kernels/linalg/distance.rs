@@ -33,6 +33,11 @@ pub enum Norm {
     Greatest,
 }
 
+/// Rows that a thread takes at a turn, of those of `width` numbers that are compared with so many others.
+fn rows_of_turn(others: usize, width: usize) -> usize {
+    (TURN / (others * width).max(1)).max(1)
+}
+
 impl Norm {
     /// The norm of an order that has such loops.
     pub fn of_order(order: f64) -> Option<Norm> {
@@ -81,8 +86,7 @@ pub fn distances<T: Real>(a: &[T], b: ArrayView2<'_, T>, norm: Norm, out: &mut [
         return;
     }
     let lines = Lines::new(b);
-    let rows = (TURN / (count * width).max(1)).max(1);
-    parallel_parts(out, rows * count, |start, part| {
+    parallel_parts(out, rows_of_turn(count, width) * count, |start, part| {
         for (row, part) in part.chunks_exact_mut(count).enumerate() {
             lines.distances(&a[(start / count + row) * width..][..width], 0, norm, part);
         }
@@ -160,8 +164,7 @@ fn each_gradient<T: Real>(
         return;
     }
     let lines = Lines::new(b);
-    let rows = (TURN / (count * width).max(1)).max(1);
-    parallel_parts(out, rows * width, |start, part| {
+    parallel_parts(out, rows_of_turn(count, width) * width, |start, part| {
         let mut shares = interrupt::filled(count, T::ZERO);
         for (row, part) in (start / width..).zip(part.chunks_exact_mut(width)) {
             fill(row, &mut shares);

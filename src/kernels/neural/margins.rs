@@ -24,6 +24,11 @@ pub struct OneClass<'a, T> {
     pub squared: bool,
 }
 
+/// What is given for a row, where there is one number for each or for all.
+fn of_row<T: Copy>(given: &[T], row: usize) -> T {
+    if given.len() == 1 { given[0] } else { given[row] }
+}
+
 /// What a margin is violated by: no more than met, or not a number, it is not.
 #[inline(always)]
 fn violation<A: Arithmetic>(by: A) -> A {
@@ -59,8 +64,7 @@ impl<T: Real> OneClass<'_, T> {
             for (row, out) in (start / classes..).zip(part.chunks_exact_mut(classes)) {
                 let (own, class) = (&x[row * classes..][..classes], self.of[row] as usize);
                 let base = self.margin - own[class];
-                let given = if given.len() == 1 { given[0] } else { given[row] };
-                let factor = given * self.weight(class) / T::from_f64(classes as f64);
+                let factor = of_row(given, row) * self.weight(class) / T::from_f64(classes as f64);
                 let (before, rest) = out.split_at_mut(class);
                 let Some((place, behind)) = rest.split_first_mut() else {
                     unreachable!("the class is one of them")
@@ -215,8 +219,7 @@ pub fn several_gradients<T: Real>(
             let range = row * classes..(row + 1) * classes;
             let own = &x[range.clone()];
             others(own, &is_right[range.clone()], &mut found, &mut places);
-            let given = if given.len() == 1 { given[0] } else { given[row] };
-            let factor = given / T::from_f64(classes as f64);
+            let factor = of_row(given, row) / T::from_f64(classes as f64);
             let counts = &mut counts[..found.len()];
             counts.fill(T::ZERO);
             passed.fill(T::ZERO);

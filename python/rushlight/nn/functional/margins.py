@@ -241,9 +241,10 @@ def multi_margin_loss(
     if target.dtype != native.int64:
         found = scalar_name(target)
         raise RuntimeError(f"expected scalar type Long but found {found}")
-    classes = input.shape[-1] if input.dim() > 0 else 1
-    if weight is not None and weight.numel() != classes:
-        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+    if weight is not None and weight.numel() != _classes(input):
+        raise RuntimeError(
+            f"inconsistent weight size, expected {_classes(input)} but got {list(weight.shape)}"
+        )
     return _nn.multi_margin_loss(input, target, p, margin, weight, reduction_number(reduction))
 
 
@@ -271,9 +272,8 @@ def multilabel_margin_loss(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
         )
     if target.dtype != native.int64:
-        classes = input.shape[-1] if input.dim() > 0 else 1
         is_known = target.numel() > 0 and not _symbolic(target)
-        if is_known and (int(target.min()) < -1 or int(target.max()) >= classes):
+        if is_known and (int(target.min()) < -1 or int(target.max()) >= _classes(input)):
             raise RuntimeError("argument #2 'target' is out of range")
         raise RuntimeError(f"expected scalar type Long but found {scalar_name(target)}")
     return _nn.multilabel_margin_loss(input, target, reduction_number(reduction))
@@ -325,6 +325,10 @@ def _symbolic(x: Tensor) -> bool:
     except RuntimeError:
         return True
     return False
+
+
+def _classes(input: Tensor) -> int:
+    return input.shape[-1] if input.dim() > 0 else 1
 
 
 def _check_matrix(input: Tensor) -> None:
