@@ -3,13 +3,18 @@
 use super::{
     creation, elementwise, elementwise2, geometry, indexing, linalg, neural, pointwise, reduction, sampling,
 };
-use crate::dispatch::modes::plain::Row;
+use crate::dispatch::modes::plain::{Row, What};
 
 /// How operations are written as plain data: those of lines, and those that stand beside blocks.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     let ones = elementwise().flat_map(|line| &line.rows).flatten();
     let twos = elementwise2().flat_map(|line| &line.rows).flatten();
     ones.chain(twos).chain(ROWS.iter().copied().flatten())
+}
+
+/// How this operation is written, if it can be.
+pub fn row_of(what: &What) -> Option<&'static Row> {
+    rows().find(|row| row.is_of(what))
 }
 
 const ROWS: &[&[Row]] = &[

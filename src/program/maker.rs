@@ -151,24 +151,8 @@ impl Maker {
                 }
             });
         }
-        let (shown, last, dropped) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
-        let (operands, outputs, way) = (given, made, None);
-        let instruction = Instruction {
-            at: 0,
-            name,
-            compute,
-            direct,
-            what,
-            origin,
-            is_sure,
-            way,
-            together: 1,
-            operands,
-            outputs,
-            shown,
-            last,
-            dropped,
-        };
+        let computing = (compute, direct, what);
+        let instruction = Instruction::new(name, computing, (origin, is_sure), given, made);
         self.instructions.push(instruction);
         Ok(())
     }

@@ -133,6 +133,34 @@ struct Instruction {
 }
 
 impl Instruction {
+    /// Of what is computed of operands, before anything is planned.
+    fn new(
+        name: &'static str,
+        (compute, direct, what): (Compute, Option<Arc<dyn Direct>>, Option<What>),
+        (origin, is_sure): (Origin, bool),
+        operands: SmallVec<[Operand; 3]>,
+        outputs: SmallVec<[Option<usize>; 1]>,
+    ) -> Instruction {
+        let (shown, last, dropped) = Default::default();
+        let (at, way, together) = (0, None, 1);
+        Instruction {
+            at,
+            name,
+            compute,
+            direct,
+            what,
+            origin,
+            is_sure,
+            way,
+            together,
+            operands,
+            outputs,
+            shown,
+            last,
+            dropped,
+        }
+    }
+
     /// The forms that it reads.
     fn reads(&self) -> impl Iterator<Item = usize> {
         self.operands.iter().filter_map(|operand| match operand {

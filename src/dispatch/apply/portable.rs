@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::{Op, Outputs, Overwrite, apart, memory};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::intercept;
-use crate::dispatch::modes::plain::{Plain, Portable, Reader, Row, What, damaged};
+use crate::dispatch::modes::plain::{Plain, Portable, Row, What, damaged, plain};
 use crate::dispatch::operand::Value;
 use crate::dispatch::stored;
 use crate::error::Result;
@@ -72,19 +72,7 @@ impl<O: Overwrite + Plain> Portable for Written<O> {
     }
 }
 
-/// Both are the operation and a count.
-macro_rules! counted {
-    ($($name:ident),*) => {$(
-        impl<O: Plain> Plain for $name<O> {
-            fn write(&self, to: &mut Vec<u8>) {
-                self.0.write(to);
-                self.1.write(to);
-            }
-
-            fn read(from: &mut Reader<'_>) -> Result<Self> {
-                Ok($name(O::read(from)?, usize::read(from)?))
-            }
-        }
-    )*};
+plain! {
+    tuple Computed<O>(0: O, 1: usize);
+    tuple Written<O>(0: O, 1: usize);
 }
-counted!(Computed, Written);

@@ -18,7 +18,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::dispatch::forward_mode::tangents;
 use crate::dispatch::in_place;
 use crate::dispatch::in_place::Write;
-use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Numbers, Operand, SavedOperand, Value, result_type};
 use crate::dispatch::record::{needed, passes_by, record_new};
 use crate::dispatch::{batch, long_work};
@@ -179,7 +179,7 @@ pub fn apply_in_place<E: Elementwise2>(op: E, x: &Tensor, b: Operand<'_>) -> Res
     match intercept::is_active() {
         true => {
             let name = intercept::known_by(node(&op, a, b), E::NAME);
-            let what = Some(portable::written(op, dtype));
+            let what = recording::is_on().then(|| portable::written(op, dtype));
             intercept::written_as(name, &[a, b], Attributes::new(), what, move |operands| {
                 let target = intercept::first(operands).array();
                 let apart = fitted(&target, &Operand::from(&operands[1]).numbers(), dtype)?;

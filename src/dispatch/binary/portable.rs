@@ -10,7 +10,7 @@ use super::{Elementwise2, direct, fitted};
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::intercept::Beneath;
-use crate::dispatch::modes::plain::{Plain, Portable, Read, Reader, Ready, Row, What, damaged};
+use crate::dispatch::modes::plain::{Plain, Portable, Read, Reader, Ready, Row, What, damaged, plain};
 use crate::dispatch::operand::{Operand, Value};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -127,19 +127,7 @@ impl<E: Elementwise2 + Plain> Portable for Written<E> {
     }
 }
 
-/// Both are the operation and a type.
-macro_rules! typed {
-    ($($name:ident),*) => {$(
-        impl<E: Plain> Plain for $name<E> {
-            fn write(&self, to: &mut Vec<u8>) {
-                self.0.write(to);
-                self.1.write(to);
-            }
-
-            fn read(from: &mut Reader<'_>) -> Result<Self> {
-                Ok($name(E::read(from)?, DType::read(from)?))
-            }
-        }
-    )*};
+plain! {
+    tuple Computed<E>(0: E, 1: DType);
+    tuple Written<E>(0: E, 1: DType);
 }
-typed!(Computed, Written);

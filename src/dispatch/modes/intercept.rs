@@ -31,7 +31,7 @@ use crate::graph::observe::profile::Label;
 use crate::tensor::{Array, Tensor, any_subclassed};
 
 pub(crate) use crate::dispatch::modes::intercept::calls::{
-    Beneath, beside, elementwise, first, of_subclass, only, overwritten, several, several_of, shown,
+    Beneath, beside, elementwise, first, of_subclass, only, overwritten, owned, several, several_of, shown,
     structured, tensors, written, written_as,
 };
 use crate::dispatch::modes::intercept::stack::SUBCLASS_HANDLER;

@@ -303,8 +303,19 @@ impl<T: Plain> Plain for Arc<T> {
 }
 
 /// Has the fields of structures written and read, in this order, and the variants of enumerations without fields by their
-/// number: the compiler sees that none is missing.
+/// number: the compiler sees that none is missing. Tuples around what is written itself are such, too.
 macro_rules! plain {
+    ($(tuple $name:ident<$of:ident> ( $($field:tt: $kind:ty),+ );)+) => {$(
+        impl<$of: $crate::dispatch::modes::plain::Plain> $crate::dispatch::modes::plain::Plain for $name<$of> {
+            fn write(&self, to: &mut Vec<u8>) {
+                $($crate::dispatch::modes::plain::Plain::write(&self.$field, to);)+
+            }
+
+            fn read(from: &mut $crate::dispatch::modes::plain::Reader<'_>) -> $crate::error::Result<Self> {
+                Ok($name($(<$kind as $crate::dispatch::modes::plain::Plain>::read(from)?),+))
+            }
+        }
+    )+};
     ($(struct $name:ident { $($field:ident),* $(,)? })*) => {$(
         impl $crate::dispatch::modes::plain::Plain for $name {
             #[allow(unused_variables)] // There may be no fields.

@@ -321,10 +321,8 @@ pub(crate) fn as_one_of(
     outputs: usize,
     own: impl Portable,
 ) -> Result<Outputs> {
-    let values =
-        || operands.iter().map(|&operand| Value::Tensor(operand.clone())).collect::<SmallVec<[_; 3]>>();
     if mode::is_grad_enabled() || !is_alone(operands) {
-        return own.compute(&values());
+        return own.compute(&super::intercept::owned(operands));
     }
     super::intercept::several_of(name, operands, outputs, Ready::of(own))
 }
@@ -337,8 +335,9 @@ pub(crate) fn overwriting_of(
     number: Option<f64>,
     own: impl Portable,
 ) -> Result<()> {
-    let tensors = targets.iter().chain(others).map(|&tensor| Value::Tensor(tensor.clone()));
-    let operands = tensors.chain(number.map(|number| Value::Scalar(Scalar::Float(number)))).collect();
+    let mut operands = super::intercept::owned(targets);
+    operands.extend(super::intercept::owned(others));
+    operands.extend(number.map(|number| Value::Scalar(Scalar::Float(number))));
     let Ready { what, compute, direct, .. } = Ready::of(own);
     let mut operation = Operation::writing(name, operands, targets.len(), compute);
     (operation.direct, operation.what) = (direct, Some(what));
@@ -348,9 +347,7 @@ pub(crate) fn overwriting_of(
 /// `checked` by what is known by its type.
 pub(crate) fn checked_by(name: &'static str, tensors: &[&Tensor], own: impl Portable) -> Result<()> {
     if !is_on() {
-        let operands: SmallVec<[Value; 3]> =
-            tensors.iter().map(|&tensor| Value::Tensor(tensor.clone())).collect();
-        return own.compute(&operands).map(drop);
+        return own.compute(&super::intercept::owned(tensors)).map(drop);
     }
     overwriting_of(name, &[], tensors, None, own)
 }

@@ -15,7 +15,7 @@ use crate::dispatch::apply::{one, single, tangent};
 use crate::dispatch::forward_mode::tangents;
 use crate::dispatch::in_place;
 use crate::dispatch::in_place::Write;
-use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
 use crate::dispatch::record::{record_new, trace};
 use crate::dispatch::{batch, long_work};
@@ -228,7 +228,8 @@ pub fn apply_in_place<E: Elementwise>(op: E, x: &Tensor) -> Result<()> {
     match intercept::is_active() {
         true => {
             let write = move |operands: &[Value]| overwrite(&op, &intercept::first(operands).array());
-            let (name, what) = (intercept::known_by(E::NODE, E::NAME), Some(portable::written(op)));
+            let name = intercept::known_by(E::NODE, E::NAME);
+            let what = recording::is_on().then(|| portable::written(op));
             intercept::written_as(name, &[x.into()], Attributes::new(), what, write)?;
         }
         false => overwrite(&op, &target)?,

@@ -12,7 +12,7 @@ use crate::dispatch::apply::Outputs;
 use crate::dispatch::binary;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::intercept::{self, Beneath};
-use crate::dispatch::modes::plain::{Plain, Portable, Read, Reader, Ready, Row, What, damaged};
+use crate::dispatch::modes::plain::{Plain, Portable, Read, Reader, Ready, Row, What, damaged, plain};
 use crate::dispatch::operand::Value;
 use crate::error::Result;
 use crate::tensor::Tensor;
@@ -107,22 +107,7 @@ impl<E: Elementwise + Plain> Portable for Computed<E> {
     }
 }
 
-impl<E: Plain> Plain for Computed<E> {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.0.write(to);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self> {
-        E::read(from).map(Computed)
-    }
-}
-
-impl<E: Plain> Plain for Sloped<E> {
-    fn write(&self, to: &mut Vec<u8>) {
-        self.0.write(to);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self> {
-        E::read(from).map(Sloped)
-    }
+plain! {
+    tuple Computed<E>(0: E);
+    tuple Sloped<E>(0: E);
 }

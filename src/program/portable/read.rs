@@ -124,10 +124,9 @@ impl Body<'_> {
             _ => Err(damaged("what is answered is not there")),
         });
         let answer = answer.collect::<Result<Vec<Source>>>()?;
-        let left = |form: usize| Left::kept(form);
         let gradients: Vec<(usize, Gradient)> = gradients
             .into_iter()
-            .map(|(index, form)| (index, form.map_or(Gradient::None, |form| Gradient::Is(left(form)))))
+            .map(|(index, form)| (index, form.map_or(Gradient::None, |form| Gradient::Is(Left::kept(form)))))
             .collect();
         let mut stays: HashSet<usize> = outputs.iter().copied().collect();
         stays.extend(gradients.iter().filter_map(|(_, gradient)| match gradient {
@@ -145,7 +144,7 @@ impl Body<'_> {
             names.push(own.name);
         }
         let shown = outputs.len();
-        let outputs = outputs.into_iter().map(left).collect();
+        let outputs = outputs.into_iter().map(Left::kept).collect();
         let program = Program { outputs, shown, gradients, written, known, ..program };
         let rates = program.rates();
         Ok(Session { program, known: tensors, names, inputs, answer, rates })
@@ -299,23 +298,9 @@ impl Body<'_> {
                     Operand::Number(_) => return Err(damaged("a number is written to")),
                 }
             }
-            let (shown, last, dropped) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
-            all.push(Instruction {
-                at,
-                name: row.name,
-                compute,
-                direct,
-                what: Some(what),
-                origin: origin::here(),
-                is_sure,
-                way: None,
-                together: 1,
-                operands,
-                outputs,
-                shown,
-                last,
-                dropped,
-            });
+            let computing = (compute, direct, Some(what));
+            let own = Instruction::new(row.name, computing, (origin::here(), is_sure), operands, outputs);
+            all.push(Instruction { at, ..own });
         }
         let is_inside = |form: &Form| match (&places[form.place], made.get(&form.place)) {
             (Place::Made, Some(&room)) => {

@@ -1,7 +1,7 @@
 //! A program as bytes.
 
 use super::{MAGIC, Source, VERSION, seal};
-use crate::dispatch::modes::plain::{Plain, Row};
+use crate::dispatch::modes::plain::Plain;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::ops;
@@ -40,9 +40,7 @@ pub(super) fn bytes(array: &Array) -> Result<Vec<u8>> {
 impl Program {
     /// The first operation that cannot be written as plain data.
     pub fn unportable(&self) -> Option<(&'static str, crate::origin::Origin)> {
-        let is_missing = |what: &Option<_>| {
-            !what.as_ref().is_some_and(|what| ops::portable::rows().any(|row| row.is_of(what)))
-        };
+        let is_missing = |what: &Option<_>| what.as_ref().and_then(ops::portable::row_of).is_none();
         let found = self.instructions.iter().find(|instruction| is_missing(&instruction.what));
         found.map(|instruction| (instruction.name, instruction.origin))
     }
@@ -148,9 +146,8 @@ impl Program {
     fn write_instructions(&self, numbers: &[Number], to: &mut Vec<u8>) -> Result<()> {
         self.instructions.len().write(to);
         for instruction in &self.instructions {
-            let row = |what| ops::portable::rows().find(|row: &&Row| row.is_of(what));
-            let Some((what, row)) = instruction.what.as_ref().and_then(|what| Some((what, row(what)?)))
-            else {
+            let own = instruction.what.as_ref();
+            let Some((what, row)) = own.and_then(|what| Some((what, ops::portable::row_of(what)?))) else {
                 return refused(instruction.name, "there is no form for it in files");
             };
             row.name.to_owned().write(to);

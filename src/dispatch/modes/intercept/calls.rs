@@ -17,7 +17,8 @@ use crate::error::Result;
 use crate::graph::Attributes;
 use crate::tensor::{Creation, Tensor};
 
-fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
+/// Tensors as operands that are kept.
+pub(crate) fn owned(inputs: &[&Tensor]) -> SmallVec<[Value; 3]> {
     inputs.iter().map(|&input| Value::Tensor(input.clone())).collect()
 }
 
