@@ -15,6 +15,7 @@ pub use vector::dot;
 use plain::{plain, square};
 
 use gemm::Parallelism;
+use gemm_common::gemm::L2_SLAB;
 use ndarray::{ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis};
 use std::any::TypeId;
 use std::cell::Cell;
@@ -100,10 +101,17 @@ fn known_mut<T: Ring, K: Ring>(places: &mut [MaybeUninit<T>]) -> Option<&mut [Ma
         .then(|| unsafe { std::slice::from_raw_parts_mut(places.as_mut_ptr().cast(), places.len()) })
 }
 
-/// A part of a length, rounded up to whole units, and then the same for all parts.
+/// A part of a length, of which there are about so many, rounded up to whole units, and then the same for all parts but
+/// the last one, which is no less than half of it: what is packed for a part is not worth it for a rest.
 fn share(len: usize, parts: usize, (least, most): (usize, usize), unit: usize) -> usize {
-    let wanted = (len / parts).clamp(least, most);
-    len.div_ceil(len.div_ceil(wanted)).next_multiple_of(unit)
+    let mut parts = len.div_ceil((len / parts).clamp(least, most));
+    loop {
+        let part = len.div_ceil(parts).next_multiple_of(unit);
+        if parts == 1 || len % part == 0 || len % part >= part / 2 {
+            return part;
+        }
+        parts -= 1;
+    }
 }
 
 /// `out = a b` for matrices of shapes (m, k) and (k, n).
@@ -230,17 +238,18 @@ pub fn batched_matmul<T: Ring>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out: 
 }
 
 /// Looks whether there is memory for what the library packs of factors: it asks for that itself, and the process would
-/// end if there were none. The first product of a thread needs more, which stays with the thread. Unwinds if there is
-/// too little.
+/// end if there were none. It keeps some for each thread besides, which it is made to take here, when that is known to be
+/// there. Unwinds if there is too little.
 pub(super) fn ask_for_room<T>(m: usize, k: usize, n: usize) {
     thread_local!(static HAS_OWN: Cell<bool> = const { Cell::new(false) });
-    let own = if HAS_OWN.get() { 0 } else { OWN };
-    let packed = (m + n + 2 * OVER).saturating_mul(k.min(DEEP)).saturating_mul(size_of::<T>());
-    let bytes = packed.saturating_add(own);
+    if !HAS_OWN.get() {
+        drop(black_box(interrupt::room::<u8>(OWN)));
+        L2_SLAB.with(|_| HAS_OWN.set(true));
+    }
+    let bytes = (m + n + 2 * OVER).saturating_mul(k.min(DEEP)).saturating_mul(size_of::<T>());
     if bytes >= LARGE {
         // Or the compiler would see that nobody uses it.
         drop(black_box(interrupt::room::<u8>(bytes)));
-        HAS_OWN.set(true);
     }
 }
 
