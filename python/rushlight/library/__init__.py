@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._ops import FunctionSchema, OpOverload
+from .._ops import OpOverload
+from .._schemas import FunctionSchema
 from .checks import opcheck
 from .operator import CustomOpDef, find
 from .schema import infer_schema, written_to
