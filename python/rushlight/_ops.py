@@ -55,6 +55,13 @@ class OpOverload:
         """Whether it shows the memory of an argument and does not write to it."""
         return not self._schema.is_mutable and any(argument.alias_info for argument in self._schema.arguments)
 
+    @property
+    def tags(self) -> list[Any]:
+        """What is said of it: whether it writes, whether it draws random numbers."""
+        from ._compat._C._conventions import tags_of
+
+        return tags_of(self)
+
     def name(self) -> str:
         """Return the name with its namespace."""
         return self._name

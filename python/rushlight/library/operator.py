@@ -41,6 +41,13 @@ def find(name: str) -> CustomOpDef:
     return _KNOWN[name]
 
 
+def forget(name: str) -> None:
+    """Have no operator of this name any more."""
+    namespace, _, own = name.partition("::")
+    _KNOWN.pop(name, None)
+    getattr(ops, namespace).__dict__.pop(own, None)
+
+
 class _Overload(OpOverload):
     """An operator that a `CustomOpDef` computes."""
 

@@ -45,6 +45,7 @@ _PLACES = {
     "..._rushlight": "Generator device dtype finfo iinfo layout memory_format",
     "..._devices.streams": "AcceleratorError OutOfMemoryError",
     "...futures": "Future",
+    "._conventions": "Tag _ConvBackend _select_conv_backend",
     "._dispatch": "DispatchKey DispatchKeySet",
     "._types": "AnyType BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType FutureType "
     "IntType InterfaceType JitType ListType NoneType NumberType OptionalType RRefType StreamObjType "
@@ -61,6 +62,7 @@ _PLACES = {
     "_jit_set_texpr_fuser_enabled _log_api_usage_metadata _log_api_usage_once "
     "_set_math_sdp_allow_fp16_bf16_reduction _set_tracing_state",
     "..._messages.matrices": "_LinAlgError",
+    "..._machine": "has_lapack has_mkl has_mkldnn has_openmp has_spectral",
     "..._files.pickles": "_VariableFunctionsClass",
     "._levels": "_enter_dual_level _exit_dual_level",
     "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "

@@ -15,7 +15,9 @@ __all__ = ["JitType", "read"]
 class JitType:
     """A type. Each is known by how schemas write it, and by how Python would."""
 
-    def __init__(self, said: builtins.str, annotation: builtins.str | None = None, parts: tuple[JitType, ...] = ()) -> None:
+    def __init__(
+        self, said: builtins.str, annotation: builtins.str | None = None, parts: tuple[JitType, ...] = ()
+    ) -> None:
         self._said, self._parts = said, parts
         self.annotation_str = said if annotation is None else annotation
 
