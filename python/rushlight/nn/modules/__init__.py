@@ -102,6 +102,10 @@ _FILES = {"lazy", "utils"}
 _BESIDE = {"Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter"}
 
 
+# Files that torch has by the same names.
+_OF_TORCH = {"adaptive", "lazy", "module", "transformer", "utils"}
+
+
 def _classes() -> list[str]:
     from .. import __all__ as names
 
@@ -120,6 +124,10 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return getattr(import_module(__package__.rpartition(".")[0]), name)
+    if name in _OF_TORCH:
+        from importlib import import_module
+
+        return import_module(f".{name}", __package__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -12,7 +12,7 @@ from ..._tensors.typename import typename
 from ..parameter import Buffer, Parameter
 from ._calling import Called
 from ._converting import Converted
-from ._every import Hooks, at_registration, no_hooks
+from ._every import Hooks, ShowingHooks, at_registration, no_hooks
 from ._every import _global_buffer_registration_hooks as _global_buffer_registration_hooks
 from ._every import _global_module_registration_hooks as _global_module_registration_hooks
 from ._every import _global_parameter_registration_hooks as _global_parameter_registration_hooks
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["Module"]
+
+sys.modules[__name__].__class__ = ShowingHooks
 
 
 class Module(Called, Converted, StateDict):
