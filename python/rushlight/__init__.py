@@ -308,12 +308,10 @@ else:
             "._functions.assertions": "_assert _check _check_index _check_is_size _check_not_implemented "
             "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with _is_all_true "
             "_is_any_true sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
-            "._compat._C._scripting": "AnyType Block BoolType DeviceObjType DictType FloatType Graph IntType "
-            "ListType Node NumberType OptionalType PyTorchFileReader PyTorchFileWriter ScriptFunction "
-            "ScriptObject StringType TensorType TupleType Value",
             "._functions.chains": "chain_matmul",
-            "._compat.inner_functions": "_assert_async _convert_indices_from_coo_to_csr _int_mm "
-            "_convert_indices_from_csr_to_coo _disable_dynamo _sample_dirichlet _standard_gamma classes",
+            "._compat.inner_functions": "_assert_async _assert_tensor_metadata _int_mm _nnpack_available "
+            "_convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _disable_dynamo "
+            "_sample_dirichlet _standard_gamma classes",
             ".nn.functional.grouped": "_grouped_mm _scaled_mm",
             "._calls.compiled": "compile",
             "._functions.eigenpairs": "lobpcg",
@@ -330,8 +328,10 @@ else:
             "._tensors.storage_classes": "BFloat16Storage BoolStorage ByteStorage CharStorage "
             "ComplexDoubleStorage ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage "
             "LongStorage ShortStorage Storage",
-            "._compat._C": "DispatchKey DispatchKeySet FunctionSchema DisableTorchFunction "
-            "DisableTorchFunctionSubclass",
+            "._compat._C": "AnyType Block BoolType DeviceObjType DictType DisableTorchFunction "
+            "DisableTorchFunctionSubclass DispatchKey DispatchKeySet FloatType FunctionSchema Graph IntType "
+            "ListType Node NumberType OptionalType PyTorchFileReader PyTorchFileWriter ScriptFunction "
+            "ScriptObject StringType Tag TensorType TupleType Value",
             ".amp": "autocast GradScaler",
             "._machine": "compiled_with_cxx11_abi from_file get_device get_num_interop_threads has_cuda "
             "has_cudnn has_lapack has_mkl has_mkldnn has_mps has_openmp has_spectral is_distributed "

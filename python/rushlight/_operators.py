@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ._ops import Argument, OpOverload
+    from ._ops import OpOverload
+    from ._schemas import Argument
 
 _MISSING = object()
 
@@ -104,7 +105,7 @@ def settle(name: str, given: Mapping[str, Any], result: Any) -> Any:
 def _fits(func: OpOverload, given: Mapping[str, Any]) -> bool:
     """Tell whether an operator takes everything that was given, and is given all that it has to be."""
     arguments = {argument.name: argument for argument in func._schema.arguments}
-    missing = (name for name, argument in arguments.items() if not argument.has_default)
+    missing = (name for name, argument in arguments.items() if not argument.has_default_value())
     taken = all(name in arguments or name in _OPTIONS or value is None for name, value in given.items())
     return taken and all(given.get(name) is not None for name in missing)
 
@@ -259,7 +260,7 @@ def _bind(
 
 def _is_default(argument: Argument, value: Any) -> bool:
     default = argument.default_value
-    if not argument.has_default or isinstance(value, Tensor):
+    if not argument.has_default_value() or isinstance(value, Tensor):
         return False
     return value is default or bool(value == default)
 
@@ -294,7 +295,7 @@ def _value(argument: Argument, left: list[Any], given: Mapping[str, Any]) -> Any
         if kind.startswith("bool"):
             return [bool(one) for one in value]
         return list(value) if isinstance(value, (list, tuple)) else [value] * int(size or 1)
-    if argument.has_default:
+    if argument.has_default_value():
         return argument.default_value
     if kind in ("Scalar", "Tensor"):
         return _MISSING

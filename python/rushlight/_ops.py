@@ -7,15 +7,14 @@ computes it. What each takes and returns is said where it is computed, and read 
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
-from contextlib import suppress
 from functools import cache
 from types import ModuleType
 
 from . import _rushlight
 from ._rushlight import Tensor
+from ._schemas import FunctionSchema
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -27,77 +26,6 @@ __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 _DECLINING = _rushlight._disabled_torch_dispatch_impl
 
 _running = threading.local()  # The calls of operators that interceptors are shown, innermost last.
-
-
-class Argument:
-    """An argument of an operator, or what it returns: its type, name and default as torch writes them."""
-
-    def __init__(self, text: str, keyword_only: bool = False) -> None:
-        declared, _, self.default_text = text.partition("=")
-        self.type, _, self.name = declared.partition(" ")
-        self.kwarg_only = keyword_only
-        self.has_default = bool(self.default_text)
-        mark = re.search(r"\((\w+)(!?)\)", self.type)
-        self.alias_info = AliasInfo(mark[1], bool(mark[2])) if mark else None
-        self.kind = re.sub(r"\(\w+!?\)", "", self.type)
-        self.default_value = _default(self.default_text)
-
-    @property
-    def takes_tensors(self) -> bool:
-        """Whether it is given a tensor or several."""
-        return self.kind.startswith("Tensor")
-
-
-class AliasInfo:
-    """Which argument's memory is shown, and whether it is written to."""
-
-    def __init__(self, name: str, is_write: bool) -> None:
-        self.before_set = self.after_set = {f"alias::{name}"}
-        self.is_write = is_write
-
-
-def _default(text: str) -> Any:
-    words: dict[str, Any] = {"": None, "None": None, "True": True, "False": False, "[]": []}
-    if text in words:
-        return words[text]
-    if text.startswith("["):
-        return [_default(part) for part in text[1:-1].split(",")]
-    for number in (int, float):
-        with suppress(ValueError):
-            return number(text)
-    return text.strip('"')
-
-
-class FunctionSchema:
-    """What an operator takes and returns."""
-
-    def __init__(self, text: str, namespace: str = "aten") -> None:
-        self._text = f"{namespace}::{text}"
-        full, _, rest = text.partition("(")
-        self.name, _, self.overload_name = full.partition(".")
-        self.name = f"{namespace}::{self.name}"
-        taken, _, returned = rest.rpartition(" -> ")
-        self.arguments: list[Argument] = []
-        star = False
-        for part in _parts(taken[:-1]):
-            star = star or part == "*"
-            if part != "*":
-                self.arguments.append(Argument(part, star))
-        self.returns = [Argument(part) for part in _parts(returned.removeprefix("(").removesuffix(")"))]
-        if returned.startswith("Tensor("):
-            self.returns = [Argument(returned)]
-
-    @property
-    def is_mutable(self) -> bool:
-        """Whether an argument is written to."""
-        return any(argument.alias_info and argument.alias_info.is_write for argument in self.arguments)
-
-    def __repr__(self) -> str:
-        return self._text
-
-
-def _parts(text: str) -> list[str]:
-    return re.split(r", (?![^\[(]*[\])])", text) if text else []
 
 
 def _stands_for_a_tensor(value: Any) -> bool:
@@ -126,6 +54,13 @@ class OpOverload:
     def is_view(self) -> bool:
         """Whether it shows the memory of an argument and does not write to it."""
         return not self._schema.is_mutable and any(argument.alias_info for argument in self._schema.arguments)
+
+    @property
+    def tags(self) -> list[Any]:
+        """What is said of it: whether it writes, whether it draws random numbers."""
+        from ._compat._C._conventions import tags_of
+
+        return tags_of(self)
 
     def name(self) -> str:
         """Return the name with its namespace."""
@@ -290,7 +225,7 @@ def table() -> tuple[dict[str, list[OpOverload]], dict[str, OpOverloadPacket]]:
     nodes: dict[str, list[str]] = {}
     schemas: dict[str, list[FunctionSchema]] = {}
     for node, text in [*_rushlight._operators(), *_others()]:
-        for key, schema in ((node, FunctionSchema(text)), (f"{node}_", _in_place(text))):
+        for key, schema in ((node, FunctionSchema(text, "aten")), (f"{node}_", _in_place(text))):
             if schema is None or (node in "-=" and key != node):
                 continue
             known = schemas.setdefault(schema.name[6:], [])
@@ -312,7 +247,7 @@ def operator_of(name: str, kinds: tuple[str, ...], outputs: int) -> OpOverload:
     taken = ", ".join(
         f"{kind} {'other' * bool(place) or 'self'}{place or ''}" for place, kind in enumerate(kinds)
     )
-    schema = FunctionSchema(f"{name}({taken}) -> ({', '.join(['Tensor'] * outputs)})")
+    schema = FunctionSchema(f"{name}({taken}) -> ({', '.join(['Tensor'] * outputs)})", "aten")
     return OpOverloadPacket(name, [schema]).default
 
 
@@ -323,7 +258,7 @@ def _in_place(text: str) -> FunctionSchema | None:
         return None
     base, point, overload = name.partition(".")
     rest = rest.removeprefix("Tensor self").removesuffix("Tensor")
-    return FunctionSchema(f"{base}_{point}{overload}(Tensor(a!) self{rest}Tensor(a!)")
+    return FunctionSchema(f"{base}_{point}{overload}(Tensor(a!) self{rest}Tensor(a!)", "aten")
 
 
 class _OpNamespace:

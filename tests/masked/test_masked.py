@@ -1,5 +1,7 @@
 """Reductions of what a mask shows, and tensors that have a mask with them."""
 
+import math
+
 import pytest
 import rushlight as torch
 from support import raises
@@ -87,3 +89,34 @@ def test_what_does_not_fit_is_refused():
         masked.masked_tensor(x, mask[0])
     with raises(ValueError, "data.size() must equal mask.size()"):
         masked.masked_tensor(x, mask[:1])
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "identity"),
+    [
+        ("sum", torch.int32, 0),
+        ("cumprod", torch.float32, 1.0),
+        ("amax", torch.float32, -math.inf),
+        ("amax", torch.int8, -128),
+        ("argmin", torch.uint8, 255),
+        ("logsumexp", torch.float64, -math.inf),
+        ("mean", torch.float32, None),
+    ],
+)
+def test_what_changes_nothing_in_a_reduction_has_a_value(name, dtype, identity):
+    found = torch.masked._reduction_identity(name, torch.ones(1, dtype=dtype))
+    assert found is identity if identity is None else (found.item() == identity and found.dtype == dtype)
+
+
+def test_masks_of_what_is_given_and_of_what_is_returned():
+    x, mask = torch.ones(2, 3), torch.tensor([True, False, True])
+    assert torch.masked._canonical_dim((-1, 0), 3) == (0, 2)
+    assert torch.equal(torch.masked._input_mask(x, mask=mask), mask.expand(2, 3))
+    assert torch.masked._output_mask(torch.masked.sum, x, 0, mask=mask).tolist() == [True, False, True]
+    assert torch.masked._output_mask(torch.masked.softmax, x, 0, mask=mask).shape == (2, 3)
+    combined = torch.masked._combine_input_and_mask(torch.masked.amax, x, mask)
+    assert combined.tolist() == [[1.0, -math.inf, 1.0]] * 2
+    with pytest.raises(ValueError, match="_input_mask requires explicit mask"):
+        torch.masked._input_mask(x)
+    with pytest.raises(NotImplementedError, match=r"identity of amin on torch.bool input"):
+        torch.masked._reduction_identity("amin", torch.ones(1, dtype=torch.bool))

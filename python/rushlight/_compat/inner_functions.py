@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _rushlight as native
 from .._calls.showing import shown_as_given
+from .._formatting import _DType
 from .._rushlight import Tensor
 from ..compiler import disable
 from .classes import classes as classes
@@ -94,6 +95,39 @@ def _standard_gamma(self: Tensor, generator: Any = None) -> Tensor:
     from ..distributions.gammas import _standard_gamma as drawn
 
     return drawn(self, generator)
+
+
+@shown_as_given
+def _assert_tensor_metadata(
+    a: Tensor,
+    size: Any = None,
+    stride: Any = None,
+    dtype: native.dtype | None = None,
+    *,
+    device: Any = None,
+    layout: native.layout | None = None,
+) -> None:
+    """Refuse a tensor that has not this form.
+
+    >>> import rushlight as torch
+    >>> torch._assert_tensor_metadata(torch.ones(2), [2], [1], torch.float32)
+    """
+    found = _DType(a.dtype)
+    for name, expected, got in (
+        ("sizes", size and list(size), list(a.shape)),
+        ("strides", stride and list(stride), list(a.stride())),
+        ("dtype", dtype and f"{_DType(dtype):Float}", f"{found:Float}"),
+        ("device", device and native.device(device), a.device),
+        ("layout", layout, a.layout),
+    ):
+        if expected is not None and expected != got:
+            shown = f"{found:C}" if name == "dtype" else got
+            raise RuntimeError(f"Tensor {name} mismatch! Expected: {expected}, Got: {shown}")
+
+
+def _nnpack_available() -> bool:
+    """Tell whether convolutions are computed by a library of that name."""
+    return False
 
 
 def _cast(name: str, dtype: native.dtype) -> Any:

@@ -12,5 +12,11 @@ _MODULES = "FunctionalModule FunctionalModuleWithBuffers combine_state_for_ensem
 _MODULES += "make_functional_with_buffers"
 
 __getattr__, __dir__ = on_first_use(
-    globals(), places={"..func": _NAMES, "._functorch.make_functional": _MODULES}
+    globals(),
+    places={
+        "..func": _NAMES,
+        "..fx.experimental.proxy_tensor": "make_fx",
+        "._functorch.make_functional": _MODULES,
+    },
 )
+__path__: list[str] = []  # What is inside of it is elsewhere.

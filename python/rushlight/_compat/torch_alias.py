@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Packages of torch's distribution that are no part of `torch`.
-_BESIDE = {"functorch": "rushlight._compat.old_functorch"}
+_BESIDE = {
+    "functorch": "rushlight._compat.old_functorch",
+    "functorch.experimental": "rushlight._compat.old_experiments",
+    "functorch.experimental.control_flow": "rushlight._compat.old_experiments.control_flow",
+}
 
 
 def begin(package: ModuleType) -> None:

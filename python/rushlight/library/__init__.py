@@ -18,15 +18,17 @@ tensor(12.)
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .._ops import FunctionSchema, OpOverload
+from .._ops import OpOverload
+from .._schemas import FunctionSchema
 from .checks import opcheck
-from .operator import CustomOpDef, find
+from .operator import CustomOpDef, find, forget
 from .schema import infer_schema, written_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = [
     "CustomOpDef",
@@ -219,6 +221,7 @@ class Library:
         if kind not in ("IMPL", "DEF", "FRAGMENT"):
             raise ValueError(f"Unsupported library kind: {kind}")
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+        self._op_defs: set[str] = set()
 
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
@@ -227,7 +230,13 @@ class Library:
         """Declare an operator by its schema, and return its name."""
         name, _, rest = schema.partition("(")
         CustomOpDef(self.ns, name, f"({rest}", None)._follows = True
+        self._op_defs.add(f"{self.ns}::{name}")
         return name
+
+    def _destroy(self) -> None:
+        """Forget the operators that were declared here."""
+        while self._op_defs:
+            forget(self._op_defs.pop())
 
     def impl(self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "", **_options: Any) -> None:
         """Have `fn` compute an operator. Autograd follows what it does, unless a derivative is registered.
@@ -244,6 +253,16 @@ class Library:
             # It would call the operator again with other types, beneath what calls it here.
             return
         definition._kernel = definition._init_fn = fn
+
+
+@contextmanager
+def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
+    """Have a library for a block, after which what was added to it is gone."""
+    made = Library(*args, **kwargs)
+    try:
+        yield made
+    finally:
+        made._destroy()
 
 
 def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:

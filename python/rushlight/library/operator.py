@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight
-from .._ops import Call, FunctionSchema, OpOverload, OpOverloadPacket, ops
+from .._ops import Call, OpOverload, OpOverloadPacket, ops
 from .._rushlight import Tensor, _is_batchedtensor, is_grad_enabled
+from .._schemas import FunctionSchema
 from ..amp._state import cast, is_autocast_enabled
 from ..amp.autocast_mode import autocast
 from ..autograd.function import Function, FunctionMeta
@@ -38,6 +39,13 @@ def find(name: str) -> CustomOpDef:
         namespace, _, own = name.partition("::")
         raise AttributeError(f"'_OpNamespace' '{namespace}' object has no attribute '{own}'")
     return _KNOWN[name]
+
+
+def forget(name: str) -> None:
+    """Have no operator of this name any more."""
+    namespace, _, own = name.partition("::")
+    _KNOWN.pop(name, None)
+    getattr(ops, namespace).__dict__.pop(own, None)
 
 
 class _Overload(OpOverload):

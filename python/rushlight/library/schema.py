@@ -14,7 +14,7 @@ from .._rushlight import Tensor
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .._ops import Argument, FunctionSchema
+    from .._schemas import Argument, FunctionSchema
 
 __all__ = ["bound", "infer_schema", "written_to"]
 
@@ -186,7 +186,7 @@ def bound(
             value = args[index]
         elif argument.name in left:
             value = left.pop(argument.name)
-        elif argument.has_default:
+        elif argument.has_default_value():
             values[argument.name] = argument.default_value
             continue
         else:

@@ -8,6 +8,7 @@ tensor([1.0000, 3.5000])
 
 from __future__ import annotations
 
+from .._lazy import on_first_use
 from .._module_aliases import add_module_aliases
 from ._functions import (
     amax,
@@ -58,6 +59,13 @@ __all__ = [
     "var",
 ]
 
+__getattr__, __dir__ = on_first_use(
+    globals(),
+    places={
+        "._conventions": "_canonical_dim _combine_input_and_mask _input_mask _output_mask "
+        "_reduction_identity _where"
+    },
+)
 _FUNCTIONS = " ".join(name for name in __all__ if "masked" not in name.lower())
 add_module_aliases(
     globals(),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _rushlight as native
 from ..overrides import TorchFunctionMode
+from ._contextlib import context_decorator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,3 +101,13 @@ def set_default_device(device: Any) -> None:
         context = DeviceContext(device)
         context.__enter__()
         _chosen.default = context
+
+
+def device_decorator(device: Any, func: Any) -> Any:
+    """Have a function make tensors on a device where none is named."""
+    return context_decorator(lambda: DeviceContext(device), func)
+
+
+def set_device(device: Any) -> Callable[[Any], Any]:
+    """Have the functions that this decorates, or a class's, make tensors on a device where none is named."""
+    return lambda func: device_decorator(native.device(device), func)

@@ -197,7 +197,7 @@ def return_and_correct_aliasing(
     names = [argument.name for argument in schema.arguments]
     given = {**dict(zip(names, args, strict=False)), **(kwargs or {})}
     written = {
-        frozenset(argument.alias_info.before_set): given.get(argument.name)
+        argument.alias_info.names: given.get(argument.name)
         for argument in schema.arguments
         if argument.alias_info is not None and argument.alias_info.is_write
     }
@@ -206,7 +206,7 @@ def return_and_correct_aliasing(
         alias = schema.returns[place].alias_info if place < len(schema.returns) else None
         if alias is None or not alias.is_write:
             return value
-        return written.get(frozenset(alias.before_set), value)
+        return written.get(alias.names, value)
 
     if len(schema.returns) == 1:
         return returned(0, out)

@@ -41,24 +41,28 @@ _TensorBase = TensorBase
 _TensorMeta = type(TensorBase)
 
 _PLACES = {
-    "..._ops": "FunctionSchema",
+    "..._schemas": "Argument FunctionSchema parse_schema",
     "..._rushlight": "Generator device dtype finfo iinfo layout memory_format",
     "..._devices.streams": "AcceleratorError OutOfMemoryError",
     "...futures": "Future",
+    "._conventions": "Tag _ConvBackend _select_conv_backend",
     "._dispatch": "DispatchKey DispatchKeySet",
-    "._scripting": "AnyType Block BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType "
-    "Function FutureType Graph IntType InterfaceType JitType ListType Node NoneType NumberType OptionalType "
-    "PyTorchFileReader PyTorchFileWriter RRefType StreamObjType StringType TupleType UnionType "
-    "ScriptFunction ScriptModule ScriptObject "
-    "TensorType Value _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard "
-    "_are_functorch_transforms_active _cuda_clearCublasWorkspaces _cuda_isInBadFork _get_accelerator "
-    "_get_default_device _get_privateuse1_backend_name _get_tracing_state _jit_can_fuse_on_cpu "
-    "_jit_can_fuse_on_gpu _jit_override_can_fuse_on_cpu _jit_override_can_fuse_on_gpu _jit_pass_inline "
-    "_jit_set_autocast_mode _jit_set_bailout_depth _jit_set_fusion_strategy _jit_set_num_profiled_runs "
-    "_jit_set_nvfuser_enabled _jit_set_nvfuser_guard_mode _jit_set_nvfuser_single_node_mode "
-    "_jit_set_profiling_executor _jit_set_profiling_mode _jit_set_texpr_fuser_enabled "
-    "_log_api_usage_metadata _log_api_usage_once _set_math_sdp_allow_fp16_bf16_reduction _set_tracing_state",
+    "._types": "AnyType BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType FutureType "
+    "IntType InterfaceType JitType ListType NoneType NumberType OptionalType RRefType StreamObjType "
+    "StringType TensorType TupleType UnionType",
+    "._scripting": "Block Function Graph Node PyTorchFileReader PyTorchFileWriter ScriptFunction "
+    "ScriptModule ScriptObject Value _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard "
+    "_IncludeDispatchKeyGuard _are_functorch_transforms_active _cuda_clearCublasWorkspaces "
+    "_cuda_isInBadFork _get_accelerator _get_default_device _get_privateuse1_backend_name "
+    "_get_tracing_state _jit_can_fuse_on_cpu _jit_can_fuse_on_gpu _jit_get_all_schemas "
+    "_jit_get_schemas_for_operator _jit_override_can_fuse_on_cpu _jit_override_can_fuse_on_gpu "
+    "_jit_pass_inline _jit_set_autocast_mode _jit_set_bailout_depth _jit_set_fusion_strategy "
+    "_jit_set_num_profiled_runs _jit_set_nvfuser_enabled _jit_set_nvfuser_guard_mode "
+    "_jit_set_nvfuser_single_node_mode _jit_set_profiling_executor _jit_set_profiling_mode "
+    "_jit_set_texpr_fuser_enabled _log_api_usage_metadata _log_api_usage_once "
+    "_set_math_sdp_allow_fp16_bf16_reduction _set_tracing_state",
     "..._messages.matrices": "_LinAlgError",
+    "..._machine": "has_lapack has_mkl has_mkldnn has_openmp has_spectral",
     "..._files.pickles": "_VariableFunctionsClass",
     "._levels": "_enter_dual_level _exit_dual_level",
     "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "

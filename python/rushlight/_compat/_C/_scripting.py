@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..._devices.absent import Switch, Unavailable, idle
+from ..._ops import ops, table
 from ..._rushlight import device
+from ..._schemas import FunctionSchema
 from ._interpreters import peek_interpreter_stack
 
 _SETTINGS = (
@@ -35,6 +37,16 @@ def _are_functorch_transforms_active() -> bool:
     return peek_interpreter_stack() is not None
 
 
+def _jit_get_all_schemas() -> list[FunctionSchema]:
+    return [overload._schema for packet in table()[1].values() for overload in packet._overloads.values()]
+
+
+def _jit_get_schemas_for_operator(name: str) -> list[FunctionSchema]:
+    namespace, _, own = name.partition("::")
+    packet = getattr(getattr(ops, namespace), own, None)
+    return [overload._schema for overload in packet._overloads.values()] if packet is not None else []
+
+
 class _ExcludeDispatchKeyGuard(Switch):
     """A block in which keys choose nothing, as nowhere."""
 
@@ -45,34 +57,6 @@ class _IncludeDispatchKeyGuard(Switch):
 
 class _AutoDispatchBelowAutograd(Switch):
     """A block in which operations would not be recorded."""
-
-
-class JitType:
-    """A type of the language of scripts. None is ever made."""
-
-
-class TensorType(JitType):
-    """The type of tensors."""
-
-
-class ListType(JitType):
-    """The type of lists."""
-
-
-def _type(name: str) -> type[JitType]:
-    text = f"The type of the language of scripts by this name: {name.removesuffix('Type')}."
-    return type(name, (JitType,), {"__module__": __name__, "__doc__": text})
-
-
-AnyType, BoolType, ClassType, ComplexType, DeviceObjType, DictType, EnumType = map(
-    _type, ("AnyType", "BoolType", "ClassType", "ComplexType", "DeviceObjType", "DictType", "EnumType")
-)
-FloatType, FutureType, IntType, InterfaceType, NoneType, NumberType, OptionalType = map(
-    _type, ("FloatType", "FutureType", "IntType", "InterfaceType", "NoneType", "NumberType", "OptionalType")
-)
-RRefType, StreamObjType, StringType, TupleType, UnionType = map(
-    _type, ("RRefType", "StreamObjType", "StringType", "TupleType", "UnionType")
-)
 
 
 class Graph:

@@ -74,6 +74,7 @@ __getattr__, __dir__ = on_first_use(
     globals(),
     places={
         "...": "native_channel_shuffle",
+        ".grids": "GRID_SAMPLE_INTERPOLATION_MODES GRID_SAMPLE_PADDING_MODES",
         ".grouped": "ScalingType SwizzleType grouped_mm scaled_grouped_mm scaled_mm",
         ".heads_with_losses": "linear_cross_entropy",
         ".masks": "_canonical_mask _none_or_dtype",

@@ -22,6 +22,9 @@ __all__ = ["affine_grid", "grid_sample"]
 # As torch numbers them.
 _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
+# As torch numbers them.
+GRID_SAMPLE_INTERPOLATION_MODES = {mode: number for number, mode in enumerate(_MODES)}
+GRID_SAMPLE_PADDING_MODES = {mode: number for number, mode in enumerate(_PADDINGS)}
 
 _UNIT_SIZE = (
     "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
@@ -182,8 +185,8 @@ def grid_sample(
         (2, 0, 0),
         {
             "align_corners": bool(align_corners),
-            "interpolation_mode": _MODES.index(mode),
-            "padding_mode": _PADDINGS.index(padding_mode),
+            "interpolation_mode": GRID_SAMPLE_INTERPOLATION_MODES[mode],
+            "padding_mode": GRID_SAMPLE_PADDING_MODES[padding_mode],
         },
         input,
         grid,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 from ..._hooks import RemovableHandle, register
@@ -97,6 +98,37 @@ class _EveryModule(Hooks):
 
 EVERY = _EveryModule()
 _WHERE = "as a global Module hook"
+
+
+def _of_every(kind: str) -> property:
+    """Return an attribute that is a table of hooks: what is assigned to it becomes what is in the table."""
+
+    def assign(_: Any, hooks: Mapping[int, Any]) -> None:
+        table = getattr(EVERY, kind)
+        kept = dict(hooks)
+        table.clear()
+        table.update(kept)
+
+    return property(lambda _: getattr(EVERY, kind), assign)
+
+
+class ShowingHooks(ModuleType):
+    """A module that has the hooks of every module by the names that programs look for them by."""
+
+    _global_backward_hooks = _of_every("_backward_hooks")
+    _global_backward_pre_hooks = _of_every("_backward_pre_hooks")
+    _global_forward_hooks = _of_every("_forward_hooks")
+    _global_forward_hooks_always_called = _of_every("_forward_hooks_always_called")
+    _global_forward_hooks_with_kwargs = _of_every("_forward_hooks_with_kwargs")
+    _global_forward_pre_hooks = _of_every("_forward_pre_hooks")
+
+    @property
+    def _global_is_full_backward_hook(self) -> bool | None:
+        return EVERY._is_full_backward_hook
+
+    @_global_is_full_backward_hook.setter
+    def _global_is_full_backward_hook(self, is_full: bool | None) -> None:
+        EVERY._is_full_backward_hook = is_full
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:

@@ -165,6 +165,44 @@ def _left_for(method: BasePruningMethod, mask: Tensor) -> Any:
     return (*(slice(None),) * dim, mask.sum(others) != 0)
 
 
+def _validate_pruning_amount_init(amount: Any) -> None:
+    """Refuse what is neither a share nor a number of elements."""
+    if not isinstance(amount, numbers.Real):
+        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
+    share: Any = amount
+    if share < 0 or (not isinstance(amount, numbers.Integral) and share > 1):
+        raise ValueError(
+            f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
+        )
+
+
+def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
+    """Refuse to prune more elements than there are."""
+    if isinstance(amount, numbers.Integral) and int(amount) > tensor_size:
+        raise ValueError(
+            f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}"
+        )
+
+
+def _validate_structured_pruning(t: Tensor) -> None:
+    """Refuse to prune slices of what has none."""
+    if t.ndim <= 1:
+        raise ValueError(
+            "Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
+            f"{t.shape} with {t.ndim} dims"
+        )
+
+
+def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
+    """Return how many of so many elements are pruned."""
+    return int(amount) if isinstance(amount, numbers.Integral) else round(amount * tensor_size)
+
+
+def _compute_norm(t: Tensor, n: Any, dim: int) -> Tensor:
+    """Return the norm of each slice along a dimension."""
+    return native.norm(t, p=n, dim=[other for other in range(t.ndim) if other != dim % t.ndim])
+
+
 class Identity(BasePruningMethod):
     """Prunes nothing: the parameter becomes one that can be pruned by hand."""
 
@@ -181,26 +219,13 @@ class _Amount(BasePruningMethod):
     amount: Any
 
     def __init__(self, amount: Any) -> None:
-        is_real, is_number = (isinstance(amount, kind) for kind in (numbers.Real, numbers.Integral))
-        if not is_real:
-            raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-        if amount < 0 or (not is_number and amount > 1):
-            raise ValueError(
-                f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
-            )
+        _validate_pruning_amount_init(amount)
         self.amount = amount
 
     def _count(self, size: int) -> int:
         """Return how many of so many are pruned."""
-        amount = self.amount
-        is_share = not isinstance(amount, numbers.Integral)
-        if is_share:
-            amount = round(amount * size)
-        elif amount > size:
-            raise ValueError(
-                f"amount={self.amount} should be smaller than the number of parameters to prune={size}"
-            )
-        count: int = amount
+        count = _compute_nparams_toprune(self.amount, size)
+        _validate_pruning_amount(count, size)
         return count
 
 
@@ -258,11 +283,7 @@ class _Structured(_Amount):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Return the mask with zeros for the slices with the least scores too."""
-        if t.ndim <= 1:
-            raise ValueError(
-                "Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
-                f"{t.shape} with {t.ndim} dims"
-            )
+        _validate_structured_pruning(t)
         if self.dim >= t.ndim:
             raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
         size = t.shape[self.dim]
@@ -297,8 +318,7 @@ class LnStructured(_Structured):
         self.n = n
 
     def _scores(self, t: Tensor) -> Tensor:
-        dim = self.dim % t.ndim
-        return native.norm(t, p=self.n, dim=[other for other in range(t.ndim) if other != dim])
+        return _compute_norm(t, self.n, self.dim)
 
     @classmethod
     def apply(  # type: ignore[override]

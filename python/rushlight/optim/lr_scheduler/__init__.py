@@ -1,5 +1,6 @@
 """Schedulers: how the learning rate of an optimiser changes from one epoch to the next."""
 
+from .base import EPOCH as EPOCH_DEPRECATION_WARNING
 from .base import LRScheduler
 from .combined import ChainedScheduler, SequentialLR
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
@@ -19,6 +20,7 @@ from .schedules import (
 _LRScheduler = LRScheduler
 
 __all__ = [
+    "EPOCH_DEPRECATION_WARNING",
     "ChainedScheduler",
     "ConstantLR",
     "CosineAnnealingLR",

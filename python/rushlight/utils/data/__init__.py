@@ -64,3 +64,5 @@ add_module_aliases(
         "worker": {".dataloader": "get_worker_info", "._seeds": "_generate_state"},
     },
 )
+# How often the ends of workers would be looked for, in seconds, and whether the interpreter ends.
+vars(_utils).update(MP_STATUS_CHECK_INTERVAL=5.0, python_exit_status=False)  # type: ignore[name-defined]  # noqa: F821

@@ -1,0 +1,120 @@
+"""Names that torch's own tests and tools reach for, and what is behind them."""
+
+import collections
+import re
+
+import pytest
+import rushlight as torch
+from rushlight import nn
+from rushlight.utils._mode_utils import all_same_mode
+
+
+def test_hooks_of_every_module_are_tables_that_can_be_replaced():
+    seen = []
+    module = nn.modules.module
+    module.register_module_forward_hook(lambda *_: seen.append("after"), always_call=True)
+    assert len(module._global_forward_hooks) == 1
+    assert len(module._global_forward_hooks_always_called) == 1
+    module._global_forward_hooks_always_called = collections.OrderedDict()
+    module._global_forward_hooks = collections.OrderedDict()
+    nn.Linear(1, 1)(torch.ones(1, 1))
+    assert not seen
+    handle = module.register_module_forward_pre_hook(lambda *_: seen.append("before"))
+    nn.Identity()(1)
+    assert seen == ["before"]
+    handle.remove()
+    assert not module._global_forward_pre_hooks
+
+
+def test_modules_of_layers_load_when_they_are_asked_for():
+    assert nn.modules.lazy.LazyModuleMixin.__name__ == "LazyModuleMixin"
+    with pytest.raises(AttributeError, match="no attribute 'lazier'"):
+        _ = nn.modules.lazier
+
+
+def test_amounts_to_prune_are_checked_and_counted():
+    from rushlight.nn.utils import prune
+
+    with pytest.raises(TypeError, match=r"Invalid type for amount: 1j\. Must be int or float"):
+        prune._validate_pruning_amount_init(1j)
+    with pytest.raises(
+        ValueError, match=re.escape("amount=1.5 should either be a float in the range [0, 1]")
+    ):
+        prune._validate_pruning_amount_init(1.5)
+    with pytest.raises(ValueError, match="amount=20 should be smaller than the number of parameters"):
+        prune._validate_pruning_amount(20, 19)
+    prune._validate_pruning_amount(0.3, 0)
+    assert [prune._compute_nparams_toprune(amount, 10) for amount in (0.25, 0.35, 7)] == [2, 4, 7]
+    x = torch.tensor([[3.0, 4.0], [6.0, 8.0]])
+    assert prune._compute_norm(x, 2, 0).tolist() == [5.0, 10.0]
+    with pytest.raises(ValueError, match="Found tensor of shape"):
+        prune._validate_structured_pruning(torch.ones(2))
+
+
+def test_a_function_is_given_a_device_to_make_tensors_on():
+    from rushlight.utils._device import set_device
+
+    @set_device("meta")
+    def make():
+        return torch.ones(2)
+
+    assert make().device.type == "meta"
+    assert make.__name__ == "make"
+    assert torch.ones(2).device.type == "cpu"
+
+
+def test_whether_modes_are_one_is_told():
+    one, other = object(), object()
+    assert all_same_mode([one, one])
+    assert not all_same_mode([one, other])
+
+
+def test_a_library_lasts_for_a_block():
+    with torch.library._scoped_library("forablock", "FRAGMENT") as library:
+        library.define("double(Tensor x) -> Tensor")
+        library.impl("double", lambda x: x * 2, "CPU")
+        assert torch.ops.forablock.double(torch.ones(1)).item() == 2
+    with pytest.raises(AttributeError, match="has no attribute 'double'"):
+        _ = torch.ops.forablock.double
+
+
+def test_operators_are_tagged():
+    assert repr(torch.Tag.pointwise) == "<Tag.pointwise: 16>"
+    assert torch.Tag.inplace in torch.ops.aten.add_.Tensor.tags
+    assert torch.Tag.inplace not in torch.ops.aten.add.Tensor.tags
+    assert torch.Tag.nondeterministic_seeded in torch.ops.aten.bernoulli.default.tags
+    assert torch.Tag.pt2_compliant_tag in torch.ops.aten.mm.default.tags
+
+
+def test_the_form_of_a_tensor_is_asserted():
+    x = torch.randn(3, 4)
+    torch._assert_tensor_metadata(x, (3, 4), (4, 1), torch.float32, layout=torch.strided)
+    torch._assert_tensor_metadata(x)
+    for given, words in (
+        ({"size": (3, 5)}, "Tensor sizes mismatch! Expected: [3, 5], Got: [3, 4]"),
+        ({"stride": (1, 1)}, "Tensor strides mismatch! Expected: [1, 1], Got: [4, 1]"),
+        ({"dtype": torch.float64}, "Tensor dtype mismatch! Expected: Double, Got: float"),
+    ):
+        with pytest.raises(RuntimeError, match=re.escape(words)):
+            torch._assert_tensor_metadata(x, **given)
+
+
+@pytest.mark.own
+def test_ways_to_compute_a_convolution_have_names():
+    ways = torch._C._ConvBackend
+    assert str(ways.Slow2d) == "_ConvBackend.Slow2d"
+    x, weight = torch.ones(0, 2, 4, 4), torch.ones(2, 2, 3, 3)
+    assert torch._C._select_conv_backend(x, weight, None, 1, 0, 1, False, 0, 1) == ways.Empty
+
+
+def test_modes_of_grid_sampling_are_numbered():
+    assert nn.functional.GRID_SAMPLE_INTERPOLATION_MODES == {"bilinear": 0, "nearest": 1, "bicubic": 2}
+    assert nn.functional.GRID_SAMPLE_PADDING_MODES == {"zeros": 0, "border": 1, "reflection": 2}
+
+
+def test_warnings_and_intervals_have_names():
+    assert torch.optim.lr_scheduler.EPOCH_DEPRECATION_WARNING.startswith("The epoch parameter in `scheduler")
+    from rushlight.utils.data._utils import MP_STATUS_CHECK_INTERVAL
+
+    assert MP_STATUS_CHECK_INTERVAL == 5.0
+    assert torch._C.has_lapack
