@@ -107,7 +107,7 @@ fn share(len: usize, parts: usize, (least, most): (usize, usize), unit: usize) -
     let mut parts = len.div_ceil((len / parts).clamp(least, most));
     loop {
         let part = len.div_ceil(parts).next_multiple_of(unit);
-        if parts == 1 || len % part == 0 || len % part >= part / 2 {
+        if parts == 1 || len.is_multiple_of(part) || len % part >= part / 2 {
             return part;
         }
         parts -= 1;
