@@ -19,7 +19,7 @@ use super::intercept::{Compute, Operation};
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::plain::{Portable, Ready, What};
-use crate::dispatch::operand::Value;
+use crate::dispatch::operand::{Operand, Value};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::following::{self, Following, Known, Leak, Origin, Place};
@@ -312,6 +312,25 @@ pub(crate) fn as_one(
     }
     let compute = move |operands: &[Value]| compute(&super::intercept::tensors(operands));
     super::intercept::several(name, Attributes::new(), operands, SmallVec::new(), outputs, compute)
+}
+
+/// Runs what computes a tensor of others at one go, and never has a history: as one operation of this name if it is
+/// written down. Of what is mapped or followed, its numbers leave.
+pub(crate) fn whole(
+    name: &'static str,
+    operands: &[&Tensor],
+    compute: impl Fn(&[&Tensor]) -> Result<Tensor> + Clone + Send + Sync + 'static,
+) -> Result<Tensor> {
+    if is_alone(operands) {
+        let again = compute.clone();
+        let again = move |operands: &[Value]| again(&super::intercept::tensors(operands));
+        let values: SmallVec<[Operand<'_>; 3]> = operands.iter().map(|&operand| operand.into()).collect();
+        if let Some(found) = super::intercept::of_subclass(name, &values, again) {
+            return found;
+        }
+    }
+    following::leaves(name);
+    compute(operands)
 }
 
 /// `as_one` of what is known by its type.
