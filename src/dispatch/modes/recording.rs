@@ -346,17 +346,17 @@ pub(crate) fn as_one_of(
     super::intercept::several_of(name, operands, outputs, Ready::of(own))
 }
 
-/// `overwriting` of what is known by its type, and of a number, which may be another the next time.
+/// `overwriting` of what is known by its type, and of numbers, which may be others the next time.
 pub(crate) fn overwriting_of(
     name: &'static str,
     targets: &[&Tensor],
     others: &[&Tensor],
-    number: Option<f64>,
+    numbers: &[f64],
     own: impl Portable,
 ) -> Result<()> {
     let mut operands = super::intercept::owned(targets);
     operands.extend(super::intercept::owned(others));
-    operands.extend(number.map(|number| Value::Scalar(Scalar::Float(number))));
+    operands.extend(numbers.iter().map(|&number| Value::Scalar(Scalar::Float(number))));
     let Ready { what, compute, direct, .. } = Ready::of(own);
     let mut operation = Operation::writing(name, operands, targets.len(), compute);
     (operation.direct, operation.what) = (direct, Some(what));
@@ -368,7 +368,7 @@ pub(crate) fn checked_by(name: &'static str, tensors: &[&Tensor], own: impl Port
     if !is_on() {
         return own.compute(&super::intercept::owned(tensors)).map(drop);
     }
-    overwriting_of(name, &[], tensors, None, own)
+    overwriting_of(name, &[], tensors, &[], own)
 }
 
 /// Runs what overwrites the targets, and may read the others, as an operation of this name if it is written down.

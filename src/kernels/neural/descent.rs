@@ -5,10 +5,14 @@
 //!
 //! What is called in a loop is compiled into it, whatever it consists of: a loop is vectorised in one piece only.
 
-use crate::dtype::{Real, Ring};
+mod averages;
+
+use crate::dtype::Real;
 use crate::kernels::parallel::parallel_items;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::simd::vectorised;
+
+pub use averages::{Adam, Adamax, Asgd, Means, NAdam, RAdam};
 
 /// Numbers that are taken out of all slices together: where these end need not be asked for each.
 const BLOCK: usize = 32;
@@ -157,70 +161,6 @@ fn toward<T: Real>(weight: f64) -> impl Fn(T, T) -> T + Copy + Sync {
     }
 }
 
-/// A step of Adam, of one parameter's own count of steps.
-#[derive(Clone, Copy, Debug)]
-pub struct Adam {
-    /// How far it goes, with what makes up for means that have just begun.
-    pub length: f64,
-    /// What the root of the mean of squares is divided by, for the same reason.
-    pub spread: f64,
-    /// What stays of the mean, and of that of squares.
-    pub betas: [f64; 2],
-    /// Added to the root.
-    pub eps: f64,
-    /// What the parameter is multiplied by before, if by anything.
-    pub shrink: Option<f64>,
-}
-
-impl Adam {
-    /// m = m + (1 - β) (g - m), v = β v + (1 - β) g², p -= l m / (√v / s + ε)
-    pub fn plain<T: Real>(self, way: Way, [p, mean, square]: [&mut [T]; 3], g: &[T]) {
-        let (step, advance) = (self.means::<T>(way), self.advance::<T>());
-        sweep(
-            [p, mean, square],
-            g,
-            #[inline(always)]
-            move |[p, mean, square], g| {
-                let [p, mean, square] = step([p, mean, square], g);
-                [advance(p, mean, square), mean, square]
-            },
-        );
-    }
-
-    /// The same over the root of the greatest v so far.
-    pub fn with_greatest<T: Real>(self, way: Way, [p, mean, square, most]: [&mut [T]; 4], g: &[T]) {
-        let (step, advance) = (self.means::<T>(way), self.advance::<T>());
-        sweep(
-            [p, mean, square, most],
-            g,
-            #[inline(always)]
-            move |[p, mean, square, most], g| {
-                let [p, mean, square] = step([p, mean, square], g);
-                let most = if most > square || Ring::is_nan(most) { most } else { square };
-                [advance(p, mean, most), mean, square, most]
-            },
-        );
-    }
-
-    fn means<T: Real>(self, way: Way) -> impl Fn(Row<T, 3>, T) -> Row<T, 3> + Copy + Sync {
-        let (gradient, nearer) = (way.of::<T>(), toward::<T>(1.0 - self.betas[0]));
-        let [kept, fresh] = [self.betas[1], 1.0 - self.betas[1]].map(T::from_f64);
-        let (shrinks, shrink) = (self.shrink.is_some(), T::from_f64(self.shrink.unwrap_or(1.0)));
-        #[inline(always)]
-        move |[p, mean, square], g| {
-            let g = gradient(p, g);
-            let p = if shrinks { p * shrink } else { p };
-            [p, nearer(mean, g), square * kept + g * g * fresh]
-        }
-    }
-
-    fn advance<T: Real>(self) -> impl Fn(T, T, T) -> T + Copy + Sync {
-        let [spread, eps, back] = [self.spread, self.eps, -self.length].map(T::from_f64);
-        #[inline(always)]
-        move |p, mean, square| p + mean / (square.sqrt() / spread + eps) * back
-    }
-}
-
 /// A step of RMSprop.
 #[derive(Clone, Copy, Debug)]
 pub struct RmsProp {
@@ -340,6 +280,36 @@ impl Adagrad {
     }
 }
 
+/// A step of Adadelta.
+#[derive(Clone, Copy, Debug)]
+pub struct Adadelta {
+    /// How much of it is gone.
+    pub rate: f64,
+    /// What stays of the means of squares, of gradients and of steps.
+    pub rho: f64,
+    /// Added to both.
+    pub eps: f64,
+}
+
+impl Adadelta {
+    /// v = ρ v + (1 - ρ) g², d = √(u + ε) / √(v + ε) g, u = ρ u + (1 - ρ) d², p -= r d
+    pub fn step<T: Real>(self, way: Way, written: [&mut [T]; 3], g: &[T]) {
+        let gradient = way.of::<T>();
+        let [kept, fresh, eps, back] = [self.rho, 1.0 - self.rho, self.eps, -self.rate].map(T::from_f64);
+        sweep(
+            written,
+            g,
+            #[inline(always)]
+            move |[p, square, passed], g| {
+                let g = gradient(p, g);
+                let square = square * kept + g * g * fresh;
+                let far = (passed + eps).sqrt() / (square + eps).sqrt() * g;
+                [p + far * back, square, passed * kept + far * far * fresh]
+            },
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -347,7 +317,8 @@ mod tests {
 
     #[test]
     fn a_number_does_not_depend_on_its_neighbours_or_on_threads() {
-        let adam = Adam { length: 0.01, spread: 0.3, betas: [0.9, 0.99], eps: 1e-8, shrink: Some(0.99) };
+        let means = Means { betas: [0.9, 0.99], shrink: Some(0.99) };
+        let adam = Adam { length: 0.01, spread: 0.3, means, eps: 1e-8 };
         let way = Way { is_upward: true, decay: 0.1 };
         let numbers = |len: usize, seed: usize| -> Vec<f32> {
             (0..len).map(|index| ((index * 31 + seed) % 977) as f32 * 0.01 + 0.5).collect()
