@@ -21,6 +21,9 @@ use super::guard::is_same;
 /// A key of a dictionary and what stands under it.
 type Item = (Py<PyAny>, Py<PyAny>);
 
+/// A place in a dictionary, its key and what stands under that.
+pub(super) type Given<'py> = (usize, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
 /// A key and what stands under it; nothing, perhaps.
 type Entry = (Py<PyAny>, Option<Py<PyAny>>);
 
@@ -239,11 +242,7 @@ fn attribute(object: Bound<'_, PyAny>, (name, value): Entry) -> PyResult<Check> 
 
 impl Check {
     /// The dictionary, and the places, keys and values of what operations are to be given.
-    #[allow(clippy::type_complexity)]
-    pub(super) fn given<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> Option<(Bound<'py, PyDict>, Vec<(usize, Bound<'py, PyAny>, Bound<'py, PyAny>)>)> {
+    pub(super) fn given<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyDict>, Vec<Given<'py>>)> {
         match self {
             Check::Dict(dict, _, items, Free { places, is_given: true }) => {
                 let item = |&place: &usize| {
