@@ -318,7 +318,8 @@ impl Compiled {
         }
         let py = result.py();
         let same = self.0.program.is_same(&apart.apart, &apart.known, &made).map_err(raise)?;
-        Ok(same && self.0.call.checks.iter().all(|check| check.holds(py)))
+        let holds = |check: &Check| check.holds(py) || !self.0.after.is_empty() && check.is_scheduled();
+        Ok(same && self.0.call.checks.iter().all(holds))
     }
 
     /// The program as bytes, with what the tensors hold that it sees; these are called as `names` says. None if this

@@ -200,6 +200,7 @@ impl<'a, T: Element> Side<'a, T> {
     }
 
     /// A short row as a long one, in which it is there again and again: loops take as many of a result at once.
+    #[inline(never)] // Once for all operations.
     pub(crate) fn lengthened<'r>(self, all: usize, room: &'r mut [T; ROOM]) -> Side<'r, T>
     where
         'a: 'r,

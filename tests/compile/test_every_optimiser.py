@@ -110,6 +110,11 @@ def test_a_schedule_costs_no_new_recording(name, optimiser, options, inside):
     assert len(compiled.programs) == 1, compiled.reason
 
 
+def test_where_a_rate_is_fixed_a_schedule_costs_a_recording_when_it_moves():
+    compiled = run_both(training("Muon", {}, SCHEDULES["StepLR"]), 24)
+    assert len(compiled.programs) > 1, compiled.reason
+
+
 def test_a_schedule_of_ones_own_is_stepped_too():
     class Halving(schedules.LRScheduler):
         def get_lr(self):

@@ -142,7 +142,8 @@ impl Recording {
             return Ok("it changes what it depends on: a mode".into_pyobject(py)?.into_any());
         }
         let rates = rates(py, &program, &self.known, &mut call.checks)?;
-        if let Some(changed) = call.checks.iter().find(|check| !check.holds(py)) {
+        let is_changed = |check: &&Check| !check.holds(py) && (after.is_empty() || !check.is_scheduled());
+        if let Some(changed) = call.checks.iter().find(is_changed) {
             let text = format!("it changes what it depends on: {}", changed.difference(py));
             return Ok(text.into_pyobject(py)?.into_any());
         }

@@ -125,14 +125,12 @@ pub(super) struct Free {
 
 impl Free {
     /// Whether what stands under a key may be that in the place of what was there.
-    fn takes(&self, place: usize, was: &Item, now: &Bound<'_, PyAny>) -> bool {
-        let py = now.py();
+    fn takes(&self, place: usize, (key, was): &Item, now: &Bound<'_, PyAny>) -> bool {
+        let (key, was) = (key.bind(now.py()), was.bind(now.py()));
         // Without momentum, steps are of another kind.
         let is_nothing = |value: &Bound<'_, PyAny>| value.extract::<f64>().is_ok_and(|value| value == 0.0);
-        let stays = || was.0.bind(py).extract::<&str>().is_ok_and(|key| key == "momentum");
-        self.places.contains(&place)
-            && is_kin(was.1.bind(py), now)
-            && (!stays() || is_nothing(was.1.bind(py)) == is_nothing(now))
+        let stays = || key.extract::<&str>().is_ok_and(|key| key == "momentum");
+        self.places.contains(&place) && is_kin(was, now) && (!stays() || is_nothing(was) == is_nothing(now))
     }
 }
 
@@ -253,6 +251,11 @@ impl Check {
             }
             _ => None,
         }
+    }
+
+    /// Whether it is of what a schedule changes, which steps after the program has run.
+    pub(super) fn is_scheduled(&self) -> bool {
+        matches!(self, Check::Dict(_, _, _, free) if free.is_given || !free.places.is_empty())
     }
 
     /// Says that what stands in a place may not be another.

@@ -16,6 +16,7 @@ pub use averages::{Adam, Adamax, Asgd, Means, NAdam, RAdam};
 
 /// Numbers that are taken out of all slices together: where these end need not be asked for each.
 const BLOCK: usize = 32;
+const LITTLE: usize = 8;
 
 /// The elements of several slices at one place.
 type Row<T, const N: usize> = [T; N];
@@ -26,64 +27,91 @@ fn sweep<T: Real, const N: usize>(
     gradient: &[T],
     f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy + Sync,
 ) {
+    sweep_by::<T, N, BLOCK, true>(written, gradient, f);
+}
+
+/// `sweep` for steps that are seldom taken: loops are smaller, and not made for each kind of processor.
+fn sweep_seldom<T: Real, const N: usize>(
+    written: [&mut [T]; N],
+    gradient: &[T],
+    f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy + Sync,
+) {
+    sweep_by::<T, N, LITTLE, false>(written, gradient, f);
+}
+
+fn sweep_by<T: Real, const N: usize, const B: usize, const WIDE: bool>(
+    written: [&mut [T]; N],
+    gradient: &[T],
+    f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy + Sync,
+) {
     if gradient.len() <= GRAIN {
-        return sweep_part(written, gradient, f);
+        return sweep_part::<T, N, B, WIDE>(written, gradient, f);
     }
     let mut parts = written.map(|slice| slice.chunks_mut(GRAIN));
     let rows = gradient.chunks(GRAIN).map(|gradient| {
         let written = parts.each_mut().map(|part| part.next().unwrap_or_default());
         (written, gradient)
     });
-    parallel_items(rows, 1, |(written, gradient)| sweep_part(written, gradient, f));
+    parallel_items(rows, 1, |(written, gradient)| sweep_part::<T, N, B, WIDE>(written, gradient, f));
 }
 
 #[inline(never)] // Once for what is short and what is a part of more.
-fn sweep_part<T: Real, const N: usize>(
+fn sweep_part<T: Real, const N: usize, const B: usize, const WIDE: bool>(
+    written: [&mut [T]; N],
+    gradient: &[T],
+    f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy,
+) {
+    match WIDE {
+        true => vectorised(
+            gradient.len(),
+            #[inline(always)]
+            move || in_blocks::<T, N, B>(written, gradient, f),
+        ),
+        false => in_blocks::<T, N, B>(written, gradient, f),
+    }
+}
+
+/// What is borrowed might change with every number that is written: so what is captured is moved.
+#[inline(always)]
+fn in_blocks<T: Real, const N: usize, const B: usize>(
     mut written: [&mut [T]; N],
     gradient: &[T],
     f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy,
 ) {
-    vectorised(
-        gradient.len(),
-        // What is borrowed might change with every number that is written: so what is captured is moved.
-        #[inline(always)]
-        move || {
-            let (blocks, rest) = gradient.as_chunks::<BLOCK>();
-            for (index, block) in blocks.iter().enumerate() {
-                let mut near = [[T::ZERO; BLOCK]; N];
-                for place in 0..N {
-                    if let Some(numbers) = written[place][index * BLOCK..].first_chunk() {
-                        near[place] = *numbers;
-                    }
-                }
-                for lane in 0..BLOCK {
-                    let mut row = [T::ZERO; N];
-                    for place in 0..N {
-                        row[place] = near[place][lane];
-                    }
-                    let row = f(row, block[lane]);
-                    for place in 0..N {
-                        near[place][lane] = row[place];
-                    }
-                }
-                for place in 0..N {
-                    if let Some(numbers) = written[place][index * BLOCK..].first_chunk_mut() {
-                        *numbers = near[place];
-                    }
-                }
+    let (blocks, rest) = gradient.as_chunks::<B>();
+    for (index, block) in blocks.iter().enumerate() {
+        let mut near = [[T::ZERO; B]; N];
+        for place in 0..N {
+            if let Some(numbers) = written[place][index * B..].first_chunk() {
+                near[place] = *numbers;
             }
-            let done = gradient.len() - rest.len();
-            for (index, &along) in rest.iter().enumerate() {
-                let mut row = [T::ZERO; N];
-                for (number, slice) in row.iter_mut().zip(&written) {
-                    *number = slice[done + index];
-                }
-                for (slice, number) in written.iter_mut().zip(f(row, along)) {
-                    slice[done + index] = number;
-                }
+        }
+        for lane in 0..B {
+            let mut row = [T::ZERO; N];
+            for place in 0..N {
+                row[place] = near[place][lane];
             }
-        },
-    );
+            let row = f(row, block[lane]);
+            for place in 0..N {
+                near[place][lane] = row[place];
+            }
+        }
+        for place in 0..N {
+            if let Some(numbers) = written[place][index * B..].first_chunk_mut() {
+                *numbers = near[place];
+            }
+        }
+    }
+    let done = gradient.len() - rest.len();
+    for (index, &along) in rest.iter().enumerate() {
+        let mut row = [T::ZERO; N];
+        for (number, slice) in row.iter_mut().zip(&written) {
+            *number = slice[done + index];
+        }
+        for (slice, number) in written.iter_mut().zip(f(row, along)) {
+            slice[done + index] = number;
+        }
+    }
 }
 
 /// Which way a step goes: what becomes of a gradient before anything else.
@@ -296,7 +324,7 @@ impl Adadelta {
     pub fn step<T: Real>(self, way: Way, written: [&mut [T]; 3], g: &[T]) {
         let gradient = way.of::<T>();
         let [kept, fresh, eps, back] = [self.rho, 1.0 - self.rho, self.eps, -self.rate].map(T::from_f64);
-        sweep(
+        sweep_seldom(
             written,
             g,
             #[inline(always)]

@@ -11,6 +11,9 @@ use crate::kernels::simd::vectorised;
 /// Numbers that are calculated with together.
 const LANES: usize = 8;
 
+/// So many columns are few.
+const MOST: usize = 4;
+
 /// How deep a product may be: so much of the right factor is laid out anew.
 const DEEP: usize = 64;
 
@@ -21,7 +24,7 @@ pub(super) fn narrow<T: Number>(
     out: &mut [MaybeUninit<T>],
 ) -> bool {
     let ((rows, depth), columns) = (a.dim(), b.ncols());
-    if columns > 4 || columns < 2 || rows <= columns || depth > DEEP || !T::DTYPE.is_float() {
+    if columns > MOST || columns < 2 || rows <= columns || depth > DEEP || !T::DTYPE.is_float() {
         return false;
     }
     let Some((left, by_columns)) =
@@ -32,11 +35,9 @@ pub(super) fn narrow<T: Number>(
     vectorised(
         rows * depth * columns,
         #[inline(always)]
-        || match (columns, by_columns) {
-            (2, false) => along_depth::<T, 2>(left, b, out),
-            (2, true) => along_rows::<T, 2>(left, b, out),
-            (_, false) => along_depth::<T, 4>(left, b, out),
-            (_, true) => along_rows::<T, 4>(left, b, out),
+        || match by_columns {
+            false => along_depth(left, b, out),
+            true => along_rows(left, b, out),
         },
     );
     true
@@ -44,8 +45,8 @@ pub(super) fn narrow<T: Number>(
 
 /// The columns of a matrix, one after the other, and zeros behind them.
 #[inline(always)]
-fn columns_of<T: Number, const N: usize>(b: ArrayView2<'_, T>) -> [[T; DEEP]; N] {
-    let mut columns = [[T::ZERO; DEEP]; N];
+fn columns_of<T: Number>(b: ArrayView2<'_, T>) -> [[T; DEEP]; MOST] {
+    let mut columns = [[T::ZERO; DEEP]; MOST];
     for (place, line) in b.outer_iter().enumerate() {
         for (column, &number) in columns.iter_mut().zip(line) {
             column[place] = number;
@@ -77,10 +78,10 @@ fn padded<T: Number>(numbers: &[T]) -> [T; LANES] {
 
 /// Of a left factor that lies row by row.
 #[inline(always)]
-fn along_depth<T: Number, const N: usize>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
-    let right = columns_of::<T, N>(b);
+fn along_depth<T: Number>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+    let right = columns_of(b);
     for (line, out) in left.chunks_exact(b.nrows()).zip(out.chunks_exact_mut(b.ncols())) {
-        let mut sums = [[T::ZERO; LANES]; N];
+        let mut sums = [[T::ZERO; LANES]; MOST];
         for (x, place) in line.chunks(LANES).zip((0..DEEP).step_by(LANES)) {
             let x = padded(x);
             for (sums, column) in sums.iter_mut().zip(&right) {
@@ -102,11 +103,11 @@ fn along_depth<T: Number, const N: usize>(left: &[T], b: ArrayView2<'_, T>, out:
 
 /// Of a left factor that lies column by column.
 #[inline(always)]
-fn along_rows<T: Number, const N: usize>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
-    let right = columns_of::<T, N>(b);
+fn along_rows<T: Number>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+    let right = columns_of(b);
     let rows = left.len() / b.nrows();
     for (first, out) in (0..rows).step_by(LANES).zip(out.chunks_mut(LANES * b.ncols())) {
-        let mut sums = [[T::ZERO; LANES]; N];
+        let mut sums = [[T::ZERO; LANES]; MOST];
         for (place, column) in left.chunks_exact(rows).enumerate() {
             let x = padded(&column[first..rows.min(first + LANES)]);
             for (sums, column) in sums.iter_mut().zip(&right) {

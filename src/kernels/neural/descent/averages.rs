@@ -1,6 +1,6 @@
 //! Steps along running means: the relations of Adam, and what averages the parameters themselves.
 
-use super::{Row, Way, sweep, toward};
+use super::{Row, Way, sweep, sweep_seldom, toward};
 use crate::dtype::{Real, Ring};
 
 /// The greater of two numbers; what is not a number stays that.
@@ -25,7 +25,7 @@ impl Adamax {
     pub fn step<T: Real>(self, way: Way, written: [&mut [T]; 3], g: &[T]) {
         let (gradient, nearer) = (way.of::<T>(), toward::<T>(1.0 - self.betas[0]));
         let [kept, eps, back] = [self.betas[1], self.eps, -self.length].map(T::from_f64);
-        sweep(
+        sweep_seldom(
             written,
             g,
             #[inline(always)]
@@ -82,7 +82,7 @@ impl NAdam {
         let moved = self.means.moved::<T>(way);
         let [spread, eps] = [self.spread, self.eps].map(T::from_f64);
         let [along, on] = self.lengths.map(|length| T::from_f64(-length));
-        sweep(
+        sweep_seldom(
             written,
             g,
             #[inline(always)]
@@ -117,7 +117,7 @@ impl RAdam {
         let [rate, begun, eps] = [self.rate, self.begun, self.eps].map(T::from_f64);
         let (is_sure, [spread, share]) =
             (self.sure.is_some(), self.sure.unwrap_or([1.0; 2]).map(T::from_f64));
-        sweep(
+        sweep_seldom(
             written,
             g,
             #[inline(always)]
@@ -150,7 +150,7 @@ impl Asgd {
         let gradient = way.of::<T>();
         let [shrink, back, share] = [1.0 - self.fade * self.eta, -self.eta, self.share].map(T::from_f64);
         let is_all = self.share == 1.0;
-        sweep(
+        sweep_seldom(
             written,
             g,
             #[inline(always)]

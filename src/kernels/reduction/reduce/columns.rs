@@ -134,7 +134,7 @@ where
 /// The sums of few columns that are those of one leaf, if they are: nothing is kept of them in memory meanwhile.
 pub(super) fn sums_of_leaf<T: Ring>(elements: &[T], width: usize, out: &mut [MaybeUninit<T>]) -> bool {
     let count = elements.len() / width.max(1);
-    if !(2..=FEW).contains(&width) || count > LEAF || count / (WIDE / width) >= 2 {
+    if !T::DTYPE.is_float() || !(2..=FEW).contains(&width) || count > LEAF || count / (WIDE / width) >= 2 {
         return false;
     }
     let mut states = [T::ZERO; FEW];
