@@ -158,3 +158,24 @@ def test_loaders_read_within_loaders():
             return index, data.get_worker_info().id, inner[1][1]
 
     assert list(data.DataLoader(Nested(), batch_size=None, num_workers=2)) == [[0, 0, 1], [1, 1, 1]]
+
+
+def test_what_is_drawn_of_weights_is_drawn_when_it_is_asked_for():
+    sampler = data.WeightedRandomSampler([0.1, 0.5, 0.4], 5)
+    both = iter(sampler), iter(sampler)
+    drawn = []
+    for each in both:
+        torch.manual_seed(0)
+        drawn.append(next(each))
+    assert list(both[0]) == list(both[1])
+    assert drawn[0] == drawn[1]
+
+
+def test_ways_to_begin_processes_are_checked():
+    for given, number, failure, words in (
+        ("fork", 0, ValueError, r"multi-process loading \(num_workers > 0\), but got num_workers=0"),
+        ("bad", 1, ValueError, "should specify a valid start method in"),
+        (object(), 1, TypeError, "multiprocessing_context option should be a valid context object"),
+    ):
+        with pytest.raises(failure, match=words):
+            data.DataLoader([1], num_workers=number, multiprocessing_context=given)
