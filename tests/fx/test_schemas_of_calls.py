@@ -47,8 +47,8 @@ def test_types_fit_where_others_are_asked_for():
     assert fits(list[int], int)
     assert fits(list[int], tuple[int, int])
     assert not fits(int, str)
-    assert operator_schemas.create_type_hint([int, int]) == vars(typing)["List"][int]
-    assert operator_schemas.create_type_hint((bool, int)) == vars(typing)["Tuple"][int, ...]
+    assert operator_schemas.create_type_hint([int, int]) == list[int]
+    assert operator_schemas.create_type_hint((bool, int)) == tuple[int, ...]
 
 
 def test_writes_are_found_before_they_are_traced():

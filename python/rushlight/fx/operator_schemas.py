@@ -129,13 +129,12 @@ def create_type_hint(x: Any) -> Any:
 
     >>> from rushlight.fx.operator_schemas import create_type_hint
     >>> create_type_hint([int, int])
-    typing.List[int]
+    list[int]
     """
     if not isinstance(x, (list, tuple)):
         return x
-    kind = typing.List if isinstance(x, list) else typing.Tuple[Any, ...]  # noqa: UP006
     if not x:
-        return kind[Any] if isinstance(x, list) else kind
+        return list[Any] if isinstance(x, list) else tuple[Any, ...]
     hints = [create_type_hint(one) for one in x]
     base = hints[0]
     for other in hints[1:]:
@@ -145,7 +144,7 @@ def create_type_hint(x: Any) -> Any:
             base = other
         elif not issubclass(other, base):
             base = Any
-    return typing.List[base] if isinstance(x, list) else typing.Tuple[base, ...]  # type: ignore[valid-type] # noqa: UP006
+    return list[base] if isinstance(x, list) else tuple[base, ...]  # type: ignore[valid-type]
 
 
 def type_matches(signature_type: Any, argument_type: Any) -> bool:
