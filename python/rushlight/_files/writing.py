@@ -123,16 +123,48 @@ class TensorPickler:
         self.memoize(obj)  # type: ignore[attr-defined]
 
 
+class _NamingFirst(TensorPickler):
+    """What picklers learn that write classes and functions in ways of their own: some have names in files."""
+
+    def save(self, obj: Any, *rest: Any, **options: Any) -> None:
+        """Write an object; by its name in files if it has one."""
+        from ..serialization import _NAMES
+
+        if id(obj) not in _NAMES:
+            super().save(obj, *rest, **options)  # type: ignore[misc]
+        elif (known := self.memo.get(id(obj))) is not None:  # type: ignore[attr-defined]
+            self.write(self.get(known[0]))  # type: ignore[attr-defined]
+        else:
+            self.save_global(obj)
+
+
+# How Python writes what it knows itself. Its own table is one that libraries put theirs into.
+_Plain: Any = pickle._Pickler
+_DISPATCH: dict[type, Any] = {
+    type(None): _Plain.save_none,
+    bool: _Plain.save_bool,
+    int: _Plain.save_long,
+    float: _Plain.save_float,
+    bytes: _Plain.save_bytes,
+    bytearray: _Plain.save_bytearray,
+    pickle.PickleBuffer: _Plain.save_picklebuffer,
+    str: _Plain.save_str,
+    tuple: _Plain.save_tuple,
+    list: _Plain.save_list,
+    dict: _Plain.save_dict,
+    set: _Plain.save_set,
+    frozenset: _Plain.save_frozenset,
+    type: _Plain.save_type,
+    FunctionType: TensorPickler.save_global,
+}
+
+
 def pickler_of(module: Any) -> type:
     """Return the pickler of a module, that of Python's own in Python, which knows tensors."""
     own = getattr(module, "Pickler", None)
-    base = own if isinstance(own, type) and issubclass(own, pickle._Pickler) else pickle._Pickler
-    dispatch: Any = base.dispatch
-    plain: Any = pickle._Pickler
-    if dispatch.get(FunctionType) is plain.save_global:
-        dispatch = dict(dispatch)
-        dispatch[FunctionType] = TensorPickler.save_global
-    return type("_Pickler", (TensorPickler, base), {"dispatch": dispatch})
+    if isinstance(own, type) and issubclass(own, pickle._Pickler) and own is not pickle._Pickler:
+        return type("_Pickler", (_NamingFirst, own), {})
+    return type("_Pickler", (TensorPickler, pickle._Pickler), {"dispatch": _DISPATCH})
 
 
 def _pieces(tensor: Tensor, size: int) -> Iterator[bytes]:
