@@ -60,9 +60,6 @@ class HigherOrderOperator(ABC):
 
         return register
 
-    def fallthrough(self, dispatch_key: Any) -> None:
-        """Have a key choose nothing, as none does."""
-
     def py_functionalize_impl(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Have a function compute the operator where writes are taken out, which nothing here has to."""
         return fn
