@@ -68,6 +68,10 @@ mod _rushlight {
     #[pymodule_export]
     use super::interpreter::module_attributes::look_into_tables;
     #[pymodule_export]
+    use super::interpreter::module_calls::call_forward_natively;
+    #[pymodule_export]
+    use super::interpreter::module_calls::look_for_hooks_in;
+    #[pymodule_export]
     use super::interpreter::warnings::{is_warn_always_enabled, set_warn_always};
     #[pymodule_export]
     use super::modes::intercept::{

@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 use rushlight::dispatch::long_work::HostCodeGuard;
 use rushlight::dispatch::{default_dtype, long_work};
 use rushlight::dtype::DType;
@@ -28,6 +28,7 @@ use crate::error::{carry, raise};
 use crate::interpreter::origin::describe;
 use crate::overrides;
 use crate::tensor::object::{as_tensor, wrap};
+use crate::values::memory::copied;
 pub(crate) use exported::Exported;
 use guard::Form;
 pub(crate) use recorder::{Recording, begin, is_recording};
@@ -340,7 +341,7 @@ impl Compiled {
             numbers: &self.0.numbers(py)?,
         };
         let bytes = self.0.program.write(&written).map_err(raise)?;
-        Ok(Some(PyBytes::new(py, &bytes).into_any()))
+        Ok(Some(copied(py, &bytes)?.into_any()))
     }
 
     /// Whether runs of it fail more often than not, since a number that it looks at is another.

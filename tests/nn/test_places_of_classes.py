@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 import rushlight as torch
-from support import raises
+from support import raises, run_script
 
 nn = torch.nn
 
@@ -221,3 +221,10 @@ def test_lists_tell_subclasses_the_name_of_what_stands_at_a_position():
     assert nn.ParameterList([torch.ones(1)] * 3)._get_abs_string_index(-2) == "1"
     with raises(IndexError, "index 3 is out of range"):
         Doubled(children)[3]
+
+
+def test_files_are_there_before_somebody_imports_them():
+    found = run_script(
+        "print(torch.nn.modules.utils._pair(2), torch.nn.modules.lazy.LazyModuleMixin.__name__)"
+    )
+    assert found == "(2, 2) LazyModuleMixin\n"

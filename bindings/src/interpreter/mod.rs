@@ -4,6 +4,7 @@ pub(crate) mod callbacks;
 pub(crate) mod declining;
 pub(crate) mod frame;
 pub(crate) mod module_attributes;
+pub(crate) mod module_calls;
 pub(crate) mod origin;
 pub(crate) mod signals;
 pub(crate) mod unlocked;

@@ -15,6 +15,7 @@ use rushlight::program::portable::Session;
 use crate::error::raise;
 use crate::tensor::object::{as_tensor, wrap};
 use crate::values::dtype::wrap_dtype;
+use crate::values::memory::copied;
 
 /// The name, the shape and the type of what a program is called with.
 type Input<'py> = (String, Vec<usize>, Bound<'py, PyAny>);
@@ -90,6 +91,6 @@ impl Exported {
 
     /// The bytes of the program, and of what it has now.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.session()?.save().map_err(raise)?))
+        copied(py, &self.session()?.save().map_err(raise)?)
     }
 }

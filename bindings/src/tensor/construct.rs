@@ -18,6 +18,7 @@ use rushlight::dtype::{Bool, Complex, DType, Element, Scalar};
 use rushlight::ops::creation::cast;
 use rushlight::ops::creation::create;
 use rushlight::ops::geometry::reshape;
+use rushlight::storage;
 use rushlight::tensor::Array;
 use rushlight::{Tensor, dispatch};
 
@@ -276,8 +277,7 @@ fn collect<T: Element>(
 ) -> PyResult<()> {
     listening.object(object.py())?;
     let Some(&expected) = shape.get(dim) else {
-        elements.push(element(object)?);
-        return Ok(());
+        return storage::push(elements, element(object)?).map_err(raise);
     };
     if !is_sequence(object) {
         return Err(PyTypeError::new_err("not a sequence"));

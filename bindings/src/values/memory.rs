@@ -45,9 +45,17 @@ pub(crate) fn bytes_of<'py>(
     let all = every_byte(tensor.get().tensor())?;
     let end = start.checked_add(size);
     match all.slice::<u8>().zip(end).and_then(|(all, end)| all.get(start..end)) {
-        Some(bytes) => Ok(PyBytes::new(py, bytes)),
+        Some(bytes) => copied(py, bytes),
         None => Err(PyIndexError::new_err("there are not so many bytes")),
     }
+}
+
+/// The bytes, as Python has them: an exception where there is no memory for them, for which `PyBytes::new` panics.
+pub(crate) fn copied<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bytes.len(), |place| {
+        place.copy_from_slice(bytes);
+        Ok(())
+    })
 }
 
 /// Write bytes to a tensor's memory, from one on.

@@ -13,6 +13,7 @@ use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::on_tensors;
 use crate::dispatch::composites::recomputed::Subgraph;
+use crate::dispatch::long_work;
 use crate::dispatch::modes::recording;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -216,7 +217,10 @@ impl Op for CheckpointedOp {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         on_tensors(inputs, |inputs| match self.at_once.as_ref().filter(|at_once| at_once.fits(inputs)) {
-            Some(at_once) => at_once.forward(inputs),
+            Some(at_once) => {
+                let work = inputs.iter().map(|input| input.numel() as u64).sum();
+                long_work::patiently(work, || at_once.forward(inputs))
+            }
             None => (self.parts)(inputs),
         })
     }

@@ -26,6 +26,7 @@ use crate::ops::indexing::along;
 use crate::ops::pointwise::clamp;
 use crate::ops::reduction::reduce;
 use crate::shape::{self, Dims, Layout, SharedLayout};
+use crate::storage;
 use crate::tensor::{Array, Creation, Tensor};
 
 /// y = the elements of x's memory that `layout` shows
@@ -152,7 +153,8 @@ impl<'a> Line<'a> {
             cast::copy_(&self.shown(&line, &layout)?, &values)?;
             return Ok(line);
         }
-        let numbers: Vec<i64> = places(&layout).map(|place| (place - self.start) as i64).collect();
+        let numbers = places(&layout).map(|place| (place - self.start) as i64);
+        let numbers = storage::collected(layout.numel(), numbers)?;
         let numbers = Tensor::from_array(Array::from_slice(&[numbers.len()], &numbers)?);
         let values = reshape::reshape_to(&values, &[numbers.numel()])?;
         along::index_add(&line, 0, &numbers, &values, Scalar::Int(1))

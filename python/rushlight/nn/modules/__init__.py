@@ -95,6 +95,9 @@ add_module_aliases(
 )
 
 
+# Files that are attributes although nothing has imported them yet.
+_FILES = {"lazy", "utils"}
+
 # Classes of `nn` that live beside its modules.
 _BESIDE = {"Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter"}
 
@@ -113,6 +116,10 @@ def __getattr__(name: str) -> Any:
     """Return a module of `nn`, or their names."""
     if name == "__all__":
         return sorted(_classes())
+    if name in _FILES:
+        from importlib import import_module
+
+        return import_module(f".{name}", __name__)
     if name[0].isupper() and name in _classes():
         from importlib import import_module
 

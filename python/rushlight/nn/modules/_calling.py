@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..._rushlight import Tensor
+from ..._rushlight import Tensor, _look_for_hooks_in
 from ._every import EVERY, Hooks, with_module
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ _every_forward_pre_hooks = EVERY._forward_pre_hooks
 _every_forward_hooks = EVERY._forward_hooks
 _every_backward_hooks = EVERY._backward_hooks
 _every_backward_pre_hooks = EVERY._backward_pre_hooks
+_look_for_hooks_in(
+    [_every_forward_pre_hooks, _every_forward_hooks, _every_backward_hooks, _every_backward_pre_hooks]
+)
 
 
 class Called(Hooks):

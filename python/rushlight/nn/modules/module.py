@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ..._rushlight import Tensor, _look_into_tables
+from ..._rushlight import Tensor, _call_forward_natively, _look_into_tables
 from ..._tensors.typename import typename
 from ..parameter import Buffer, Parameter
 from ._calling import Called
@@ -85,8 +85,10 @@ class Module(Called, Converted, StateDict):
             super().__init__(*args, **kwargs)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Have attributes looked up natively, unless the class has a way of its own."""
+        """Have attributes looked up and `forward` called natively, unless the class has a way of its own."""
         super().__init_subclass__(**kwargs)
+        if cls.__call__ is Called.__call__:
+            _call_forward_natively(cls)
         if cls.__getattr__ is Module.__getattr__ and cls.__getattribute__ is object.__getattribute__:
             _look_into_tables(cls)
 
@@ -432,3 +434,4 @@ def _indent(text: str) -> str:
 
 
 _look_into_tables(Module)
+_call_forward_natively(Module)
