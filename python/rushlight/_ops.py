@@ -13,6 +13,7 @@ from functools import cache
 from types import ModuleType
 
 from . import _rushlight
+from ._lazy import on_first_use
 from ._rushlight import Tensor
 from ._schemas import FunctionSchema
 
@@ -73,6 +74,10 @@ class OpOverload:
             return calls[-1].go_on(args, kwargs)
         return self.compute(*args, **kwargs)
 
+    def decompose(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Compute it, by the operators that it is made of."""
+        return self.compute(*args, **kwargs)
+
     def compute(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute it. Calls are shown to nobody here but what stands for a tensor, operations are."""
         standing = [one for one in (*args, *kwargs.values()) if _stands_for_a_tensor(one)]
@@ -114,10 +119,33 @@ class OpOverloadPacket:
         return iter(self._overloads)
 
     def __getattr__(self, name: str) -> OpOverload:
-        found: OpOverload | None = self.__dict__.get("_overloads", {}).get(name)
+        known: dict[str, OpOverload] = self.__dict__.get("_overloads", {})
+        found = known.get(name)
+        if found is None and known and (name == "out" or name.endswith("_out")):
+            found = self._writing(name)
         if found is None:
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
         return found
+
+    def _writing(self, name: str) -> OpOverload | None:
+        """Return the operator that writes what another returns to a tensor, which is not in the table."""
+        of = name[: -len("_out")]
+        base = self._overloads.get(of) if of else next(iter(self._overloads.values()))
+        if base is None or len(base._schema.returns) != 1 or base._schema.returns[0].kind != "Tensor":
+            return None
+        taken = [argument.declaration() for argument in base._schema.arguments]
+        if base._schema.is_mutable or not taken:
+            return None
+        at = sum(not argument.kwarg_only for argument in base._schema.arguments)
+        listed = ", ".join([*taken[:at], "*", *taken[at:], "Tensor(a!) out"])
+        schema = FunctionSchema(f"{self.__name__}.{name}({listed}) -> Tensor(a!)", self.namespace)
+        made = self.__dict__[name] = self._overload(schema)
+        return made
+
+    @property
+    def op(self) -> OpOverloadPacket:
+        """What is called: the operators of this name."""
+        return self
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute it."""
@@ -377,3 +405,8 @@ def _function(operator: OpOverload) -> Callable[..., Any]:
     if found is not None:
         return found
     raise NotImplementedError(f"Could not run '{operator.name()}' with arguments from the 'CPU' backend.")
+
+
+__getattr__, __dir__ = on_first_use(
+    globals(), places={"._compat._higher_order_ops.operators": "HigherOrderOperator"}
+)

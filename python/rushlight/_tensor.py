@@ -179,7 +179,19 @@ def __copy__(self: Tensor) -> Tensor:
     return copied(self)
 
 
+_compiled_repr = Tensor.__repr__
+
+
+def __repr__(self: Tensor, *, tensor_contents: str | None = None) -> str:
+    if tensor_contents is None:
+        return _compiled_repr(self)
+    from ._tensor_str import with_contents
+
+    return with_contents(self, tensor_contents)
+
+
 _METHODS = (
+    __repr__,
     untyped_storage,
     _typed_storage,
     storage,

@@ -80,3 +80,37 @@ def _tensor_str(self: Tensor, indent: int) -> str:
         text = Tensor.__repr__(self.detach()).removeprefix("tensor(")
     end = text.rindex("]") + 1 if self.dim() else min(text.find(mark) % len(text) for mark in (", ", ")"))
     return text[:end].replace("\n" + " " * len("tensor("), "\n" + " " * indent)
+
+
+def with_contents(self: Tensor, contents: str) -> str:
+    """Return the text of a tensor whose class says itself what stands in the place of the numbers."""
+    from .nn import Parameter
+
+    is_plain = type(self) in (Tensor, Parameter)
+    prefix = "tensor(" if is_plain else f"{type(self).__name__}("
+    said = []
+    if self.device.type != "cpu":
+        said.append(f"device='{self.device}'")
+    if self.numel() == 0 and self.dim() != 1:
+        said.append(f"size={tuple(self.shape)}")
+    default = _rushlight.get_default_dtype()
+    if self.dtype not in (default, _rushlight.int64, _rushlight.bool, _complex_of(default)):
+        said.append(f"dtype={self.dtype}")
+    if self.grad_fn is not None:
+        said.append(f"grad_fn=<{type(self.grad_fn).__name__}>")
+    elif self.requires_grad:
+        said.append("requires_grad=True")
+    text, width = prefix + contents, get_printoptions()["linewidth"]
+    length = len(text) - text.rfind("\n") + 1
+    for suffix in said:
+        if length + len(suffix) + 2 > width:
+            text += ",\n" + " " * len(prefix) + suffix
+            length = len(prefix) + len(suffix)
+        else:
+            text += f", {suffix}"
+            length += len(suffix) + 2
+    return f"Parameter({text}))" if isinstance(self, Parameter) and not is_plain else f"{text})"
+
+
+def _complex_of(dtype: _rushlight.dtype) -> _rushlight.dtype:
+    return _rushlight.complex128 if dtype is _rushlight.float64 else _rushlight.complex64

@@ -35,6 +35,9 @@ class Future(Generic[T]):
         self._error: BaseException | None = None
         self._callbacks: list[Callable[[], None]] = []
 
+    def __getstate__(self) -> Any:
+        raise RuntimeError("Can not pickle torch.futures.Future")
+
     def done(self) -> bool:
         """Return whether there is a value, or an error in its place."""
         return self._is_done

@@ -118,6 +118,8 @@ class Stat:
         self.name, self._aggregations, self._max = name, list(aggregations), max_samples
         self._window = window_size.total_seconds()
         self._numbers: list[float] = []
+        self._logged: dict[Aggregation, float] = dict.fromkeys(self._aggregations, 0.0)
+        self._is_full = False  # Whether as many as there may be of this time are logged.
         self._began = self._window_now()
 
     def _window_now(self) -> float:
@@ -129,21 +131,25 @@ class Stat:
         return len(self._numbers)
 
     def get(self) -> dict[Aggregation, float]:
-        """Return what the numbers that wait come to."""
-        return {each: _OF_ALL[each](self._numbers) for each in self._aggregations}
+        """Return what the numbers came to that were logged last."""
+        return dict(self._logged)
 
     def add(self, v: float) -> None:
-        """Add a number; those of a time that is over are logged before."""
+        """Add a number; those of a time that is over are logged before, and those that are enough at once."""
         if self._window_now() != self._began:
-            self._began = self._window_now()
+            self._began, self._is_full = self._window_now(), False
             self._log()
-        if self._max is not None and len(self._numbers) >= self._max:
+        if self._is_full:
             return
         self._numbers.append(v)
+        if self._max is not None and len(self._numbers) >= self._max:
+            self._is_full = True
+            self._log()
 
     def _log(self) -> None:
         if self._numbers:
-            data = {f"{self.name}.{each.name.lower()}": number for each, number in self.get().items()}
+            self._logged = {each: float(_OF_ALL[each](self._numbers)) for each in self._aggregations}
+            data = {f"{self.name}.{each.name.lower()}": number for each, number in self._logged.items()}
             self._numbers = []
             log_event(Event(STAT_EVENT, datetime.now(), data))
 

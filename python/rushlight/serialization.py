@@ -10,59 +10,37 @@ from __future__ import annotations
 import codecs
 import os
 import pickle
-import struct
 import sys
-import zipfile
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from io import BytesIO
-from types import FunctionType
 from typing import Any
 
 from . import _rushlight as native
 from ._files import checkpoints as _checkpoints
-from ._files.checkpoints import (
-    ARCHIVE_START,
-    DTYPES,
-    MAGIC_NUMBER,
-    PIECE,
-    PROTOCOL_VERSION,
-    STORAGES,
-    Storage,
-)
+from ._files import pickles as _pickles
+from ._files.checkpoints import ARCHIVE_START, MAGIC_NUMBER, PROTOCOL_VERSION, STORAGES
 from ._files.refusals import refusal
-from ._files.torch_names import is_of_torch, is_own, own_place, torch_place
+from ._files.torch_names import is_of_torch, own_place
+from ._files.writing import pickler_of, save_archive, save_stream
 from ._lazy import on_first_use
 from ._rushlight import Tensor
 from ._tensors import sharing as _sharing
 from ._utils import _rebuild_meta_tensor_no_storage, _rebuild_sparse_tensor
-from .utils.hooks import warn_if_has_hooks
 
 __all__ = ["load", "save"]
 
-_ARCHIVE = "archive"
-_STORAGE_OF = {dtype: STORAGES[name] for name, dtype in DTYPES.items() if name != "UntypedStorage"}
-
-
-def has_storage(dtype: native.dtype) -> bool:
-    """Return whether torch has a storage that is named for this type, as it has for those of early days."""
-    return dtype in _STORAGE_OF
-
-
-def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
-    """Make the parameter of a tensor."""
-    from .nn import Parameter
-
-    return Parameter(data, requires_grad)
-
-
 # What pickles call by torch's names.
 _NAMED: dict[tuple[str, str], Any] = {
-    ("torch._utils", "_rebuild_tensor_v2"): _checkpoints.rebuild_tensor_v2,
-    ("torch._utils", "_rebuild_tensor_v3"): _checkpoints.rebuild_tensor_v3,
-    ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
-    ("torch._utils", "_rebuild_sparse_tensor"): _rebuild_sparse_tensor,
+    ("torch", "Tensor"): Tensor,
+    ("torch._tensor", "_rebuild_from_type_v2"): _pickles._rebuild_from_type_v2,
     ("torch._utils", "_rebuild_meta_tensor_no_storage"): _rebuild_meta_tensor_no_storage,
+    ("torch._utils", "_rebuild_parameter"): _pickles._rebuild_parameter,
+    ("torch._utils", "_rebuild_parameter_with_state"): _pickles._rebuild_parameter_with_state,
+    ("torch._utils", "_rebuild_sparse_tensor"): _rebuild_sparse_tensor,
+    ("torch._utils", "_rebuild_tensor_v2"): _checkpoints._rebuild_tensor_v2,
+    ("torch._utils", "_rebuild_tensor_v3"): _checkpoints._rebuild_tensor_v3,
+    ("torch._utils", "_rebuild_wrapper_subclass"): _pickles._rebuild_wrapper_subclass,
     **{("torch", name): storage for name, storage in STORAGES.items()},
     ("torch.storage", "UntypedStorage"): STORAGES["UntypedStorage"],
 }
@@ -97,85 +75,6 @@ _SAFE = {
 }
 
 
-class _Pickler(pickle._Pickler):
-    """Writes tensors as storages and how they are shown, and names of the package as torch's."""
-
-    dispatch = dict(pickle._Pickler.dispatch)  # noqa: RUF012
-
-    def __init__(
-        self, file: Any, protocol: int, sizes: dict[int, int], is_first: bool, is_stream: bool
-    ) -> None:
-        super().__init__(file, protocol)
-        self.sizes = sizes
-        self.is_first = is_first
-        self.is_stream = is_stream
-        # By block of memory: the key of its member, and a tensor that shows it.
-        self.storages: dict[int, tuple[str, Tensor]] = {}
-
-    def persistent_id(self, obj: Any) -> Any:
-        if not isinstance(obj, Storage):
-            return None
-        identifier = ("storage", type(obj), obj.key, "cpu", obj.size)
-        # That it is no part of another storage.
-        return (*identifier, None) if self.is_stream else identifier
-
-    def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, native.layout) and obj is not native.strided:
-            from ._files.pickles import _get_layout
-
-            return _get_layout, (repr(obj),)
-        if not isinstance(obj, Tensor):
-            return NotImplemented
-        from .nn import Parameter
-        from .nn.parameter import is_lazy
-
-        if is_lazy(obj):
-            return NotImplemented  # It says itself what it is made anew of.
-        if isinstance(obj, Parameter):
-            return _rebuild_parameter, (obj.data, obj.requires_grad, OrderedDict())
-        if obj.layout is not native.strided or obj.is_meta:
-            return obj.__reduce_ex__(2)
-        if self.is_first:
-            warn_if_has_hooks(obj)
-        block = native._storage_of(obj)[0]
-        needed = _checkpoints.reach(obj.shape, obj.stride(), obj.storage_offset())
-        size = self.sizes[block] = max(needed, self.sizes.get(block, 0))
-        if block not in self.storages:
-            self.storages[block] = (str(len(self.storages)), obj)
-        if self.storages[block][1].dtype != obj.dtype:
-            raise RuntimeError(
-                "Cannot save multiple tensors or storages that view the same data as different types"
-            )
-        key = self.storages[block][0]
-        how: tuple[Any, ...] = (
-            obj.storage_offset(),
-            tuple(obj.shape),
-            obj.stride(),
-            obj.requires_grad,
-            OrderedDict(),
-        )
-        if obj.is_conj() or obj.is_neg():
-            how += ({"conj" if obj.is_conj() else "neg": True},)
-        if has_storage(obj.dtype):
-            return _checkpoints.rebuild_tensor_v2, (_STORAGE_OF[obj.dtype](key, size), *how)
-        # No storage is named for this type: it is said beside the bytes.
-        storage = STORAGES["UntypedStorage"](key, size * obj.itemsize)
-        return _checkpoints.rebuild_tensor_v3, (storage, *how, obj.dtype)
-
-    def save_global(self, obj: Any, name: str | None = None) -> None:
-        module, found = _NAMES.get(id(obj), (getattr(obj, "__module__", None), name))
-        if found is None:
-            found = getattr(obj, "__qualname__", None)
-        if not is_own(module) and id(obj) not in _NAMES:
-            super().save_global(obj, name)  # type: ignore[misc]
-            return
-        place = torch_place(str(module), str(found)) if is_own(module) else module
-        self.write(b"c" + f"{place}\n{found}\n".encode())  # type: ignore[attr-defined]
-        self.memoize(obj)  # type: ignore[attr-defined]
-
-    dispatch[FunctionType] = save_global  # type: ignore[assignment]
-
-
 def save(
     obj: object,
     f: Any,
@@ -202,88 +101,24 @@ def save(
         raise AttributeError(
             "expected 'f' to be string, path, or a file-like object with a 'write' attribute"
         )
+    kind = pickler_of(pickle_module)
     # A pickle says how large a storage is where it is first met: a run before finds that out.
     sizes: dict[int, int] = {}
     is_stream = not _use_new_zipfile_serialization
-    _Pickler(BytesIO(), pickle_protocol, sizes, is_first=True, is_stream=is_stream).dump(obj)
+    kind(BytesIO(), pickle_protocol, sizes, is_first=True, is_stream=is_stream).dump(obj)
     content = BytesIO()
-    pickler = _Pickler(content, pickle_protocol, sizes, is_first=False, is_stream=is_stream)
+    pickler = kind(content, pickle_protocol, sizes, is_first=False, is_stream=is_stream)
     pickler.dump(obj)
-    storages = {
-        key: (tensor, sizes[block] * tensor.element_size())
-        for block, (key, tensor) in pickler.storages.items()
-    }
+    storages = {key: (tensor, sizes[block]) for block, (key, tensor) in pickler.storages.items()}
     if not is_stream:
-        _save_archive(f, content.getvalue(), storages, _disable_byteorder_record)
+        save_archive(f, content.getvalue(), storages, _disable_byteorder_record)
         return
-    counts = {
-        key: sizes[block] * (1 if has_storage(tensor.dtype) else tensor.itemsize)
-        for block, (key, tensor) in pickler.storages.items()
-    }
+    dtypes = {key: pickler.dtypes.get(block, native.uint8) for block, (key, _) in pickler.storages.items()}
     if hasattr(f, "write"):
-        _save_stream(f, content.getvalue(), storages, counts, pickle_protocol)
+        save_stream(f, content.getvalue(), storages, dtypes, pickle_protocol)
         return
     with open(f, "wb") as file:
-        _save_stream(file, content.getvalue(), storages, counts, pickle_protocol)
-
-
-def _pieces(tensor: Tensor, size: int) -> Iterator[bytes]:
-    """Return so many bytes of a tensor's memory, a few at a time: Ctrl-C is heard between them."""
-    from ._files import options as settings
-
-    if settings.save.without_numbers:
-        return (bytes(min(PIECE, size - at)) for at in range(0, size, PIECE))
-    return (native._bytes_of(tensor, at, min(PIECE, size - at)) for at in range(0, size, PIECE))
-
-
-def _save_archive(
-    f: Any, content: bytes, storages: dict[str, tuple[Tensor, int]], without_order: bool
-) -> None:
-    """Write a pickle and the bytes that it names as members of an archive."""
-    from ._files import options as settings
-
-    # Members begin on a multiple of this, for whoever maps them.
-    alignment = settings.save.storage_alignment
-    with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
-
-        def add(name: str, content: Iterable[bytes], size: int) -> None:
-            member = zipfile.ZipInfo(f"{_ARCHIVE}/{name}")
-            gap = -(archive.start_dir + 30 + len(member.filename) + 4) % alignment
-            member.extra = struct.pack("<2sH", b"FB", gap) + b"Z" * gap
-            member.file_size = size
-            with archive.open(member, "w") as place:
-                for piece in content:
-                    place.write(piece)
-
-        add("data.pkl", [content], len(content))
-        if not without_order:
-            add("byteorder", [sys.byteorder.encode()], len(sys.byteorder))
-        for key, (tensor, size) in storages.items():
-            add(f"data/{key}", _pieces(tensor, size), size)
-        add("version", [b"3\n"], 2)
-
-
-def _save_stream(
-    file: Any,
-    content: bytes,
-    storages: dict[str, tuple[Tensor, int]],
-    counts: dict[str, int],
-    protocol: int,
-) -> None:
-    """Write the parts of the older form one after the other."""
-    machine = {
-        "protocol_version": PROTOCOL_VERSION,
-        "little_endian": sys.byteorder == "little",
-        "type_sizes": {"short": 2, "int": 4, "long": 4},
-    }
-    for part in (MAGIC_NUMBER, PROTOCOL_VERSION, machine):
-        pickle.dump(part, file, protocol)
-    file.write(content)
-    pickle.dump(sorted(storages), file, protocol)
-    for key in sorted(storages):
-        file.write(struct.pack("<q", counts[key]))
-        for piece in _pieces(*storages[key]):
-            file.write(piece)
+        save_stream(file, content.getvalue(), storages, dtypes, pickle_protocol)
 
 
 def _allowed(module: str, name: str) -> Any:
@@ -291,13 +126,21 @@ def _allowed(module: str, name: str) -> Any:
     if (module, name) in _NAMED:
         return _NAMED[module, name]
     if (module, name) == ("torch.serialization", "_get_layout"):
-        from ._files.pickles import _get_layout
-
-        return _get_layout
+        return _pickles._get_layout
     if (module, name) in _SAFE:
         return _SAFE[module, name]
     of_torch = getattr(native, name, None) if module == "torch" else None
     return of_torch if name in ("Size", "device") or isinstance(of_torch, native.dtype) else None
+
+
+def _loaded(elements: Tensor, kind: Any) -> Any:
+    """Return the storage of a kind whose elements these are."""
+    from .storage import TypedStorage, storage_of_all
+
+    untyped = storage_of_all(elements)
+    if kind is STORAGES["UntypedStorage"]:
+        return untyped
+    return TypedStorage(wrap_storage=untyped, dtype=kind.dtype, _internal=True)
 
 
 class _Names:
@@ -309,9 +152,18 @@ class _Names:
         self.map_location = map_location
         self.careful = careful
         self.known: dict[Any, Tensor] = {}
+        self.shown: dict[Any, Any] = {}  # The storages of what is known.
 
     def persistent_load(self, identifier: Any) -> Any:
-        return _checkpoints.identified(identifier, self.storages, self.known, self.map_location, self.careful)
+        found = _checkpoints.identified(
+            identifier, self.storages, self.known, self.map_location, self.careful
+        )
+        if not isinstance(found, Tensor) or found.is_meta:
+            return found
+        key = id(found), identifier[1]
+        if key not in self.shown:
+            self.shown[key] = _loaded(found, identifier[1])
+        return self.shown[key]
 
     def find_class(self, module: str, name: str) -> Any:
         is_refused = self.careful and (module, name) == ("torch", "UntypedStorage")
@@ -372,31 +224,38 @@ def load(
             "instead."
         )
     options = {} if weights_only else pickle_load_args
+    unpickler: Any = _CarefulUnpickler if weights_only else _Unpickler
+    if pickle_module not in (None, pickle):
+        unpickler = type("_Unpickler", (_Names, pickle_module.Unpickler), {})
+    how = bool(mmap), map_location, unpickler, options
     try:
         if not is_path:
-            return _load(f, None, bool(mmap), map_location, weights_only, options)
+            return _load(f, None, *how)
         with open(f, "rb") as file:
-            return _load(file, os.fspath(f), bool(mmap), map_location, weights_only, options)
+            return _load(file, os.fspath(f), *how)
     except pickle.UnpicklingError as error:
         raise (pickle.UnpicklingError(refusal(str(error))) if weights_only else error) from None
 
 
-def _load(file: Any, path: Any, mmap: bool, map_location: Any, careful: bool, options: dict[str, Any]) -> Any:
+def _load(
+    file: Any, path: Any, mmap: bool, map_location: Any, unpickler: Any, options: dict[str, Any]
+) -> Any:
     """Read an object from an open file."""
+    careful = unpickler is _CarefulUnpickler
     begins = file.tell()
     start = file.read(len(ARCHIVE_START))
     if not isinstance(start, bytes):
         raise AssertionError(f"Expected bytes, got {type(start).__name__}")
     file.seek(begins)
-    unpickler = _CarefulUnpickler if careful else _Unpickler
     if start == ARCHIVE_START:
         if mmap and path is None:
             raise ValueError("f must be a file path in order to use the mmap argument")
         from ._files import options as settings
+        from ._files.archives import readable
 
         is_shared = settings.load.mmap_flags == settings.MAP_SHARED
         mapped = _sharing.on_file(path, is_shared, os.path.getsize(path)) if mmap else None
-        archive = _checkpoints.Archive(file, mapped, settings.assumed_order())
+        archive = _checkpoints.Archive(readable(file), mapped, settings.assumed_order())
         archive.is_read = not settings.load.without_numbers
         return unpickler(BytesIO(archive.pickle()), archive, map_location, careful, **options).load()
     if mmap:
@@ -434,6 +293,7 @@ __getattr__, __dir__ = on_first_use(
         "STORAGE_KEY_SEPARATOR SourceChangeWarning check_module_version_greater_or_equal get_crc32_options "
         "get_default_load_endianness get_default_mmap_options get_unsafe_globals_in_checkpoint "
         "set_crc32_options set_default_load_endianness set_default_mmap_options skip_data",
+        "._files.archives": "_is_zipfile _open_zipfile_reader _open_zipfile_writer",
         "._files.locations": "default_restore_location location_tag register_package",
         "._files.pickles": "_get_layout",
         "._files.safe_globals": "DEFAULT_PROTOCOL FILE_LIKE MAP_LOCATION add_safe_globals clear_safe_globals "

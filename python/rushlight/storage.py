@@ -390,6 +390,12 @@ def _part(shown: Tensor) -> UntypedStorage:
     return part
 
 
+def storage_of_all(tensor: Tensor) -> UntypedStorage:
+    """Return the bytes that a tensor of one dimension shows, as all that there are."""
+    shown, whole = tensor.view(uint8), _whole_memory(tensor)
+    return _part(shown) if whole is None or whole.nbytes != shown.nbytes else _untyped(whole)
+
+
 def untyped_storage(tensor: Tensor) -> UntypedStorage:
     """Return the memory of a tensor as bytes."""
     whole = _whole_memory(tensor)

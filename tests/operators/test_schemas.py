@@ -178,3 +178,52 @@ def test_every_operator_has_a_schema_that_reads_back():
         str(torch._C._jit_get_schemas_for_operator("aten::mm")[0])
         == "aten::mm(Tensor self, Tensor mat2) -> Tensor"
     )
+
+
+def test_operators_write_what_others_return():
+    add = torch.ops.aten.add
+    assert str(add.out) == "aten.add.out"
+    assert str(add.out._schema) == (
+        "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
+    )
+    assert add.out._schema.is_mutable
+    x, out = torch.tensor(2.0), torch.tensor(0.0)
+    assert add.out(x, x, out=out) is out
+    assert out.item() == 4
+    assert add.out is torch.ops.aten.add.out
+    with pytest.raises(AttributeError, match="has no overload name 'nothing_out'"):
+        _ = add.nothing_out
+
+
+def test_operators_are_computed_by_what_they_are_made_of():
+    x, weight = torch.randn(2, 3), torch.randn(5, 3)
+    linear = torch.ops.aten.linear.default
+    assert torch.equal(linear.decompose(x, weight), linear(x, weight))
+    assert torch.ops.aten.add.op.__module__ == torch.ops.aten.add.__module__
+
+
+def test_operators_that_take_functions_are_computed_and_differentiated():
+    from rushlight._ops import HigherOrderOperator
+
+    class Summed(HigherOrderOperator):
+        def __init__(self):
+            super().__init__("summed")
+
+        def __call__(self, *args):
+            return super().__call__(*args)
+
+    summed = Summed()
+
+    @summed.py_impl(torch._C.DispatchKey.AutogradCPU)
+    def compute(function, x):
+        return function(x).sum()
+
+    x = torch.arange(3.0)
+    assert summed(torch.square, x).item() == 5
+    if torch.__name__ == "rushlight":
+        gradient = torch.func.grad(lambda x: summed(torch.square, x))(x)
+        assert gradient.tolist() == [0.0, 2.0, 4.0]
+        assert torch.vmap(lambda x: summed(torch.square, x))(torch.ones(2, 3)).tolist() == [3.0, 3.0]
+    assert str(summed) == "summed"
+    with pytest.raises(TypeError, match="Can't instantiate abstract class HigherOrderOperator"):
+        HigherOrderOperator("none")

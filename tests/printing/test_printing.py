@@ -75,3 +75,55 @@ def test_the_default_dtype_decides_which_dtype_is_named():
     torch.set_default_dtype(torch.float64)
     assert repr(x) == "tensor([1.])"
     assert repr(torch.ones(1, dtype=torch.float32)) == "tensor([1.], dtype=torch.float32)"
+
+
+class Shown(torch.Tensor):
+    """A tensor that says what stands in the place of its numbers."""
+
+    @staticmethod
+    def __new__(cls, x):
+        return torch.Tensor._make_wrapper_subclass(cls, x.shape, dtype=x.dtype, requires_grad=x.requires_grad)
+
+    def __init__(self, x):
+        self.x = x
+
+    def __repr__(self):
+        return super().__repr__(tensor_contents=f"x={self.x}")
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        given = [one.x if isinstance(one, cls) else one for one in args]
+        return cls(func(*given, **(kwargs or {})))
+
+
+@pytest.mark.parametrize(
+    ("tensor", "text"),
+    [
+        (lambda: Shown(torch.ones(2)), "Shown(x=tensor([1., 1.]))"),
+        (
+            lambda: Shown(torch.ones(2, dtype=torch.float64)),
+            "Shown(x=tensor([1., 1.], dtype=torch.float64), dtype=torch.float64)",
+        ),
+        (
+            lambda: Shown(torch.ones(1, requires_grad=True)),
+            "Shown(x=tensor([1.], requires_grad=True), requires_grad=True)",
+        ),
+        (lambda: Shown(torch.ones(0, 2)), "Shown(x=tensor([], size=(0, 2)), size=(0, 2))"),
+        (
+            lambda: torch.nn.Parameter(Shown(torch.ones(1))),
+            "Parameter(Shown(x=tensor([1.]), requires_grad=True))",
+        ),
+        (
+            lambda: Shown(torch.ones(4, dtype=torch.float64) + 1e-3),
+            "Shown(x=tensor([1.0010, 1.0010, 1.0010, 1.0010], dtype=torch.float64),\n"
+            "      dtype=torch.float64)",
+        ),
+    ],
+)
+def test_a_class_says_what_stands_in_the_place_of_numbers(tensor, text):
+    assert repr(tensor()) == text
+
+
+def test_any_tensor_is_printed_with_other_contents():
+    assert torch.Tensor.__repr__(torch.ones(2), tensor_contents="ones") == "tensor(ones)"
+    assert torch.Tensor.__repr__(torch.ones(2)) == "tensor([1., 1.])"

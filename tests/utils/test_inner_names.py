@@ -118,3 +118,30 @@ def test_warnings_and_intervals_have_names():
 
     assert MP_STATUS_CHECK_INTERVAL == 5.0
     assert torch._C.has_lapack
+
+
+def test_a_statistic_of_so_many_numbers_is_logged_when_it_is_full():
+    import datetime
+
+    monitor = torch.monitor
+    told = []
+    handle = monitor.register_event_handler(lambda event: told.append(event.data))
+    sum_of, count = monitor.Aggregation.SUM, monitor.Aggregation.COUNT
+    stat = monitor.Stat("s", (sum_of, count), datetime.timedelta(hours=100), 3)
+    assert stat.get() == {sum_of: 0.0, count: 0.0}
+    stat.add(1)
+    stat.add(2)
+    assert (stat.count, stat.get()[sum_of], told) == (2, 0.0, [])
+    stat.add(3)
+    stat.add(4)
+    assert stat.count == 0
+    assert stat.get() == {sum_of: 6.0, count: 3.0}
+    assert told == [{"s.sum": 6.0, "s.count": 3.0}]
+    monitor.unregister_event_handler(handle)
+
+
+def test_what_comes_later_is_not_pickled():
+    import pickle
+
+    with pytest.raises(RuntimeError, match=r"Can not pickle torch\.futures\.Future"):
+        pickle.dumps(torch.futures.Future())

@@ -75,8 +75,14 @@ class Storage:
 STORAGES = {name: type(name, (Storage,), {"dtype": dtype}) for name, dtype in DTYPES.items()}
 
 
-def rebuild_tensor_v2(
-    storage: Tensor,
+def _elements(storage: Any) -> Tensor:
+    """Return a tensor of the elements of a storage."""
+    elements: Tensor = storage if isinstance(storage, Tensor) else storage._shown
+    return elements
+
+
+def _rebuild_tensor_v2(
+    storage: Any,
     storage_offset: int,
     size: tuple[int, ...],
     stride: tuple[int, ...],
@@ -85,6 +91,7 @@ def rebuild_tensor_v2(
     metadata: Any = None,
 ) -> Tensor:
     """Make the tensor that shows a storage in this way."""
+    storage = _elements(storage)
     if not isinstance(requires_grad, bool):
         raise RuntimeError("requires_grad must be a bool")
     if metadata is not None and not isinstance(metadata, dict):
@@ -101,13 +108,13 @@ def rebuild_tensor_v2(
         shown = shown.conj()
     if metadata and metadata.get("neg"):
         shown = native._neg_view(shown)
-    made = shown.data
+    made: Tensor = shown.data
     made.requires_grad = requires_grad
     return made
 
 
-def rebuild_tensor_v3(
-    storage: Tensor,
+def _rebuild_tensor_v3(
+    storage: Any,
     storage_offset: int,
     size: tuple[int, ...],
     stride: tuple[int, ...],
@@ -119,9 +126,10 @@ def rebuild_tensor_v3(
     """Make the tensor that shows bytes as elements of a type that no storage is named for."""
     if not isinstance(dtype, native.dtype):
         raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+    storage = _elements(storage)
     elements = storage[: storage.numel() // dtype.itemsize * dtype.itemsize].view(dtype)
     how = storage_offset, size, stride, requires_grad, backward_hooks, metadata
-    return rebuild_tensor_v2(elements, *how)
+    return _rebuild_tensor_v2(elements, *how)
 
 
 def reach(size: Any, stride: Any, offset: int) -> int:
@@ -173,7 +181,7 @@ class Archive:
                 'Expected hasRecord("version") to be true, but got false.  (Could this error message be '
                 "improved?  If so, please report an enhancement request to PyTorch.)"
             )
-        order = bytes(self._read("byteorder")).decode("latin1") if self.has("byteorder") else order
+        order = bytes(self.read("byteorder")).decode("latin1") if self.has("byteorder") else order
         if order not in ("little", "big"):
             raise ValueError(f"Unknown endianness type: {order}")
         self.is_swapped = order != byteorder
@@ -197,7 +205,8 @@ class Archive:
     def _unreadable(self, name: str) -> RuntimeError:
         return RuntimeError(f"PytorchStreamReader failed reading file {name}: file read failed{_CORRUPT}")
 
-    def _read(self, name: str) -> bytes:
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a member."""
         member = self._member(name)
         try:
             return self.members.read(member)
@@ -206,7 +215,7 @@ class Archive:
 
     def pickle(self) -> bytes:
         """Return the pickle of the object."""
-        return self._read("data.pkl")
+        return self.read("data.pkl")
 
     def storage(self, kind: Any, key: Any, count: Any) -> Tensor:
         """Return the elements of a storage."""
@@ -221,13 +230,14 @@ class Archive:
             return native.zeros(size // kind.dtype.itemsize, dtype=kind.dtype)
         memory = self._mapped(member, kind.dtype.itemsize)
         if memory is None:
-            memory = self._copied(member, name)
+            memory = self.copied(name)
         if self.is_swapped:
             memory.untyped_storage().byteswap(kind.dtype)
         return memory.view(kind.dtype)
 
-    def _copied(self, member: zipfile.ZipInfo, name: str) -> Tensor:
+    def copied(self, name: str) -> Tensor:
         """Return memory of its own with the bytes of a member."""
+        member = self._member(name)
         memory, have = _memory(member.file_size), 0
         try:
             with self.members.open(member) as content:
@@ -244,14 +254,22 @@ class Archive:
         """Return the bytes of a member where they lie in a mapped file, if they can be read there."""
         if self.mapped is None or member.compress_type != zipfile.ZIP_STORED or self.is_swapped:
             return None
+        begins = self._begins(member)
+        if begins + member.file_size > self.length:
+            raise self._unreadable(member.filename)
+        return None if begins % itemsize else self.mapped[begins : begins + member.file_size]
+
+    def _begins(self, member: zipfile.ZipInfo) -> int:
         self.file.seek(member.header_offset)
         header = self.file.read(30)
         if len(header) < 30 or not header.startswith(ARCHIVE_START):
             raise self._unreadable(member.filename)
-        begins = member.header_offset + 30 + sum(struct.unpack("<HH", header[26:30]))
-        if begins + member.file_size > self.length:
-            raise self._unreadable(member.filename)
-        return None if begins % itemsize else self.mapped[begins : begins + member.file_size]
+        name, extra = struct.unpack("<HH", header[26:30])
+        return member.header_offset + 30 + int(name) + int(extra)
+
+    def begins(self, name: str) -> int:
+        """Return where the bytes of a member begin."""
+        return self._begins(self._member(name))
 
 
 class Stream:

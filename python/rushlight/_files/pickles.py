@@ -9,13 +9,15 @@ import sys
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
+from copyreg import _slotnames  # type: ignore[attr-defined]
 from io import BytesIO
 from typing import Any
 
-from .. import _rushlight, serialization
+from .. import _rushlight
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
-from .checkpoints import rebuild_tensor_v3
+from .checkpoints import _rebuild_tensor_v2, _rebuild_tensor_v3
+from .writing import has_storage
 
 _PACKAGE = __package__.partition(".")[0]
 
@@ -29,7 +31,7 @@ class _Memory:
     def __reduce__(self) -> tuple[Any, ...]:
         # The pickle in that file, by hand: a storage of so many elements, which lie in the member "0".
         kind, count = f"torch\n{scalar_name(self.shown)}Storage", self.shown.numel()
-        if not serialization.has_storage(self.shown.dtype):
+        if not has_storage(self.shown.dtype):
             kind, count = "torch.storage\nUntypedStorage", self.shown.nbytes
         pickled = f"\x80\x02(Vstorage\nc{kind}\nV0\nVcpu\nI{count}\ntQ.".encode("latin-1")
         content = BytesIO()
@@ -53,28 +55,88 @@ def parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
     span = 1 + sum((size - 1) * stride for size, stride in steps) if plain.numel() else 0
     memory = _Memory(plain.as_strided((span,), (1,)))
     shape = tuple(tensor.shape), tuple(tensor.stride())
-    how = memory, 0, *shape, tensor.requires_grad, OrderedDict[Any, Any]()
-    if not serialization.has_storage(tensor.dtype):
+    hooks: OrderedDict[Any, Any] = OrderedDict()
+    how = memory, 0, *shape, tensor.requires_grad, hooks
+    if not has_storage(tensor.dtype):
         return _rebuild_tensor_v3, (*how, tensor.dtype, *metadata)
     return _rebuild_tensor_v2, (*how, *metadata)
 
 
-def reduced(tensor: Tensor) -> tuple[Any, ...]:
-    """Take a tensor apart as torch does."""
+def says_itself(tensor: Tensor) -> bool:
+    """Tell whether the class of a tensor says what it is made anew of."""
     from ..nn import Parameter
 
-    state = dict(getattr(tensor, "__dict__", None) or {})
-    if type(tensor) is Tensor and not state:
-        return parts(tensor)
-    if type(tensor) is Parameter:
-        made_of = tensor.data, tensor.requires_grad, OrderedDict[Any, Any]()
-        return (_rebuild_parameter_with_state, (*made_of, state)) if state else (_rebuild_parameter, made_of)
-    function, given = parts(tensor)
-    return _rebuild_from_type_v2, (function, type(tensor), given, state)
+    return type(tensor).__reduce_ex__ not in (Tensor.__reduce_ex__, Parameter.__reduce_ex__)
+
+
+def _state_of(tensor: Tensor) -> Any:
+    """Return the attributes of a tensor, or what its class says they are."""
+    own = getattr(type(tensor), "__getstate__", None)
+    if own is not None and own not in (
+        getattr(object, "__getstate__", None),
+        getattr(Tensor, "__getstate__", None),
+    ):
+        return own(tensor)
+    attributes = dict(getattr(tensor, "__dict__", None) or {})
+    names = _slotnames(type(tensor)) if type(tensor) is not Tensor else ()
+    slots = {name: getattr(tensor, name) for name in names if hasattr(tensor, name)}
+    return (attributes or None, slots) if slots else attributes or None
+
+
+def made_of(
+    tensor: Tensor, parts: Callable[[Tensor], tuple[Callable[..., Tensor], tuple[Any, ...]]]
+) -> tuple[Any, ...]:
+    """Take a tensor apart as torch does; `parts` says what makes its elements anew."""
+    from ..nn import Parameter
+
+    state, kind = _state_of(tensor), type(tensor)
+    if Parameter in kind.__mro__:  # Of which class else is forgotten.
+        hooks: OrderedDict[Any, Any] = OrderedDict()
+        pieces = tensor.data, tensor.requires_grad, hooks
+        return (_rebuild_parameter_with_state, (*pieces, state)) if state else (_rebuild_parameter, pieces)
+    if _rushlight._is_hollow(tensor):
+        form = tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.layout, tensor.device
+        function, given = _rebuild_wrapper_subclass, (kind, tensor.dtype, *form, tensor.requires_grad)
+    else:
+        function, given = parts(tensor)
+    if kind is Tensor and not state:
+        return function, given
+    return _rebuild_from_type_v2, (function, kind, given, state)
+
+
+def reduced(tensor: Tensor) -> tuple[Any, ...]:
+    """Take a tensor apart for a pickle that stands alone."""
+    return made_of(tensor, parts)
+
+
+def _rebuild_wrapper_subclass(
+    cls: type[Tensor],
+    dtype: Any,
+    size: Any,
+    stride: Any,
+    storage_offset: int,
+    layout: Any,
+    device: Any,
+    requires_grad: bool,
+) -> Tensor:
+    """Make a tensor without numbers of a class that has them elsewhere."""
+    made: Tensor = Tensor._make_wrapper_subclass(
+        cls,
+        size,
+        strides=stride,
+        dtype=dtype,
+        storage_offset=storage_offset,
+        layout=layout,
+        device=device,
+        requires_grad=requires_grad,
+    )
+    return made
 
 
 def _load_from_bytes(b: bytes) -> Any:
     """Read the memory of a tensor."""
+    from .. import serialization
+
     return serialization.load(BytesIO(b), weights_only=False)
 
 
@@ -83,41 +145,11 @@ def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -
     return _rebuild_tensor_v2(storage, storage_offset, size, stride, False, None)
 
 
-def _rebuild_tensor_v2(
-    storage: Any,
-    storage_offset: int,
-    size: Any,
-    stride: Any,
-    requires_grad: bool,
-    backward_hooks: Any,
-    metadata: Any = None,
-) -> Tensor:
-    """Make the tensor that shows memory in this way, as a leaf."""
-    elements = storage if isinstance(storage, Tensor) else storage._shown
-    how = storage_offset, size, stride, requires_grad, backward_hooks, metadata
-    made: Tensor = serialization._NAMED["torch._utils", "_rebuild_tensor_v2"](elements, *how)
-    return made
-
-
-def _rebuild_tensor_v3(
-    storage: Any,
-    storage_offset: int,
-    size: Any,
-    stride: Any,
-    requires_grad: bool,
-    backward_hooks: Any,
-    dtype: Any,
-    metadata: Any = None,
-) -> Tensor:
-    """Make the tensor that shows bytes as elements of a type that no storage is named for, as a leaf."""
-    elements = storage if isinstance(storage, Tensor) else storage._shown
-    how = storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata
-    return rebuild_tensor_v3(elements, *how)
-
-
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
     """Make the parameter of a tensor."""
-    return serialization._rebuild_parameter(data, requires_grad, backward_hooks)
+    from ..nn import Parameter
+
+    return Parameter(data, requires_grad)
 
 
 def _rebuild_parameter_with_state(

@@ -17,6 +17,8 @@ from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
 from ._code import _PyTreeCodeGen, _PyTreeInfo
+from ._wrapping import _wrapped_fns_to_patch as _wrapped_fns_to_patch
+from ._wrapping import _wrapped_methods_to_patch as _wrapped_methods_to_patch
 from ._wrapping import patching, wrap
 from .graph import Graph
 from .graph_module import GraphModule

@@ -269,9 +269,9 @@ class Node:
             if self.type and maybe_return_typename is not None:
                 maybe_return_typename[0] = f" -> {type_repr(self.type)}"
             return f"return {self.args[0]}"
-        named = ", ".join(f"{key}: {_written(one)}" for key, one in self.kwargs.items())
+        named = ", ".join(f"{key}: {_format_arg(one)}" for key, one in self.kwargs.items())
         target = self._pretty_print_target(self.target)
-        return f"{head}[target={target}](args = {_written(self.args)}, kwargs = {{{named}}})"
+        return f"{head}[target={target}](args = {_format_arg(self.args)}, kwargs = {{{named}}})"
 
     def __repr__(self) -> str:
         return self._repr_fn(self) if self._repr_fn else self.name
@@ -294,13 +294,15 @@ class Node:
         return self is other or other < self
 
 
-def _written(arg: Any) -> str:
+def _format_arg(arg: Any) -> str:
     """Return an argument as it stands in the text of a graph."""
+    if hasattr(arg, "_custom_fx_repr_fn"):
+        return str(arg._custom_fx_repr_fn())
     if isinstance(arg, tuple):
-        inside = ", ".join(map(_written, arg))
+        inside = ", ".join(map(_format_arg, arg))
         return f"({inside},)" if len(arg) == 1 else f"({inside})"
     if isinstance(arg, list):
-        return f"[{', '.join(map(_written, arg))}]"
+        return f"[{', '.join(map(_format_arg, arg))}]"
     if isinstance(arg, dict):
-        return f"{{{', '.join(f'{key}: {_written(one)}' for key, one in arg.items())}}}"
+        return f"{{{', '.join(f'{key}: {_format_arg(one)}' for key, one in arg.items())}}}"
     return f"%{arg}" if isinstance(arg, Node) else str(arg)

@@ -6,12 +6,14 @@
 
 #![allow(unsafe_code)]
 
+mod narrow;
 mod plain;
 mod tiles;
 mod vector;
 
 pub use vector::dot;
 
+use narrow::narrow;
 use plain::{plain, square};
 
 use gemm::Parallelism;
@@ -130,7 +132,7 @@ pub fn matmul<T: Ring>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [Ma
     if m * k * n <= SMALL {
         return plain(a, b, out.chunks_exact_mut(n));
     }
-    if products_of_vectors(a, b, out) || in_tiles(a, b, out) {
+    if products_of_vectors(a, b, out) || narrow(a, b, out) || in_tiles(a, b, out) {
         return;
     }
     let laid;

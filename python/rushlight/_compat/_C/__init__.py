@@ -50,7 +50,7 @@ _PLACES = {
     "._types": "AnyType BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType FutureType "
     "IntType InterfaceType JitType ListType NoneType NumberType OptionalType RRefType StreamObjType "
     "StringType TensorType TupleType UnionType",
-    "._scripting": "Block Function Graph Node PyTorchFileReader PyTorchFileWriter ScriptFunction "
+    "._scripting": "Block Function Graph Node ScriptFunction "
     "ScriptModule ScriptObject Value _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard "
     "_IncludeDispatchKeyGuard _are_functorch_transforms_active _cuda_clearCublasWorkspaces "
     "_cuda_isInBadFork _get_accelerator _get_default_device _get_privateuse1_backend_name "
@@ -62,6 +62,8 @@ _PLACES = {
     "_jit_set_texpr_fuser_enabled _log_api_usage_metadata _log_api_usage_once "
     "_set_math_sdp_allow_fp16_bf16_reduction _set_tracing_state",
     "..._messages.matrices": "_LinAlgError",
+    "..._files.archives": "PyTorchFileReader",
+    "..._files.writing": "PyTorchFileWriter",
     "..._machine": "has_lapack has_mkl has_mkldnn has_openmp has_spectral",
     "..._files.pickles": "_VariableFunctionsClass",
     "._levels": "_enter_dual_level _exit_dual_level",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._devices.absent import Switch, Unavailable, idle
+from ..._devices.absent import Switch, idle
 from ..._ops import ops, table
 from ..._rushlight import device
 from ..._schemas import FunctionSchema
@@ -89,11 +89,3 @@ class ScriptModule:
 
 class ScriptObject:
     """An instance of a compiled class. None is ever made."""
-
-
-class PyTorchFileReader(Unavailable):
-    """What reads files of torch in its compiled module. Files are read in Python here."""
-
-
-class PyTorchFileWriter(Unavailable):
-    """What writes files of torch in its compiled module. Files are written in Python here."""

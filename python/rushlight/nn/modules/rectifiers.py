@@ -35,7 +35,7 @@ class ReLU(UnitInPlace):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `relu`."""
-        return self._call(functional.relu, input)
+        return functional.relu(input, self.inplace)
 
 
 class Hardsigmoid(UnitInPlace):
@@ -48,7 +48,7 @@ class Hardsigmoid(UnitInPlace):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `hardsigmoid`."""
-        return self._call(functional.hardsigmoid, input)
+        return functional.hardsigmoid(input, self.inplace)
 
 
 class Hardswish(UnitInPlace):
@@ -61,7 +61,7 @@ class Hardswish(UnitInPlace):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `hardswish`."""
-        return self._call(functional.hardswish, input)
+        return functional.hardswish(input, self.inplace)
 
 
 class LeakyReLU(Unit):
@@ -81,7 +81,7 @@ class LeakyReLU(Unit):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `leaky_relu`."""
-        return self._call(functional.leaky_relu, input)
+        return functional.leaky_relu(input, self.negative_slope, self.inplace)
 
 
 def _renamed(name: str, value: float, former: str, given: float | None) -> float:
@@ -155,7 +155,7 @@ class Threshold(Unit):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `threshold`."""
-        return self._call(functional.threshold, input)
+        return functional.threshold(input, self.threshold, self.value, self.inplace)
 
 
 class RReLU(Unit):

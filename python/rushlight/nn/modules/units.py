@@ -3,7 +3,7 @@ are in `rectifiers`."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..._rushlight import Tensor
 from .. import functional
@@ -28,17 +28,10 @@ __all__ = [
 
 
 class Unit(Module):
-    """An activation: its attributes are shown, and passed to the function in order."""
+    """An activation, whose arguments are shown."""
 
     arguments: ClassVar[tuple[str, ...]] = ()
     inplace: bool
-
-    def _call(self, function: Any, input: Tensor) -> Tensor:
-        arguments = [getattr(self, name) for name in self.arguments]
-        if "inplace" in vars(self):
-            arguments.append(self.inplace)
-        result: Tensor = function(input, *arguments)
-        return result
 
     def extra_repr(self) -> str:
         """Show the arguments."""
@@ -63,7 +56,7 @@ class SELU(UnitInPlace):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `selu`."""
-        return self._call(functional.selu, input)
+        return functional.selu(input, self.inplace)
 
 
 class SiLU(UnitInPlace):
@@ -76,7 +69,7 @@ class SiLU(UnitInPlace):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `silu`."""
-        return self._call(functional.silu, input)
+        return functional.silu(input, self.inplace)
 
 
 class Mish(UnitInPlace):
@@ -89,7 +82,7 @@ class Mish(UnitInPlace):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `mish`."""
-        return self._call(functional.mish, input)
+        return functional.mish(input, self.inplace)
 
 
 class ELU(Unit):
@@ -109,7 +102,7 @@ class ELU(Unit):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `elu`."""
-        return self._call(functional.elu, input)
+        return functional.elu(input, self.alpha, self.inplace)
 
 
 class CELU(ELU):
@@ -122,7 +115,7 @@ class CELU(ELU):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `celu`."""
-        return self._call(functional.celu, input)
+        return functional.celu(input, self.alpha, self.inplace)
 
 
 class GELU(Unit):
@@ -163,7 +156,7 @@ class Softplus(Unit):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `softplus`."""
-        return self._call(functional.softplus, input)
+        return functional.softplus(input, self.beta, self.threshold)
 
 
 class Tanh(Module):
@@ -247,4 +240,4 @@ class GLU(Unit):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `glu`."""
-        return self._call(functional.glu, input)
+        return functional.glu(input, self.dim)

@@ -3,7 +3,7 @@
 from ..._lazy import on_first_use
 from ..._module_aliases import add_module_aliases
 from .collate import default_collate, default_convert
-from .dataloader import DataLoader, get_worker_info
+from .dataloader import DataLoader
 from .dataset import (
     ChainDataset,
     ConcatDataset,
@@ -23,6 +23,7 @@ from .sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from .workers import get_worker_info
 
 __all__ = [
     "BatchSampler",
@@ -61,7 +62,7 @@ add_module_aliases(
             "default_collate_err_msg_format default_collate_fn_map default_convert np_str_obj_array_pattern"
         },
         "pin_memory": {".dataloader": "pin_memory"},
-        "worker": {".dataloader": "get_worker_info", "._seeds": "_generate_state"},
+        "worker": {".workers": "WorkerInfo get_worker_info", "._seeds": "_generate_state"},
     },
 )
 # How often the ends of workers would be looked for, in seconds, and whether the interpreter ends.

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..._rushlight import Generator
 from .collate import default_collate, default_convert
 from .dataset import Dataset as Dataset
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
+from .workers import Worker, in_turns
 
-__all__ = ["DataLoader", "get_worker_info"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["DataLoader"]
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
@@ -38,12 +43,13 @@ class _BaseDataLoaderIter:
     """Goes once through the batches of a loader."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
-        fresh_seed(loader.generator)  # Workers would start from it: the generator goes on as in torch.
+        self._base_seed = fresh_seed(loader.generator)
         self._loader = loader
         self._dataset = loader.dataset
-        self._batches = (
-            loader._iterable() if isinstance(self._dataset, IterableDataset) else loader._indexed()
-        )
+        self._batches = self._begin()
+
+    def _begin(self) -> Iterator[Any]:
+        raise NotImplementedError
 
     def __iter__(self) -> _BaseDataLoaderIter:
         return self
@@ -58,16 +64,36 @@ class _BaseDataLoaderIter:
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """Reads in the process that asks."""
 
+    def _begin(self) -> Iterator[Any]:
+        loader = self._loader
+        if isinstance(loader.dataset, IterableDataset):
+            return loader._in_batches(loader.dataset)
+        orders = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
+        return (loader._of_indices(loader.dataset, indices) for indices in orders)
+
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """What torch reads with in other processes: no loader makes one, programs ask whether it did."""
+    """Reads by workers, which take turns in the process that asks."""
+
+    def _begin(self) -> Iterator[Any]:
+        loader = self._loader
+        kept: list[Worker] | None = vars(self).get("_workers")
+        self._workers = kept or [Worker(loader, at, self._base_seed) for at in range(loader.num_workers)]
+        for worker in self._workers:
+            worker.begin()
+        return in_turns(loader, self._workers, isinstance(loader.dataset, IterableDataset))
+
+    def again(self) -> Self:
+        """Go through the batches once more, by the same workers."""
+        self._batches = self._begin()
+        return self
 
 
 class DataLoader(Generic[_T_co]):
     """The samples of a data set in batches, in order or shuffled.
 
-    There are no worker processes: `num_workers` is taken, and the samples are the same whatever it
-    is, but they are read when they are asked for.
+    There are no worker processes: `num_workers` workers take turns in the process that asks. Each has its
+    copy of the data set and its own random numbers, so that the samples are those of as many processes.
 
     >>> import rushlight as torch
     >>> list(torch.utils.data.DataLoader(range(5), batch_size=2))
@@ -75,6 +101,7 @@ class DataLoader(Generic[_T_co]):
     """
 
     _settled = False
+    _iterator: _MultiProcessingDataLoaderIter | None = None
 
     def __init__(
         self,
@@ -98,6 +125,7 @@ class DataLoader(Generic[_T_co]):
         in_order: bool = True,
     ) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        _check_context(multiprocessing_context, num_workers)
         self.dataset: Any = dataset
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
@@ -138,28 +166,31 @@ class DataLoader(Generic[_T_co]):
         super().__setattr__(name, value)
 
     def __iter__(self) -> _BaseDataLoaderIter:
-        return _SingleProcessDataLoaderIter(self)
+        if not self.num_workers:
+            return _SingleProcessDataLoaderIter(self)
+        if not self.persistent_workers:
+            return _MultiProcessingDataLoaderIter(self)
+        if self._iterator is not None:
+            return self._iterator.again()
+        self._iterator = _MultiProcessingDataLoaderIter(self)
+        return self._iterator
 
-    def _indexed(self) -> Iterator[Any]:
-        for indices in self.sampler if self.batch_sampler is None else self.batch_sampler:
-            if self.batch_sampler is None:
-                yield self.collate_fn(self.dataset[indices])
-            elif hasattr(self.dataset, "__getitems__"):
-                yield self.collate_fn(self.dataset.__getitems__(indices))
-            else:
-                yield self.collate_fn([self.dataset[index] for index in indices])
+    def _of_indices(self, dataset: Any, indices: Any) -> Any:
+        """Return the batch, or without batches the sample, of indices."""
+        if self.batch_sampler is None:
+            return self.collate_fn(dataset[indices])
+        if hasattr(dataset, "__getitems__") and dataset.__getitems__:
+            return self.collate_fn(dataset.__getitems__(indices))
+        return self.collate_fn([dataset[index] for index in indices])
 
-    def _iterable(self) -> Iterator[Any]:
-        samples = iter(self.dataset)
+    def _in_batches(self, dataset: Any) -> Iterator[Any]:
+        """Return the batches, or without batches the samples, that a data set gives by itself."""
+        samples = iter(dataset)
         if self.batch_size is None:
             yield from map(self.collate_fn, samples)
             return
-        batch: list[Any] = []
-        for sample in samples:
-            batch.append(sample)
-            if len(batch) == self.batch_size:
-                yield self.collate_fn(batch)
-                batch = []
+        while len(batch := list(islice(samples, self.batch_size))) == self.batch_size:
+            yield self.collate_fn(batch)
         if batch and not self.drop_last:
             yield self.collate_fn(batch)
 
@@ -194,6 +225,30 @@ def _check_workers(
         raise ValueError("persistent_workers option needs num_workers > 0")
 
 
+def _check_context(context: Any, num_workers: int) -> None:
+    """Refuse what says in no way how processes begin, or says it where there are none."""
+    if context is None:
+        return
+    if num_workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+            f"num_workers={num_workers}"
+        )
+    import multiprocessing.context
+
+    methods = multiprocessing.get_all_start_methods()
+    if isinstance(context, str) and context not in methods:
+        raise ValueError(
+            f"multiprocessing_context option should specify a valid start method in {methods!r}, but got "
+            f"multiprocessing_context={context!r}"
+        )
+    if not isinstance(context, (str, multiprocessing.context.BaseContext)):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string specifying the "
+            f"start method, but got multiprocessing_context={context}"
+        )
+
+
 def _check_unspecified(shuffle: bool | None, sampler: Any, batch_sampler: Any) -> None:
     """Refuse choices: a data set that says itself what comes next leaves none."""
     given = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
@@ -219,7 +274,3 @@ def _check_sampling(
         raise ValueError(
             "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
         )
-
-
-def get_worker_info() -> None:
-    """Return None, as in every process that is not a worker of a loader."""
