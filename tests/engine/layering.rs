@@ -80,6 +80,7 @@ const UNSAFE: &[&str] = &[
     "bindings/src/autograd/collector",
     "bindings/src/interpreter/frame",
     "bindings/src/interpreter/module_attributes",
+    "bindings/src/interpreter/module_calls",
     "bindings/src/modes/mode",
     "bindings/src/interpreter/origin",
     "bindings/src/overrides/showing",
