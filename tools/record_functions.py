@@ -46,7 +46,7 @@ FUNCTIONS_OF_TWO = {
     "fmod": (lambda x, y: x - y * (mpmath.floor(abs(x / y)) * mpmath.sign(x / y)), (-50, 50)),
     "remainder": (lambda x, y: x - y * mpmath.floor(x / y), (-50, 50)),
 }
-ONLY_SINGLE = {"erfinv", "lgamma", "digamma", "pow"}
+ONLY_SINGLE = {"lgamma", "digamma", "pow"}
 
 
 def rounded(x: float, precision: str) -> float:

@@ -90,6 +90,8 @@ struct Inner {
     sources: Vec<Source>,
     rates: Vec<Rate>,
     function: Py<PyAny>,
+    /// What the host calls when it has run: schedules step, which only count.
+    after: Vec<Py<PyAny>>,
     /// Who calls the function once more where backward needs that.
     host: Option<Arc<dyn Again>>,
     /// How long a run takes.
@@ -167,7 +169,7 @@ impl Inner {
         let mut numbers = Vec::new();
         for Rate { group, key, given } in &self.rates {
             if let Some(value) = group.bind(py).get_item(key)? {
-                let value: f64 = value.extract()?;
+                let Some(value) = sight::first_number(&value) else { continue };
                 let others = given.iter().filter(|number| number.value.to_bits() != value.to_bits());
                 numbers.extend(others.map(|number| Number { value, ..*number }));
             }
@@ -187,6 +189,9 @@ impl Inner {
         long_work::to_the_end(work, run).map_err(raise)?;
         let count = if made.is_some() { &self.ran } else { &self.failed };
         count.fetch_add(1, Ordering::Relaxed);
+        if made.is_some() {
+            self.after.iter().try_for_each(|after| after.call0(py).map(drop))?;
+        }
         Ok(made)
     }
 
@@ -313,7 +318,8 @@ impl Compiled {
         }
         let py = result.py();
         let same = self.0.program.is_same(&apart.apart, &apart.known, &made).map_err(raise)?;
-        Ok(same && self.0.call.checks.iter().all(|check| check.holds(py)))
+        let holds = |check: &Check| check.holds(py) || !self.0.after.is_empty() && check.is_scheduled();
+        Ok(same && self.0.call.checks.iter().all(holds))
     }
 
     /// The program as bytes, with what the tensors hold that it sees; these are called as `names` says. None if this
@@ -326,6 +332,9 @@ impl Compiled {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = args.py();
         let Some(known) = self.0.known(args, kwargs) else { return Ok(None) };
+        if !self.0.after.is_empty() {
+            return Ok(Some(("a step of a schedule", py.None()).into_pyobject(py)?.into_any()));
+        }
         if let Some((name, origin)) = self.0.program.unportable() {
             return Ok(Some((name, describe(py, origin)?).into_pyobject(py)?.into_any()));
         }
@@ -342,6 +351,16 @@ impl Compiled {
         };
         let bytes = self.0.program.write(&written).map_err(raise)?;
         Ok(Some(copied(py, &bytes)?.into_any()))
+    }
+
+    /// The operation at which a run failed last, and where that was called.
+    fn failure<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some((name, origin)) = self.0.program.failure() else { return Ok(None) };
+        let what = match name {
+            "_local_scalar_dense" => "a number that it looks at is another".to_owned(),
+            name => format!("{name} gives something else, or fails"),
+        };
+        Ok(Some((format!("{what} in most calls"), describe(py, origin)?).into_pyobject(py)?.into_any()))
     }
 
     /// Whether runs of it fail more often than not, since a number that it looks at is another.
@@ -374,6 +393,7 @@ impl Compiled {
         let forms = [&self.0.call.form, &self.0.call.keywords, &self.0.answer];
         forms.into_iter().try_for_each(|form| form.visit(&visit))?;
         visit.call(&self.0.function)?;
+        self.0.after.iter().try_for_each(|after| visit.call(after))?;
         self.0.rates.iter().try_for_each(|rate| visit.call(&rate.group))?;
         self.0.call.checks.iter().try_for_each(|check| check.visit(&visit))
     }

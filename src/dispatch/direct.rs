@@ -161,6 +161,9 @@ pub(crate) fn all_beside(
     Some(found)
 }
 
+/// Elements of short rows that are taken together.
+pub(crate) const ROOM: usize = 128;
+
 /// The elements of an operand as a loop takes them.
 #[derive(Clone, Copy)]
 pub(crate) enum Side<'a, T> {
@@ -196,6 +199,28 @@ impl<'a, T: Element> Side<'a, T> {
         side.ok_or_else(misfit)
     }
 
+    /// A short row as a long one, in which it is there again and again: loops take as many of a result at once.
+    #[inline(never)] // Once for all operations.
+    pub(crate) fn lengthened<'r>(self, all: usize, room: &'r mut [T; ROOM]) -> Side<'r, T>
+    where
+        'a: 'r,
+    {
+        let Side::Row(row) = self else { return self };
+        let length = row.len();
+        let whole = all.min(ROOM) / length.max(1) * length;
+        if whole < 2 * length {
+            return self;
+        }
+        room[..length].copy_from_slice(row);
+        let mut there = length;
+        while there < whole {
+            let more = there.min(whole - there);
+            room.copy_within(..more, there);
+            there += more;
+        }
+        Side::Row(&room[..whole])
+    }
+
     /// How long rows are, if there are any.
     pub(crate) fn length(&self) -> Option<usize> {
         match self {
@@ -205,11 +230,11 @@ impl<'a, T: Element> Side<'a, T> {
         }
     }
 
-    /// What goes with a row of this length.
-    pub(crate) fn row(&self, index: usize, length: usize) -> Side<'a, T> {
+    /// What goes with so many elements of one of the rows of this length.
+    pub(crate) fn row(&self, index: usize, length: usize, count: usize) -> Side<'a, T> {
         match *self {
-            Side::Each(elements) => Side::Each(&elements[index * length..(index + 1) * length]),
-            Side::Row(row) => Side::Each(row),
+            Side::Each(elements) => Side::Each(&elements[index * length..][..count]),
+            Side::Row(row) => Side::Each(&row[..count]),
             Side::Column(elements, _) => Side::All(elements[index]),
             Side::All(element) => Side::All(element),
         }

@@ -1,7 +1,7 @@
 //! Factors that a rule computes from values and that are constants for derivatives of higher order: masks, which
 //! elements were chosen. They have no history.
 
-use crate::dispatch::modes::intercept;
+use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Numbers, Value};
 use crate::dispatch::{batch, binary, unary};
 use crate::dtype::Element;
@@ -14,7 +14,7 @@ pub(crate) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Send + Sync + 'sta
     if let Some(y) = batch::unary(x, |x| map(x, f)) {
         return y;
     }
-    if x.is_subclassed()
+    if (recording::is_on() || x.is_subclassed())
         && let Some(y) = intercept::of_subclass("fixed_map", &[x.into()], move |operands| {
             map(intercept::first(operands), f)
         })
@@ -44,7 +44,7 @@ pub(crate) fn zip(
         [Value::Tensor(a), Value::Tensor(b)] => zip(a, b, f),
         _ => unreachable!("both are tensors"),
     };
-    if (a.is_subclassed() || b.is_subclassed())
+    if (recording::is_on() || a.is_subclassed() || b.is_subclassed())
         && let Some(y) =
             intercept::of_subclass("fixed_zip", &[a.into(), b.into()], move |operands| both(operands, f))
     {

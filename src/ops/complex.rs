@@ -19,7 +19,7 @@ use crate::schema::signatures::{ONE, ONE_OUT};
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, function, of, receiver};
 use smallvec::smallvec;
 
-use super::conjugate::{conj, imag, real};
+use super::conjugate::{conj, imag, part, real};
 use super::{div, mul, sub};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
@@ -34,6 +34,7 @@ use crate::kernels::pointwise::complex::size;
 use crate::ops::creation::copy;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::where_;
+use crate::ops::pointwise::trigonometry::Atan2;
 use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Tensor};
@@ -213,10 +214,7 @@ impl Measure {
                 let wide = copy::as_type_in_order(x, DType::Complex128)?;
                 unary::compute(&wide, DType::Float64, size)
             }
-            (Measure::Angle, _) => {
-                let wide = copy::as_type_in_order(x, DType::Complex128)?;
-                unary::compute(&wide, DType::Float64, |x: Complex<f64>| x.arg())
-            }
+            (Measure::Angle, _) => return binary::numbers(Atan2, &part(x, 1)?, &part(x, 0)?),
         }?;
         Ok(copy::as_type_in_order(&y, x.dtype.to_real())?.into_owned())
     }

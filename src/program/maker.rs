@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -129,7 +129,9 @@ impl Maker {
         for operand in &operands {
             given.push(match operand {
                 Given::Number(number) => Operand::Number(*number),
-                Given::Tensor(seen) => Operand::Form(self.form(seen).ok_or(Refusal::Unknown { name })?),
+                Given::Tensor(seen) => {
+                    Operand::Form(self.form(seen).ok_or(Refusal::Unknown { name, origin })?)
+                }
             });
         }
         for target in &operands[..targets] {
@@ -339,6 +341,7 @@ impl Maker {
             passing,
             back: None,
             frame: Mutex::new(None),
+            failed: AtomicUsize::new(0),
         }
     }
 

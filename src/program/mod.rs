@@ -34,7 +34,7 @@ mod tiles;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
@@ -261,6 +261,8 @@ pub struct Program {
     back: Option<Arc<Back>>,
     /// What one run leaves to the next.
     frame: Mutex<Option<Box<run::Frame>>>,
+    /// The operation at which a run failed last, counted from one.
+    failed: AtomicUsize,
 }
 
 /// A known tensor, as it was when the program was recorded.
@@ -282,13 +284,20 @@ fn is_same(a: &SharedLayout, b: &SharedLayout) -> bool {
 }
 
 impl Program {
+    /// torch's name of the operation at which a run failed last, and where that was called.
+    pub fn failure(&self) -> Option<(&'static str, Origin)> {
+        let at = self.failed.load(Ordering::Relaxed).checked_sub(1)?;
+        self.instructions.get(at).map(|instruction| (instruction.name, instruction.origin))
+    }
+
     /// How many operations it has.
     pub fn len(&self) -> usize {
         self.instructions.len()
     }
 
-    /// The number that says how far the step of a known tensor goes, if that is all that writes to it.
-    pub fn rate_of(&self, known: usize) -> Option<Number> {
+    /// The numbers that the step of a known tensor is given, if that is all that writes to it: what stays of earlier steps,
+    /// and how far it goes.
+    pub fn numbers_of(&self, known: usize) -> Option<[Number; 2]> {
         let is_it = |operand: &Operand| match operand {
             Operand::Form(form) => {
                 matches!(self.places[self.forms[*form].place], Place::Known(index) if index == known)
@@ -300,16 +309,17 @@ impl Program {
             .iter()
             .filter(|instruction| instruction.outputs.is_empty() && instruction.operands.iter().any(is_it));
         match (writes.next(), writes.next()) {
-            (Some(step), None) if step.name == "step" => {
-                match (step.operands.first(), step.operands.last()) {
-                    (Some(first), Some(Operand::Number(value))) if is_it(first) => Some(Number {
+            (Some(step), None) if step.name == "step" => match &*step.operands {
+                [first, .., Operand::Number(inertia), Operand::Number(rate)] if is_it(first) => {
+                    let number = |operand: usize, value: &Scalar| Number {
                         instruction: step.at,
-                        operand: step.operands.len() - 1,
+                        operand: step.operands.len() - operand,
                         value: value.to_f64(),
-                    }),
-                    _ => None,
+                    };
+                    Some([number(2, inertia), number(1, rate)])
                 }
-            }
+                _ => None,
+            },
             _ => None,
         }
     }

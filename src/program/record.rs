@@ -26,6 +26,8 @@ pub enum Refusal {
     Unknown {
         /// torch's name of its node.
         name: &'static str,
+        /// Where.
+        origin: Origin,
     },
     /// Something that is not written down has written to memory.
     Written,

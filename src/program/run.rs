@@ -218,9 +218,13 @@ impl Program {
             for &(form, home) in &instruction.shown {
                 frame.arrays[form] = Some(self.show(form, &frame.array(home)?.storage));
             }
-            match &instruction.way {
-                Some(way) => self.directly(instruction, way, frame)?,
-                None => self.step(instruction, frame)?,
+            let outcome = match &instruction.way {
+                Some(way) => self.directly(instruction, way, frame),
+                None => self.step(instruction, frame),
+            };
+            if let Err(error) = outcome {
+                self.failed.store(instruction.at + 1, Ordering::Relaxed);
+                return Err(error);
             }
             frame.drop_after(instruction);
         }

@@ -44,9 +44,12 @@ def test_draws_in_place_are_drawn_anew(draw):
         lambda x: torch.nonzero(x),
         lambda x: torch.searchsorted(x.sort()[0], x),
         lambda x: torch.isclose(x, x + 1e-9),
+        lambda x: x if torch.allclose(x, x) and not torch.equal(x, x + 1) else -x,
+        lambda x: torch.bincount((x > 0).long(), minlength=2),
+        lambda x: x.repeat_interleave((x > -9).long() * 2),
         lambda x: torch.linalg.lu_factor(torch.outer(x, x) + torch.eye(4) * 9),
     ],
-    ids=["mask", "nonzero", "searchsorted", "isclose", "lu_factor"],
+    ids=["mask", "nonzero", "searchsorted", "isclose", "whole tensors", "bincount", "repeats", "lu_factor"],
 )
 def test_answers_of_the_same_shape_are_recorded(function):
     compiled = run_both(lambda: (function, lambda number: (torch.randn(4),), ()), 9)
@@ -64,7 +67,7 @@ def test_elements_that_a_mask_names_are_overwritten_whatever_their_number():
         return function, lambda number: (torch.randn(7),), ()
 
     compiled = run_both(make, 12)
-    assert compiled.reason is None or "a number that it looks at" in compiled.reason
+    assert compiled.reason is None or "in most calls at" in compiled.reason
 
 
 def test_a_mask_that_names_another_number_of_elements_gives_as_many():
@@ -132,3 +135,20 @@ def test_what_is_another_in_each_call_is_named():
     for size in range(1, 12):
         told(torch.ones(size))
     assert not told.programs and "now of shape [" in told.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("nonzero", lambda x: torch.nonzero(x > 0)),
+        ("a number that it looks at", lambda x: x * int((x > 0).sum())),
+        ("a number that it looks at", lambda x: x if torch.equal(x > 0, torch.rand(9) > 0.5) else -x),
+    ],
+)
+def test_what_is_another_in_most_calls_is_named_with_its_line(name, function):
+    compiled = run_both(lambda: (function, lambda _: (torch.randn(9),), ()), 40)
+    if not compiled.programs:
+        assert compiled.reason.startswith(("what it sees is another in each call: " + name, name)), (
+            compiled.reason
+        )
+        assert "test_more_is_recorded.py:" in compiled.reason

@@ -27,15 +27,67 @@ PURE = [
     "torch.func.grad(lambda v: (v * {b}.detach()).sin().sum())({a}.detach())", "torch.rand_like({a}).round() * {b}",
     "torch.nn.functional.one_hot(({a} > {n}).long(), 2).sum(2) * {b}", "{a} * {a}.shape[0] + {b}.logsumexp(0)",
     "(({a}.repeat(64, 64).tanh() + {n}) * {b}.sum() - {a}.repeat(64, 64)).exp().sin()[60:63, :3]",
+    "helper({a})", "held.scaled({a})", "table['t'] * {a}", "pair[0] - {b}", "[{a}, {b}][counts[0] % 2] * 2", "list(steps({b}))[-1]",
+    "{a}.double().sum().float() + {b}", "{a}.bfloat16().float() * {b}", "{a}.int().float()", "torch.zeros(0, 3).sum() + {b}",
+    "torch.cat([{a}.flatten()[:0], {b}.flatten()[:3]])", "{a}.unbind(0)[0] * {b}", "{a}[{a} > -9][:3] + {n}", "torch.nn.functional.leaky_relu({a}, 0.1)",
+    "torch.bincount(({a} > 0).flatten().long(), minlength=3)[:3] * {b}.flatten()[:3]", "torch.allclose({a}, {a}) * {b}",
+    "torch.utils.checkpoint.checkpoint(lambda v: v.tanh() * {n}, {a}, use_reentrant=False)", "{a}.repeat_interleave(2)[:3]",
 ]  # fmt: skip
 WRITES = [
-    "state.add_({a}.detach())", "state[1].mul_({n})", "state.t()[0] = 2", "settings['scale'] = {n}",
-    "state.copy_(torch.tanh({a}.detach()))", "counts[0] += 1", "seen.append({n})", "state.zero_()", "w.data.mul_(0.5)",
-    "torch.nn.utils.clip_grad_norm_([w], 1.0)", "net.weight.data.add_({a}.detach(), alpha=0.01)", "norm.running_mean.add_(1)",
-    "state.index_add_(0, torch.tensor([0, 2]), {a}.detach()[:2])", "w.grad = {a}.detach() * 0.1", "norm.train(not norm.training)",
-    "state[0] = {n}", "state.copy_(net({a}).detach())", "state += 0.5",
-    "state.view(-1)[2:4] = {a}.detach().view(-1)[:2]", "state = {a}.detach()",
-]  # fmt: skip
+    "state.add_({a}.detach())",
+    "state[1].mul_({n})",
+    "state.t()[0] = 2",
+    "settings['scale'] = {n}",
+    "state.copy_(torch.tanh({a}.detach()))",
+    "counts[0] += 1",
+    "seen.append({n})",
+    "state.zero_()",
+    "w.data.mul_(0.5)",
+    "torch.nn.utils.clip_grad_norm_([w], 1.0)",
+    "net.weight.data.add_({a}.detach(), alpha=0.01)",
+    "norm.running_mean.add_(1)",
+    "state.index_add_(0, torch.tensor([0, 2]), {a}.detach()[:2])",
+    "w.grad = {a}.detach() * 0.1",
+    "norm.train(not norm.training)",
+    "state[0] = {n}",
+    "state.copy_(net({a}).detach())",
+    "state += 0.5",
+    "state.view(-1)[2:4] = {a}.detach().view(-1)[:2]",
+    "state = {a}.detach()",
+    "table['t'] = {a}.detach()",
+    "pair[0].add_({n})",
+    "held.value = {n}",
+    "held.count += 1",
+    "state.normal_()",
+    "state.fill_diagonal_({n})",
+    "optimizer.param_groups[0]['lr'] = 0.1",
+    "net.bias.requires_grad_(not net.bias.requires_grad)",
+    "schedule.step()",
+    "average.update_parameters(net)",
+    "hooks.append(w.register_hook(lambda g: g * 0.5)) if not hooks else hooks.pop().remove()",
+    "x.mul_(0.5)",
+    "assert {a}.dim() < 9",
+]
+BLOCKS = [
+    "    try:\n        {v} = {p}\n        if {c}: raise ValueError('it is so')\n    except ValueError:\n        {v} = {q}",
+    "    {v} = {p}\n    for turn in range(3):\n        {v} = {v} * {n}",
+    "    with torch.autocast('cpu', dtype=torch.bfloat16):\n        {v} = ({p}).float()",
+    "    def inner(z, s=scale):\n        return z * s + x.sum()\n    {v} = inner({a})",
+    "    if {c}:\n        return {a}\n    {v} = {p}",
+    "    with torch.no_grad():\n        {v} = {p}\n        {w}",
+]
+SETUP = """
+def helper(z):
+    return z * scale + 1
+def steps(z):
+    yield z + 1
+    yield z * scale
+class Held:
+    value, count = 1.5, 0
+    def scaled(self, z):
+        return z * self.value
+held = Held()
+"""  # fmt: skip
 BRANCHES = [
     "flag",
     "({a} > 2).any()",
@@ -60,16 +112,24 @@ def source(draw):
     """The text of a function of `x`."""
     names, lines = ["x", "state"], []
 
-    def fill(text):
+    def fill(text, **pieces):
         a, b = draw.choice(names), draw.choice(names)
-        return text.format(a=a, b=b, n=draw.choice(["0.5", "2.0", "-1.5", "scale"]))
+        return text.format(a=a, b=b, n=draw.choice(["0.5", "2.0", "-1.5", "scale", "held.value"]), **pieces)
 
     backward = draw.random() < 0.5
     if backward:
         lines.append(f"    {draw.choice(['w.grad = None', 'optimizer.zero_grad()', 'pass'])}")
     for number in range(draw.randint(1, 8)):
         kind = draw.random()
-        if kind < 0.7:
+        if kind < 0.1:
+            pieces = {
+                "p": fill(draw.choice(PURE)),
+                "q": fill(draw.choice(PURE)),
+                "w": fill(draw.choice(WRITES)),
+            }
+            lines.append(fill(draw.choice(BLOCKS), v=f"v{number}", c=fill(draw.choice(BRANCHES)), **pieces))
+            names.append(f"v{number}")
+        elif kind < 0.7:
             lines.append(f"    v{number} = {fill(draw.choice(PURE))}")
             if draw.random() < 0.1:
                 lines[-1] = f"    with torch.no_grad():\n    {lines[-1]}"
@@ -87,6 +147,8 @@ def source(draw):
         )
         if draw.random() < 0.5:
             lines.append("    optimizer.step()")
+        if draw.random() < 0.3:
+            lines.append("    schedule.step()")
     result = draw.choice(names[1:])
     return "\n".join(["def program(x):", "    global state", *lines, f"    return {result}"])
 
@@ -109,12 +171,16 @@ def outcome(text, seed, compiling):
     w = torch.randn(3, 3, requires_grad=True)
     net, norm = torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3)
     parameters = [w, *net.parameters(), *norm.parameters()]
-    make = [torch.optim.SGD, torch.optim.Adam, torch.optim.RMSprop, torch.optim.AdamW][seed % 4]
-    optimizer = make(parameters, lr=0.05)
+    names = ["SGD", "Adam", "RMSprop", "AdamW", "NAdam", "Adamax", "RAdam", "ASGD", "Adadelta", "Adafactor"]
+    optimizer = getattr(torch.optim, names[seed % len(names)])(parameters, lr=0.05)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 3, 0.5)
+    average = torch.optim.swa_utils.AveragedModel(net)
     scope = {
         "torch": torch, "w": w, "net": net, "norm": norm, "optimizer": optimizer, "state": torch.randn(3, 3), "settings": {"scale": 2.0},
-        "scale": 1.5, "flag": True, "counts": [0], "seen": [],
+        "scale": 1.5, "flag": True, "counts": [0], "seen": [], "table": {"t": torch.ones(3)}, "pair": (torch.ones(3), 2), "hooks": [],
+        "schedule": schedule, "average": average,
     }  # fmt: skip
+    exec(compile(SETUP, f"<setup {seed}>", "exec"), scope)
     exec(compile(text, f"<program {seed}>", "exec"), scope)
     program = scope["program"]
     if compiling:
@@ -127,10 +193,12 @@ def outcome(text, seed, compiling):
             scope["scale"] = draw.choice([0.5, 1.5])
         if draw.random() < 0.05:
             w.data = torch.randn(3, 3)
-        x = torch.randn(3, 3)
+        if draw.random() < 0.05:
+            scope["held"].value = draw.choice([0.5, 1.5])
+        x = torch.randn(3, 3) if draw.random() < 0.9 else torch.randn(draw.choice([0, 1, 2]), 3)
         try:
             result = program(x)
-        except (RuntimeError, IndexError, ValueError) as error:
+        except (RuntimeError, IndexError, ValueError, TypeError) as error:
             result = torch.zeros(1)
             found.append(str(error))
         found.append(differentiated(result, seed))
@@ -146,12 +214,20 @@ def outcome(text, seed, compiling):
                 scope["settings"],
                 scope["counts"],
                 scope["seen"],
+                scope["table"]["t"],
+                scope["pair"][0],
+                scope["held"].value,
+                scope["held"].count,
+                average,
+                schedule.last_epoch,
+                optimizer.param_groups[0]["lr"],
             )
         )
     return found, program
 
 
 @pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True:UserWarning")
+@pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
 @pytest.mark.parametrize("block", range(10))
 def test_compiled_and_not_they_do_the_same(block):
     recorded = 0

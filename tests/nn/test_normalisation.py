@@ -82,7 +82,7 @@ def test_groups_are_those_of_the_formula(shape, groups, affine):
 
 
 @pytest.mark.parametrize("affine", AFFINE)
-@pytest.mark.parametrize("shape", [(20, 6), (3, 6, 8), (4, 6, 7, 9), (2, 6, 70, 80)])
+@pytest.mark.parametrize("shape", [(20, 6), (1500, 6), (3, 6, 8), (4, 6, 7, 9), (2, 6, 70, 80)])
 @pytest.mark.parametrize("training", [True, False])
 def test_batches_are_those_of_the_formula(shape, training, affine):
     weight, bias = parameters((6,), *affine)

@@ -135,3 +135,22 @@ def test_the_operator_with_assignment_makes_a_new_tensor():
     x = y = torch.eye(2)
     x @= torch.ones(2, 2)
     assert x is not y and x.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("sizes", [(2, 3, 4), (1, 40, 30), (17, 5, 1), (16, 16, 16), (70, 90, 33)], ids=str)
+def test_complex_matrices_multiply_however_they_lie(sizes, dtype):
+    m, k, n = sizes
+    a = (sample(m, k) + 1j * sample(m, k, seed=1)).astype(dtype)
+    b = (sample(k, n, seed=2) + 1j * sample(k, n, seed=3)).astype(dtype)
+    tolerance = 1e-4 if dtype == "complex64" else 1e-11
+    x, y = torch.tensor(a), torch.tensor(b)
+    left = [x, x.mT.contiguous().mT, torch.tensor(a.conj()).conj()]
+    right = [y, y.mT.contiguous().mT, torch.tensor(b.repeat(2, axis=1))[:, ::2]]
+    for x in left:
+        for y in right:
+            product = x @ y
+            assert product.dtype == getattr(torch, dtype)
+            np.testing.assert_allclose(product.numpy(), a @ b, rtol=0, atol=tolerance)
+    batch = torch.stack([x, x]) @ y
+    np.testing.assert_allclose(batch.numpy(), np.stack([a @ b] * 2), rtol=0, atol=tolerance)

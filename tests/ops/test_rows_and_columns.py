@@ -87,6 +87,23 @@ def test_running_sums_and_products_go_back_on_their_way_back(shape):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+@pytest.mark.parametrize("shape", [(9, 33), (7, 3, 70), (300, 20), (1, 40)])
+def test_running_extremes_are_those_of_all_before_and_stand_where_they_were_met_last(shape, dtype):
+    x = (numbers(*shape) * 4).round().to(dtype)
+    if dtype.is_floating_point:
+        x[0, -2:] = NAN
+    for dim in range(len(shape)):
+        for found, extreme in ((x.cummax(dim), torch.amax), (x.cummin(dim), torch.amin)):
+            before = [extreme(x.narrow(dim, 0, end), dim) for end in range(1, shape[dim] + 1)]
+            assert found.values.isnan().equal(torch.stack(before, dim).isnan())
+            assert found.values.nan_to_num().equal(torch.stack(before, dim).nan_to_num())
+            assert x.gather(dim, found.indices).nan_to_num().equal(found.values.nan_to_num())
+            steps = torch.arange(shape[dim]).reshape([-1] + [1] * (len(shape) - dim - 1)).expand(shape)
+            is_new = (x == found.values) | x.isnan()
+            assert found.indices.equal(torch.where(is_new, steps, 0).cummax(dim).values)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
 def test_a_few_of_the_greatest_are_the_first_of_all_in_order(dtype):
     x = (numbers(20, 300) * 10).round().to(dtype)
     for count in (1, 3, 16, 17, 299, 300):

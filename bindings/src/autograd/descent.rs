@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use rushlight::Tensor;
-use rushlight::kernels::neural::descent::{RmsProp, Sgd, Way};
-use rushlight::ops::neural::descent::{Descent, Step};
+use rushlight::kernels::neural::descent::{Adadelta, RmsProp, Sgd, Way};
+use rushlight::ops::neural::descent::{Descent, Moments, Step};
 use smallvec::SmallVec;
 
 use crate::error::raise;
@@ -14,52 +14,57 @@ use crate::values::returns::ToPython;
 
 /// An optimiser by its name, with its numbers.
 fn named(name: &str, numbers: &[f64]) -> Option<Descent> {
+    let moments = |rate, first, second, eps, decay| Moments { rate, betas: [first, second], eps, decay };
     Some(match (name, numbers) {
         ("sgd", &[rate, momentum, dampening, nesterov]) => {
             Descent::Sgd(Sgd { rate, momentum, dampening, nesterov: nesterov != 0.0 })
         }
         ("adam", &[rate, first, second, eps, decay, amsgrad]) => {
-            Descent::Adam { rate, betas: [first, second], eps, decay, amsgrad: amsgrad != 0.0 }
+            Descent::Adam { moments: moments(rate, first, second, eps, decay), amsgrad: amsgrad != 0.0 }
+        }
+        ("adamax", &[rate, first, second, eps]) => Descent::Adamax(moments(rate, first, second, eps, 0.0)),
+        ("nadam", &[rate, first, second, eps, decay, momentum_decay]) => {
+            Descent::NAdam { moments: moments(rate, first, second, eps, decay), momentum_decay }
+        }
+        ("radam", &[rate, first, second, eps, decay]) => {
+            Descent::RAdam(moments(rate, first, second, eps, decay))
         }
         ("rmsprop", &[rate, alpha, eps, momentum, centred]) => {
             Descent::RmsProp(RmsProp { rate, alpha, eps, momentum }, centred != 0.0)
         }
         ("adagrad", &[rate, decay, eps]) => Descent::Adagrad { rate, decay, eps },
+        ("asgd", &[rate, fade, alpha, start]) => Descent::Asgd { rate, fade, alpha, start },
+        ("adadelta", &[rate, rho, eps]) => Descent::Adadelta(Adadelta { rate, rho, eps }),
         _ => return None,
     })
 }
 
-/// What an optimiser remembers of a parameter.
+/// What an optimiser remembers of a parameter, by its names: single numbers, and the others.
 struct Memory<'py> {
     state: &'py Bound<'py, PyDict>,
-    names: SmallVec<[Bound<'py, PyString>; 3]>,
-    count: Option<Bound<'py, PyString>>,
+    scalars: SmallVec<[Bound<'py, PyString>; 3]>,
+    states: SmallVec<[Bound<'py, PyString>; 3]>,
 }
 
-/// A count of steps, if there is one, and what else is remembered of a parameter.
-type States = (Option<Tensor>, SmallVec<[Tensor; 3]>);
+/// Single numbers, and the others.
+type States = (SmallVec<[Tensor; 3]>, SmallVec<[Tensor; 3]>);
 
 impl<'py> Memory<'py> {
-    /// The count of steps and the states of a parameter: none if any is missing, or is to be shown to somebody.
+    /// What is remembered of a parameter: nothing if anything is missing, or is to be shown to somebody.
     fn of(&self, parameter: &Bound<'py, PyAny>) -> PyResult<Option<States>> {
-        let mut states = SmallVec::new();
-        if self.names.is_empty() && self.count.is_none() {
-            return Ok(Some((None, states)));
+        let (mut scalars, mut states) = States::default();
+        if self.states.is_empty() && self.scalars.is_empty() {
+            return Ok(Some((scalars, states)));
         }
         let Some(entry) = self.state.get_item(parameter)? else { return Ok(None) };
         let Ok(entry) = entry.cast_into::<PyDict>() else { return Ok(None) };
-        let count = match &self.count {
-            None => None,
-            Some(name) => match tensor_of(&entry, name)? {
-                None => return Ok(None),
-                count => count,
-            },
-        };
-        for name in &self.names {
-            let Some(state) = tensor_of(&entry, name)? else { return Ok(None) };
-            states.push(state);
+        for (names, found) in [(&self.scalars, &mut scalars), (&self.states, &mut states)] {
+            for name in names {
+                let Some(state) = tensor_of(&entry, name)? else { return Ok(None) };
+                found.push(state);
+            }
         }
-        Ok(Some((count, states)))
+        Ok(Some((scalars, states)))
     }
 }
 
@@ -98,13 +103,12 @@ pub(crate) fn descend<'py>(
     let Ok(state) = state.cast::<PyDict>() else { return Ok(start) };
     let Some(descent) = named(name, &numbers) else { return Ok(start) };
     let way = Way { is_upward: toward.0, decay: toward.1 };
-    let names = descent.states().iter().map(|name| PyString::intern(py, name)).collect();
-    let count = descent.counts().then(|| PyString::intern(py, "step"));
-    let memory = Memory { state, names, count };
+    let names = |names: &[&str]| names.iter().map(|name| PyString::intern(py, name)).collect();
+    let memory = Memory { state, scalars: names(descent.scalars()), states: names(descent.states()) };
     each_from(parameters, start, |object, parameter| {
         let Some(gradient) = parameter.grad() else { return Ok(true) };
-        let Some((count, states)) = memory.of(object)? else { return Ok(false) };
-        let step = Step { parameter, gradient: &gradient, count: count.as_ref(), states: &states };
+        let Some((scalars, states)) = memory.of(object)? else { return Ok(false) };
+        let step = Step { parameter, gradient: &gradient, scalars: &scalars, states: &states };
         Ok(!is_watched_gradient(py, &gradient)? && step.take(&descent, way).map_err(raise)?)
     })
 }

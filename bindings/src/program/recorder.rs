@@ -13,7 +13,7 @@ use rushlight::program::portable::Source;
 use rushlight::program::{Again, Begun, Program, Refusal};
 
 use super::guard::Form;
-use super::sight::{self, Check};
+use super::sight::{self, Check, first_number};
 use super::{Call, Compiled, Inner, Modes, OnceMore, Rate};
 use crate::error::raise;
 use crate::interpreter::origin::describe;
@@ -117,11 +117,13 @@ impl Recording {
     }
 
     /// End it: the program that gives `result` in the place of `function`, or a text that says why there is none.
+    /// What is `after` it is called by the host each time.
     fn end<'py>(
         &self,
         py: Python<'py>,
         result: &Bound<'py, PyAny>,
         function: Py<PyAny>,
+        after: Vec<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let call = self.call.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (Some(begun), Some(mut call)) = (BEGUN.take(), call) else {
@@ -132,21 +134,26 @@ impl Recording {
             Ok(program) => program,
             Err(refusal) => return tell(py, &refusal),
         };
+        if program.leads_back() && !after.is_empty() {
+            let text = "it steps a schedule, and what it returns leads back";
+            return Ok(text.into_pyobject(py)?.into_any());
+        }
         if Modes::now() != Some(call.modes) {
             return Ok("it changes what it depends on: a mode".into_pyobject(py)?.into_any());
         }
-        if let Some(changed) = call.checks.iter().find(|check| !check.holds(py)) {
+        let rates = rates(py, &program, &self.known, &mut call.checks)?;
+        let is_changed = |check: &&Check| !check.holds(py) && (after.is_empty() || !check.is_scheduled());
+        if let Some(changed) = call.checks.iter().find(is_changed) {
             let text = format!("it changes what it depends on: {}", changed.difference(py));
             return Ok(text.into_pyobject(py)?.into_any());
         }
-        let rates = rates(py, &program, &self.known, &mut call.checks)?;
         let inner = Arc::new_cyclic(|inner: &Weak<Inner>| {
             let host: Option<Arc<dyn Again>> = match program.leads_back() {
                 true => Some(Arc::new(OnceMore(inner.clone()))),
                 false => None,
             };
             let [nanoseconds, failed, ran] = [0, 0, 0].map(AtomicU64::new);
-            Inner { program, call, answer, sources, rates, function, host, nanoseconds, failed, ran }
+            Inner { program, call, answer, sources, rates, function, after, host, nanoseconds, failed, ran }
         });
         Ok(Bound::new(py, Compiled(inner))?.into_any())
     }
@@ -189,7 +196,10 @@ fn tell<'py>(py: Python<'py>, refusal: &Refusal) -> PyResult<Bound<'py, PyAny>> 
             let place = describe(py, *origin)?;
             return Ok((format!("numbers leave by {what}"), place).into_pyobject(py)?.into_any());
         }
-        Refusal::Unknown { name } => format!("{name} is given what was made without being recorded"),
+        Refusal::Unknown { name, origin } => {
+            let text = format!("{name} is given what was made without being recorded");
+            return Ok((text, describe(py, *origin)?).into_pyobject(py)?.into_any());
+        }
         Refusal::Written => "memory is written to without that being recorded".to_owned(),
         Refusal::Moved => "a tensor that stays is given other memory or another shape".to_owned(),
         Refusal::Origin => "it leaves a tensor behind that was made without being recorded".to_owned(),
@@ -207,22 +217,24 @@ fn tell<'py>(py: Python<'py>, refusal: &Refusal) -> PyResult<Bound<'py, PyAny>> 
 fn rates(py: Python<'_>, program: &Program, known: &[Tensor], checks: &mut [Check]) -> PyResult<Vec<Rate>> {
     let mut found = Vec::new();
     for check in checks {
-        let Some((group, key)) = check.free(py) else { continue };
-        let value: Option<f64> = group.get_item(&key)?.and_then(|value| value.extract().ok());
+        let Some((group, free)) = check.given(py) else { continue };
         let parameters = group.get_item("params")?.map(|all| all.try_iter()?.collect::<PyResult<Vec<_>>>());
-        let mut given = Some(Vec::new());
-        for parameter in parameters.transpose()?.unwrap_or_default() {
-            let index = as_tensor(&parameter).and_then(|own| known.iter().position(|known| known.is(own)));
-            let Some(index) = index.filter(|&index| program.writes_to(index)) else { continue };
-            let rate = program.rate_of(index).filter(|rate| Some(rate.value) == value);
-            match (&mut given, rate) {
-                (Some(given), Some(rate)) => given.push(rate),
-                _ => given = None,
+        let parameters = parameters.transpose()?.unwrap_or_default();
+        let known = |parameter: &Bound<'_, PyAny>| {
+            let own = as_tensor(parameter)?;
+            known.iter().position(|known| known.is(own)).filter(|&index| program.writes_to(index))
+        };
+        let known: Vec<usize> = parameters.iter().filter_map(known).collect();
+        for (place, key, value) in free {
+            let which = usize::from(key.extract::<&str>().is_ok_and(|key| key == "lr"));
+            let value = first_number(&value);
+            let number = |&index: &usize| {
+                program.numbers_of(index).map(|numbers| numbers[which]).filter(|own| Some(own.value) == value)
+            };
+            match known.iter().map(number).collect::<Option<Vec<_>>>().filter(|given| !given.is_empty()) {
+                Some(given) => found.push(Rate { group: group.clone().unbind(), key: key.unbind(), given }),
+                None => check.fix(place),
             }
-        }
-        match given.filter(|given| !given.is_empty()) {
-            Some(given) => found.push(Rate { group: group.unbind(), key: key.unbind(), given }),
-            None => check.fix(),
         }
     }
     Ok(found)

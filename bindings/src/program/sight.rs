@@ -21,6 +21,9 @@ use super::guard::is_same;
 /// A key of a dictionary and what stands under it.
 type Item = (Py<PyAny>, Py<PyAny>);
 
+/// A place in a dictionary, its key and what stands under that.
+pub(super) type Given<'py> = (usize, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
 /// A key and what stands under it; nothing, perhaps.
 type Entry = (Py<PyAny>, Option<Py<PyAny>>);
 
@@ -93,9 +96,8 @@ fn part(name: &str) -> Option<Part> {
 
 /// Something that a function sees, as it was.
 pub(super) enum Check {
-    /// A dictionary with these keys and values, in this order. What stands in one of these places may be any
-    /// floating-point number.
-    Dict(Py<PyDict>, Mark, Vec<Item>, Option<usize>),
+    /// A dictionary with these keys and values, in this order. What stands in some places may be another of its kind.
+    Dict(Py<PyDict>, Mark, Vec<Item>, Free),
     /// What a dictionary has under some keys.
     Entries(Py<PyDict>, Mark, Vec<Entry>),
     /// A list with these elements.
@@ -114,6 +116,48 @@ pub(super) enum Check {
     Equal(Py<PyAny>, Py<PyAny>),
 }
 
+/// The places in a dictionary where something of the same kind is as good, and whether operations are to be given it.
+#[derive(Default)]
+pub(super) struct Free {
+    places: Vec<usize>,
+    is_given: bool,
+}
+
+impl Free {
+    /// Whether what stands under a key may be that in the place of what was there.
+    fn takes(&self, place: usize, (key, was): &Item, now: &Bound<'_, PyAny>) -> bool {
+        let (key, was) = (key.bind(now.py()), was.bind(now.py()));
+        // Without momentum, steps are of another kind.
+        let is_nothing = |value: &Bound<'_, PyAny>| value.extract::<f64>().is_ok_and(|value| value == 0.0);
+        let stays = || key.extract::<&str>().is_ok_and(|key| key == "momentum");
+        self.places.contains(&place) && is_kin(was, now) && (!stays() || is_nothing(was) == is_nothing(now))
+    }
+}
+
+/// Whether two objects are of one class; of tuples, the first elements may differ.
+fn is_kin(was: &Bound<'_, PyAny>, now: &Bound<'_, PyAny>) -> bool {
+    if !was.get_type().is(now.get_type()) {
+        return false;
+    }
+    match (was.cast_exact::<PyTuple>(), now.cast_exact::<PyTuple>()) {
+        (Ok(was), Ok(now)) => {
+            let mut pairs = was.iter().zip(now.iter());
+            was.len() == now.len()
+                && pairs.next().is_none_or(|(was, now)| was.get_type().is(now.get_type()))
+                && pairs.all(|(was, now)| is_same(&was, &now))
+        }
+        _ => true,
+    }
+}
+
+/// The number that something is, or that it begins with.
+pub(super) fn first_number(value: &Bound<'_, PyAny>) -> Option<f64> {
+    match value.cast_exact::<PyTuple>() {
+        Ok(tuple) => tuple.get_item(0).ok()?.cast_exact::<PyFloat>().ok()?.extract().ok(),
+        Err(_) => value.cast_exact::<PyFloat>().ok()?.extract().ok(),
+    }
+}
+
 /// Checks as `rushlight.compiler` says them: each a kind, an object, and what the kind needs besides.
 pub(super) fn checks(said: &[Bound<'_, PyTuple>]) -> PyResult<Vec<Check>> {
     let mut checks = Vec::with_capacity(said.len());
@@ -124,13 +168,15 @@ pub(super) fn checks(said: &[Bound<'_, PyTuple>]) -> PyResult<Vec<Check>> {
         let other = |at: usize| said.get_item(at).map(Bound::unbind);
         let perhaps = || if said.len() > 3 { other(3).map(Some) } else { Ok(None) };
         let check = match kind.as_str() {
-            "dict" => {
+            "dict" | "group" | "schedule" => {
                 let dict = object.cast_into::<PyDict>()?;
                 let items = dict.iter().map(|(key, value)| (key.unbind(), value.unbind())).collect();
                 let items: Vec<Item> = items;
-                let free = said.get_item(2).ok();
-                let free = free
-                    .and_then(|free| items.iter().position(|(key, _)| is_same(key.bind(dict.py()), &free)));
+                let place = |free: Bound<'_, PyAny>| {
+                    items.iter().position(|(key, _)| is_same(key.bind(dict.py()), &free))
+                };
+                let places = said.iter().skip(2).filter_map(place).collect();
+                let free = Free { places, is_given: kind == "group" };
                 Check::Dict(dict.clone().unbind(), Mark::new(mark_of(&dict)), items, free)
             }
             "list" => {
@@ -193,20 +239,29 @@ fn attribute(object: Bound<'_, PyAny>, (name, value): Entry) -> PyResult<Check> 
 }
 
 impl Check {
-    /// The dictionary and the key of what may be any number.
-    pub(super) fn free<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyDict>, Bound<'py, PyAny>)> {
+    /// The dictionary, and the places, keys and values of what operations are to be given.
+    pub(super) fn given<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyDict>, Vec<Given<'py>>)> {
         match self {
-            Check::Dict(dict, _, items, Some(free)) => {
-                Some((dict.bind(py).clone(), items[*free].0.bind(py).clone()))
+            Check::Dict(dict, _, items, Free { places, is_given: true }) => {
+                let item = |&place: &usize| {
+                    let (key, value) = &items[place];
+                    (place, key.bind(py).clone(), value.bind(py).clone())
+                };
+                Some((dict.bind(py).clone(), places.iter().map(item).collect()))
             }
             _ => None,
         }
     }
 
-    /// Says that nothing of it may be another.
-    pub(super) fn fix(&mut self) {
+    /// Whether it is of what a schedule changes, which steps after the program has run.
+    pub(super) fn is_scheduled(&self) -> bool {
+        matches!(self, Check::Dict(_, _, _, free) if free.is_given || !free.places.is_empty())
+    }
+
+    /// Says that what stands in a place may not be another.
+    pub(super) fn fix(&mut self, place: usize) {
         if let Check::Dict(_, _, _, free) = self {
-            *free = None;
+            free.places.retain(|other| *other != place);
         }
     }
 
@@ -216,13 +271,11 @@ impl Check {
             Check::Dict(dict, mark, items, free) => {
                 let dict = dict.bind(py);
                 mark.holds(mark_of(dict), || {
-                    let same = |(index, ((own_key, own), (key, value))): (
-                        usize,
-                        (&Item, (Bound<'_, _>, Bound<'_, _>)),
-                    )| {
-                        let is_free = *free == Some(index) && value.cast_exact::<PyFloat>().is_ok();
-                        is_same(own_key.bind(py), &key) && (is_free || is_same(own.bind(py), &value))
-                    };
+                    let same =
+                        |(place, (own, (key, value))): (usize, (&Item, (Bound<'_, _>, Bound<'_, _>)))| {
+                            is_same(own.0.bind(py), &key)
+                                && (is_same(own.1.bind(py), &value) || free.takes(place, own, &value))
+                        };
                     dict.len() == items.len() && items.iter().zip(dict.iter()).enumerate().all(same)
                 })
             }
@@ -342,12 +395,13 @@ impl Check {
             object.getattr(name.cast().ok()?).ok().map(Bound::unbind)
         };
         let found = match self {
-            Check::Dict(dict, _, items, _) => {
+            Check::Dict(dict, _, items, free) => {
                 let dict = dict.bind(py);
-                let differs = items.iter().find_map(|(key, was)| {
-                    let (key, was) = (key.bind(py), was.bind(py));
+                let differs = items.iter().enumerate().find_map(|(place, item)| {
+                    let (key, was) = (item.0.bind(py), item.1.bind(py));
                     let now = dict.get_item(key).ok().flatten();
-                    let same = now.as_ref().is_some_and(|now| is_same(was, now));
+                    let same =
+                        now.as_ref().is_some_and(|now| is_same(was, now) || free.takes(place, item, now));
                     (!same).then(|| changed(key, Some(was), now.as_ref()))
                 });
                 differs.or_else(|| {

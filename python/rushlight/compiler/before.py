@@ -1,4 +1,4 @@
-"""Tensors as they were before a call, to have the call again."""
+"""Tensors and counts of schedules as they were before a call, to have the call again."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from ..random import get_rng_state, set_rng_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from .._rushlight import Tensor
 
 
 class Before:
-    """The numbers of tensors and of their gradients, and where random numbers had come to."""
+    """The numbers of tensors and of their gradients, what counts, and how far random numbers are."""
 
-    def __init__(self, tensors: Iterable[Tensor]) -> None:
+    def __init__(
+        self, tensors: Iterable[Tensor], counting: Iterable[tuple[dict[str, Any], tuple[str, ...]]] = ()
+    ) -> None:
+        self._counts = [
+            (entries, {name: entries[name] for name in names if name in entries})
+            for entries, names in counting
+        ]
         tensors = list(tensors)
         self.is_known = not any(tensor.is_inference() for tensor in tensors)
         self._drawn = get_rng_state()
@@ -35,6 +42,8 @@ class Before:
     def restore(self) -> None:
         """Have all as it was."""
         set_rng_state(self._drawn)
+        for entries, counts in self._counts:
+            entries.update(counts)
         with no_grad():
             for tensor, kept, gradient, kept_gradient in self._tensors:
                 self._put(tensor, kept)

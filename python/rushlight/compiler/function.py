@@ -45,6 +45,14 @@ def _tensors(argument: Any) -> Iterator[Tensor]:
         yield from _tensors(list(argument.values()))
 
 
+def _said(reason: Any) -> str:
+    """Return a reason with the place in the program, if it has one."""
+    if isinstance(reason, tuple):
+        text, place = reason
+        return text if place is None else f"{text} at {place:line}"
+    return str(reason)
+
+
 def _verifies() -> str:
     return os.environ.get("RUSHLIGHT_COMPILE_VERIFY", "sampled")
 
@@ -154,7 +162,8 @@ class Function:
             return self._as_before(args, kwargs)
         for entry in self._entries:
             if entry.failures >= _MOST_FAILURES or entry.program.is_idle():
-                self._drop(entry, "the numbers that it looks at are others in most calls", for_good=False)
+                reason = entry.program.failure() or "the numbers that it looks at are others in most calls"
+                self._drop(entry, reason, for_good=False)
         self._calls[mode] = self._calls.get(mode, 0) + 1
         full = len(self._entries) >= _MOST_PROGRAMS or self._failures.get(mode, 0) >= _MOST_FAILURES
         if full or self._calls[mode] < _BEFORE:
@@ -165,7 +174,9 @@ class Function:
             self._codes.update(watch.codes)
             return result
         for entry in self._entries:
-            difference = entry.program.difference(args, kwargs) or "a number that it looks at"
+            difference = entry.program.difference(args, kwargs) or _said(
+                entry.program.failure() or "a number that it looks at"
+            )
             # Said for as long as no program is what runs.
             self.reason = f"what it sees is another in each call: {difference}"
             log.info("%r is recorded anew: %s", self, difference)
@@ -195,9 +206,9 @@ class Function:
     def _record(self, mode: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, and make a program of what it does if that can be done."""
         try:
-            tensors, checks = look((self._function, args, kwargs), self._codes)
-            before = Before([*tensors, *_tensors([args, kwargs])])
-            recording = _begin_recording(args, kwargs, tensors, checks)
+            sight = look((self._function, args, kwargs), self._codes)
+            before = Before([*sight.tensors, *_tensors([args, kwargs])], sight.counting)
+            recording = _begin_recording(args, kwargs, sight.tensors, sight.checks)
         except (Unclear, RecursionError, ValueError) as unclear:
             return self._failed(mode, str(unclear), self._function(*args, **kwargs))
         if recording is None:
@@ -212,7 +223,9 @@ class Function:
             with watch:
                 result = self._function(*own_args, **own_kwargs)
                 refusal = recording.lead_back(result)
-            program = recording.end(result, self._function) if refusal is None else refusal
+            program = refusal
+            if refusal is None:
+                program = recording.end(result, self._function, watch.after)
         except Exception as error:
             if substitutes is None or not before.is_known:
                 raise
@@ -245,10 +258,7 @@ class Function:
         return self._function(*args, **kwargs)
 
     def _failed(self, mode: bool, reason: Any, result: Any, hard: bool = True) -> Any:
-        if isinstance(reason, tuple):
-            text, place = reason
-            reason = text if place is None else f"{text} at {place:line}"
-        self.reason = str(reason)
+        self.reason = _said(reason)
         log.info("%r is not recorded: %s", self, self.reason)
         self._failures[mode] = self._failures.get(mode, 0) + 1
         if self._fullgraph and hard:
@@ -266,12 +276,12 @@ class Function:
         self._renew()
         return result
 
-    def _drop(self, entry: _Entry, reason: str, for_good: bool = True) -> None:
+    def _drop(self, entry: _Entry, reason: Any, for_good: bool = True) -> None:
         self._entries = [other for other in self._entries if other is not entry]
         mode = is_grad_enabled()
         self._failures[mode] = _MOST_FAILURES if for_good else self._failures.get(mode, 0) + 1
-        self.reason = reason
-        log.info("%r is not recorded any longer: %s", self, reason)
+        self.reason = _said(reason)
+        log.info("%r is not recorded any longer: %s", self, self.reason)
         self._renew()
 
     def _renew(self) -> None:

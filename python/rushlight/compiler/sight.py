@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._rushlight import Size, Tensor, device, dtype
 from ..nn.modules._every import EVERY
+from ..optim import LBFGS, Optimizer
+from ..optim.lr_scheduler import ChainedScheduler, CosineAnnealingWarmRestarts, LRScheduler, SequentialLR
+from ..optim.parameterwise import Parameterwise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +68,8 @@ class Watch:
     def __init__(self) -> None:
         self.codes: dict[types.CodeType, dict[str, Any]] = {}
         self.unclear: str | None = None
+        self.after: list[types.MethodType] = []
+        self._stepping: types.FrameType | None = None
         self._imports = 0
         self._collects = False
 
@@ -87,12 +92,43 @@ class Watch:
             self._imports += {"call": 1, "return": -1}.get(event, 0)
         elif self._imports:
             pass
+        elif self._stepping is not None:
+            # A schedule computes with numbers of its own, each time.
+            if event == "return" and frame is self._stepping:
+                self._stepping = None
         elif event == "call":
-            if not _is_trusted(frame):
+            if code in _counting():
+                self._count(frame)
+            elif not _is_trusted(frame):
                 self.codes[code] = frame.f_globals
         elif event == "c_call" and self.unclear is None and not _is_pure(arg) and not _is_trusted(frame):
             name = getattr(arg, "__qualname__", repr(arg))
             self.unclear = f"{name}() is called at {os.path.basename(code.co_filename)}:{frame.f_lineno}"
+
+    def _count(self, frame: types.FrameType) -> None:
+        """Take note of a schedule that steps, which is called each time, and of what steps after that."""
+        stepping: Any = frame.f_locals["self"]
+        schedules: list[Any] = [step.__self__ for step in self.after]
+        if isinstance(stepping, Optimizer):
+            if any(schedule.optimizer is stepping for schedule in schedules):
+                self.unclear = self.unclear or "a rate changes before the step that it is the rate of"
+            return
+        self._stepping = frame
+        self.after.append(stepping.step)
+        is_own = "step" not in vars(stepping) and _code_of_step(stepping) is frame.f_code
+        if not (is_own and frame.f_locals["epoch"] is None) and self.unclear is None:
+            self.unclear = "a schedule steps in another way"
+
+
+@functools.cache
+def _counting() -> frozenset[types.CodeType]:
+    """Return the code of steps: of optimisers, and of schedules, which only count and set rates."""
+    kinds = (LRScheduler, SequentialLR, ChainedScheduler, CosineAnnealingWarmRestarts)
+    return frozenset(kind.step.__code__ for kind in (*kinds, Parameterwise, LBFGS))
+
+
+def _code_of_step(schedule: LRScheduler) -> Any:
+    return getattr(type(schedule).step, "__code__", None)
 
 
 def _is_trusted(frame: types.FrameType | None) -> bool:
@@ -125,8 +161,16 @@ def _is_of_the_engine(kind: type, function: Any) -> bool:
     )
 
 
-_REACHING = frozenset(("param_groups", "state_dict", "getattr", "__dict__", "get_last_lr", "lr"))
-"""Names of code that may look at the numbers of an optimiser by itself."""
+_REACHING = frozenset(
+    """
+    param_groups state_dict load_state_dict getattr setattr vars __dict__ get_last_lr get_lr lr momentum betas
+    last_epoch _step_count _last_lr T_cur T_i
+    """.split()  # noqa: SIM905
+)
+"""Names of code that may look at the numbers of an optimiser or of a schedule by itself."""
+_SCHEDULED = ("lr", "momentum", "betas")
+_COUNTS = ("last_epoch", "_step_count", "_last_lr", "T_cur", "T_i")
+"""What steps of schedules change: of groups of parameters, and of themselves."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -166,6 +210,7 @@ class Sight:
         self.attributes: set[str] = set()
         self.checks: list[tuple[Any, ...]] = []
         self.tensors: list[Tensor] = []
+        self.counting: list[tuple[dict[str, Any], tuple[str, ...]]] = []
         self._seen: dict[int, Any] = {}
         self._waiting: deque[tuple[Any, str]] = deque()
 
@@ -187,23 +232,24 @@ class Sight:
             self._visit(value, path)
 
     def free_rates(self) -> None:
-        """Let the rates of optimisers be others in every call, where only their own steps look at them."""
-        from ..optim.optimizer import Optimizer
+        """Let the rates of optimisers be others in every call, where only their own steps look at them.
 
-        own = [found for found in self._seen.values() if isinstance(found, Optimizer)]
+        The same goes for how far schedules have come.
+        """
         if any(map(_reaches, self.codes)):
             return
-        groups = {
-            id(group)
-            for optimizer in own
-            if type(optimizer).__module__.startswith("rushlight.")
-            for group in optimizer.param_groups
-            if type(group.get("lr")) is float
-        }
-        self.checks = [
-            (*check, "lr") if check[0] == "dict" and id(check[1]) in groups else check
-            for check in self.checks
-        ]
+        free: dict[int, tuple[str, tuple[str, ...]]] = {}
+        for found in self._seen.values():
+            if isinstance(found, LRScheduler) and _code_of_step(found) in _counting():
+                free[id(found.__dict__)] = "schedule", _COUNTS
+            elif isinstance(found, Optimizer) and type(found).__module__.startswith("rushlight."):
+                groups = (group for group in found.param_groups if type(group.get("lr")) is float)
+                free.update((id(group), ("group", _SCHEDULED)) for group in groups)
+        for place, check in enumerate(self.checks):
+            if check[0] == "dict" and id(check[1]) in free:
+                kind, names = free[id(check[1])]
+                self.checks[place] = (kind, check[1], *names)
+                self.counting.append((check[1], names))
 
     def _each(self, values: Any, path: str) -> None:
         self._waiting.extend((value, path) for value in values)
@@ -373,12 +419,12 @@ def _values(argument: Any) -> Iterator[Any]:
 
 def look(
     call: tuple[Any, tuple[Any, ...], dict[str, Any]], codes: dict[types.CodeType, dict[str, Any]]
-) -> tuple[list[Tensor], list[Any]]:
-    """Return the tensors that a call of a function sees, and checks that all that it sees is as it is now."""
+) -> Sight:
+    """Return what a call of a function sees: tensors, and checks that all is as it is now."""
     function, args, kwargs = call
     sight = Sight(codes)
     given = [(value, "an argument") for value in _values([args, kwargs])]
     sight.look(iter([(function, getattr(function, "__name__", "it")), *given]))
     sight.free_rates()
-    distinct = {id(tensor): tensor for tensor in sight.tensors}
-    return list(distinct.values()), sight.checks
+    sight.tensors = list({id(tensor): tensor for tensor in sight.tensors}.values())
+    return sight

@@ -57,6 +57,9 @@ class Adadelta(Adaptive):
         state["square_avg"] = zeros_like(parameter)
         state["acc_delta"] = zeros_like(parameter)
 
+    def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        return "adadelta", (number(group["lr"]), group["rho"], group["eps"])
+
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
     ) -> None:

@@ -78,25 +78,27 @@ class Adafactor(Adaptive):
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
     ) -> None:
-        rate, (least, shortest), count = number(group["lr"]), group["eps"], state["step"].item()
+        rate, (least, shortest), count = number(group["lr"]), group["eps"], state["step"].double()
         if least is None:
             least = native.finfo(parameter.dtype).eps
         forgotten = count ** group["beta2_decay"]
-        size = max(shortest, _spread(parameter)) * min(rate, 1 / sqrt(count))
+        size = _spread(parameter).clamp_(min=shortest) * count.rsqrt().clamp_(max=rate)
         if group["weight_decay"]:
             parameter.mul_(1 - rate * group["weight_decay"])
         squares = _squares(gradient, state, forgotten, least)
         update = squares.clamp_(min=least * least).rsqrt_().mul_(gradient)
-        parameter.add_(update, alpha=-size / max(1.0, _spread(update) / group["d"]))
+        parameter.sub_(update.mul_(size / (_spread(update) / group["d"]).clamp_(min=1.0)))
 
 
-def _spread(x: Tensor) -> float:
-    """Return the root of the mean square."""
-    return float(x.norm(2).item()) / sqrt(x.numel())
+def _spread(x: Tensor) -> Tensor:
+    """Return the root of the mean square, as a tensor: numbers of the program's are not seen to change."""
+    return x.norm(2).double() / sqrt(x.numel())
 
 
-def _squares(gradient: Tensor, state: dict[str, Any], forgotten: float, least: float) -> Tensor:
+def _squares(gradient: Tensor, state: dict[str, Any], forgotten: Any, least: float) -> Tensor:
     """Remember the squares of a gradient; return what they are of late."""
+    if gradient.dtype not in (native.float32, native.float64):
+        forgotten = forgotten.item()
     if gradient.dim() <= 1:
         variance: Tensor = state["variance"].lerp_(gradient.square(), forgotten)
         return variance.clone()

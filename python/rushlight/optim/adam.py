@@ -7,7 +7,7 @@ from typing import Any
 
 from .._rushlight import Tensor, _advance, _is_recording, maximum, zeros_like
 from .moments import Moments, advance
-from .parameterwise import decayed, number, stepped
+from .parameterwise import decayed, decoupled, number, stepped
 
 __all__ = ["Adam", "AdamW"]
 
@@ -75,9 +75,8 @@ class Adam(Moments):
                 )
 
     def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
-        decay = group["weight_decay"] if group["decoupled_weight_decay"] else 0.0
         rate, *betas = map(number, (group["lr"], *group["betas"]))
-        return "adam", (rate, *betas, group["eps"], number(decay), group["amsgrad"])
+        return "adam", (rate, *betas, group["eps"], decoupled(group), group["amsgrad"])
 
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         super()._begin(parameter, group, state)

@@ -51,6 +51,9 @@ class Adamax(Moments):
             capturable=capturable,
         )
 
+    def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        return "adamax", (number(group["lr"]), *group["betas"], group["eps"])
+
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
     ) -> None:

@@ -56,6 +56,9 @@ class ASGD(Adaptive):
         state["mu"] = ones(())
         state["ax"] = zeros_like(parameter)
 
+    def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        return "asgd", (number(group["lr"]), group["lambd"], group["alpha"], group["t0"])
+
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]
     ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from .._rushlight import Tensor, ones
 from .adaptive import checked
 from .moments import Moments, advance
-from .parameterwise import decayed, number, stepped
+from .parameterwise import decayed, decoupled, number, stepped
 
 __all__ = ["NAdam"]
 
@@ -58,6 +58,10 @@ class NAdam(Moments):
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         state["mu_product"] = ones(())
         super()._begin(parameter, group, state)
+
+    def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        numbers = number(group["lr"]), *group["betas"], group["eps"]
+        return "nadam", (*numbers, decoupled(group), group["momentum_decay"])
 
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]

@@ -33,6 +33,11 @@ def decayed(parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> Tenso
     return gradient.add(parameter, alpha=decay) if decay != 0 else gradient
 
 
+def decoupled(group: dict[str, Any]) -> Any:
+    """Return the weight decay that a step applies to the parameter itself."""
+    return number(group["weight_decay"]) if group["decoupled_weight_decay"] else 0.0
+
+
 class Parameterwise(Optimizer):
     """An optimiser that changes each parameter by itself: a subclass says how in `_update`."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._rushlight import Tensor
 from .moments import Moments
-from .parameterwise import decayed, number, stepped
+from .parameterwise import decayed, decoupled, number, stepped
 
 __all__ = ["RAdam"]
 
@@ -50,6 +50,9 @@ class RAdam(Moments):
             decoupled_weight_decay=decoupled_weight_decay,
             differentiable=differentiable,
         )
+
+    def _descent(self, group: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+        return "radam", (number(group["lr"]), *group["betas"], group["eps"], decoupled(group))
 
     def _change(
         self, parameter: Tensor, gradient: Tensor, group: dict[str, Any], state: dict[str, Any]

@@ -84,10 +84,11 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
         averaged_param_list: Sequence[Tensor], current_param_list: Sequence[Tensor], num_averaged: Any
     ) -> None:
         share = 1 / (num_averaged + 1)
-        share = share.item() if isinstance(share, Tensor) else share
         for average, current in zip(averaged_param_list, current_param_list, strict=True):
-            if average.is_floating_point() or average.is_complex():
+            if average.dtype in (native.float32, native.float64):
                 average.lerp_(current, share)
+            elif average.is_floating_point() or average.is_complex():
+                average.lerp_(current, share.item() if isinstance(share, Tensor) else share)
             else:
                 average.copy_(average + (current - average) * share)
 

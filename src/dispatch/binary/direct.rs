@@ -4,8 +4,8 @@ use std::mem::MaybeUninit;
 
 use super::Elementwise2;
 use super::numbers::{Beside, Vector};
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, misfit};
-use crate::dtype::{DType, Real, Scalar};
+use crate::dispatch::direct::{Direct, Lies, ROOM, Side, Source, Target, misfit};
+use crate::dtype::{DType, Real, Ring, Scalar};
 use crate::error::Result;
 use crate::kernels::pointwise::{map, zip};
 use crate::kernels::vector;
@@ -42,11 +42,17 @@ impl<E: Elementwise2> Direct for Directly<E> {
                 [Source::Array(..), Source::Array(..)] => self.0.among(dtype, dtype),
                 _ => self.0,
             };
+            let (mut long_a, mut long_b) = ([T::ZERO; ROOM], [T::ZERO; ROOM]);
+            let has_columns = matches!((a, b), (Side::Column(..), _) | (_, Side::Column(..)));
+            let (a, b) = match has_columns || a.length().or(b.length()).is_none() {
+                true => (a, b),
+                false => (a.lengthened(target.count, &mut long_a), b.lengthened(target.count, &mut long_b)),
+            };
             target.write_of(sources, |out| match a.length().or(b.length()) {
                 None => along(op, a, b, out),
                 Some(length) => {
                     for (index, out) in out.chunks_mut(length).enumerate() {
-                        along(op, a.row(index, length), b.row(index, length), out);
+                        along(op, a.row(index, length, out.len()), b.row(index, length, out.len()), out);
                     }
                 }
             });
@@ -88,7 +94,7 @@ fn along<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out: &
         }
         // Rows are taken apart before.
         (a @ (Side::Row(_) | Side::Column(..)), b) | (a, b @ (Side::Row(_) | Side::Column(..))) => {
-            along(op, a.row(0, out.len()), b.row(0, out.len()), out);
+            along(op, a.row(0, out.len(), out.len()), b.row(0, out.len(), out.len()), out);
         }
     }
 }

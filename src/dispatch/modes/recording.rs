@@ -19,7 +19,7 @@ use super::intercept::{Compute, Operation};
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::Direct;
 use crate::dispatch::modes::plain::{Portable, Ready, What};
-use crate::dispatch::operand::Value;
+use crate::dispatch::operand::{Operand, Value};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::following::{self, Following, Known, Leak, Origin, Place};
@@ -314,6 +314,25 @@ pub(crate) fn as_one(
     super::intercept::several(name, Attributes::new(), operands, SmallVec::new(), outputs, compute)
 }
 
+/// Runs what computes a tensor of others at one go, and never has a history: as one operation of this name if it is
+/// written down. Of what is mapped or followed, its numbers leave.
+pub(crate) fn whole(
+    name: &'static str,
+    operands: &[&Tensor],
+    compute: impl Fn(&[&Tensor]) -> Result<Tensor> + Clone + Send + Sync + 'static,
+) -> Result<Tensor> {
+    if is_alone(operands) {
+        let again = compute.clone();
+        let again = move |operands: &[Value]| again(&super::intercept::tensors(operands));
+        let values: SmallVec<[Operand<'_>; 3]> = operands.iter().map(|&operand| operand.into()).collect();
+        if let Some(found) = super::intercept::of_subclass(name, &values, again) {
+            return found;
+        }
+    }
+    following::leaves(name);
+    compute(operands)
+}
+
 /// `as_one` of what is known by its type.
 pub(crate) fn as_one_of(
     name: &'static str,
@@ -327,17 +346,17 @@ pub(crate) fn as_one_of(
     super::intercept::several_of(name, operands, outputs, Ready::of(own))
 }
 
-/// `overwriting` of what is known by its type, and of a number, which may be another the next time.
+/// `overwriting` of what is known by its type, and of numbers, which may be others the next time.
 pub(crate) fn overwriting_of(
     name: &'static str,
     targets: &[&Tensor],
     others: &[&Tensor],
-    number: Option<f64>,
+    numbers: &[f64],
     own: impl Portable,
 ) -> Result<()> {
     let mut operands = super::intercept::owned(targets);
     operands.extend(super::intercept::owned(others));
-    operands.extend(number.map(|number| Value::Scalar(Scalar::Float(number))));
+    operands.extend(numbers.iter().map(|&number| Value::Scalar(Scalar::Float(number))));
     let Ready { what, compute, direct, .. } = Ready::of(own);
     let mut operation = Operation::writing(name, operands, targets.len(), compute);
     (operation.direct, operation.what) = (direct, Some(what));
@@ -349,7 +368,7 @@ pub(crate) fn checked_by(name: &'static str, tensors: &[&Tensor], own: impl Port
     if !is_on() {
         return own.compute(&super::intercept::owned(tensors)).map(drop);
     }
-    overwriting_of(name, &[], tensors, None, own)
+    overwriting_of(name, &[], tensors, &[], own)
 }
 
 /// Runs what overwrites the targets, and may read the others, as an operation of this name if it is written down.

@@ -5,8 +5,10 @@ mod plans;
 
 pub use plans::Precision;
 
+use ndarray::{ArrayView2, ArrayViewD, ArrayViewMut2, Axis};
 use std::mem::MaybeUninit;
 
+use super::geometry::moves;
 use super::interrupt;
 use super::parallel::parallel_parts;
 use crate::dtype::Complex;
@@ -14,7 +16,7 @@ use crate::dtype::Complex;
 /// Elements that are worth a turn of a thread.
 const PIECE: usize = 1 << 14;
 
-/// Lines, or rows, that are turned together.
+/// Lines that are turned together.
 const TILE: usize = 16;
 
 /// Room for so many numbers.
@@ -29,16 +31,18 @@ fn piece(size: usize) -> usize {
     (PIECE / size).max(1) * size
 }
 
+/// Numbers as a matrix of so many rows and columns.
+fn in_rows<T>([rows, columns]: [usize; 2], numbers: &[T]) -> ArrayViewD<'_, T> {
+    match ArrayView2::from_shape((rows, columns), numbers) {
+        Ok(matrix) => matrix.into_dyn(),
+        Err(_) => unreachable!("there are so many numbers"),
+    }
+}
+
 fn scaled<T: Precision>(numbers: &mut [Complex<T>], scale: T) {
     if scale != T::one() {
         numbers.iter_mut().for_each(|x| *x = *x * scale);
     }
-}
-
-/// Where lines that lie across begin, from the `first` on: so many stand beside each other, and a block is what they
-/// take together.
-fn starts(first: usize, beside: usize, block: usize) -> [usize; TILE] {
-    std::array::from_fn(|line| (first + line) / beside * block + (first + line) % beside)
 }
 
 /// Every line along a dimension of numbers in row-major order, in place: its sums with exp(-2πi kj/n) if `forward`,
@@ -55,38 +59,33 @@ pub fn transform<T: Precision>(
         return;
     }
     let plan = T::plans().complex(size, forward);
-    let lines = |part: &mut [Complex<T>]| {
-        plan.process_with_scratch(part, &mut zeros(plan.get_inplace_scratch_len()));
-        scaled(part, scale);
-    };
     if width == 1 {
-        return parallel_parts(numbers, piece(size), |_, part| lines(part));
+        return parallel_parts(numbers, piece(size), |_, part| {
+            plan.process_with_scratch(part, &mut zeros(plan.get_inplace_scratch_len()));
+            scaled(part, scale);
+        });
     }
-    // Lines that lie across are laid along, and back again.
-    let mut along: Vec<Complex<T>> = zeros(numbers.len());
-    let block = size * width;
-    let given = &*numbers;
-    parallel_parts(&mut along, piece(size).max(TILE * size), |start, part| {
-        for (tile, lines) in part.chunks_mut(TILE * size).enumerate() {
-            let first = start / size + tile * TILE;
-            let starts = starts(first, width, block);
-            for row in 0..size {
-                for (place, start) in lines[row..].iter_mut().step_by(size).zip(starts) {
-                    *place = given[start + row * width];
-                }
-            }
+    // Lines that lie across are laid along, some at a time, and back again.
+    let mut tiles = interrupt::room(numbers.len() / (size * width) * width.div_ceil(TILE));
+    for block in numbers.chunks_exact_mut(size * width) {
+        let mut rest = ArrayViewMut2::from_shape((size, width), block)
+            .unwrap_or_else(|_| unreachable!("a block has so many numbers"));
+        while rest.ncols() > 0 {
+            let beside = TILE.min(rest.ncols());
+            let (tile, right) = rest.split_at(Axis(1), beside);
+            tiles.push(tile);
+            rest = right;
         }
-        lines(part);
-    });
-    parallel_parts(numbers, piece(width).max(TILE * width), |start, part| {
-        for (tile, rows) in part.chunks_mut(TILE * width).enumerate() {
-            let first = start / width + tile * TILE;
-            let starts = starts(first, size, block);
-            for column in 0..width {
-                for (place, start) in rows[column..].iter_mut().step_by(width).zip(starts) {
-                    *place = along[start + column * size];
-                }
-            }
+    }
+    parallel_parts(&mut tiles, (PIECE / (TILE * size)).max(1), |_, tiles| {
+        let (mut room, mut scratch) = (zeros(TILE * size), zeros(plan.get_inplace_scratch_len()));
+        for tile in tiles {
+            let lines = &mut room[..tile.len()];
+            let along = [tile.ncols(), size];
+            moves::move_here(moves::ordered(&along, lines), tile.view().reversed_axes().into_dyn());
+            plan.process_with_scratch(lines, &mut scratch);
+            scaled(lines, scale);
+            moves::move_here(tile.view_mut().reversed_axes().into_dyn(), in_rows(along, lines));
         }
     });
 }

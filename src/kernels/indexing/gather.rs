@@ -292,15 +292,27 @@ fn merge<T: Element>(
     values: &[T],
     combine: impl Fn(T, T) -> T + Copy,
 ) {
-    if inner == 0 || index.is_empty() {
+    if len * inner == 0 || index.is_empty() {
         return;
     }
-    let places = (0..outer).flat_map(|block| index.iter().map(move |&index| block * len + index as usize));
     let mut steps = Steps::default();
-    for (place, values) in places.zip(values.chunks_exact(inner)) {
-        steps.take(inner);
-        let slots = &mut target[place * inner..][..inner];
-        slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = combine(*slot, value));
+    let blocks = target.chunks_exact_mut(len * inner).zip(values.chunks_exact(index.len() * inner));
+    for (target, values) in blocks.take(outer) {
+        if inner == 1 {
+            for (index, values) in index.chunks(RUN).zip(values.chunks(RUN)) {
+                steps.take(index.len());
+                for (&index, &value) in index.iter().zip(values) {
+                    let slot = &mut target[index as usize];
+                    *slot = combine(*slot, value);
+                }
+            }
+            continue;
+        }
+        for (&index, values) in index.iter().zip(values.chunks_exact(inner)) {
+            steps.take(inner);
+            let slots = &mut target[index as usize * inner..][..inner];
+            slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = combine(*slot, value));
+        }
     }
 }
 

@@ -1,37 +1,46 @@
-//! Matrix products: floating-point ones through the `gemm` crate, integer ones by a plain loop,
-//! small ones of both by a plain loop too. Any strides, so transposed views are not copied.
+//! Matrix products: real and complex ones through the `gemm` crate, integer ones by a plain loop,
+//! small ones of all by a plain loop too. Any strides, so transposed views are not copied.
 //!
 //! Large products are cut into blocks of rows and columns, of sizes that depend on theirs alone, so the number of
 //! threads never shows in the bits.
 
 #![allow(unsafe_code)]
 
+mod narrow;
 mod plain;
 mod tiles;
 mod vector;
 
 pub use vector::dot;
 
+use narrow::narrow;
 use plain::{plain, square};
 
 use gemm::Parallelism;
+use gemm_common::gemm::L2_SLAB;
 use ndarray::{ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-use crate::dtype::Number;
+use crate::dtype::Ring;
+use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
-use crate::kernels::parallel::{parallel_items, parallel_parts};
+use crate::kernels::parallel::parallel_items;
 use crate::kernels::wide::Wide;
 
 /// Products with at most this many multiplications skip packing.
 const SMALL: usize = 5 * 5 * 5;
 
-/// Rows and columns of a block of a product that is shared between threads: about half of what there is, between these.
-const ROWS: (usize, usize) = (64, 256);
-const COLUMNS: (usize, usize) = (256, 1024);
+/// Columns of a block of a product that is shared between threads: about a quarter of what there is, between these. Each
+/// block is packed by itself, the right factor at more cost than the left one, so that rows stay together, up to so many;
+/// of what has columns for one block only, about half.
+const COLUMNS: (usize, usize) = (64, 1024);
+const ROWS: (usize, usize) = (64, 1024);
+
+/// Rows and columns that the library multiplies at a time, or multiples of that.
+const UNITS: [usize; 2] = [8, 64];
 
 /// Multiplications between which one can give up, some milliseconds, and the columns that are computed
 /// together in any case.
@@ -57,15 +66,15 @@ const DEEP: usize = 1 << 10;
 const OVER: usize = 64;
 
 /// What is asked for in blocks smaller than this comes out of larger ones.
-const LARGE: usize = 1 << 17;
+const LARGE: usize = 1 << 14;
 
 /// Products of fewer rows than this with a matrix that lies column by column are those of vectors.
 const FEW_ROWS: usize = 5;
 
-/// Elements from which on a matrix that lies column by column is laid row by row first, in tiles of so many rows:
-/// `gemm` would do so element by element.
+/// Elements from which on a matrix that lies column by column is laid row by row first, if it is multiplied with fewer
+/// rows than so many: `gemm` would do so for as much work as the product is.
 const LAID: usize = 1 << 15;
-const TILE: usize = 16;
+const MANY_ROWS: usize = 64;
 
 /// What is multiplied.
 type Factors<'a, T> = (ArrayView2<'a, T>, ArrayView2<'a, T>);
@@ -74,34 +83,41 @@ type Factors<'a, T> = (ArrayView2<'a, T>, ArrayView2<'a, T>);
 type Part<'a, T> = (ArrayView2<'a, T>, ArrayView2<'a, T>, ArrayViewMut2<'a, MaybeUninit<T>>);
 
 /// `matmul` over what is there.
-pub fn matmul_into<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [T]) {
+pub fn matmul_into<T: Ring>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [T]) {
     // SAFETY: `MaybeUninit` has the layout of what it holds, and a product writes nothing but numbers.
     let out = unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
     matmul(a, b, out);
 }
 
 /// Numbers as those of a type, if it is theirs.
-fn known<T: Number, K: Number>(numbers: &[T]) -> Option<&[K]> {
+fn known<T: Ring, K: Ring>(numbers: &[T]) -> Option<&[K]> {
     // SAFETY: both are one type.
     (TypeId::of::<T>() == TypeId::of::<K>())
         .then(|| unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), numbers.len()) })
 }
 
 /// Places of numbers as those of a type, if it is theirs.
-fn known_mut<T: Number, K: Number>(places: &mut [MaybeUninit<T>]) -> Option<&mut [MaybeUninit<K>]> {
+fn known_mut<T: Ring, K: Ring>(places: &mut [MaybeUninit<T>]) -> Option<&mut [MaybeUninit<K>]> {
     // SAFETY: both are one type.
     (TypeId::of::<T>() == TypeId::of::<K>())
         .then(|| unsafe { std::slice::from_raw_parts_mut(places.as_mut_ptr().cast(), places.len()) })
 }
 
-/// About half of a length, rounded up to eight numbers, and then the same for all parts.
-fn share(len: usize, (least, most): (usize, usize)) -> usize {
-    let wanted = (len / 2).clamp(least, most);
-    len.div_ceil(len.div_ceil(wanted)).next_multiple_of(8)
+/// A part of a length, of which there are about so many, rounded up to whole units, and then the same for all parts but
+/// the last one, which is no less than half of it: what is packed for a part is not worth it for a rest.
+fn share(len: usize, parts: usize, (least, most): (usize, usize), unit: usize) -> usize {
+    let mut parts = len.div_ceil((len / parts).clamp(least, most));
+    loop {
+        let part = len.div_ceil(parts).next_multiple_of(unit);
+        if parts == 1 || len % part == 0 || len % part >= part / 2 {
+            return part;
+        }
+        parts -= 1;
+    }
 }
 
 /// `out = a b` for matrices of shapes (m, k) and (k, n).
-pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+pub fn matmul<T: Ring>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
     let ((m, k), n) = (a.dim(), b.ncols());
     if m * n == 0 {
         return;
@@ -116,17 +132,17 @@ pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [
     if m * k * n <= SMALL {
         return plain(a, b, out.chunks_exact_mut(n));
     }
-    if products_of_vectors(a, b, out) || in_tiles(a, b, out) {
+    if products_of_vectors(a, b, out) || narrow(a, b, out) || in_tiles(a, b, out) {
         return;
     }
     let laid;
     let b = if T::DTYPE.is_float()
         && k * n >= LAID
-        && m >= FEW_ROWS
+        && (FEW_ROWS..MANY_ROWS).contains(&m)
         && b.strides()[1] != 1
         && b.strides()[0] == 1
     {
-        laid = by_rows(b);
+        laid = moves::gathered(&b.into_dyn());
         ArrayView2::from_shape((k, n), &laid).unwrap_or_else(|_| unreachable!("there are so many numbers"))
     } else {
         b
@@ -136,7 +152,8 @@ pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [
     if m * k * n < SHARED {
         return block((a, b, rest));
     }
-    let (rows, mut columns) = (share(m, ROWS), share(n, COLUMNS));
+    let mut columns = share(n, 4, COLUMNS, UNITS[1]);
+    let rows = share(m, if columns < n { 1 } else { 2 }, ROWS, UNITS[0]);
     while columns > FEW_COLUMNS && rows.saturating_mul(columns).saturating_mul(k) > PIECE {
         columns = (columns / 2).next_multiple_of(8);
     }
@@ -154,14 +171,14 @@ pub fn matmul<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [
 }
 
 /// A view as one of a type, if its elements are of that.
-fn known_view<'a, T: Number, K: Number>(view: &ArrayView2<'a, T>) -> Option<ArrayView2<'a, K>> {
+fn known_view<'a, T: Ring, K: Ring>(view: &ArrayView2<'a, T>) -> Option<ArrayView2<'a, K>> {
     // SAFETY: both are one type, and views may be copied.
     (TypeId::of::<T>() == TypeId::of::<K>()).then(|| unsafe { std::mem::transmute_copy(view) })
 }
 
 /// The product in tiles, if there are tiles for it, and says whether it was. Columns are too few where vectors would be
 /// nearly empty.
-fn in_tiles<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) -> bool {
+fn in_tiles<T: Ring>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) -> bool {
     let ((m, k), n) = (a.dim(), b.ncols());
     let most = if tiles::are_lines(a, b) { LINES } else { TILED };
     if n < FEW_ROWS.min(m) || m * k * n >= most {
@@ -187,7 +204,7 @@ fn real_in_tiles<T: Wide>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut 
 
 /// The products with a matrix of one row or column, or of few rows with one that lies column by column, if they are
 /// such.
-fn products_of_vectors<T: Number>(
+fn products_of_vectors<T: Ring>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     out: &mut [MaybeUninit<T>],
@@ -204,40 +221,9 @@ fn products_of_vectors<T: Number>(
             .all(|(row, out)| vector::times_matrix(row, b, out))
 }
 
-/// The elements row by row of a matrix that lies column by column.
-fn by_rows<T: Number>(matrix: ArrayView2<'_, T>) -> Vec<T> {
-    let (rows, columns) = matrix.dim();
-    let mut laid = interrupt::filled(rows * columns, T::ZERO);
-    parallel_parts(&mut laid, TILE * columns, |start, part| {
-        let first = start / columns;
-        let line = |column: usize| {
-            let Some(line) = matrix.column(column).to_slice() else { unreachable!("columns have stride 1") };
-            &line[first..]
-        };
-        let whole = if part.len() == TILE * columns { columns / TILE * TILE } else { 0 };
-        for left in (0..whole).step_by(TILE) {
-            let mut tile = [[T::ZERO; TILE]; TILE];
-            for (column, numbers) in tile.iter_mut().enumerate() {
-                numbers.copy_from_slice(&line(left + column)[..TILE]);
-            }
-            for (row, part) in part.chunks_exact_mut(columns).enumerate() {
-                for (place, numbers) in part[left..left + TILE].iter_mut().zip(&tile) {
-                    *place = numbers[row];
-                }
-            }
-        }
-        for column in whole..columns {
-            for (part, &x) in part.chunks_exact_mut(columns).zip(line(column)) {
-                part[column] = x;
-            }
-        }
-    });
-    laid
-}
-
 /// `out[i] = a[i] b[i]` for batches of matrices of shapes (batch, m, k) and (batch, k, n); a batch
 /// stride of 0 repeats a matrix.
-pub fn batched_matmul<T: Number>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out: &mut [MaybeUninit<T>]) {
+pub fn batched_matmul<T: Ring>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out: &mut [MaybeUninit<T>]) {
     let (_, m, k) = a.dim();
     let n = b.dim().2;
     if m * n == 0 {
@@ -254,24 +240,25 @@ pub fn batched_matmul<T: Number>(a: ArrayView3<'_, T>, b: ArrayView3<'_, T>, out
 }
 
 /// Looks whether there is memory for what the library packs of factors: it asks for that itself, and the process would
-/// end if there were none. The first product of a thread needs more, which stays with the thread. Unwinds if there is
-/// too little.
+/// end if there were none. It keeps some for each thread besides, which it is made to take here, when that is known to be
+/// there. Unwinds if there is too little.
 pub(super) fn ask_for_room<T>(m: usize, k: usize, n: usize) {
     thread_local!(static HAS_OWN: Cell<bool> = const { Cell::new(false) });
-    let own = if HAS_OWN.get() { 0 } else { OWN };
-    let packed = (m + n + 2 * OVER).saturating_mul(k.min(DEEP)).saturating_mul(size_of::<T>());
-    let bytes = packed.saturating_add(own);
+    if !HAS_OWN.get() {
+        drop(black_box(interrupt::room::<u8>(OWN)));
+        L2_SLAB.with(|_| HAS_OWN.set(true));
+    }
+    let bytes = (m + n + 2 * OVER).saturating_mul(k.min(DEEP)).saturating_mul(size_of::<T>());
     if bytes >= LARGE {
         // Or the compiler would see that nobody uses it.
         drop(black_box(interrupt::room::<u8>(bytes)));
-        HAS_OWN.set(true);
     }
 }
 
 /// A part on this thread.
-fn block<T: Number>((a, b, mut out): Part<'_, T>) {
+fn block<T: Ring>((a, b, mut out): Part<'_, T>) {
     let ((m, k), n) = (a.dim(), b.ncols());
-    if !T::DTYPE.is_float() {
+    if !(T::DTYPE.is_float() || T::DTYPE.is_complex()) {
         return plain(a, b, out.axis_iter_mut(Axis(0)).filter_map(ArrayViewMut1::into_slice));
     }
     assert!(out.dim() == (m, n) && b.nrows() == k, "the caller has checked the shapes");
@@ -280,8 +267,8 @@ fn block<T: Number>((a, b, mut out): Part<'_, T>) {
     let ([a_row, a_column], [b_row, b_column]) =
         ([0, 1].map(|axis| a.strides()[axis]), [0, 1].map(|axis| b.strides()[axis]));
     // SAFETY: the views are readable, and `out` is writable, at every index below their shapes with these strides;
-    // nothing else refers to the elements of `out`, it is only written (`read_dst` is false), and `T` is `f32` or
-    // `f64`, of which `MaybeUninit` has the layout.
+    // nothing else refers to the elements of `out`, it is only written (`read_dst` is false), and `T` is a type that
+    // the library knows, of which `MaybeUninit` has the layout.
     unsafe {
         gemm::gemm(
             m,
@@ -310,6 +297,7 @@ fn block<T: Number>((a, b, mut out): Part<'_, T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dtype::Complex;
     use crate::kernels::testing::{at_thread_counts, written};
     use ndarray::{Array2, Array3, Axis, s};
 
@@ -317,12 +305,12 @@ mod tests {
         Array2::from_shape_fn((m, n), |(i, j)| ((i * 31 + j * 17 + seed) % 23) as f64 - 11.0)
     }
 
-    fn naive<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Vec<T> {
+    fn naive<T: Ring>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Vec<T> {
         let cell = |i, j| (0..a.ncols()).fold(T::ZERO, |sum, k| sum.add(a[[i, k]].mul(b[[k, j]])));
         (0..a.nrows()).flat_map(|i| (0..b.ncols()).map(move |j| (i, j))).map(|(i, j)| cell(i, j)).collect()
     }
 
-    fn product<T: Number>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Vec<T> {
+    fn product<T: Ring>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Vec<T> {
         written(a.nrows() * b.ncols(), |out| matmul(a, b, out))
     }
 
@@ -338,6 +326,11 @@ mod tests {
             assert_eq!(product(at.t(), b.view()), expected);
             assert_eq!(product(a.view(), bt.t()), expected);
             assert_eq!(product(at.t(), bt.t()), expected);
+            let complex = |x: &Array2<f64>| x.mapv(|x| Complex::new(x, 1.0 - x));
+            assert_eq!(
+                product(complex(&a).view(), complex(&bt).t()),
+                naive(complex(&a).view(), complex(&b).view())
+            );
             let single = |x: &Array2<f64>| x.mapv(|x| x as f32);
             let expected: Vec<f32> = expected.iter().map(|&x| x as f32).collect();
             assert_eq!(product(single(&a).view(), single(&b).view()), expected);

@@ -5,13 +5,18 @@
 //!
 //! What is called in a loop is compiled into it, whatever it consists of: a loop is vectorised in one piece only.
 
-use crate::dtype::{Real, Ring};
+mod averages;
+
+use crate::dtype::Real;
 use crate::kernels::parallel::parallel_items;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::simd::vectorised;
 
+pub use averages::{Adam, Adamax, Asgd, Means, NAdam, RAdam};
+
 /// Numbers that are taken out of all slices together: where these end need not be asked for each.
 const BLOCK: usize = 32;
+const LITTLE: usize = 8;
 
 /// The elements of several slices at one place.
 type Row<T, const N: usize> = [T; N];
@@ -22,64 +27,91 @@ fn sweep<T: Real, const N: usize>(
     gradient: &[T],
     f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy + Sync,
 ) {
+    sweep_by::<T, N, BLOCK, true>(written, gradient, f);
+}
+
+/// `sweep` for steps that are seldom taken: loops are smaller, and not made for each kind of processor.
+fn sweep_seldom<T: Real, const N: usize>(
+    written: [&mut [T]; N],
+    gradient: &[T],
+    f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy + Sync,
+) {
+    sweep_by::<T, N, LITTLE, false>(written, gradient, f);
+}
+
+fn sweep_by<T: Real, const N: usize, const B: usize, const WIDE: bool>(
+    written: [&mut [T]; N],
+    gradient: &[T],
+    f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy + Sync,
+) {
     if gradient.len() <= GRAIN {
-        return sweep_part(written, gradient, f);
+        return sweep_part::<T, N, B, WIDE>(written, gradient, f);
     }
     let mut parts = written.map(|slice| slice.chunks_mut(GRAIN));
     let rows = gradient.chunks(GRAIN).map(|gradient| {
         let written = parts.each_mut().map(|part| part.next().unwrap_or_default());
         (written, gradient)
     });
-    parallel_items(rows, 1, |(written, gradient)| sweep_part(written, gradient, f));
+    parallel_items(rows, 1, |(written, gradient)| sweep_part::<T, N, B, WIDE>(written, gradient, f));
 }
 
 #[inline(never)] // Once for what is short and what is a part of more.
-fn sweep_part<T: Real, const N: usize>(
+fn sweep_part<T: Real, const N: usize, const B: usize, const WIDE: bool>(
+    written: [&mut [T]; N],
+    gradient: &[T],
+    f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy,
+) {
+    match WIDE {
+        true => vectorised(
+            gradient.len(),
+            #[inline(always)]
+            move || in_blocks::<T, N, B>(written, gradient, f),
+        ),
+        false => in_blocks::<T, N, B>(written, gradient, f),
+    }
+}
+
+/// What is borrowed might change with every number that is written: so what is captured is moved.
+#[inline(always)]
+fn in_blocks<T: Real, const N: usize, const B: usize>(
     mut written: [&mut [T]; N],
     gradient: &[T],
     f: impl Fn(Row<T, N>, T) -> Row<T, N> + Copy,
 ) {
-    vectorised(
-        gradient.len(),
-        // What is borrowed might change with every number that is written: so what is captured is moved.
-        #[inline(always)]
-        move || {
-            let (blocks, rest) = gradient.as_chunks::<BLOCK>();
-            for (index, block) in blocks.iter().enumerate() {
-                let mut near = [[T::ZERO; BLOCK]; N];
-                for place in 0..N {
-                    if let Some(numbers) = written[place][index * BLOCK..].first_chunk() {
-                        near[place] = *numbers;
-                    }
-                }
-                for lane in 0..BLOCK {
-                    let mut row = [T::ZERO; N];
-                    for place in 0..N {
-                        row[place] = near[place][lane];
-                    }
-                    let row = f(row, block[lane]);
-                    for place in 0..N {
-                        near[place][lane] = row[place];
-                    }
-                }
-                for place in 0..N {
-                    if let Some(numbers) = written[place][index * BLOCK..].first_chunk_mut() {
-                        *numbers = near[place];
-                    }
-                }
+    let (blocks, rest) = gradient.as_chunks::<B>();
+    for (index, block) in blocks.iter().enumerate() {
+        let mut near = [[T::ZERO; B]; N];
+        for place in 0..N {
+            if let Some(numbers) = written[place][index * B..].first_chunk() {
+                near[place] = *numbers;
             }
-            let done = gradient.len() - rest.len();
-            for (index, &along) in rest.iter().enumerate() {
-                let mut row = [T::ZERO; N];
-                for (number, slice) in row.iter_mut().zip(&written) {
-                    *number = slice[done + index];
-                }
-                for (slice, number) in written.iter_mut().zip(f(row, along)) {
-                    slice[done + index] = number;
-                }
+        }
+        for lane in 0..B {
+            let mut row = [T::ZERO; N];
+            for place in 0..N {
+                row[place] = near[place][lane];
             }
-        },
-    );
+            let row = f(row, block[lane]);
+            for place in 0..N {
+                near[place][lane] = row[place];
+            }
+        }
+        for place in 0..N {
+            if let Some(numbers) = written[place][index * B..].first_chunk_mut() {
+                *numbers = near[place];
+            }
+        }
+    }
+    let done = gradient.len() - rest.len();
+    for (index, &along) in rest.iter().enumerate() {
+        let mut row = [T::ZERO; N];
+        for (number, slice) in row.iter_mut().zip(&written) {
+            *number = slice[done + index];
+        }
+        for (slice, number) in written.iter_mut().zip(f(row, along)) {
+            slice[done + index] = number;
+        }
+    }
 }
 
 /// Which way a step goes: what becomes of a gradient before anything else.
@@ -154,70 +186,6 @@ fn toward<T: Real>(weight: f64) -> impl Fn(T, T) -> T + Copy + Sync {
     move |a, b| {
         let between = b - a;
         if is_near { a + between * share } else { b - between * left }
-    }
-}
-
-/// A step of Adam, of one parameter's own count of steps.
-#[derive(Clone, Copy, Debug)]
-pub struct Adam {
-    /// How far it goes, with what makes up for means that have just begun.
-    pub length: f64,
-    /// What the root of the mean of squares is divided by, for the same reason.
-    pub spread: f64,
-    /// What stays of the mean, and of that of squares.
-    pub betas: [f64; 2],
-    /// Added to the root.
-    pub eps: f64,
-    /// What the parameter is multiplied by before, if by anything.
-    pub shrink: Option<f64>,
-}
-
-impl Adam {
-    /// m = m + (1 - β) (g - m), v = β v + (1 - β) g², p -= l m / (√v / s + ε)
-    pub fn plain<T: Real>(self, way: Way, [p, mean, square]: [&mut [T]; 3], g: &[T]) {
-        let (step, advance) = (self.means::<T>(way), self.advance::<T>());
-        sweep(
-            [p, mean, square],
-            g,
-            #[inline(always)]
-            move |[p, mean, square], g| {
-                let [p, mean, square] = step([p, mean, square], g);
-                [advance(p, mean, square), mean, square]
-            },
-        );
-    }
-
-    /// The same over the root of the greatest v so far.
-    pub fn with_greatest<T: Real>(self, way: Way, [p, mean, square, most]: [&mut [T]; 4], g: &[T]) {
-        let (step, advance) = (self.means::<T>(way), self.advance::<T>());
-        sweep(
-            [p, mean, square, most],
-            g,
-            #[inline(always)]
-            move |[p, mean, square, most], g| {
-                let [p, mean, square] = step([p, mean, square], g);
-                let most = if most > square || Ring::is_nan(most) { most } else { square };
-                [advance(p, mean, most), mean, square, most]
-            },
-        );
-    }
-
-    fn means<T: Real>(self, way: Way) -> impl Fn(Row<T, 3>, T) -> Row<T, 3> + Copy + Sync {
-        let (gradient, nearer) = (way.of::<T>(), toward::<T>(1.0 - self.betas[0]));
-        let [kept, fresh] = [self.betas[1], 1.0 - self.betas[1]].map(T::from_f64);
-        let (shrinks, shrink) = (self.shrink.is_some(), T::from_f64(self.shrink.unwrap_or(1.0)));
-        #[inline(always)]
-        move |[p, mean, square], g| {
-            let g = gradient(p, g);
-            let p = if shrinks { p * shrink } else { p };
-            [p, nearer(mean, g), square * kept + g * g * fresh]
-        }
-    }
-
-    fn advance<T: Real>(self) -> impl Fn(T, T, T) -> T + Copy + Sync {
-        let [spread, eps, back] = [self.spread, self.eps, -self.length].map(T::from_f64);
-        #[inline(always)]
-        move |p, mean, square| p + mean / (square.sqrt() / spread + eps) * back
     }
 }
 
@@ -340,6 +308,36 @@ impl Adagrad {
     }
 }
 
+/// A step of Adadelta.
+#[derive(Clone, Copy, Debug)]
+pub struct Adadelta {
+    /// How much of it is gone.
+    pub rate: f64,
+    /// What stays of the means of squares, of gradients and of steps.
+    pub rho: f64,
+    /// Added to both.
+    pub eps: f64,
+}
+
+impl Adadelta {
+    /// v = ρ v + (1 - ρ) g², d = √(u + ε) / √(v + ε) g, u = ρ u + (1 - ρ) d², p -= r d
+    pub fn step<T: Real>(self, way: Way, written: [&mut [T]; 3], g: &[T]) {
+        let gradient = way.of::<T>();
+        let [kept, fresh, eps, back] = [self.rho, 1.0 - self.rho, self.eps, -self.rate].map(T::from_f64);
+        sweep_seldom(
+            written,
+            g,
+            #[inline(always)]
+            move |[p, square, passed], g| {
+                let g = gradient(p, g);
+                let square = square * kept + g * g * fresh;
+                let far = (passed + eps).sqrt() / (square + eps).sqrt() * g;
+                [p + far * back, square, passed * kept + far * far * fresh]
+            },
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -347,7 +345,8 @@ mod tests {
 
     #[test]
     fn a_number_does_not_depend_on_its_neighbours_or_on_threads() {
-        let adam = Adam { length: 0.01, spread: 0.3, betas: [0.9, 0.99], eps: 1e-8, shrink: Some(0.99) };
+        let means = Means { betas: [0.9, 0.99], shrink: Some(0.99) };
+        let adam = Adam { length: 0.01, spread: 0.3, means, eps: 1e-8 };
         let way = Way { is_upward: true, decay: 0.1 };
         let numbers = |len: usize, seed: usize| -> Vec<f32> {
             (0..len).map(|index| ((index * 31 + seed) % 977) as f32 * 0.01 + 0.5).collect()

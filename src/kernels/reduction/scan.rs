@@ -7,7 +7,7 @@ use crate::dtype::{Element, Number, Ring};
 use crate::kernels::geometry::dense::{Extent, dense};
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
-use crate::kernels::parallel::parallel_parts;
+use crate::kernels::parallel::{parallel_items, parallel_parts};
 use crate::kernels::pointwise::apply::GRAIN;
 
 /// A way along an axis: from the first element to the last, or back.
@@ -139,12 +139,89 @@ pub fn cumulative_extreme<T: Number>(
     values: &mut [MaybeUninit<T>],
     indices: &mut [MaybeUninit<i64>],
 ) {
-    let step = move |(best, place): (T, i64), x: T, index: usize| {
-        let beats = if greatest { x >= best } else { x <= best };
-        if x.is_nan() || (beats && !best.is_nan()) || index == 0 { (x, index as i64) } else { (best, place) }
-    };
-    scan(view.view(), Along::forward(axis), values, (T::ZERO, 0), step, |(best, _)| best);
-    scan(view, Along::forward(axis), indices, (T::ZERO, 0), step, |(_, place)| place);
+    // What is no number is no less than the best either, and stays as nothing reaches it.
+    match greatest {
+        true => running_best(view, axis, values, indices, |x, best| (x >= best) | x.is_nan()),
+        false => running_best(view, axis, values, indices, |x, best| (x <= best) | x.is_nan()),
+    }
+}
+
+/// The last elements that beat all before them, and where they are.
+fn running_best<T: Number>(
+    view: ArrayViewD<'_, T>,
+    axis: usize,
+    values: &mut [MaybeUninit<T>],
+    indices: &mut [MaybeUninit<i64>],
+    beats: impl Fn(T, T) -> bool + Copy + Sync,
+) {
+    let Extent { len, inner, .. } = Extent::new(view.shape(), axis);
+    let block = len * inner;
+    if block == 0 {
+        return;
+    }
+    let elements = dense(&view);
+    let part = (GRAIN / block).max(1) * block;
+    let parts = values.chunks_mut(part).zip(indices.chunks_mut(part)).zip(elements.chunks(part));
+    parallel_items(parts, 1, |((values, indices), elements)| {
+        let mut steps = Steps::default();
+        if inner == 1 {
+            let size = TOGETHER * len;
+            let rows = values.chunks_mut(size).zip(indices.chunks_mut(size)).zip(elements.chunks(size));
+            for ((values, indices), elements) in rows {
+                steps.take(elements.len());
+                match elements.len() == size {
+                    true => best_of_rows::<T, TOGETHER>(elements, values, indices, beats),
+                    false => {
+                        let rows = values.chunks_mut(len).zip(indices.chunks_mut(len));
+                        for ((values, indices), elements) in rows.zip(elements.chunks(len)) {
+                            best_of_rows::<T, 1>(elements, values, indices, beats);
+                        }
+                    }
+                }
+            }
+            return;
+        }
+        let blocks = values.chunks_mut(block).zip(indices.chunks_mut(block));
+        for ((values, indices), elements) in blocks.zip(elements.chunks(block)) {
+            let (mut best, mut places) =
+                (interrupt::collected(elements[..inner].iter().copied()), interrupt::filled(inner, 0));
+            let rows = values.chunks_exact_mut(inner).zip(indices.chunks_exact_mut(inner));
+            for (row, ((values, indices), elements)) in rows.zip(elements.chunks_exact(inner)).enumerate() {
+                steps.take(inner);
+                let states = best.iter_mut().zip(&mut places).zip(elements);
+                for (((best, place), &x), (value, index)) in states.zip(values.iter_mut().zip(indices)) {
+                    let is_new = beats(x, *best);
+                    *best = if is_new { x } else { *best };
+                    *place = if is_new { row as i64 } else { *place };
+                    value.write(*best);
+                    index.write(*place);
+                }
+            }
+        }
+    });
+}
+
+/// `running_best` of `N` rows that follow one another: what is the best of one need not wait for that of another.
+fn best_of_rows<T: Number, const N: usize>(
+    elements: &[T],
+    values: &mut [MaybeUninit<T>],
+    indices: &mut [MaybeUninit<i64>],
+    beats: impl Fn(T, T) -> bool,
+) {
+    let len = elements.len() / N;
+    let mut best: [T; N] = std::array::from_fn(|row| elements[row * len]);
+    let mut places = [0; N];
+    let (values, indices) = (&mut values[..N * len], &mut indices[..N * len]);
+    for place in 0..len {
+        for row in 0..N {
+            let x = elements[row * len + place];
+            let is_new = beats(x, best[row]);
+            best[row] = if is_new { x } else { best[row] };
+            places[row] = if is_new { place as i64 } else { places[row] };
+            values[row * len + place].write(best[row]);
+            indices[row * len + place].write(places[row]);
+        }
+    }
 }
 
 #[cfg(test)]

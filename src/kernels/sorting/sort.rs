@@ -14,6 +14,7 @@ use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::reduction::along::along;
+use crate::kernels::simd::vectorised;
 use crate::kernels::sorting::merge::{RUN, in_order};
 
 /// A number that is greater for what is greater, of 32 bits for elements of as many or fewer.
@@ -44,12 +45,16 @@ const fn bits<T>() -> u32 {
 /// A key and a place as one number.
 trait Keyed: Copy + Ord + Send + Sync {
     fn new(key: u64, place: usize) -> Self;
+    fn key(self) -> u64;
     fn place(self) -> i64;
 }
 
 impl Keyed for u64 {
     fn new(key: u64, place: usize) -> u64 {
         key << 32 | place as u64
+    }
+    fn key(self) -> u64 {
+        self >> 32
     }
     fn place(self) -> i64 {
         (self & u64::from(u32::MAX)) as i64
@@ -59,6 +64,9 @@ impl Keyed for u64 {
 impl Keyed for u128 {
     fn new(key: u64, place: usize) -> u128 {
         u128::from(key) << 64 | place as u128
+    }
+    fn key(self) -> u64 {
+        (self >> 64) as u64
     }
     fn place(self) -> i64 {
         self as i64
@@ -123,20 +131,40 @@ pub(in crate::kernels) fn first<T: Ordered>(lane: &[T], descending: bool, out: &
 /// So few are found in one look at all.
 const FEW: usize = 16;
 
+/// Elements of which it is found at once whether one is among the first.
+const STRETCH: usize = 64;
+
 /// The places of a few, least first: each is compared with the last of those found, and few are less.
 fn few_keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool, out: &mut [i64]) {
     let turned = if descending { u64::MAX >> (64 - bits::<T>()) } else { 0 };
     let mut found = [K::new(u64::MAX, usize::MAX); FEW];
-    let (count, last) = (out.len(), out.len() - 1);
-    for (place, &x) in lane.iter().enumerate() {
-        let item = K::new(key(x) ^ turned, place);
-        if place < count || item < found[last] {
-            let mut at = place.min(last);
-            while at > 0 && item < found[at - 1] {
-                found[at] = found[at - 1];
-                at -= 1;
+    let (count, last, mut keys) = (out.len(), out.len() - 1, [0; STRETCH]);
+    for (stretch, part) in lane.chunks(STRETCH).enumerate() {
+        let limit = found[last].key();
+        let is_any = vectorised(
+            part.len(),
+            #[inline(always)]
+            || {
+                keys.iter_mut().zip(part).fold(false, |is_any, (place, &x)| {
+                    *place = key(x) ^ turned;
+                    is_any | (*place < limit)
+                })
+            },
+        );
+        // Of equal elements those that were met before are the first.
+        if stretch > 0 && !is_any {
+            continue;
+        }
+        for (place, &key) in (stretch * STRETCH..).zip(&keys[..part.len()]) {
+            let item = K::new(key, place);
+            if place < count || item < found[last] {
+                let mut at = place.min(last);
+                while at > 0 && item < found[at - 1] {
+                    found[at] = found[at - 1];
+                    at -= 1;
+                }
+                found[at] = item;
             }
-            found[at] = item;
         }
     }
     out.iter_mut().zip(found).for_each(|(out, item)| *out = item.place());

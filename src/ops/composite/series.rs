@@ -7,14 +7,15 @@ use crate::dispatch::composites::saved_inputs::LoadedInputs;
 use crate::dispatch::in_place as writing;
 use crate::dispatch::operand::Operand;
 use crate::dispatch::operand::scalar_type;
-use crate::dtype::{DType, Scalar};
+use crate::dispatch::unary;
+use crate::dtype::{Bool, DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::mode;
 use crate::graph::shown::shown;
 use crate::ops::complex::real_product;
 use crate::ops::conjugate;
-use crate::ops::creation::{cast, create};
+use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{join, part, reshape, squeeze};
 use crate::ops::indexing::masked;
 use crate::ops::pointwise::select::where_;
@@ -310,13 +311,33 @@ pub fn isin(x: &Tensor, among: &Tensor, invert: bool) -> Result<Tensor> {
         return Err(Error::AmongDType { dtype }.into());
     }
     let flat = reshape::reshape(among, &[-1])?;
-    let found = if flat.numel() > COMPARED && x.ndim() > 0 && among.ndim() > 0 && !mode::special() {
+    let is_plain = x.ndim() > 0 && among.ndim() > 0 && !mode::special();
+    let found = if is_plain && flat.numel() > COMPARED {
         is_found(x, &flat)?
+    } else if is_plain && flat.numel() > 0 {
+        is_met(x, &flat)?
     } else {
         let hits = compare::eq(&squeeze::unsqueeze(x, -1)?, &flat)?;
         crate::ops::reduction::truth::any(&hits, Some(&[-1]), false)?
     };
     if invert { crate::ops::pointwise::logical::not(&found) } else { Ok(found) }
+}
+
+/// The same of a few, with all of which every element is compared.
+fn is_met(x: &Tensor, among: &Tensor) -> Result<Tensor> {
+    let dtype = x.dtype().promote(among.dtype()).wide();
+    let of_type = |x: &Tensor| cast::to_dtype(&x.detach(), dtype).map(|x| x.array());
+    let (x, among) = (of_type(x)?, of_type(among)?);
+    let (x, among) = (copy::in_order(&x)?, copy::in_order(&among)?);
+    let found = dispatch!(ordered dtype, T => {
+        let Some(given) = among.slice::<T>() else { unreachable!("the elements are of that type and in order") };
+        // As many as there may be: loops over so many elements at once know how long they are.
+        let all: [T; COMPARED] = std::array::from_fn(|place| given[place.min(given.len() - 1)]);
+        unary::compute::<T, Bool>(&x, DType::Bool, move |x| {
+            Bool::new(all.iter().fold(false, |found, &other| found | (x == other)))
+        })?
+    }, else { return Err(Error::AmongDType { dtype }.into()) });
+    Ok(Tensor::from_array(found))
 }
 
 /// The same by search: an element is there if it is the one that stands, in order, where it belongs.

@@ -10,6 +10,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
+use crate::dispatch::modes::recording;
 use crate::dispatch::{batch, binary, long_work, memory_order};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -364,6 +365,10 @@ fn repeated(times: &Tensor, size: usize) -> Result<Tensor> {
     if let Some(index) = batch::front(times, samples) {
         return index;
     }
+    recording::whole("repeat_interleave", &[times], move |times| counted_out(times[0], size))
+}
+
+fn counted_out(times: &Tensor, size: usize) -> Result<Tensor> {
     let counts = long_work::patiently(times.numel() as u64, || times.to_vec::<i64>())?;
     let counts = if counts.len() == 1 { storage::filled(size, counts[0])? } else { counts };
     let total = counts.iter().try_fold(0i64, |sum, &count| sum.checked_add(count.max(0)));

@@ -11,7 +11,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::direct::{Beside, Direct, Lies, Side, Source, Target, beside, misfit};
+use crate::dispatch::direct::{Beside, Direct, Lies, ROOM, Side, Source, Target, beside, misfit};
 use crate::dispatch::{binary, in_place};
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::{Error, Result};
@@ -201,14 +201,14 @@ impl Direct for Added {
         self.product.compute(factors, target)?;
         let how = beside(&added.layout, &target.array.layout).ok_or_else(misfit)?;
         let added = Source::Array(added, 0, how);
-        let Weights { beta, alpha } = self.weights;
         dispatch!(float target.array.dtype, T => {
-            let x = Side::<T>::of(&added, target.count)?;
+            let mut long = [T::ZERO; ROOM];
+            let x = Side::<T>::of(&added, target.count)?.lengthened(target.count, &mut long);
             target.array.overwrite_slice::<T>(added.array(), |y| match x.length() {
-                None => add_along(y, x, beta, alpha),
+                None => add_along(y, x, self.weights),
                 Some(length) => {
                     let rows = y.chunks_mut(length).enumerate();
-                    rows.for_each(|(index, y)| add_along(y, x.row(index, length), beta, alpha));
+                    rows.for_each(|(index, y)| add_along(y, x.row(index, length, y.len()), self.weights));
                 }
             });
         }, else { return Err(misfit()) });
@@ -217,7 +217,7 @@ impl Direct for Added {
 }
 
 /// βx + αy
-fn sum_of<T: Ring>(beta: Scalar, alpha: Scalar) -> impl Fn(T, T) -> T + Copy + Sync {
+fn sum_of<T: Ring>(Weights { beta, alpha }: Weights) -> impl Fn(T, T) -> T + Copy + Sync {
     let read = beta.is_true();
     let (beta, alpha): (T, T) = (beta.to(), alpha.to());
     move |y, x| {
@@ -227,8 +227,8 @@ fn sum_of<T: Ring>(beta: Scalar, alpha: Scalar) -> impl Fn(T, T) -> T + Copy + S
 }
 
 /// y ← βx + αy of elements in a row.
-fn add_along<T: Ring>(y: &mut [T], x: Side<'_, T>, beta: Scalar, alpha: Scalar) {
-    let sum = sum_of::<T>(beta, alpha);
+fn add_along<T: Ring>(y: &mut [T], x: Side<'_, T>, weights: Weights) {
+    let sum = sum_of::<T>(weights);
     match x {
         Side::Each(x) | Side::Row(x) => zip::zip_slice_in_place(y, x, sum),
         Side::All(x) => map::map_slice_in_place(y, move |y| sum(y, x)),
@@ -242,7 +242,7 @@ const FEW: usize = 1 << 12;
 
 /// y ← βx + αy for a product y, which nobody else has a handle to, and an x that is broadcast.
 fn add_to<T: Ring>(y: &mut Array, x: &Array, weights: Weights) -> Result<()> {
-    let sum = sum_of::<T>(weights.beta, weights.alpha);
+    let sum = sum_of::<T>(weights);
     let columns = y.layout.shape().last().copied().unwrap_or(0);
     // As a layer's bias is.
     let row = x.slice::<T>().filter(|row| row.len() == columns && x.layout.shape().last() == Some(&columns));

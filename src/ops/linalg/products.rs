@@ -16,15 +16,12 @@ use smallvec::smallvec;
 pub(crate) use checks::{check_batches, check_mapped, check_matrix_sizes, refuse_bool};
 pub use vectors::{dot, vdot};
 
-use crate::dispatch::binary;
 use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::modes::intercept;
-use crate::dispatch::operand::Numbers;
 use crate::dispatch::record::records;
-use crate::dtype::{DType, Number};
+use crate::dtype::{DType, Ring};
 use crate::error::{Error, Result};
 use crate::kernels::linalg::gemm;
-use crate::ops::conjugate::part;
 use crate::ops::creation::copy;
 use crate::ops::geometry::squeeze;
 use crate::ops::geometry::squeeze::Squeezed;
@@ -277,35 +274,17 @@ fn as_is(a: &Tensor, turned: bool) -> Result<Tensor> {
 fn product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
     let dtype = a.0.dtype;
     shape::checked_shape(&shape::signed(shape))?;
-    if dtype.is_complex() {
-        return complex_product(shape, a, b);
-    }
-    let wide = if dtype.is_float() { dtype } else { DType::Int64 };
+    let wide = if dtype.is_float() || dtype.is_complex() { dtype } else { DType::Int64 };
     let mut c = Array::uninit_shape(shape, wide)?;
     let (wide_a, wide_b) = (copy::as_type(a.0, wide)?, copy::as_type(b.0, wide)?);
     let factors = ((&*wide_a, a.1), (&*wide_b, b.1));
-    dispatch!(float wide, T => multiply::<T>(factors.0, factors.1, c.fresh()), else {
+    dispatch!(field wide, T => multiply::<T>(factors.0, factors.1, c.fresh()), else {
         multiply::<i64>(factors.0, factors.1, c.fresh());
     });
     if wide == dtype { Ok(c) } else { copy::converted(&c, dtype) }
 }
 
-/// The product of complex matrices, by four products of their parts.
-fn complex_product(shape: &[usize], a: (&Array, bool), b: (&Array, bool)) -> Result<Array> {
-    let term = |left: usize, right: usize| -> Result<Numbers> {
-        let (left, right) = (part(a.0, left)?, part(b.0, right)?);
-        product(shape, (&left, a.1), (&right, b.1)).map(Numbers::Array)
-    };
-    let y = Array::uninit_shape(shape, a.0.dtype)?;
-    let (whole, crossed) = ((term(0, 0)?, term(1, 1)?), (term(0, 1)?, term(1, 0)?));
-    dispatch!(float a.0.dtype.to_real(), T => {
-        copy::write(&part(&y, 0)?, &binary::combine::<T, T>(&whole.0, &whole.1, |a, b| a - b)?)?;
-        copy::write(&part(&y, 1)?, &binary::combine::<T, T>(&crossed.0, &crossed.1, |a, b| a + b)?)?;
-    }, else { unreachable!("the parts are real numbers") });
-    Ok(y)
-}
-
-fn multiply<T: Number>(a: (&Array, bool), b: (&Array, bool), out: &mut [MaybeUninit<T>]) {
+fn multiply<T: Ring>(a: (&Array, bool), b: (&Array, bool), out: &mut [MaybeUninit<T>]) {
     if a.0.layout.ndim() == 3 {
         gemm::batched_matmul(fixed::<T, Ix3>(a), fixed::<T, Ix3>(b), out);
     } else {
@@ -314,7 +293,7 @@ fn multiply<T: Number>(a: (&Array, bool), b: (&Array, bool), out: &mut [MaybeUni
 }
 
 /// The elements as a view of fixed rank, the last two dimensions swapped if asked for.
-fn fixed<T: Number, D: Dimension>((array, turned): (&Array, bool)) -> ArrayView<'_, T, D> {
+fn fixed<T: Ring, D: Dimension>((array, turned): (&Array, bool)) -> ArrayView<'_, T, D> {
     let Some(mut view) = array.view_of_rank::<T, D>() else {
         unreachable!("the caller has checked the ranks")
     };

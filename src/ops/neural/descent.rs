@@ -1,7 +1,8 @@
 //! Steps of optimisers as one operation on a parameter, its gradient and what is remembered of earlier ones. Nothing
 //! is recorded here: who wants a derivative of a step writes it in operations.
 
-use std::hint::black_box;
+mod kind;
+
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -9,87 +10,17 @@ use smallvec::SmallVec;
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::direct::{Direct, Lies, Source, Target, misfit};
 use crate::dispatch::long_work;
-use crate::dispatch::modes::plain::{Plain, Portable, Reader, Row, damaged, plain};
+use crate::dispatch::modes::plain::{Portable, Row, plain};
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
-use crate::dtype::{DType, Real};
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::mode;
-use crate::kernels::neural::descent::{Adagrad, Adam, RmsProp, Sgd, Way};
+use crate::kernels::neural::descent::{RmsProp, Sgd, Way};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
-/// What optimisers do with a parameter. What it is multiplied by, and with what, is in 64 bits until it meets numbers.
-#[derive(Clone, Copy, Debug)]
-pub enum Descent {
-    /// Stochastic gradient descent.
-    Sgd(Sgd),
-    /// Adam.
-    Adam {
-        /// How far a step goes.
-        rate: f64,
-        /// What stays of the mean, and of that of squares.
-        betas: [f64; 2],
-        /// Added to the root of the latter.
-        eps: f64,
-        /// How fast parameters fall by themselves.
-        decay: f64,
-        /// Whether steps are over the root of the greatest mean of squares so far.
-        amsgrad: bool,
-    },
-    /// RMSprop, with the square of the mean taken from the mean of squares or without.
-    RmsProp(RmsProp, bool),
-    /// Adagrad.
-    Adagrad {
-        /// How far the first step goes.
-        rate: f64,
-        /// How much faster later ones become shorter.
-        decay: f64,
-        /// Added to the root of the sum of squares.
-        eps: f64,
-    },
-}
-
-impl Descent {
-    /// What is remembered of a parameter, in the order of `Step::states`.
-    pub fn states(&self) -> &'static [&'static str] {
-        match self {
-            Descent::Sgd(Sgd { momentum: 0.0, .. }) => &[],
-            Descent::Sgd(_) => &["momentum_buffer"],
-            Descent::Adam { amsgrad: false, .. } => &["exp_avg", "exp_avg_sq"],
-            Descent::Adam { amsgrad: true, .. } => &["exp_avg", "exp_avg_sq", "max_exp_avg_sq"],
-            Descent::RmsProp(RmsProp { momentum, .. }, is_centred) => match (*momentum > 0.0, is_centred) {
-                (false, false) => &["square_avg"],
-                (false, true) => &["square_avg", "grad_avg"],
-                (true, false) => &["square_avg", "momentum_buffer"],
-                (true, true) => &["square_avg", "grad_avg", "momentum_buffer"],
-            },
-            Descent::Adagrad { .. } => &["sum"],
-        }
-    }
-
-    /// How far a step goes.
-    fn rate(&self) -> f64 {
-        match self {
-            Descent::Sgd(Sgd { rate, .. }) | Descent::RmsProp(RmsProp { rate, .. }, _) => *rate,
-            Descent::Adam { rate, .. } | Descent::Adagrad { rate, .. } => *rate,
-        }
-    }
-
-    /// The same with steps that go as far as this.
-    fn with_rate(mut self, other: f64) -> Descent {
-        match &mut self {
-            Descent::Sgd(Sgd { rate, .. }) | Descent::RmsProp(RmsProp { rate, .. }, _) => *rate = other,
-            Descent::Adam { rate, .. } | Descent::Adagrad { rate, .. } => *rate = other,
-        }
-        self
-    }
-
-    /// Whether the steps of each parameter are counted.
-    pub fn counts(&self) -> bool {
-        !matches!(self, Descent::Sgd(_))
-    }
-}
+pub use kind::{Descent, Moments};
 
 /// A parameter and all that its step reads and writes.
 pub struct Step<'a> {
@@ -97,8 +28,8 @@ pub struct Step<'a> {
     pub parameter: &'a Tensor,
     /// Its gradient.
     pub gradient: &'a Tensor,
-    /// How many steps there were, if they are counted.
-    pub count: Option<&'a Tensor>,
+    /// Single numbers that are remembered, as `Descent::scalars` names them.
+    pub scalars: &'a [Tensor],
     /// What is remembered, as `Descent::states` names it.
     pub states: &'a [Tensor],
 }
@@ -115,31 +46,32 @@ impl Step<'_> {
             true => self.compute_recorded(*descent, way)?,
             false => self.compute(descent, way)?,
         }
-        self.count.into_iter().chain(self.written()).try_for_each(Tensor::bump_version)?;
+        self.scalars.iter().chain(self.written()).try_for_each(Tensor::bump_version)?;
         Ok(true)
     }
 
-    /// What the step overwrites beside the count.
+    /// What the step overwrites beside single numbers.
     fn written(&self) -> impl Iterator<Item = &Tensor> {
         std::iter::once(self.parameter).chain(self.states)
     }
 
-    /// What is written, then the gradient; and the count. Nothing if they are not plain numbers.
-    fn arrays(&self) -> Option<(SmallVec<[Array; 5]>, Option<Array>)> {
+    /// What is written, then the gradient; and single numbers. Nothing if they are not plain numbers.
+    fn arrays(&self) -> Option<(SmallVec<[Array; 5]>, SmallVec<[Array; 3]>)> {
         let mut arrays: SmallVec<[Array; 5]> = self.written().map(Tensor::memory).collect();
         arrays.push(self.gradient.memory());
-        let count = self.count.map(Tensor::memory);
-        is_plain(&arrays, count.as_ref()).then_some((arrays, count))
+        let scalars: SmallVec<[Array; 3]> = self.scalars.iter().map(Tensor::memory).collect();
+        is_plain(&arrays, &scalars).then_some((arrays, scalars))
     }
 
     /// Overwrites the numbers.
     fn compute(&self, descent: &Descent, way: Way) -> Result<()> {
-        let Some((arrays, count)) = self.arrays() else { return Err(misfit()) };
-        let counted = count.as_ref().map(counted).transpose()?;
+        let Some((arrays, scalars)) = self.arrays() else { return Err(misfit()) };
+        let counted = descent.count(&scalars.iter().collect::<SmallVec<[&Array; 3]>>());
+        drop(scalars);
         let elements = arrays[0].layout.numel() as u64;
         let compute = || {
             let arrays: SmallVec<[&Array; 5]> = arrays.iter().collect();
-            dispatch!(float arrays[0].dtype, T => move_along::<T>(descent, way, counted, &arrays), else {
+            dispatch!(float arrays[0].dtype, T => descent.move_along::<T>(way, counted, &arrays), else {
                 return Err(misfit())
             });
             Ok(())
@@ -154,36 +86,46 @@ impl Step<'_> {
 
     /// `compute` as one operation of a record.
     fn compute_recorded(&self, descent: Descent, way: Way) -> Result<()> {
-        let targets: SmallVec<[&Tensor; 5]> = self.written().chain(self.count).collect();
-        let own = Recorded { descent, way, is_counted: self.count.is_some(), written: targets.len() };
-        recording::overwriting_of("step", &targets, &[self.gradient], Some(descent.rate()), own)
+        let targets: SmallVec<[&Tensor; 5]> = self.written().chain(self.scalars).collect();
+        let own = Recorded { descent, way, is_counted: !self.scalars.is_empty(), written: targets.len() };
+        recording::overwriting_of("step", &targets, &[self.gradient], &descent.numbers(), own)
     }
 }
 
-/// A step of arrays that were plain when it was recorded: what is written, the count, then the gradient, and how far it
-/// goes.
+/// A step of arrays that were plain when it was recorded: what is written, single numbers, then the gradient; and the
+/// numbers that schedules change.
 #[derive(Clone)]
 struct Recorded {
     descent: Descent,
     way: Way,
     is_counted: bool,
-    /// How many arrays are written, with the count.
+    /// How many arrays are written, with the single numbers.
     written: usize,
+}
+
+impl Recorded {
+    /// How many single numbers are written.
+    fn scalars(&self) -> usize {
+        if self.is_counted { self.descent.scalars().len() } else { 0 }
+    }
 }
 
 impl Portable for Recorded {
     fn compute(&self, operands: &[Value]) -> Result<Outputs> {
-        let tensors = intercept::tensors(operands);
-        let rate = match operands.last() {
-            Some(Value::Scalar(rate)) => rate.to_f64(),
-            _ => self.descent.rate(),
-        };
+        let tensors = operands.iter().map_while(|operand| match operand {
+            Value::Tensor(tensor) => Some(tensor.clone()),
+            Value::Scalar(_) => None,
+        });
+        let tensors: SmallVec<[Tensor; 6]> = tensors.collect();
+        let numbers = operands.iter().filter_map(|operand| match operand {
+            Value::Scalar(number) => Some(number.to_f64()),
+            Value::Tensor(_) => None,
+        });
+        let descent = self.descent.with_numbers(&numbers.collect::<SmallVec<[f64; 2]>>());
         let [targets @ .., gradient] = &tensors[..] else { return Err(misfit()) };
-        let (written, count) = targets.split_at(targets.len().saturating_sub(usize::from(self.is_counted)));
+        let (written, scalars) = targets.split_at(targets.len().saturating_sub(self.scalars()));
         let [parameter, states @ ..] = written else { return Err(misfit()) };
-        let states: SmallVec<[Tensor; 3]> = states.iter().map(|&state| state.clone()).collect();
-        let step = Step { parameter, gradient, count: count.first().copied(), states: &states };
-        step.compute(&self.descent.with_rate(rate), self.way).map(|()| Outputs::new())
+        Step { parameter, gradient, scalars, states }.compute(&descent, self.way).map(|()| Outputs::new())
     }
 
     fn targets(&self) -> usize {
@@ -197,19 +139,24 @@ impl Portable for Recorded {
 
 impl Direct for Recorded {
     fn takes(&self, operands: &[Lies<'_>], _result: (&Layout, DType)) -> bool {
-        let [tensors @ .., Lies::Number(_)] = operands else { return false };
-        tensors.iter().all(|operand| matches!(operand, Lies::Tensor(..)))
+        let is_tensor = |operand: &Lies<'_>| matches!(operand, Lies::Tensor(..));
+        let tensors = operands.iter().take_while(|operand| is_tensor(operand)).count();
+        tensors == self.written + 1
+            && tensors > self.scalars() + 1
+            && !operands[tensors..].iter().any(is_tensor)
     }
 
     fn compute(&self, sources: &[Source<'_>], _target: Target<'_>) -> Result<()> {
-        let mut arrays: SmallVec<[&Array; 6]> = sources.iter().filter_map(Source::array).collect();
-        let count = if self.is_counted { Some(arrays.remove(arrays.len() - 2)) } else { None };
-        let counted = count.map(counted).transpose()?;
-        let descent = match sources.last() {
-            Some(Source::Number(rate)) => self.descent.with_rate(rate.to_f64()),
-            _ => self.descent,
-        };
-        dispatch!(float arrays[0].dtype, T => move_along::<T>(&descent, self.way, counted, &arrays), else {
+        let mut arrays: SmallVec<[&Array; 8]> = sources.iter().filter_map(Source::array).collect();
+        let numbers = sources.iter().filter_map(|source| match source {
+            Source::Number(number) => Some(number.to_f64()),
+            Source::Array(..) => None,
+        });
+        let descent = self.descent.with_numbers(&numbers.collect::<SmallVec<[f64; 2]>>());
+        let first = self.written - self.scalars();
+        let scalars: SmallVec<[&Array; 3]> = arrays.drain(first..self.written).collect();
+        let counted = descent.count(&scalars);
+        dispatch!(float arrays[0].dtype, T => descent.move_along::<T>(self.way, counted, &arrays), else {
             return Err(misfit())
         });
         Ok(())
@@ -222,7 +169,7 @@ fn is_calculated(dtype: DType) -> bool {
 }
 
 /// Whether arrays, of which all but the last are written, are of one floating-point type and shape, in order and apart.
-fn is_plain(arrays: &[Array], count: Option<&Array>) -> bool {
+fn is_plain(arrays: &[Array], scalars: &[Array]) -> bool {
     let first = &arrays[0];
     let is_alike = |array: &Array| {
         array.dtype == first.dtype
@@ -240,61 +187,9 @@ fn is_plain(arrays: &[Array], count: Option<&Array>) -> bool {
         && arrays.iter().all(is_alike)
         && arrays[..arrays.len() - 1].iter().all(|array| array.storage.is_counted())
         && (0..arrays.len()).all(is_apart)
-        && count.is_none_or(counts)
-}
-
-/// Counts one more step; answers how many there are.
-fn counted(count: &Array) -> Result<f64> {
-    fn one_more<T: Real>(count: &Array) -> f64 {
-        let mut counted = 0.0;
-        count.overwrite_slice::<T>([], |numbers| {
-            if let [number] = numbers {
-                *number = *number + T::ONE;
-                counted = number.to_f64();
-            }
-        });
-        counted
-    }
-    Ok(dispatch!(float count.dtype, T => one_more::<T>(count), else { 0.0 }))
-}
-
-/// As languages have it: a root is not taken for a power of one half, which may round in another way.
-fn power(base: f64, exponent: f64) -> f64 {
-    base.powf(black_box(exponent))
-}
-
-/// One pass over the numbers of a parameter, its states and its gradient.
-fn move_along<T: Real>(descent: &Descent, way: Way, counted: Option<f64>, arrays: &[&Array]) {
-    let steps = counted.unwrap_or_default();
-    let [rest @ .., last] = arrays else { return };
-    let Some(g) = last.slice::<T>() else { return };
-    Array::overwrite_slices(rest, &[last], |written| match (*descent, written) {
-        (Descent::Sgd(step), [p]) => step.plain(way, p, g),
-        (Descent::Sgd(step), [p, buffer]) => step.with_momentum(way, [p, buffer], g),
-        (Descent::Adam { rate, betas, eps, decay, .. }, written) => {
-            let [first, second] = betas.map(|beta| 1.0 - power(beta, steps));
-            let shrink = (decay != 0.0).then_some(1.0 - rate * decay);
-            let step = Adam { length: rate / first, spread: power(second, 0.5), betas, eps, shrink };
-            match written {
-                [p, mean, square] => step.plain(way, [p, mean, square], g),
-                [p, mean, square, most] => step.with_greatest(way, [p, mean, square, most], g),
-                _ => {}
-            }
-        }
-        (Descent::RmsProp(step, _), [p, square]) => step.plain(way, [p, square], g),
-        (Descent::RmsProp(step, true), [p, square, mean]) => step.centred(way, [p, square, mean], g),
-        (Descent::RmsProp(step, false), [p, square, buffer]) => {
-            step.with_momentum(way, [p, square, buffer], g);
-        }
-        (Descent::RmsProp(step, _), [p, square, mean, buffer]) => {
-            step.centred_with_momentum(way, [p, square, mean, buffer], g);
-        }
-        (Descent::Adagrad { rate, decay, eps }, [p, sum]) => {
-            let step = Adagrad { rate: rate / (1.0 + (steps - 1.0) * decay), eps };
-            step.plain(way, [p, sum], g);
-        }
-        _ => {}
-    });
+        && scalars.iter().all(counts)
+        && (0..scalars.len())
+            .all(|index| scalars[index + 1..].iter().all(|other| !scalars[index].overlaps(other)))
 }
 
 plain! {
@@ -302,43 +197,6 @@ plain! {
     struct Way { is_upward, decay }
     struct Sgd { rate, momentum, dampening, nesterov }
     struct RmsProp { rate, alpha, eps, momentum }
-}
-
-impl Plain for Descent {
-    fn write(&self, to: &mut Vec<u8>) {
-        match *self {
-            Descent::Sgd(sgd) => {
-                0u8.write(to);
-                sgd.write(to);
-            }
-            Descent::Adam { rate, betas: [first, second], eps, decay, amsgrad } => {
-                (1u8, [rate, first, second, eps, decay]).write(to);
-                amsgrad.write(to);
-            }
-            Descent::RmsProp(own, is_centred) => {
-                2u8.write(to);
-                own.write(to);
-                is_centred.write(to);
-            }
-            Descent::Adagrad { rate, decay, eps } => (3u8, [rate, decay, eps]).write(to),
-        }
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Descent> {
-        Ok(match u8::read(from)? {
-            0 => Descent::Sgd(Sgd::read(from)?),
-            1 => {
-                let [rate, first, second, eps, decay] = <[f64; 5]>::read(from)?;
-                Descent::Adam { rate, betas: [first, second], eps, decay, amsgrad: bool::read(from)? }
-            }
-            2 => Descent::RmsProp(RmsProp::read(from)?, bool::read(from)?),
-            3 => {
-                let [rate, decay, eps] = <[f64; 3]>::read(from)?;
-                Descent::Adagrad { rate, decay, eps }
-            }
-            _ => return Err(damaged("a step is unknown")),
-        })
-    }
 }
 
 /// How a step is written as plain data.

@@ -82,15 +82,11 @@ impl Elementwise for Erfinv {
     const NODE: &'static str = "ErfinvBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const DERIVATIVE_FIRST: bool = true;
-    const VECTOR: Vectors = Vectors::Single;
+    const VECTOR: Vectors = Vectors::All;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
         math::erfinv(x)
-    }
-
-    fn real<T: Real>(&self, x: T) -> T {
-        wide(x, special::erfinv)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {
@@ -150,8 +146,24 @@ impl Elementwise for Sinc {
     const KEEPS: Keeps = Keeps::Input;
     const COMPLEX: bool = true;
 
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        let angle = x.widened() * A::Wide::from_f64(PI);
+        let y = A::narrowed(math::sin(angle) / angle);
+        if x == A::from_f64(0.0) { A::from_f64(1.0) } else { y }
+    }
+
+    const HAS_FAR: bool = true;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, x: T) -> bool {
+        math::is_many_turns(PI * x.to_f64())
+    }
+
     fn real<T: Real>(&self, x: T) -> T {
-        wide(x, |x| if x == 0.0 { 1.0 } else { (PI * x).sin() / (PI * x) })
+        wide(x, |x| (PI * x).sin() / (PI * x))
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {

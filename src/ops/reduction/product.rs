@@ -6,13 +6,13 @@ use smallvec::smallvec;
 use crate::dispatch::apply::{Arrays, Keep, Op, Unsigned, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
-use crate::dtype::{Bool, Complex, DType};
+use crate::dtype::{Bool, DType};
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
 use crate::kernels::reduction::reduce as kernels;
 use crate::ops::conjugate::conj;
-use crate::ops::creation::{copy, create};
+use crate::ops::creation::create;
 use crate::ops::geometry::{expand, join, part, rearrange, reshape};
 use crate::ops::reduction::reduce::{Over, accumulated, to_accumulate};
 use crate::ops::reduction::{scan, truth};
@@ -106,14 +106,8 @@ impl Op for Prod {
         let x = &inputs[0];
         let x = to_accumulate(x, self.dtype)?;
         let (dims, dtype) = (&self.over.dims, x.dtype);
-        if dtype.is_complex() {
-            let x = copy::as_type(&x, DType::Complex128)?;
-            let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), x.dtype)?;
-            kernels::prod::<Complex<f64>>(x.view(), dims, y.fresh());
-            return Ok(smallvec![copy::as_type(&y, dtype)?.into_owned()]);
-        }
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), dtype)?;
-        dispatch!(number dtype, T => kernels::prod::<T>(x.view::<T>(), dims, y.fresh::<T>()), else {
+        dispatch!(ring dtype, T => kernels::prod::<T>(x.view::<T>(), dims, y.fresh::<T>()), else {
             kernels::all::<Bool>(x.view::<Bool>(), dims, y.fresh())
         });
         Ok(smallvec![y])

@@ -124,7 +124,7 @@ fn fill_fresh(x: &Tensor, distribution: &Distribution, generator: Option<&Genera
         true => {
             let (distribution, name) = (distribution.clone(), distribution.node());
             match generator.cloned() {
-                None => recording::overwriting_of(name, &[x], &[], None, distribution),
+                None => recording::overwriting_of(name, &[x], &[], &[], distribution),
                 Some(generator) => recording::overwriting(name, &[x], &[], move |targets, _| {
                     fill(&targets[0].array(), &distribution, Some(&generator))
                 }),

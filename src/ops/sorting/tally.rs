@@ -3,10 +3,10 @@
 use crate::schema::{Entry, IntoReply, both, inner};
 use smallvec::SmallVec;
 
+use crate::dispatch::modes::recording;
 use crate::dispatch::{batch, long_work};
 use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
-use crate::graph::following;
 use crate::kernels::sorting::tally;
 use crate::ops::creation::{cast, copy, create};
 use crate::shape::{self, Dims};
@@ -26,8 +26,10 @@ fn elements<T: Element>(array: &Array) -> Result<&[T]> {
 
 /// How often every number from zero on is there, or the sum of its weights.
 pub fn bincount(x: &Tensor, weights: Option<&Tensor>, least: i64) -> Result<Tensor> {
-    following::leaves("bincount");
-    counts_of_each(x, weights, least, 0)
+    let given: SmallVec<[&Tensor; 2]> = std::iter::once(x).chain(weights).collect();
+    recording::whole("bincount", &given, move |given| {
+        counts_of_each(given[0], given.get(1).copied(), least, 0)
+    })
 }
 
 /// `bincount` of samples along `lead` first dimensions.
@@ -86,7 +88,10 @@ fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize)
 /// How many elements of each row of a matrix lie between neighbouring edges of its own: what lies on an edge, above it;
 /// on the last one, below. The edges of a row are at equal distances.
 pub fn histograms(rows: &Tensor, edges: &Tensor) -> Result<Tensor> {
-    following::leaves("histc");
+    recording::whole("histc", &[rows, edges], |given| counts_between(given[0], given[1]))
+}
+
+fn counts_between(rows: &Tensor, edges: &Tensor) -> Result<Tensor> {
     let dtype = rows.dtype();
     let (count, width) = (rows.layout().shape().first().copied().unwrap_or(1).max(1), edges.numel());
     let (size, width) = (rows.numel() / count, width / count);

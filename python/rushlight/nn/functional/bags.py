@@ -81,27 +81,28 @@ def in_bags(
     """
     mode, scale_grad_by_freq = _MODES[options["mode"]], options["scale_grad_by_freq"]
     is_plain = mode == "sum" and padding < 0 and weight.dtype != native.float64 and weight.stride(1) == 1
-    numbers = every_number = input.flatten().long()
-    of_bag = every_bag = _bags_of(numbers, offsets[:bags])
-    kept = None if padding < 0 else numbers != padding
-    if kept is not None:
-        numbers, of_bag = numbers[kept], of_bag[kept]
-    counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
+    every_number = input.flatten().long()
     weighed = per_sample_weights is not None
-
     looked_up: Any = native.embedding
     if options["sparse"]:
         from ...sparse import embedding as with_sparse_gradient
 
         looked_up = with_sparse_gradient
 
-    def bagged(weight: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
+    def bagged(weight: Tensor, weights: Tensor, every_number: Tensor, offsets: Tensor) -> tuple[Tensor, ...]:
+        # All is made of what is given: it may be others when this is computed again.
+        numbers, of_bag = every_number, _bags_of(every_number, offsets[:bags])
+        every_bag = of_bag
+        kept = None if padding < 0 else numbers != padding
+        if kept is not None:
+            numbers, of_bag = numbers[kept], of_bag[kept]
+        counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
         try:
             found = looked_up(weight, numbers, -1, scale_grad_by_freq)
         except IndexError:
             raise RuntimeError(_outside(every_number, weight.shape[0], mode)) from None
         if weighed:
-            shares = rest[0].flatten()
+            shares = weights.flatten()
             found = found * (shares if kept is None else shares[kept]).unsqueeze(1)
         empty = weight.new_zeros((bags, weight.shape[1]))
         if mode == "max":

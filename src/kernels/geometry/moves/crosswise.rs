@@ -6,6 +6,7 @@ use std::array::from_fn;
 
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 
+use crate::dtype::Complex;
 use crate::kernels::interrupt::Steps;
 use crate::kernels::simd::vectorised;
 
@@ -93,6 +94,8 @@ fn exchange<T: Copy + 'static>(block: &mut Block<T>) {
         } else if let Some(block) = any.downcast_mut::<Block<f64>>() {
             return *block = vectors::eight_bytes(simd, *block);
         } else if let Some(block) = any.downcast_mut::<Block<i64>>() {
+            return *block = vectors::eight_bytes(simd, *block);
+        } else if let Some(block) = any.downcast_mut::<Block<Complex<f32>>>() {
             return *block = vectors::eight_bytes(simd, *block);
         } else if let Some(block) = any.downcast_mut::<Block<i16>>() {
             return *block = vectors::two_bytes(simd, *block);
@@ -202,6 +205,7 @@ mod tests {
             turned::<f32>(rows, columns, |number| number as f32);
             turned::<i64>(rows, columns, |number| number as i64);
             turned::<f64>(rows, columns, |number| number as f64);
+            turned::<Complex<f32>>(rows, columns, |number| Complex::new(number as f32, 7.0));
             turned::<[u64; 2]>(rows, columns, |number| [number as u64, 7]);
         }
     }

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use ndarray::ArrayView2;
 
-use crate::dtype::Number;
+use crate::dtype::Ring;
 use crate::kernels::simd::vectorised;
 
 /// Columns that are computed together, if there are so many, and if there are few.
@@ -13,7 +13,7 @@ const SHORT: usize = 4;
 
 /// The product of little squares, added up in the order of `plain`.
 #[inline]
-pub(super) fn square<T: Number, const N: usize>(
+pub(super) fn square<T: Ring, const N: usize>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     out: &mut [MaybeUninit<T>],
@@ -41,7 +41,7 @@ pub(super) fn square<T: Number, const N: usize>(
 }
 
 /// One product without packing, whose rows are given.
-pub(super) fn plain<'a, T: Number>(
+pub(super) fn plain<'a, T: Ring>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,
@@ -58,7 +58,7 @@ pub(super) fn plain<'a, T: Number>(
 
 /// Every row of the product in stretches that fit into registers.
 #[inline(always)]
-fn stretches<'a, T: Number, const WIDTH: usize>(
+fn stretches<'a, T: Ring, const WIDTH: usize>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,

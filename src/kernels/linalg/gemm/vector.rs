@@ -5,7 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 use std::mem::MaybeUninit;
 
 use super::{known, known_mut};
-use crate::dtype::Number;
+use crate::dtype::Ring;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::simd::vectorised;
@@ -27,7 +27,7 @@ const LEAF: usize = 4096;
 const WIDTH: usize = 512;
 
 /// The sum of the products of two slices of the same length.
-pub fn dot<T: Number>(a: &[T], b: &[T]) -> T {
+pub fn dot<T: Ring>(a: &[T], b: &[T]) -> T {
     let leaves = a.chunks(LEAF).zip(b.chunks(LEAF));
     leaves.fold(T::ZERO, |sum, (a, b)| {
         sum.add(vectorised(
@@ -39,7 +39,7 @@ pub fn dot<T: Number>(a: &[T], b: &[T]) -> T {
 }
 
 #[inline(always)]
-fn leaf<T: Number>(a: &[T], b: &[T]) -> T {
+fn leaf<T: Ring>(a: &[T], b: &[T]) -> T {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let mut sums = [T::ZERO; LANES];
     for (a, b) in a.iter().zip(b) {
@@ -53,7 +53,7 @@ fn leaf<T: Number>(a: &[T], b: &[T]) -> T {
 /// The sum of all lanes. Never a part of the loop before it: the compiler would keep the lanes in the pairs that they
 /// are added in, which are not what vectors hold.
 #[inline(never)]
-fn total<T: Number, const L: usize>(mut sums: [T; L]) -> T {
+fn total<T: Ring, const L: usize>(mut sums: [T; L]) -> T {
     let mut width = L;
     while width > 1 {
         width /= 2;
@@ -66,7 +66,7 @@ fn total<T: Number, const L: usize>(mut sums: [T; L]) -> T {
 
 /// Adds products to sums, lane by lane.
 #[inline(always)]
-fn multiply<T: Number, const L: usize>(sums: &mut [T; L], a: &[T; L], b: &[T; L]) {
+fn multiply<T: Ring, const L: usize>(sums: &mut [T; L], a: &[T; L], b: &[T; L]) {
     for lane in 0..L {
         sums[lane] = sums[lane].add(a[lane].mul(b[lane]));
     }
@@ -74,7 +74,7 @@ fn multiply<T: Number, const L: usize>(sums: &mut [T; L], a: &[T; L], b: &[T; L]
 
 /// The products of some lines with a vector, which is read once.
 #[inline(always)]
-fn dots<T: Number, const L: usize>([p, q, r, s]: [&[T]; FEW], x: &[T]) -> [T; FEW] {
+fn dots<T: Ring, const L: usize>([p, q, r, s]: [&[T]; FEW], x: &[T]) -> [T; FEW] {
     let (mut of_p, mut of_q, mut of_r, mut of_s) = ([T::ZERO; L], [T::ZERO; L], [T::ZERO; L], [T::ZERO; L]);
     let (pieces, rest) = x.as_chunks::<L>();
     let lines = p.as_chunks().0.iter().zip(q.as_chunks().0).zip(r.as_chunks().0).zip(s.as_chunks().0);
@@ -93,7 +93,7 @@ fn dots<T: Number, const L: usize>([p, q, r, s]: [&[T]; FEW], x: &[T]) -> [T; FE
 }
 
 /// The products of lines, one after the other, with a vector.
-fn times_lines<'a, T: Number>(mut lines: impl Iterator<Item = &'a [T]>, x: &[T], out: &mut [MaybeUninit<T>]) {
+fn times_lines<'a, T: Ring>(mut lines: impl Iterator<Item = &'a [T]>, x: &[T], out: &mut [MaybeUninit<T>]) {
     if let (Some(x), Some(out)) = (known::<T, f32>(x), known_mut(out)) {
         return Arch::new().dispatch(Lines { lines: lines.map_while(known), x, out });
     }
@@ -181,7 +181,7 @@ fn products<T: Wide, S: Simd>(simd: S, lines: [&[T]; FEW], x: &[T]) -> [T; FEW] 
 }
 
 /// `out = x matrix`, if the matrix is contiguous along one of its axes; says whether it was.
-pub(super) fn times_matrix<T: Number>(
+pub(super) fn times_matrix<T: Ring>(
     x: ArrayView1<'_, T>,
     matrix: ArrayView2<'_, T>,
     out: &mut [MaybeUninit<T>],

@@ -1,7 +1,11 @@
 //! Folding along an axis that other axes follow in memory: whole rows are merged side by side,
 //! rows of a leaf one after the other, leaves along a pairwise tree.
 
+use std::convert::identity;
+use std::mem::MaybeUninit;
+
 use super::{Fold, rows};
+use crate::dtype::Ring;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
@@ -15,6 +19,9 @@ const WIDTH: usize = 2048;
 
 /// Short rows are taken together up to so many columns.
 const WIDE: usize = 512;
+
+/// So many columns are few.
+const FEW: usize = 64;
 
 /// Elements of one segment, unless that has only a few leaves. Longer columns are cut so that threads can share them.
 const SEGMENT: usize = 2 * GRAIN;
@@ -122,6 +129,26 @@ where
     groups.truncate(width);
     merge_into(&mut groups, &fold_leaves(rest, count % beside, width, width, fold), fold.merge);
     groups
+}
+
+/// The sums of few columns that are those of one leaf, if they are: nothing is kept of them in memory meanwhile.
+pub(super) fn sums_of_leaf<T: Ring>(elements: &[T], width: usize, out: &mut [MaybeUninit<T>]) -> bool {
+    let count = elements.len() / width.max(1);
+    if !T::DTYPE.is_float() || !(2..=FEW).contains(&width) || count > LEAF || count / (WIDE / width) >= 2 {
+        return false;
+    }
+    let mut states = [T::ZERO; FEW];
+    let states = &mut states[..width];
+    let fold = Fold { identity: T::ZERO, map: identity, merge: T::add };
+    vectorised(
+        elements.len(),
+        #[inline(always)]
+        || fold_leaf(elements, count, width, states, fold),
+    );
+    out.iter_mut().zip(states).for_each(|(out, state)| {
+        out.write(*state);
+    });
+    true
 }
 
 fn merge_into<A: Copy>(states: &mut [A], others: &[A], merge: impl Fn(A, A) -> A) {

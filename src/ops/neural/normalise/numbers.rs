@@ -14,7 +14,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::Gradients;
 use crate::kernels::neural::normalise as kernels;
-use crate::kernels::neural::normalise::{Places, Rows, Runs};
+use crate::kernels::neural::normalise::{Columns, Places, Rows, Runs};
 use crate::ops::creation::copy;
 use crate::tensor::{Array, Tensor};
 
@@ -35,14 +35,21 @@ enum Geometry {
     Rows { len: usize },
     /// See `kernels::normalise::Runs`.
     Runs { len: usize, channels: usize, together: Option<usize> },
+    /// Rows whose columns have a mean and a weight each.
+    Columns { count: usize },
 }
 
 impl Geometry {
     /// That of channels, which are the second dimension.
     fn of_channels(x: &[usize]) -> Option<Geometry> {
         let (channels, len) = (*x.get(1)?, x[2..].iter().product());
-        let worthy = is_worthy(len, x) && !x.contains(&0);
-        worthy.then_some(Geometry::Runs { len, channels, together: None })
+        if x.contains(&0) {
+            return None;
+        }
+        match len {
+            1 => Some(Geometry::Columns { count: channels }),
+            len => is_worthy(len, x).then_some(Geometry::Runs { len, channels, together: None }),
+        }
     }
 }
 
@@ -129,6 +136,9 @@ impl Normalise {
                     let runs = Runs { x, len, channels, together, eps: self.eps, weight, given };
                     kernels::runs(runs, bias, y.fresh());
                 }
+                Geometry::Columns { count } => {
+                    kernels::columns(Columns { x, count, eps: self.eps, weight, given }, bias, y.fresh());
+                }
             }
         }, else { return Ok(None) });
         Ok(Some(y))
@@ -186,6 +196,10 @@ impl Normalise {
                     let runs = Runs { x, len, channels, together, eps: self.eps, weight, given };
                     kernels::runs_backward(runs, g, places);
                 }
+                Geometry::Columns { count } => {
+                    let columns = Columns { x, count, eps: self.eps, weight, given };
+                    kernels::columns_backward(columns, g, places);
+                }
             }
         }, else { return Ok(None) });
         let [input, to_weight, to_bias] = found.map(|array| array.map(Tensor::from_array));
@@ -242,13 +256,21 @@ impl Portable for OfInputs {
 
 /// `of_channels` of numbers.
 fn moments(geometry: Geometry, x: &Array) -> Result<[Tensor; 2]> {
-    let Geometry::Runs { len, channels, together } = geometry else { unreachable!("channels have runs") };
+    let channels = match geometry {
+        Geometry::Runs { channels, .. } | Geometry::Columns { count: channels } => channels,
+        Geometry::Rows { .. } => unreachable!("channels have runs or columns"),
+    };
     let ordered = copy::in_order(x)?;
     let mut found = [Array::uninit_shape(&[channels], x.dtype)?, Array::uninit_shape(&[channels], x.dtype)?];
     dispatch!(float x.dtype, T => {
         let Some(x) = ordered.slice::<T>() else { unreachable!("it lies in order") };
-        let runs = Runs { x, len, channels, together, eps: 0.0, weight: None, given: None };
-        kernels::runs_moments(runs, found.each_mut().map(Array::fresh));
+        let (places, weight, given, eps) = (found.each_mut().map(Array::fresh), None, None, 0.0);
+        match geometry {
+            Geometry::Runs { len, together, .. } => {
+                kernels::runs_moments(Runs { x, len, channels, together, eps, weight, given }, places);
+            }
+            _ => kernels::columns_moments(Columns { x, count: channels, eps, weight, given }, places),
+        }
     }, else { unreachable!("the type was asked for") });
     Ok(found.map(Tensor::from_array))
 }

@@ -7,7 +7,8 @@ use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, tw
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::memory_order;
-use crate::dtype::Scalar;
+use crate::dispatch::operand::Numbers;
+use crate::dtype::{Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::ops::geometry::reshape;
@@ -41,7 +42,10 @@ impl Op for Prelu {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (x, w) = (&inputs[0], &inputs[1]);
-        let y = select::choose(&positive(x)?, x, &binary::numbers(Mul, x, w)?, x.dtype)?;
+        let pair = (Numbers::from(x), Numbers::from(w));
+        let y = dispatch!(float x.dtype, T => {
+            binary::combine::<T, T>(&pair.0, &pair.1, |x, w| if x > T::ZERO { x } else { w * x })?
+        }, else { select::choose(&positive(x)?, x, &binary::numbers(Mul, x, w)?, x.dtype)? });
         Ok(smallvec![memory_order::settled(y, &[&x.layout, &w.layout])?])
     }
 
@@ -87,11 +91,18 @@ impl Op for PreluBackward {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (g, x, w) = (&inputs[0], &inputs[1], &inputs[2]);
-        let (positive, nothing) = (positive(x)?, Array::from_scalar(Scalar::Int(0), g.dtype)?);
-        Ok(smallvec![
-            select::choose(&positive, g, &binary::numbers(Mul, g, w)?, g.dtype)?,
-            select::choose(&positive, &nothing, &binary::numbers(Mul, g, x)?, g.dtype)?,
-        ])
+        let [at_g, at_x, at_w] = [g, x, w].map(Numbers::from);
+        dispatch!(float g.dtype, T => {
+            let slope = binary::combine::<T, T>(&at_x, &at_w, |x, w| if x > T::ZERO { T::ONE } else { w })?;
+            let toward = |g: T, x: T| if x > T::ZERO { T::ZERO } else { g * x };
+            Ok(smallvec![binary::numbers(Mul, g, &slope)?, binary::combine::<T, T>(&at_g, &at_x, toward)?])
+        }, else {
+            let (positive, nothing) = (positive(x)?, Array::from_scalar(Scalar::Int(0), g.dtype)?);
+            Ok(smallvec![
+                select::choose(&positive, g, &binary::numbers(Mul, g, w)?, g.dtype)?,
+                select::choose(&positive, &nothing, &binary::numbers(Mul, g, x)?, g.dtype)?,
+            ])
+        })
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -1,0 +1,146 @@
+//! Products of few columns, where vectors of a row would be nearly empty: sums go along the depth if the left factor lies
+//! row by row, and along its rows if it lies column by column.
+
+use std::mem::MaybeUninit;
+
+use ndarray::ArrayView2;
+
+use crate::dtype::Number;
+use crate::kernels::simd::vectorised;
+
+/// Numbers that are calculated with together.
+const LANES: usize = 8;
+
+/// So many columns are few.
+const MOST: usize = 4;
+
+/// How deep a product may be: so much of the right factor is laid out anew.
+const DEEP: usize = 64;
+
+/// Writes `a b` if it is such a product, and says whether it was.
+pub(super) fn narrow<T: Number>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: &mut [MaybeUninit<T>],
+) -> bool {
+    let ((rows, depth), columns) = (a.dim(), b.ncols());
+    if columns > MOST || columns < 2 || rows <= columns || depth > DEEP || !T::DTYPE.is_float() {
+        return false;
+    }
+    let Some((left, by_columns)) =
+        a.to_slice().map(|left| (left, false)).or_else(|| Some((a.reversed_axes().to_slice()?, true)))
+    else {
+        return false;
+    };
+    vectorised(
+        rows * depth * columns,
+        #[inline(always)]
+        || match by_columns {
+            false => along_depth(left, b, out),
+            true => along_rows(left, b, out),
+        },
+    );
+    true
+}
+
+/// The columns of a matrix, one after the other, and zeros behind them.
+#[inline(always)]
+fn columns_of<T: Number>(b: ArrayView2<'_, T>) -> [[T; DEEP]; MOST] {
+    let mut columns = [[T::ZERO; DEEP]; MOST];
+    for (place, line) in b.outer_iter().enumerate() {
+        for (column, &number) in columns.iter_mut().zip(line) {
+            column[place] = number;
+        }
+    }
+    columns
+}
+
+/// `sums += x y`, lane by lane.
+#[inline(always)]
+fn add_products<T: Number>(sums: &mut [T; LANES], x: &[T; LANES], y: &[T; LANES]) {
+    for lane in 0..LANES {
+        sums[lane] = sums[lane].add(x[lane].mul(y[lane]));
+    }
+}
+
+/// What there is of so many numbers, and zeros behind them.
+#[inline(always)]
+fn padded<T: Number>(numbers: &[T]) -> [T; LANES] {
+    match numbers.first_chunk() {
+        Some(all) => *all,
+        None => {
+            let mut padded = [T::ZERO; LANES];
+            padded[..numbers.len()].copy_from_slice(numbers);
+            padded
+        }
+    }
+}
+
+/// Of a left factor that lies row by row.
+#[inline(always)]
+fn along_depth<T: Number>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+    let right = columns_of(b);
+    for (line, out) in left.chunks_exact(b.nrows()).zip(out.chunks_exact_mut(b.ncols())) {
+        let mut sums = [[T::ZERO; LANES]; MOST];
+        for (x, place) in line.chunks(LANES).zip((0..DEEP).step_by(LANES)) {
+            let x = padded(x);
+            for (sums, column) in sums.iter_mut().zip(&right) {
+                if let Some(y) = column[place..].first_chunk() {
+                    add_products(sums, &x, y);
+                }
+            }
+        }
+        for (out, mut sums) in out.iter_mut().zip(sums) {
+            for half in [4, 2, 1] {
+                for lane in 0..half {
+                    sums[lane] = sums[lane].add(sums[lane + half]);
+                }
+            }
+            out.write(sums[0]);
+        }
+    }
+}
+
+/// Of a left factor that lies column by column.
+#[inline(always)]
+fn along_rows<T: Number>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+    let right = columns_of(b);
+    let rows = left.len() / b.nrows();
+    for (first, out) in (0..rows).step_by(LANES).zip(out.chunks_mut(LANES * b.ncols())) {
+        let mut sums = [[T::ZERO; LANES]; MOST];
+        for (place, column) in left.chunks_exact(rows).enumerate() {
+            let x = padded(&column[first..rows.min(first + LANES)]);
+            for (sums, column) in sums.iter_mut().zip(&right) {
+                add_products(sums, &x, &[column[place]; LANES]);
+            }
+        }
+        for (lane, out) in out.chunks_exact_mut(b.ncols()).enumerate() {
+            for (out, sums) in out.iter_mut().zip(&sums) {
+                out.write(sums[lane]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::testing::written;
+    use ndarray::Array2;
+
+    #[test]
+    fn few_columns_multiply_like_the_naive_loop_whatever_the_layout() {
+        let number = |(i, j)| ((i * 31 + j * 17) % 23) as f64 - 11.0;
+        let numbers = |m: usize, n: usize| Array2::from_shape_fn((m, n), number);
+        let sizes =
+            [5, 8, 9, 33].into_iter().flat_map(|rows| [1, 7, 8, 16, 33, 64].map(|depth| (rows, depth)));
+        for (rows, depth, columns) in sizes.flat_map(|(rows, depth)| [2, 3, 4].map(|n| (rows, depth, n))) {
+            let (a, b) = (numbers(rows, depth), numbers(depth, columns));
+            let expected: Vec<f64> = a.dot(&b).into_iter().collect();
+            let (at, bt) = (a.t().as_standard_layout().into_owned(), b.t().as_standard_layout().into_owned());
+            for (a, b) in [(a.view(), b.view()), (at.t(), b.view()), (a.view(), bt.t()), (at.t(), bt.t())] {
+                assert_eq!(written(rows * columns, |out| assert!(narrow(a, b, out))), expected);
+            }
+        }
+    }
+}
