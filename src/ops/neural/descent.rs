@@ -22,6 +22,12 @@ use crate::tensor::{Array, Tensor};
 
 pub use kind::{Descent, Moments};
 
+/// What a step goes along, of a parameter and what is remembered of it.
+type Slices = SmallVec<[Array; 5]>;
+
+/// Single numbers that a step reads and writes.
+type Counts = SmallVec<[Array; 3]>;
+
 /// A parameter and all that its step reads and writes.
 pub struct Step<'a> {
     /// The parameter.
@@ -56,10 +62,10 @@ impl Step<'_> {
     }
 
     /// What is written, then the gradient; and single numbers. Nothing if they are not plain numbers.
-    fn arrays(&self) -> Option<(SmallVec<[Array; 5]>, SmallVec<[Array; 3]>)> {
-        let mut arrays: SmallVec<[Array; 5]> = self.written().map(Tensor::memory).collect();
+    fn arrays(&self) -> Option<(Slices, Counts)> {
+        let mut arrays: Slices = self.written().map(Tensor::memory).collect();
         arrays.push(self.gradient.memory());
-        let scalars: SmallVec<[Array; 3]> = self.scalars.iter().map(Tensor::memory).collect();
+        let scalars: Counts = self.scalars.iter().map(Tensor::memory).collect();
         is_plain(&arrays, &scalars).then_some((arrays, scalars))
     }
 
