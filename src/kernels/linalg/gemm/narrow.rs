@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use ndarray::ArrayView2;
 
-use crate::dtype::Number;
+use crate::dtype::Ring;
 use crate::kernels::simd::vectorised;
 
 /// Numbers that are calculated with together.
@@ -18,7 +18,7 @@ const MOST: usize = 4;
 const DEEP: usize = 64;
 
 /// Writes `a b` if it is such a product, and says whether it was.
-pub(super) fn narrow<T: Number>(
+pub(super) fn narrow<T: Ring>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     out: &mut [MaybeUninit<T>],
@@ -45,7 +45,7 @@ pub(super) fn narrow<T: Number>(
 
 /// The columns of a matrix, one after the other, and zeros behind them.
 #[inline(always)]
-fn columns_of<T: Number>(b: ArrayView2<'_, T>) -> [[T; DEEP]; MOST] {
+fn columns_of<T: Ring>(b: ArrayView2<'_, T>) -> [[T; DEEP]; MOST] {
     let mut columns = [[T::ZERO; DEEP]; MOST];
     for (place, line) in b.outer_iter().enumerate() {
         for (column, &number) in columns.iter_mut().zip(line) {
@@ -57,7 +57,7 @@ fn columns_of<T: Number>(b: ArrayView2<'_, T>) -> [[T; DEEP]; MOST] {
 
 /// `sums += x y`, lane by lane.
 #[inline(always)]
-fn add_products<T: Number>(sums: &mut [T; LANES], x: &[T; LANES], y: &[T; LANES]) {
+fn add_products<T: Ring>(sums: &mut [T; LANES], x: &[T; LANES], y: &[T; LANES]) {
     for lane in 0..LANES {
         sums[lane] = sums[lane].add(x[lane].mul(y[lane]));
     }
@@ -65,7 +65,7 @@ fn add_products<T: Number>(sums: &mut [T; LANES], x: &[T; LANES], y: &[T; LANES]
 
 /// What there is of so many numbers, and zeros behind them.
 #[inline(always)]
-fn padded<T: Number>(numbers: &[T]) -> [T; LANES] {
+fn padded<T: Ring>(numbers: &[T]) -> [T; LANES] {
     match numbers.first_chunk() {
         Some(all) => *all,
         None => {
@@ -78,7 +78,7 @@ fn padded<T: Number>(numbers: &[T]) -> [T; LANES] {
 
 /// Of a left factor that lies row by row.
 #[inline(always)]
-fn along_depth<T: Number>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+fn along_depth<T: Ring>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
     let right = columns_of(b);
     for (line, out) in left.chunks_exact(b.nrows()).zip(out.chunks_exact_mut(b.ncols())) {
         let mut sums = [[T::ZERO; LANES]; MOST];
@@ -103,7 +103,7 @@ fn along_depth<T: Number>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUnin
 
 /// Of a left factor that lies column by column.
 #[inline(always)]
-fn along_rows<T: Number>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+fn along_rows<T: Ring>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
     let right = columns_of(b);
     let rows = left.len() / b.nrows();
     for (first, out) in (0..rows).step_by(LANES).zip(out.chunks_mut(LANES * b.ncols())) {
