@@ -82,14 +82,14 @@ class TensorPickler:
             return pickles._get_layout, (repr(obj),)
         if not isinstance(obj, Tensor) or pickles.says_itself(obj):
             return NotImplemented
-        if self.is_first:
-            from ..utils.hooks import warn_if_has_hooks
-
-            warn_if_has_hooks(obj)
         return pickles.made_of(obj, self._parts)
 
     def _parts(self, obj: Tensor) -> tuple[Any, ...]:
         """Return what the elements of a tensor are made anew of."""
+        if self.is_first:
+            from ..utils.hooks import warn_if_has_hooks
+
+            warn_if_has_hooks(obj)
         needed = checkpoints.reach(obj.shape, obj.stride(), obj.storage_offset())
         how: tuple[Any, ...] = (
             obj.storage_offset(),
