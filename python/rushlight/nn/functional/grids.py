@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["affine_grid", "grid_sample"]
 
 # As torch numbers them.
-_MODES = ("bilinear", "nearest", "bicubic")
-_PADDINGS = ("zeros", "border", "reflection")
-# As torch numbers them.
-GRID_SAMPLE_INTERPOLATION_MODES = {mode: number for number, mode in enumerate(_MODES)}
-GRID_SAMPLE_PADDING_MODES = {mode: number for number, mode in enumerate(_PADDINGS)}
+GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
 
 _UNIT_SIZE = (
     "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
@@ -159,12 +156,12 @@ def grid_sample(
     tensor([[[[2.]]]])
     """
     input, grid = exact(input, grid)
-    if mode not in _MODES:
+    if mode not in GRID_SAMPLE_INTERPOLATION_MODES:
         raise ValueError(
             "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
             f"'{mode}'"
         )
-    if padding_mode not in _PADDINGS:
+    if padding_mode not in GRID_SAMPLE_PADDING_MODES:
         raise ValueError(
             "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', "
             "but "

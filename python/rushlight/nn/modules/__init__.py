@@ -95,14 +95,11 @@ add_module_aliases(
 )
 
 
-# Files that are attributes although nothing has imported them yet.
-_FILES = {"lazy", "utils"}
-
 # Classes of `nn` that live beside its modules.
 _BESIDE = {"Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter"}
 
 
-# Files that torch has by the same names.
+# Files that torch has by the same names: attributes, although nothing may have imported them yet.
 _OF_TORCH = {"adaptive", "lazy", "module", "transformer", "utils"}
 
 
@@ -116,17 +113,11 @@ def __getattr__(name: str) -> Any:
     """Return a module of `nn`, or their names."""
     if name == "__all__":
         return sorted(_classes())
-    if name in _FILES:
-        from importlib import import_module
+    from importlib import import_module
 
-        return import_module(f".{name}", __name__)
     if name[0].isupper() and name in _classes():
-        from importlib import import_module
-
         return getattr(import_module(__package__.rpartition(".")[0]), name)
     if name in _OF_TORCH:
-        from importlib import import_module
-
         return import_module(f".{name}", __package__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -90,16 +90,19 @@ class Worker:
                 with self._turn():
                     loader.worker_init_fn(number)
             except Exception:
-                self._failure = ExceptionWrapper(where=f"in DataLoader worker process {number}")
+                self._failure = self._failed()
+
+    def _failed(self) -> ExceptionWrapper:
+        """Return the exception that is handled just now, to be raised where the batch is awaited."""
+        return ExceptionWrapper(where=f"in DataLoader worker process {self.number}")
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Let it be at work in the block."""
         outside = _random_states()
         if self._states is None:
-            seed = self._base_seed + self.number
-            native.default_generator.manual_seed(seed)
-            random.seed(seed)
+            native.default_generator.manual_seed(self._info.seed)
+            random.seed(self._info.seed)
             if "numpy" in sys.modules:
                 sys.modules["numpy"].random.seed(_generate_state(self._base_seed, self.number))
         else:
@@ -129,12 +132,10 @@ class Worker:
                 if self._samples is None:
                     self._samples = loader._in_batches(self.dataset)
                 return next(self._samples)
-            except StopIteration:
-                if indices is None:
+            except Exception as error:
+                if indices is None and isinstance(error, StopIteration):
                     raise
-                failed = ExceptionWrapper(where=f"in DataLoader worker process {self.number}")
-            except Exception:
-                failed = ExceptionWrapper(where=f"in DataLoader worker process {self.number}")
+                failed = self._failed()
         return failed.reraise()
 
 
