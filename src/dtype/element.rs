@@ -111,6 +111,12 @@ pub trait Real: Number + num_traits::Float + AsPrimitive<f64> {
     fn raised(self, n: Self) -> Self;
     /// m and n with m 2ⁿ the number and m from √½ to √2, for normal numbers above zero.
     fn mantissa_and_exponent(self) -> (Self, Self);
+    /// One over the square root, to four bits, for normal numbers above zero.
+    fn near_inverse_root(self) -> Self;
+    /// Whether a whole number is odd that `ROUNDING` was added to.
+    fn is_odd(shifted: Self) -> bool;
+    /// The number, with the other sign if half of such a whole number is odd, rounded down.
+    fn turned(self, shifted: Self) -> Self;
     /// The number without the lower half of its digits: products of two such numbers are exact.
     fn head(self) -> Self;
 }
@@ -206,9 +212,9 @@ integer!(i32, Int32, truncate_narrow);
 integer!(i64, Int64, truncate);
 
 /// Implements `Element`, `Ring`, `Number` and `Real` for one floating-point type, whose bits are an
-/// integer: `real!(f32, u32, Float32);`
+/// integer, with the start of `near_inverse_root`: `real!(f32, u32, Float32, 0x5f37_5a86);`
 macro_rules! real {
-    ($T:ident, $Bits:ident, $dtype:ident) => {
+    ($T:ident, $Bits:ident, $dtype:ident, $start:literal) => {
         impl Element for $T {
             const DTYPE: DType = DType::$dtype;
             fn from_i64(value: i64) -> Self {
@@ -266,6 +272,20 @@ macro_rules! real {
                 ($T::from_bits(fraction.wrapping_add(LEAST)), exponent)
             }
             #[inline(always)]
+            fn near_inverse_root(self) -> Self {
+                // What the bits of a number and half those of its square come to, nearly: the exponent is halved, and the
+                // fraction with it.
+                $T::from_bits($start - (self.to_bits() >> 1))
+            }
+            #[inline(always)]
+            fn is_odd(shifted: Self) -> bool {
+                shifted.to_bits() & 1 != 0
+            }
+            #[inline(always)]
+            fn turned(self, shifted: Self) -> Self {
+                $T::from_bits(self.to_bits() ^ ((shifted.to_bits() & 2) << ($Bits::BITS - 2)))
+            }
+            #[inline(always)]
             fn head(self) -> Self {
                 $T::from_bits(self.to_bits() & ($Bits::MAX << $T::MANTISSA_DIGITS.div_ceil(2)))
             }
@@ -273,23 +293,27 @@ macro_rules! real {
         impl Ring for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn add(self, other: Self) -> Self {
                 self + other
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn sub(self, other: Self) -> Self {
                 self - other
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn mul(self, other: Self) -> Self {
                 self * other
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn is_nan(self) -> bool {
                 $T::is_nan(self)
             }
         }
     };
 }
-real!(f32, u32, Float32);
-real!(f64, u64, Float64);
+real!(f32, u32, Float32, 0x5f37_5a86);
+real!(f64, u64, Float64, 0x5fe6_eb50_c7b5_37a9);
 
 /// Implements `Element` and `Ring` for the complex numbers of one floating-point type.
 macro_rules! complex {
