@@ -109,6 +109,8 @@ pub trait Real: Number + num_traits::Float + AsPrimitive<f64> {
     fn power_of_two(n: Self) -> Self;
     /// The number times 2ⁿ for a whole n, if both are normal numbers.
     fn raised(self, n: Self) -> Self;
+    /// The same where `ROUNDING` was added to n.
+    fn raised_by(self, shifted: Self) -> Self;
     /// m and n with m 2ⁿ the number and m from √½ to √2, for normal numbers above zero.
     fn mantissa_and_exponent(self) -> (Self, Self);
     /// One over the square root, to four bits, for normal numbers above zero.
@@ -253,10 +255,13 @@ macro_rules! real {
             }
             #[inline(always)]
             fn raised(self, n: Self) -> Self {
+                self.raised_by(n + Self::ROUNDING)
+            }
+            #[inline(always)]
+            fn raised_by(self, shifted: Self) -> Self {
                 const FRACTION: u32 = $T::MANTISSA_DIGITS - 1;
                 // Of the sum, the shift leaves n where exponents lie.
-                let bits = (n + Self::ROUNDING).to_bits() << FRACTION;
-                $T::from_bits(self.to_bits().wrapping_add(bits))
+                $T::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << FRACTION))
             }
             #[inline(always)]
             fn mantissa_and_exponent(self) -> (Self, Self) {
