@@ -67,18 +67,16 @@ pub(super) fn turn_rows<V, T: Copy + 'static>(
                 while across < columns {
                     let column = across.min(columns - BLOCK);
                     let mut block = [[a[0]; BLOCK]; BLOCK];
-                    for at in 0..BLOCK {
-                        if let Some(row) = a[(first + at) * columns + column..].first_chunk() {
-                            block[at] = *row;
-                        }
+                    for (at, numbers) in block.iter_mut().enumerate() {
+                        let row = a[(first + at) * columns + column..].first_chunk();
+                        *numbers = *row.unwrap_or_else(|| unreachable!("blocks are inside"));
                     }
                     exchange(&mut block);
-                    for at in 0..BLOCK {
-                        if let Some(places) = out[(column + at) * rows + first..].first_chunk_mut::<BLOCK>() {
-                            let numbers = block[at];
-                            for lane in 0..BLOCK {
-                                write(&mut places[lane], numbers[lane]);
-                            }
+                    for (at, numbers) in block.iter().enumerate() {
+                        let row = out[(column + at) * rows + first..].first_chunk_mut::<BLOCK>();
+                        let places = row.unwrap_or_else(|| unreachable!("blocks are inside"));
+                        for lane in 0..BLOCK {
+                            write(&mut places[lane], numbers[lane]);
                         }
                     }
                     across += BLOCK;

@@ -40,7 +40,7 @@ pub(super) fn fold_columns<T, A, V, M, G>(
     fold: Fold<A, M, G>,
     put: impl Fn(&mut V, A) + Copy + Sync,
 ) where
-    T: Copy + Send + Sync + 'static,
+    T: Copy + Sync,
     A: Copy + Send + Sync,
     V: Send,
     M: Fn(T) -> A + Copy + Sync,

@@ -5,6 +5,7 @@ use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
 use super::named::{greater, less};
+use super::rows::{fold_short, short_rows};
 use super::{Fold, reduce_with};
 use crate::dtype::Number;
 use crate::kernels::geometry::dense::{Extent, dense};
@@ -38,6 +39,22 @@ pub fn extreme_with_index<T: Number>(
     map::map_slice(&locate(view, axis, greatest, indices), values, |x| x);
 }
 
+/// What is left of elements of which `merge` leaves one of two.
+pub(super) fn extremes_with<T: Number, V: Send>(
+    view: ArrayViewD<'_, T>,
+    axes: &[usize],
+    out: &mut [V],
+    identity: T,
+    merge: impl Fn(T, T) -> T + Copy + Sync,
+    put: impl Fn(&mut V, T) + Copy + Sync,
+) {
+    let fold = Fold { identity, map: std::convert::identity, merge };
+    match short_rows(&view, axes) {
+        Some((elements, len)) => fold_short(elements, len, out, fold, put),
+        None => reduce_with(view, axes, out, fold, put),
+    }
+}
+
 /// Writes the indices and returns the extremes.
 fn locate<T: Number>(
     view: ArrayViewD<'_, T>,
@@ -49,11 +66,9 @@ fn locate<T: Number>(
     let axes = if view.ndim() == 0 { &[][..] } else { &[axis][..] };
     let put = |out: &mut T, extreme| *out = extreme;
     if greatest {
-        let fold = Fold { identity: T::LOWEST, map: std::convert::identity, merge: greater };
-        reduce_with(view.view(), axes, &mut extremes, fold, put);
+        extremes_with(view.view(), axes, &mut extremes, T::LOWEST, greater, put);
     } else {
-        let fold = Fold { identity: T::HIGHEST, map: std::convert::identity, merge: less };
-        reduce_with(view.view(), axes, &mut extremes, fold, put);
+        extremes_with(view.view(), axes, &mut extremes, T::HIGHEST, less, put);
     }
     let extent = Extent::new(view.shape(), axis);
     let elements = dense(&view);

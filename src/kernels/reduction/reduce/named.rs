@@ -4,6 +4,7 @@ use ndarray::ArrayViewD;
 use std::convert::identity;
 use std::mem::MaybeUninit;
 
+use super::extremes::extremes_with;
 use super::{Fold, columns, fold_slice, reduce};
 use crate::dtype::{Bool, Element, Number, Real, Ring};
 use crate::kernels::interrupt;
@@ -39,14 +40,19 @@ pub fn prod<T: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUn
     reduce(view, axes, out, Fold { identity: T::ONE, map: identity, merge: T::mul }, identity);
 }
 
+/// Writes a result that is a state.
+fn write<T>(out: &mut MaybeUninit<T>, state: T) {
+    out.write(state);
+}
+
 /// The greatest element, NaN if there is one.
 pub fn max<T: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
-    reduce(view, axes, out, Fold { identity: T::LOWEST, map: identity, merge: greater }, identity);
+    extremes_with(view, axes, out, T::LOWEST, greater, write);
 }
 
 /// The least element, NaN if there is one.
 pub fn min<T: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
-    reduce(view, axes, out, Fold { identity: T::HIGHEST, map: identity, merge: less }, identity);
+    extremes_with(view, axes, out, T::HIGHEST, less, write);
 }
 
 /// Whether any element is not zero.

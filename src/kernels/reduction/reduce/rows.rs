@@ -1,5 +1,6 @@
 //! Folding contiguous elements: lanes within a leaf, leaves along a pairwise tree.
 
+use ndarray::ArrayViewD;
 use std::hint::black_box;
 
 use super::{Fold, columns};
@@ -19,7 +20,7 @@ const LANES: usize = 32;
 #[repr(C, align(64))]
 struct Lanes<A>([A; LANES]);
 
-/// Shorter rows take several times as long, element by element; so they are turned to lie side by side, many at a time.
+/// Shorter rows take several times as long, element by element.
 const SHORT: usize = 64;
 
 /// So many rows are turned together, if there are a few.
@@ -57,16 +58,12 @@ pub(super) fn fold_rows<T, A, V, M, G>(
     fold: Fold<A, M, G>,
     put: impl Fn(&mut V, A) + Copy + Sync,
 ) where
-    T: Copy + Send + Sync + 'static,
+    T: Copy + Sync,
     A: Copy + Send + Sync,
     V: Send,
     M: Fn(T) -> A + Copy + Sync,
     G: Fn(A, A) -> A + Copy + Sync,
 {
-    // Bytes would be moved one by one.
-    if const { size_of::<T>() > 1 } && (2..SHORT).contains(&len) && out.len() >= A_FEW {
-        return fold_short(elements, len, out, fold, put);
-    }
     let grain = if len < SHORT { GRAIN / 4 } else { GRAIN };
     parallel_parts(out, (grain / len).max(1), |start, part| {
         part.iter_mut().zip(elements[start * len..].chunks_exact(len)).for_each(|(out, row)| {
@@ -75,8 +72,17 @@ pub(super) fn fold_rows<T, A, V, M, G>(
     });
 }
 
-/// As `fold_rows`, of rows that are short and not few.
-fn fold_short<T, A, V, M, G>(
+/// The rows of a view that is reduced along its last axis, and how long they are, if `fold_short` is for them.
+pub(super) fn short_rows<'a, T>(view: &ArrayViewD<'a, T>, axes: &[usize]) -> Option<(&'a [T], usize)> {
+    let (&len, &[axis]) = (view.shape().last()?, axes) else { return None };
+    // Bytes would be moved one by one.
+    let is_short = size_of::<T>() > 1 && (2..SHORT).contains(&len) && view.len() / len >= A_FEW;
+    if axis + 1 == view.ndim() && is_short { Some((view.to_slice()?, len)) } else { None }
+}
+
+/// As `fold_rows`, of rows that are short and not few: many at a time, turned to lie side by side. That pays where it
+/// takes more than an addition to merge two states.
+pub(super) fn fold_short<T, A, V, M, G>(
     elements: &[T],
     len: usize,
     out: &mut [V],
