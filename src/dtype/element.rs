@@ -109,8 +109,16 @@ pub trait Real: Number + num_traits::Float + AsPrimitive<f64> {
     fn power_of_two(n: Self) -> Self;
     /// The number times 2ⁿ for a whole n, if both are normal numbers.
     fn raised(self, n: Self) -> Self;
+    /// The same where `ROUNDING` was added to n.
+    fn raised_by(self, shifted: Self) -> Self;
     /// m and n with m 2ⁿ the number and m from √½ to √2, for normal numbers above zero.
     fn mantissa_and_exponent(self) -> (Self, Self);
+    /// One over the square root, to four bits, for normal numbers above zero.
+    fn near_inverse_root(self) -> Self;
+    /// Whether a whole number is odd that `ROUNDING` was added to.
+    fn is_odd(shifted: Self) -> bool;
+    /// The number, with the other sign if half of such a whole number is odd, rounded down.
+    fn turned(self, shifted: Self) -> Self;
     /// The number without the lower half of its digits: products of two such numbers are exact.
     fn head(self) -> Self;
 }
@@ -206,9 +214,9 @@ integer!(i32, Int32, truncate_narrow);
 integer!(i64, Int64, truncate);
 
 /// Implements `Element`, `Ring`, `Number` and `Real` for one floating-point type, whose bits are an
-/// integer: `real!(f32, u32, Float32);`
+/// integer, with the start of `near_inverse_root`: `real!(f32, u32, Float32, 0x5f37_5a86);`
 macro_rules! real {
-    ($T:ident, $Bits:ident, $dtype:ident) => {
+    ($T:ident, $Bits:ident, $dtype:ident, $start:literal) => {
         impl Element for $T {
             const DTYPE: DType = DType::$dtype;
             fn from_i64(value: i64) -> Self {
@@ -247,10 +255,13 @@ macro_rules! real {
             }
             #[inline(always)]
             fn raised(self, n: Self) -> Self {
+                self.raised_by(n + Self::ROUNDING)
+            }
+            #[inline(always)]
+            fn raised_by(self, shifted: Self) -> Self {
                 const FRACTION: u32 = $T::MANTISSA_DIGITS - 1;
                 // Of the sum, the shift leaves n where exponents lie.
-                let bits = (n + Self::ROUNDING).to_bits() << FRACTION;
-                $T::from_bits(self.to_bits().wrapping_add(bits))
+                $T::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << FRACTION))
             }
             #[inline(always)]
             fn mantissa_and_exponent(self) -> (Self, Self) {
@@ -266,6 +277,20 @@ macro_rules! real {
                 ($T::from_bits(fraction.wrapping_add(LEAST)), exponent)
             }
             #[inline(always)]
+            fn near_inverse_root(self) -> Self {
+                // What the bits of a number and half those of its square come to, nearly: the exponent is halved, and the
+                // fraction with it.
+                $T::from_bits($start - (self.to_bits() >> 1))
+            }
+            #[inline(always)]
+            fn is_odd(shifted: Self) -> bool {
+                shifted.to_bits() & 1 != 0
+            }
+            #[inline(always)]
+            fn turned(self, shifted: Self) -> Self {
+                $T::from_bits(self.to_bits() ^ ((shifted.to_bits() & 2) << ($Bits::BITS - 2)))
+            }
+            #[inline(always)]
             fn head(self) -> Self {
                 $T::from_bits(self.to_bits() & ($Bits::MAX << $T::MANTISSA_DIGITS.div_ceil(2)))
             }
@@ -273,23 +298,27 @@ macro_rules! real {
         impl Ring for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn add(self, other: Self) -> Self {
                 self + other
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn sub(self, other: Self) -> Self {
                 self - other
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn mul(self, other: Self) -> Self {
                 self * other
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn is_nan(self) -> bool {
                 $T::is_nan(self)
             }
         }
     };
 }
-real!(f32, u32, Float32);
-real!(f64, u64, Float64);
+real!(f32, u32, Float32, 0x5f37_5a86);
+real!(f64, u64, Float64, 0x5fe6_eb50_c7b5_37a9);
 
 /// Implements `Element` and `Ring` for the complex numbers of one floating-point type.
 macro_rules! complex {

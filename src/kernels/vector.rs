@@ -23,6 +23,9 @@ const LANES: usize = 64;
 /// Numbers of several slices that are taken out of them together: where these end need not be asked for each.
 const BLOCK: usize = 64;
 
+/// Numbers of which one half goes another way than the other: see `Function::HAS_TWIN`.
+const TWIN: usize = 32;
+
 /// So few numbers that are left over are taken one by one.
 const FEW: usize = 4;
 
@@ -68,6 +71,20 @@ pub trait Function<const N: usize>: Copy + Send + Sync {
     /// The factor.
     fn factor<T: Real>(&self) -> T {
         T::ONE
+    }
+
+    /// Whether there is another way to the same bits, for numbers of double precision in fused arithmetic, by other units
+    /// of the processor: half of the numbers go that way at the same time.
+    const HAS_TWIN: bool = false;
+
+    /// Whether it is a way for this number.
+    fn has_twin<T: Real>(&self, _x: T) -> bool {
+        false
+    }
+
+    /// That way.
+    fn twin<A: Arithmetic>(&self, x: A) -> A {
+        x
     }
 
     /// Whether there are numbers that `at` is not for.
@@ -248,6 +265,23 @@ impl<T: Real, V: Place<T>, F: Function<N>, const N: usize> Calculation<T> for Ch
         for (a, others, out) in [(first, others, out), left] {
             let (others, out) = (beside(others, 0, a.len()), &mut out[..a.len()]);
             let mut done = 0;
+            if const { F::HAS_TWIN && A::FUSED && !A::SINGLE } {
+                let (ways, _) = out.as_chunks_mut::<TWIN>();
+                for (ways, numbers) in ways.iter_mut().zip(a.as_chunks::<TWIN>().0) {
+                    done += TWIN;
+                    if !numbers[TWIN / 2..].iter().fold(true, |all, &x| all & f.has_twin(x)) {
+                        for (out, &x) in ways.iter_mut().zip(numbers) {
+                            out.put(f.at(A::new(x), [A::new(x); N]).get());
+                        }
+                        continue;
+                    }
+                    for lane in 0..TWIN / 2 {
+                        let other = lane + TWIN / 2;
+                        ways[lane].put(f.at(A::new(numbers[lane]), [A::new(numbers[lane]); N]).get());
+                        ways[other].put(f.twin(A::new(numbers[other])).get());
+                    }
+                }
+            }
             if const { N > 0 } {
                 let (blocks, _) = out.as_chunks_mut::<BLOCK>();
                 for (out, numbers) in blocks.iter_mut().zip(a.as_chunks::<BLOCK>().0) {
@@ -371,6 +405,33 @@ mod tests {
         let found = written(a.len(), |out| map(&a, [], out, Kinked));
         let expected = |x: &f64| if *x > 0.0 { x * 2.0 } else { -1.0 };
         assert_eq!(found, a.iter().map(expected).collect::<Vec<_>>());
+    }
+
+    /// The number less one, or what is the same for whole numbers.
+    #[derive(Clone, Copy)]
+    struct Before;
+
+    impl Function<0> for Before {
+        fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+            x - A::from_f64(1.0)
+        }
+
+        const HAS_TWIN: bool = true;
+
+        fn has_twin<T: Real>(&self, x: T) -> bool {
+            x != T::from_f64(900.0)
+        }
+
+        fn twin<A: Arithmetic>(&self, x: A) -> A {
+            x + A::from_f64(-1.0)
+        }
+    }
+
+    #[test]
+    fn numbers_go_either_way() {
+        let a: Vec<f64> = (0..1500).map(f64::from).collect();
+        let found = written(a.len(), |out| map(&a, [], out, Before));
+        assert!(found.iter().zip(&a).all(|(y, x)| *y == x - 1.0));
     }
 
     #[test]

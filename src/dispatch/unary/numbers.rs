@@ -150,6 +150,18 @@ impl<E: Elementwise> Function<0> for Vector<E> {
         T::from_f64(self.0.factor())
     }
 
+    const HAS_TWIN: bool = E::HAS_TWIN;
+
+    #[inline(always)]
+    fn has_twin<T: Real>(&self, x: T) -> bool {
+        self.0.has_twin(x)
+    }
+
+    #[inline(always)]
+    fn twin<A: Arithmetic>(&self, x: A) -> A {
+        self.0.twin(x)
+    }
+
     const HAS_FAR: bool = E::HAS_FAR;
 
     #[inline(always)]

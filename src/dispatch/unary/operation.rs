@@ -145,6 +145,19 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         1.0
     }
 
+    /// Whether half of the numbers may go another way to the same bits: see `Function::HAS_TWIN`.
+    const HAS_TWIN: bool = false;
+
+    /// Whether it is a way for this number.
+    fn has_twin<T: Real>(&self, _x: T) -> bool {
+        false
+    }
+
+    /// That way.
+    fn twin<A: Arithmetic>(&self, x: A) -> A {
+        x
+    }
+
     /// Whether `vector` is not exact for some numbers, which `real` computes.
     const HAS_FAR: bool = false;
 

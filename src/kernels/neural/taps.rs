@@ -4,6 +4,8 @@
 use std::iter::repeat_n;
 use std::mem::MaybeUninit;
 
+use smallvec::SmallVec;
+
 use crate::dtype::Number;
 use crate::error::Result;
 use crate::kernels::interrupt;
@@ -77,7 +79,9 @@ pub struct Along<T> {
     inputs: Vec<(usize, T)>,
     /// How many inputs every output has, if all have as many.
     each: Option<usize>,
-    /// Where outputs are inputs, and most of them as many in a row: the first of each row, and how many it has.
+    /// Whether outputs are inputs, one each.
+    is_copied: bool,
+    /// If so, and if most of them are as many in a row: the first of each row, and how many it has.
     runs: Option<Vec<(usize, usize)>>,
     /// The size of the axis.
     length: usize,
@@ -98,9 +102,9 @@ impl<T: Number> Along<T> {
         let inputs = storage::collected(taps.inputs.len(), weighed)?;
         let first = taps.each().next().map_or(0, <[_]>::len);
         let each = (first > 0 && taps.each().all(|inputs| inputs.len() == first)).then_some(first);
-        let is_copied = each == Some(1) && inner == 1 && inputs.iter().all(|&(_, weight)| weight == T::ONE);
-        let runs = if is_copied { runs(&inputs)? } else { None };
-        Ok(Along { ends, inputs, each, runs, length, inner })
+        let is_copied = each == Some(1) && inputs.iter().all(|&(_, weight)| weight == T::ONE);
+        let runs = if is_copied && inner == 1 { runs(&inputs)? } else { None };
+        Ok(Along { ends, inputs, each, is_copied, runs, length, inner })
     }
 
     /// How many elements there are behind the map of so many.
@@ -221,6 +225,17 @@ pub fn resample<T: Number>(x: &[T], y: &mut [MaybeUninit<T>], plane: usize, maps
     let (Some((last, others)), true) = (maps.split_last(), plane > 0 && to > 0) else {
         return y.iter_mut().for_each(|y| y.put(T::ZERO));
     };
+    if let Some((map, runs, lines)) = copied_lines(maps) {
+        return parallel_parts(y, (GRAIN / to).max(1) * to, |start, part| {
+            let mut steps = Steps::default();
+            for (y, x) in part.chunks_mut(to).zip(x[start / to * plane..].chunks(plane)) {
+                steps.take(to);
+                for (out, &line) in y.chunks_mut(map.ends.len()).zip(&lines) {
+                    copy_runs(runs, &x[line * map.length..][..map.length], out);
+                }
+            }
+        });
+    }
     parallel_parts(y, (GRAIN / to).max(1) * to, |start, part| {
         let between = |count: usize| others[..count].iter().fold(plane, |elements, map| map.grown(elements));
         let mut held: Vec<Vec<T>> =
@@ -234,6 +249,31 @@ pub fn resample<T: Number>(x: &[T], y: &mut [MaybeUninit<T>], plane: usize, maps
             last.apply(source, y);
         }
     });
+}
+
+/// If maps along axes next to each other, the last of all among them, take inputs as they are: that along the last axis,
+/// its runs, and where each line of a result is from.
+#[expect(clippy::type_complexity)]
+fn copied_lines<T: Number>(maps: &[Along<T>]) -> Option<(&Along<T>, &[(usize, usize)], Vec<usize>)> {
+    let mut outer: SmallVec<[&Along<T>; 3]> = maps.iter().collect();
+    let is_last_first = maps.last()?.inner != 1;
+    if is_last_first {
+        outer.reverse();
+    }
+    let mut inner = 1;
+    for map in outer.iter().rev() {
+        if !map.is_copied || map.inner != inner {
+            return None;
+        }
+        inner *= if is_last_first { map.ends.len() } else { map.length };
+    }
+    let last = outer.pop()?;
+    let mut lines = vec![0];
+    for map in outer {
+        let within = |line: usize| map.inputs.iter().map(move |&(input, _)| line * map.length + input);
+        lines = interrupt::gathered(lines.into_iter().flat_map(within));
+    }
+    Some((last, last.runs.as_deref()?, lines))
 }
 
 /// A row of `inner` elements.
@@ -287,6 +327,39 @@ fn merged(inputs: &[(usize, f64)]) -> Vec<(usize, f64)> {
 mod tests {
     use super::*;
     use crate::kernels::testing::{at_thread_counts, written};
+
+    #[test]
+    fn elements_that_are_copied_along_several_axes_are_moved_once() {
+        // Each axis between what a mirror at its ends shows.
+        let mirrored = |size: usize| {
+            let place = move |at: usize| at.abs_diff(1).min(2 * size - 1 - at);
+            (size + 2, Taps::new(size + 2, move |at| std::iter::once((place(at), 1.0))).unwrap())
+        };
+        let sizes = [3, 4, 20];
+        let [(depth, z), (height, y), (width, x)] = sizes.map(mirrored);
+        let maps = [
+            Along::<f32>::new(&x, false, sizes[2], 1).unwrap(),
+            Along::new(&y, false, sizes[1], width).unwrap(),
+            Along::new(&z, false, sizes[0], width * height).unwrap(),
+        ];
+        let elements: Vec<f32> = (0..2 * 240).map(|number| number as f32).collect();
+        let count = 2 * depth * height * width;
+        let found = written(count, |out| resample(&elements, out, 240, &maps));
+        let outer_first = [
+            Along::<f32>::new(&z, false, sizes[0], sizes[1] * sizes[2]).unwrap(),
+            Along::new(&y, false, sizes[1], sizes[2]).unwrap(),
+            Along::new(&x, false, sizes[2], 1).unwrap(),
+        ];
+        assert!(found == written(count, |out| resample(&elements, out, 240, &outer_first)));
+        assert!(copied_lines(&maps).is_some() && copied_lines(&maps[1..]).is_none());
+        let at = |taps: &Taps, place: usize| taps.inputs[place].0;
+        for (place, &found) in found.iter().enumerate() {
+            let [row, column] = [place / width, place % width];
+            let [layer, row] = [row / height, row % height];
+            let from = (at(&z, layer % depth) * 4 + at(&y, row)) * 20 + at(&x, column);
+            assert_eq!(found, (layer / depth * 240 + from) as f32);
+        }
+    }
 
     #[test]
     fn bytes_are_rounded_and_do_not_overflow() {

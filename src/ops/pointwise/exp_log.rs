@@ -214,6 +214,25 @@ impl Elementwise for Sqrt {
     const KEEPS: Keeps = Keeps::Output;
     const COMPLEX: bool = true;
 
+    const VECTOR: Vectors = Vectors::All;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        x.sqrt()
+    }
+
+    const HAS_TWIN: bool = true;
+
+    #[inline(always)]
+    fn has_twin<T: Real>(&self, x: T) -> bool {
+        math::has_root_by_products(x)
+    }
+
+    #[inline(always)]
+    fn twin<A: Arithmetic>(&self, x: A) -> A {
+        math::root_by_products(x)
+    }
+
     fn real<T: Real>(&self, x: T) -> T {
         x.sqrt()
     }

@@ -75,8 +75,9 @@ pub(super) fn turn_rows<V, T: Copy + 'static>(
                     exchange(&mut block);
                     for at in 0..BLOCK {
                         if let Some(places) = out[(column + at) * rows + first..].first_chunk_mut::<BLOCK>() {
+                            let numbers = block[at];
                             for lane in 0..BLOCK {
-                                write(&mut places[lane], block[at][lane]);
+                                write(&mut places[lane], numbers[lane]);
                             }
                         }
                     }

@@ -24,8 +24,8 @@ fn moments<A: Arithmetic>(x: &[Line<A::Plain>], eps: f64) -> [Lanes<A>; 2] {
             mean[lane] = mean[lane] + A::new(line[lane]);
         }
     }
-    for lane in 0..SIDE {
-        mean[lane] = mean[lane] / count;
+    for mean in &mut mean {
+        *mean = *mean / count;
     }
     for line in x {
         for lane in 0..SIDE {
@@ -33,8 +33,8 @@ fn moments<A: Arithmetic>(x: &[Line<A::Plain>], eps: f64) -> [Lanes<A>; 2] {
             scale[lane] = scale[lane] + apart * apart;
         }
     }
-    for lane in 0..SIDE {
-        scale[lane] = A::from_f64(1.0) / (scale[lane] / count + A::from_f64(eps)).sqrt();
+    for scale in &mut scale {
+        *scale = A::from_f64(1.0) / (*scale / count + A::from_f64(eps)).sqrt();
     }
     [mean, scale]
 }

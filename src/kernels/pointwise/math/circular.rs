@@ -76,25 +76,26 @@ struct Reduced<A> {
     /// The angle, within an eighth of a turn, and what rounding took from it.
     angle: A,
     rest: A,
-    /// The quarters, from -2 to 2.
+    /// The quarters, as `Real::is_odd` and `Real::turned` take them.
     quarters: A,
 }
 
 /// An angle, unless `is_many_turns`.
 #[inline(always)]
 fn reduced<A: Arithmetic>(x: A) -> Reduced<A> {
-    let n = x.rounded_product(A::from_f64(std::f64::consts::FRAC_2_PI));
+    let shift = A::new(<A::Plain as Real>::ROUNDING);
+    let quarters = x.times_plus(A::from_f64(std::f64::consts::FRAC_2_PI), shift);
+    let n = quarters - shift;
     let high = x.less_product(n, of(QUARTERS[0]));
     // Both may be so near that all but the last digits cancel: the difference then is exact.
     let (product, lost) = n.exact_product(of(QUARTERS[1]));
     let angle = high - product;
     let rest = ((high - angle) - product) - lost;
     let rest = (-n).times_plus(of(QUARTERS[2]), rest);
-    let quarters = n - (n * A::from_f64(0.25)).rounded() * A::from_f64(4.0);
     Reduced { angle, rest, quarters }
 }
 
-/// The sine of an angle and so many quarters of a turn, of which there are -2 to 3.
+/// The sine of an angle and so many quarters of a turn.
 #[inline(always)]
 fn sine<A: Arithmetic>(x: Reduced<A>, quarters: A) -> A {
     let (one, half) = (A::from_f64(1.0), A::from_f64(0.5));
@@ -106,10 +107,8 @@ fn sine<A: Arithmetic>(x: Reduced<A>, quarters: A) -> A {
     let lost = (one - near) - bend;
     let tail = (-r).times_plus(rest, lost);
     let cosine = near + (squared * squared).times_plus(series(squared, COS.0, COS.1), tail);
-    let is_turned = quarters.abs() == one || quarters == A::from_f64(3.0);
-    let y = if is_turned { cosine } else { sine };
-    let is_below = quarters > A::from_f64(1.5) || quarters < -half;
-    if is_below { -y } else { y }
+    let y = if Real::is_odd(quarters.get()) { cosine } else { sine };
+    A::new(y.get().turned(quarters.get()))
 }
 
 /// sin x, unless `is_many_turns`
@@ -141,6 +140,6 @@ pub fn tan<A: Arithmetic>(x: A) -> A {
     let one = A::from_f64(1.0);
     let turned = -one / y;
     let left = turned.times_plus(lost, one.less_product(-turned, y));
-    let y = if quarters.abs() == one { turned.times_plus(left, turned) } else { y };
+    let y = if Real::is_odd(quarters.get()) { turned.times_plus(left, turned) } else { y };
     if x == A::from_f64(0.0) { x } else { y } // for -0
 }

@@ -1,6 +1,7 @@
 //! Powers of e and of two, and the logistic function.
 
 use super::{Arithmetic, exact_sum, of, series};
+use crate::dtype::Real;
 
 /// ln 2 in two parts, for single and double precision; products of the first with exponents are exact.
 pub(super) const LN_2_HIGH: [f64; 2] = [0.693_145_751_953_125, 0.693_147_180_369_123_8];
@@ -85,6 +86,18 @@ pub(super) fn scaled<A: Arithmetic>(x: A, n: A) -> A {
     x * half.power_of_two() * (n - half).power_of_two()
 }
 
+/// p from 0.7 to 1.42 and n with eˣ = p 2ⁿ, as `Real::raised_by` takes it, for numbers whose power is neither infinite
+/// nor zero
+#[inline(always)]
+fn shifted_power<A: Arithmetic>(x: A) -> (A, A) {
+    let shift = A::new(<A::Plain as Real>::ROUNDING);
+    let shifted = x.times_plus(A::from_f64(std::f64::consts::LOG2_E), shift);
+    let n = shifted - shift;
+    // What rounding takes from r is an eighth of a unit of the result.
+    let r = (-n).times_plus(of(LN_2_LOW), (-n).times_plus(of(LN_2_HIGH), x));
+    (A::from_f64(1.0) + (r * r).times_plus(series(r, EXP.0, EXP.1), r), shifted)
+}
+
 /// What exponents of numbers that are not normal are raised by.
 const LIFT: f64 = 64.0;
 
@@ -94,11 +107,12 @@ pub fn exp<A: Arithmetic>(x: A) -> A {
     let (zero, infinity) = (A::from_f64(0.0), A::from_f64(f64::INFINITY));
     // What is zero is not made by products that vanish, which take a processor a hundred times as long.
     let is_zero = x < of([-104.0, -746.0]);
-    let (r, tail, n) = parts_of_near_power(if is_zero { zero } else { x });
+    let near = if is_zero { zero } else { x };
+    let (power, shifted) = shifted_power(near);
     // Where the result is no normal number it has a greater exponent first, so that it is rounded once.
     let is_small = x < of([-87.0, -708.0]);
-    let power = A::from_f64(1.0) + (r + tail);
-    let y = power.raised(if is_small { n + A::from_f64(LIFT) } else { n });
+    let power = if is_small { power * A::from_f64(1.0).raised(A::from_f64(LIFT)) } else { power };
+    let y = A::new(power.get().raised_by(shifted.get()));
     let y = if is_small { y * A::from_f64(1.0).raised(A::from_f64(-LIFT)) } else { y };
     let y = if is_zero { zero } else { y };
     // Infinity from here on; NaN stays what it is.
@@ -108,8 +122,8 @@ pub fn exp<A: Arithmetic>(x: A) -> A {
 /// eˣ of numbers whose power is a normal number
 #[inline(always)]
 pub(super) fn exp_of_near<A: Arithmetic>(x: A) -> A {
-    let (r, tail, n) = parts_of_near_power(x);
-    (A::from_f64(1.0) + (r + tail)) * n.power_of_two()
+    let (power, shifted) = shifted_power(x);
+    A::new(power.get().raised_by(shifted.get()))
 }
 
 /// eˣ/2 and what rounding took from it, also where eˣ is infinite

@@ -15,6 +15,7 @@ mod inverse;
 mod logarithm;
 mod power;
 mod quotient;
+mod root;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ pub use inverse::{acos, asin, atan, atan2};
 pub use logarithm::{ln, ln_1p, ln_1p_of_share, log_2, log_10, log_add_exp};
 pub use power::{hypot, pow};
 pub use quotient::{floor_quotient, fmod, is_large_quotient, remainder};
+pub use root::{has_root_by_products, root_by_products};
 
 /// One of two numbers that stand for single and double precision.
 #[inline(always)]

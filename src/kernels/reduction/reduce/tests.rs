@@ -216,3 +216,26 @@ fn truths_are_counted_however_many_there_are() {
         assert_eq!(truths(&some), len.div_ceil(3) as i64);
     }
 }
+
+#[test]
+fn rows_that_are_short_are_what_each_is_by_itself() {
+    for (count, len) in [(8, 2), (9, 3), (128, 16), (129, 37), (500, 63)] {
+        let mut a = numbers(&[count, len]);
+        a[[5, 1]] = f64::NAN;
+        let each =
+            |f: fn(&[f64]) -> f64| a.outer_iter().map(|row| f(row.as_slice().unwrap())).collect::<Vec<_>>();
+        let sums = written(count, |out| sum::<f64>(a.view(), &[1], out));
+        let greatest = written(count, |out| max(a.view(), &[1], out));
+        let greatest_of =
+            |row: &[f64]| row.iter().copied().reduce(|a, b| if b > a || b.is_nan() { b } else { a }).unwrap();
+        for (row, (sum, expected)) in sums.iter().zip(each(|row| row.iter().sum())).enumerate() {
+            assert!((sum - expected).abs() <= 1e-9 * len as f64 || row == 5 && sum.is_nan());
+        }
+        for (row, (found, expected)) in greatest.iter().zip(each(greatest_of)).enumerate() {
+            assert!(*found == expected || row == 5 && found.is_nan());
+        }
+        let whole = a.mapv(|x| if x.is_nan() { 7 } else { x as i64 });
+        let found = written(count, |out| sum::<i64>(whole.view(), &[1], out));
+        assert!(found.iter().zip(whole.outer_iter()).all(|(found, row)| *found == row.sum()));
+    }
+}
