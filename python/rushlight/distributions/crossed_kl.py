@@ -23,7 +23,7 @@ from .scaled import Laplace, Normal
 __all__: list[str] = []
 
 
-def _average_of_logarithm(p: Any) -> Tensor:
+def _average_of_logarithm(p: Any) -> Any:
     if isinstance(p, Beta):
         total = p.concentration1 + p.concentration0
         return native.digamma(p.concentration1) - native.digamma(total)
@@ -41,7 +41,7 @@ def _average_between(low: Tensor, high: Tensor) -> Tensor:
     return (native.xlogy(high, high) - native.xlogy(low, low)) / (high - low) - 1
 
 
-def _average_of_decay(p: Any, scale: Tensor) -> Tensor:
+def _average_of_decay(p: Any, scale: Tensor) -> Any:
     """Return the average of exp(-x / scale)."""
     if isinstance(p, Exponential):
         return p.rate / (p.rate + scale.reciprocal())
@@ -56,28 +56,28 @@ def _infinite_where(condition: Tensor, found: Tensor) -> Tensor:
     return native.where(condition, math.inf, found)
 
 
-def _outside(p: Any, low: Any, high: Any) -> Tensor:
+def _outside(p: Any, low: Any, high: Any) -> Any:
     """Tell where a uniform distribution reaches over bounds."""
     return (p.low < low) | (p.high > high)
 
 
-def _kl_to_normal(p: Any, q: Normal) -> Tensor:
+def _kl_to_normal(p: Any, q: Normal) -> Any:
     squares = p.variance + (p.mean - q.loc) ** 2
     return 0.5 * (math.log(2 * math.pi) + squares / q.scale**2) + q.scale.log() - p.entropy()
 
 
-def _kl_to_exponential(p: Any, q: Exponential) -> Tensor:
+def _kl_to_exponential(p: Any, q: Exponential) -> Any:
     found = q.rate * p.mean - q.rate.log() - p.entropy()
     return _infinite_where(_outside(p, 0, math.inf), found) if isinstance(p, Uniform) else found
 
 
-def _kl_to_gamma(p: Any, q: Gamma) -> Tensor:
+def _kl_to_gamma(p: Any, q: Gamma) -> Any:
     scaled = q.concentration * q.rate.log() - native.lgamma(q.concentration)
     found = q.rate * p.mean - (q.concentration - 1) * _average_of_logarithm(p) - scaled - p.entropy()
     return _infinite_where(_outside(p, 0, math.inf), found) if isinstance(p, Uniform) else found
 
 
-def _kl_to_gumbel(p: Any, q: Gumbel) -> Tensor:
+def _kl_to_gumbel(p: Any, q: Gumbel) -> Any:
     decay = (q.loc / q.scale).exp() * _average_of_decay(p, q.scale)
     return q.scale.log() + (p.mean - q.loc) / q.scale + decay - p.entropy()
 
@@ -100,7 +100,7 @@ def _kl_continuous_bernoulli_uniform(p: ContinuousBernoulli, q: Uniform) -> Tens
     return _infinite_where((q.low >= 0) | (q.high <= 1), (q.high - q.low).log() - p.entropy())
 
 
-def _kl_to_continuous_bernoulli(p: Any, q: ContinuousBernoulli) -> Tensor:
+def _kl_to_continuous_bernoulli(p: Any, q: ContinuousBernoulli) -> Any:
     told = p.mean * q.logits + native.log1p(-q.probs) + q._log_norm()
     found = -told - p.entropy()
     return _infinite_where((p.low <= 0) | (p.high >= 1), found) if isinstance(p, Uniform) else found
@@ -115,7 +115,7 @@ def _kl_uniform_beta(p: Uniform, q: Beta) -> Tensor:
     return _infinite_where(_outside(p, 0, 1), -told - p.entropy())
 
 
-def _kl_to_pareto(p: Any, q: Pareto) -> Tensor:
+def _kl_to_pareto(p: Any, q: Pareto) -> Any:
     scaled = q.alpha.log() + q.alpha * q.scale.log()
     least = p.scale if isinstance(p, Pareto) else p.low
     found = (q.alpha + 1) * _average_of_logarithm(p) - scaled - p.entropy()

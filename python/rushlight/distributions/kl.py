@@ -199,7 +199,8 @@ def _low_rank_normals(p: Any, q: Any) -> Tensor:
             + "different event shapes cannot be computed"
         )
     wide = (MultivariateNormal(one.loc, scale_tril=one.scale_tril, validate_args=False) for one in (p, q))
-    return _multivariate_normals(*wide)
+    found: Tensor = _multivariate_normals(*wide)
+    return found
 
 
 @register_kl(Wishart, Wishart)
