@@ -24,5 +24,6 @@ mod simd;
 pub mod sorting;
 #[cfg(test)]
 mod testing;
+mod turned;
 pub mod vector;
 pub mod wide;

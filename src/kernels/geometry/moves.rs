@@ -70,10 +70,7 @@ pub(in crate::kernels) fn turn<V: Send, T: Copy + 'static>(
     out: &mut [V],
     write: impl Fn(&mut V, T) + Copy,
 ) {
-    let shapes =
-        (ArrayViewMut2::from_shape((columns, rows), out), ArrayView2::from_shape((rows, columns), a));
-    let (Ok(out), Ok(a)) = shapes else { unreachable!("there are as many elements as in the shapes") };
-    crosswise::turn(out, a.reversed_axes(), write, &mut Steps::default());
+    crosswise::turn_rows(a, [rows, columns], out, write);
 }
 
 /// Writes the elements of one view to those of another.

@@ -40,6 +40,54 @@ pub(super) fn turn<V: Send, T: Copy + 'static>(
     }
 }
 
+/// Writes the elements of a matrix of so many rows and columns to one in which its rows are columns, both row by row.
+pub(super) fn turn_rows<V, T: Copy + 'static>(
+    a: &[T],
+    [rows, columns]: [usize; 2],
+    out: &mut [V],
+    write: impl Fn(&mut V, T) + Copy,
+) {
+    let (a, out) = (&a[..rows * columns], &mut out[..rows * columns]);
+    vectorised(
+        a.len(),
+        #[inline(always)]
+        || {
+            if rows < BLOCK || columns < BLOCK {
+                for (at, row) in a.chunks_exact(columns.max(1)).enumerate() {
+                    let places = out[at..].iter_mut().step_by(rows);
+                    places.zip(row).for_each(|(place, &element)| write(place, element));
+                }
+                return;
+            }
+            // The last blocks end where the matrix does: some of their elements are moved a second time.
+            let mut down = 0;
+            while down < rows {
+                let first = down.min(rows - BLOCK);
+                let mut across = 0;
+                while across < columns {
+                    let column = across.min(columns - BLOCK);
+                    let mut block = [[a[0]; BLOCK]; BLOCK];
+                    for at in 0..BLOCK {
+                        if let Some(row) = a[(first + at) * columns + column..].first_chunk() {
+                            block[at] = *row;
+                        }
+                    }
+                    exchange(&mut block);
+                    for at in 0..BLOCK {
+                        if let Some(places) = out[(column + at) * rows + first..].first_chunk_mut::<BLOCK>() {
+                            for lane in 0..BLOCK {
+                                write(&mut places[lane], block[at][lane]);
+                            }
+                        }
+                    }
+                    across += BLOCK;
+                }
+                down += BLOCK;
+            }
+        },
+    );
+}
+
 #[inline(always)]
 fn square<V, T: Copy + 'static>(
     mut out: ArrayViewMut2<'_, V>,
@@ -207,6 +255,19 @@ mod tests {
             turned::<f64>(rows, columns, |number| number as f64);
             turned::<Complex<f32>>(rows, columns, |number| Complex::new(number as f32, 7.0));
             turned::<[u64; 2]>(rows, columns, |number| [number as u64, 7]);
+        }
+    }
+
+    #[test]
+    fn rows_of_any_length_become_columns() {
+        for (rows, columns) in
+            [(0, 3), (3, 0), (1, 9), (9, 1), (7, 8), (8, 8), (64, 16), (64, 37), (13, 11), (70, 100)]
+        {
+            let a: Vec<f32> = (0..rows * columns).map(|number| number as f32).collect();
+            let mut out = vec![-1.0; a.len()];
+            turn_rows(&a, [rows, columns], &mut out, |out, a| *out = a);
+            let expected = (0..rows * columns).map(|place| a[place % rows * columns + place / rows]);
+            assert!(out.iter().copied().eq(expected), "{rows} {columns}");
         }
     }
 }

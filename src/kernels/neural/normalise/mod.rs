@@ -5,6 +5,7 @@
 mod columns;
 mod rows;
 mod runs;
+mod short;
 
 pub use columns::{Columns, columns, columns_backward, columns_moments};
 pub use rows::{Rows, rows, rows_backward};

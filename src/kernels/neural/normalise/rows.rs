@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::Places;
+use super::short::Short;
 use crate::dtype::Real;
 use crate::kernels::interrupt;
 use crate::kernels::lanes::{sums, visit};
@@ -10,12 +11,16 @@ use crate::kernels::parallel::{parallel_items, parallel_parts};
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::simd::{Calculation, calculated};
+use crate::kernels::turned::A_FEW;
 
 /// In so many parts at the most are sums over all rows made, each of which takes memory as large as a row.
 const PARTS: usize = 16;
 
 /// So many rows are added one after another, then such sums.
 const TOGETHER: usize = 64;
+
+/// Rows up to this length are turned to lie side by side, if there are a few of them.
+const SHORT: usize = 40;
 
 /// Rows, one at least and not empty, and what their elements are weighed by.
 #[derive(Clone, Copy)]
@@ -28,6 +33,13 @@ pub struct Rows<'a, T> {
     pub eps: f64,
     /// What the elements of each row are multiplied by.
     pub weight: Option<&'a [T]>,
+}
+
+impl<T> Rows<'_, T> {
+    /// Whether they are to be turned.
+    fn are_short(&self) -> bool {
+        self.len <= SHORT && self.x.len() / self.len >= A_FEW
+    }
 }
 
 /// The mean of a row, and one over its deviation.
@@ -50,18 +62,20 @@ pub fn rows<T: Real>(rows: Rows<'_, T>, bias: Option<&[T]>, out: &mut [MaybeUnin
         }
         (weight, _) => weight,
     };
+    let is_short = rows.are_short();
     parallel_parts(out, (GRAIN / 4 / rows.len).max(1) * rows.len, |start, out| {
         let x = &rows.x[start..start + out.len()];
-        calculated(Forward { rows: Rows { x, weight, ..rows }, bias, out });
+        let part = Forward { rows: Rows { x, weight, ..rows }, bias, out };
+        if is_short { calculated(Short(part)) } else { calculated(part) }
     });
 }
 
 /// Some of the rows, to be normalised.
-struct Forward<'a, T> {
-    rows: Rows<'a, T>,
+pub(super) struct Forward<'a, T> {
+    pub(super) rows: Rows<'a, T>,
     /// Not without a weight.
-    bias: Option<&'a [T]>,
-    out: &'a mut [MaybeUninit<T>],
+    pub(super) bias: Option<&'a [T]>,
+    pub(super) out: &'a mut [MaybeUninit<T>],
 }
 
 impl<T: Real> Calculation<T> for Forward<'_, T> {
@@ -108,7 +122,8 @@ pub fn rows_backward<T: Real>(rows: Rows<'_, T>, gradient: &[T], places: Places<
         let input = to_input.split_off_mut(..x.len()).unwrap_or_default();
         items.push(Backward { rows: Rows { x, ..rows }, gradient, input, totals });
     }
-    parallel_items(items, 1, |part| calculated(part));
+    let is_short = rows.are_short();
+    parallel_items(items, 1, |part| if is_short { calculated(Short(part)) } else { calculated(part) });
     let step = widths[0] + widths[1];
     for (place, first) in [(weight, 0), (bias, widths[0])] {
         for (index, place) in place.into_iter().flatten().enumerate() {
@@ -119,12 +134,12 @@ pub fn rows_backward<T: Real>(rows: Rows<'_, T>, gradient: &[T], places: Places<
 }
 
 /// Some of the rows, of which gradients are wanted where there is room for them.
-struct Backward<'a, T> {
-    rows: Rows<'a, T>,
-    gradient: &'a [T],
-    input: &'a mut [MaybeUninit<T>],
+pub(super) struct Backward<'a, T> {
+    pub(super) rows: Rows<'a, T>,
+    pub(super) gradient: &'a [T],
+    pub(super) input: &'a mut [MaybeUninit<T>],
     /// The sums over these rows that are the gradients of weight and bias.
-    totals: [&'a mut [T]; 2],
+    pub(super) totals: [&'a mut [T]; 2],
 }
 
 impl<T: Real> Calculation<T> for Backward<'_, T> {

@@ -12,11 +12,6 @@ use crate::kernels::pointwise::math::{Arithmetic, exp, ln};
 /// Of rows that lie side by side, so many elements are added one after another, then such sums.
 const TOGETHER: usize = 64;
 
-/// Rows so short that a loop along each would be over before it is under way; and the somewhat longer ones that are
-/// still short where a logarithm is taken of each sum, which is as much work for one number as for a vector of them.
-const SHORT: usize = 8;
-const LONGER: usize = 16;
-
 /// Columns of row-major arrays, of which every one is a row by itself.
 #[derive(Clone, Copy)]
 pub(super) struct Tile<'a, T, const N: usize> {
@@ -37,11 +32,6 @@ pub(super) trait Formula<const N: usize>: Copy + Send + Sync {
 
     /// Whether there has to be room for as many numbers beside a row.
     const ROOM: bool = false;
-
-    /// Rows up to this length are turned to lie side by side, if there are a few of them.
-    fn turned(self) -> usize {
-        SHORT
-    }
 
     /// Of a row.
     fn row<A: Arithmetic>(
@@ -136,10 +126,6 @@ fn sums_of_powers<A: Arithmetic>(tile: Tile<'_, A::Plain, 1>, shift: &[A::Plain]
 impl Formula<1> for Forward {
     const ROOM: bool = true;
 
-    fn turned(self) -> usize {
-        if self.log { LONGER } else { SHORT }
-    }
-
     #[inline(always)]
     fn row<A: Arithmetic>(
         self,
@@ -219,16 +205,12 @@ impl Formula<1> for Forward {
 
 /// An infinite shift would give inf - inf.
 #[inline(always)]
-fn finite<A: Arithmetic>(shift: A) -> A {
+pub(super) fn finite<A: Arithmetic>(shift: A) -> A {
     if shift.abs() == A::from_f64(f64::INFINITY) { A::from_f64(0.0) } else { shift }
 }
 
 impl Formula<1> for LogSumExp {
     const SINGLE: bool = true;
-
-    fn turned(self) -> usize {
-        LONGER
-    }
 
     #[inline(always)]
     fn row<A: Arithmetic>(

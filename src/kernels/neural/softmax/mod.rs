@@ -3,33 +3,28 @@
 //! Rows that lie one after another are taken one by one, those that lie side by side many at a time.
 
 mod formulas;
+mod short;
 
 use ndarray::ArrayViewD;
-use std::array::from_fn;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::dtype::Real;
 use crate::kernels::geometry::dense::{Extent, dense};
-use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::simd::{Calculation, calculated};
+use crate::kernels::turned::A_FEW;
 use formulas::{Backward, Formula, Forward, Lines, LogSumExp, Tile};
+use short::{Short, Turned};
 
 /// Columns of a tile, at the least and at the most; in between, what stays in near memory.
 const WIDTHS: [usize; 2] = [64, 512];
 
-/// So many rows are a few: short ones are turned then.
-const A_FEW: usize = 8;
-
 /// Elements that are worth another thread: each is raised to a power, most are read more than once.
 const WORTH: usize = GRAIN / 4;
-
-/// So many are turned together.
-const TURNED: usize = 64;
 
 /// `exp(x) / sum(exp(x))`; where all elements are infinitely small, zeros if that is to be `safe`.
 pub fn softmax<T: Real>(view: ArrayViewD<'_, T>, axis: usize, safe: bool, out: &mut [MaybeUninit<T>]) {
@@ -81,7 +76,7 @@ fn from<T, const N: usize>(mut inputs: [&[T]; N], start: usize) -> [&[T]; N] {
 }
 
 /// The function along the rows of row-major arrays, which have the shape of `extent`.
-fn along<T: Real, F: Formula<N>, const N: usize>(
+fn along<T: Real, F: Turned<N>, const N: usize>(
     formula: F,
     inputs: [&[T]; N],
     Extent { len, inner, .. }: Extent,
@@ -95,10 +90,10 @@ fn along<T: Real, F: Formula<N>, const N: usize>(
     let several = (WORTH / block).max(1) * block_out;
     let from_block = |start: usize| from(inputs, start / block_out * block);
     if inner == 1 {
-        let is_turned = len <= formula.turned() && count >= A_FEW;
+        let is_short = len <= F::SHORT && count >= A_FEW;
         return parallel_parts(out, several, |start, out| {
             let rows = Rows { formula, inputs: from_block(start), len, lines, out };
-            if is_turned { calculated(Turned(rows)) } else { calculated(rows) }
+            if is_short { calculated(Short(rows)) } else { calculated(rows) }
         });
     }
     if inner < WIDTHS[0] {
@@ -152,32 +147,6 @@ impl<F: Formula<N>, T: Real, const N: usize> Calculation<T> for Rows<'_, F, T, N
                 *row = &row[..self.len];
             }
             self.formula.row::<A>(rows, &mut room, out);
-        }
-    }
-}
-
-/// Short rows: a loop along each would be over before it is under way.
-struct Turned<'a, F, T, const N: usize>(Rows<'a, F, T, N>);
-
-impl<F: Formula<N>, T: Real, const N: usize> Calculation<T> for Turned<'_, F, T, N> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic<Plain = T>>(self) {
-        let Rows { formula, inputs, len, lines, out } = self.0;
-        let mut near: [Vec<T>; N] = from_fn(|_| interrupt::filled(len * TURNED, T::ZERO));
-        let mut results = interrupt::filled(lines * TURNED, T::ZERO);
-        for (block, out) in out.chunks_mut(TURNED * lines).enumerate() {
-            let width = out.len() / lines;
-            for (near, input) in near.iter_mut().zip(inputs) {
-                let rows = &input[block * TURNED * len..][..width * len];
-                moves::turn(rows, [width, len], &mut near[..width * len], moves::put);
-            }
-            let inputs = near.each_ref().map(Vec::as_slice);
-            let results = &mut results[..lines * width];
-            let mut places = interrupt::collected(results.chunks_exact_mut(width));
-            formula.columns::<A, T>(Tile { inputs, len, stride: width }, &mut places);
-            moves::turn(results, [lines, width], out, moves::put_first);
         }
     }
 }

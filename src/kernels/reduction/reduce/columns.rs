@@ -40,7 +40,7 @@ pub(super) fn fold_columns<T, A, V, M, G>(
     fold: Fold<A, M, G>,
     put: impl Fn(&mut V, A) + Copy + Sync,
 ) where
-    T: Copy + Sync,
+    T: Copy + Send + Sync + 'static,
     A: Copy + Send + Sync,
     V: Send,
     M: Fn(T) -> A + Copy + Sync,
@@ -156,7 +156,7 @@ fn merge_into<A: Copy>(states: &mut [A], others: &[A], merge: impl Fn(A, A) -> A
 }
 
 /// Folds leaves, and those along a tree.
-fn fold_leaves<T, A, M, G>(
+pub(super) fn fold_leaves<T, A, M, G>(
     elements: &[T],
     count: usize,
     stride: usize,

@@ -53,7 +53,7 @@ pub fn reduce<T, A, U, M, G>(
     finish: impl Fn(A) -> U + Copy + Sync,
 ) where
     T: Copy + Default + Send + Sync + 'static,
-    A: Copy + Send + Sync,
+    A: Copy + Send + Sync + 'static,
     U: Send,
     M: Fn(T) -> A + Copy + Sync,
     G: Fn(A, A) -> A + Copy + Sync,
@@ -72,7 +72,7 @@ pub(in crate::kernels) fn reduce_with<T, A, V, M, G>(
     put: impl Fn(&mut V, A) + Copy + Sync,
 ) where
     T: Copy + Default + Send + Sync + 'static,
-    A: Copy + Send + Sync,
+    A: Copy + Send + Sync + 'static,
     V: Send,
     M: Fn(T) -> A + Copy + Sync,
     G: Fn(A, A) -> A + Copy + Sync,
@@ -133,8 +133,8 @@ fn in_memory_order<'a, T>(
 /// Reduces the last reduced run and merges the kept runs around it.
 fn stage<T, A, M, G>(elements: &[T], runs: &mut SmallVec<[Run; 6]>, fold: Fold<A, M, G>) -> Vec<A>
 where
-    T: Copy + Sync,
-    A: Copy + Send + Sync,
+    T: Copy + Send + Sync + 'static,
+    A: Copy + Send + Sync + 'static,
     M: Fn(T) -> A + Copy + Sync,
     G: Fn(A, A) -> A + Copy + Sync,
 {
@@ -162,8 +162,8 @@ fn last_stage<T, A, V, M, G>(
     fold: Fold<A, M, G>,
     put: impl Fn(&mut V, A) + Copy + Sync,
 ) where
-    T: Copy + Sync,
-    A: Copy + Send + Sync,
+    T: Copy + Send + Sync + 'static,
+    A: Copy + Send + Sync + 'static,
     V: Send,
     M: Fn(T) -> A + Copy + Sync,
     G: Fn(A, A) -> A + Copy + Sync,

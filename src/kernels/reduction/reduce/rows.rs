@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use super::Fold;
+use super::{Fold, columns};
+use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
@@ -18,8 +19,12 @@ const LANES: usize = 32;
 #[repr(C, align(64))]
 struct Lanes<A>([A; LANES]);
 
-/// Shorter rows take several times as long, element by element.
+/// Shorter rows take several times as long, element by element; so they are turned to lie side by side, many at a time.
 const SHORT: usize = 64;
+
+/// So many rows are turned together, if there are a few.
+const TURNED: usize = 128;
+const A_FEW: usize = 8;
 
 /// Elements that a lane takes in one after the other.
 const GROUP: usize = 16;
@@ -52,17 +57,48 @@ pub(super) fn fold_rows<T, A, V, M, G>(
     fold: Fold<A, M, G>,
     put: impl Fn(&mut V, A) + Copy + Sync,
 ) where
-    T: Copy + Sync,
+    T: Copy + Send + Sync + 'static,
     A: Copy + Send + Sync,
     V: Send,
     M: Fn(T) -> A + Copy + Sync,
     G: Fn(A, A) -> A + Copy + Sync,
 {
+    // Bytes would be moved one by one.
+    if const { size_of::<T>() > 1 } && (2..SHORT).contains(&len) && out.len() >= A_FEW {
+        return fold_short(elements, len, out, fold, put);
+    }
     let grain = if len < SHORT { GRAIN / 4 } else { GRAIN };
     parallel_parts(out, (grain / len).max(1), |start, part| {
         part.iter_mut().zip(elements[start * len..].chunks_exact(len)).for_each(|(out, row)| {
             put(out, fold_slice(row, fold));
         });
+    });
+}
+
+/// As `fold_rows`, of rows that are short and not few.
+fn fold_short<T, A, V, M, G>(
+    elements: &[T],
+    len: usize,
+    out: &mut [V],
+    fold: Fold<A, M, G>,
+    put: impl Fn(&mut V, A) + Copy + Sync,
+) where
+    T: Copy + Send + Sync + 'static,
+    A: Copy + Send + Sync,
+    V: Send,
+    M: Fn(T) -> A + Copy + Sync,
+    G: Fn(A, A) -> A + Copy + Sync,
+{
+    let Some(&first) = elements.first() else { return };
+    parallel_parts(out, (GRAIN / 4 / len).next_multiple_of(TURNED), |start, part| {
+        let mut near = interrupt::filled(len * TURNED, first);
+        for (block, out) in part.chunks_mut(TURNED).enumerate() {
+            let (from, width) = ((start + block * TURNED) * len, out.len());
+            let near = &mut near[..len * width];
+            moves::turn(&elements[from..from + len * width], [width, len], near, moves::put);
+            let states = columns::fold_leaves(near, len, width, width, fold);
+            out.iter_mut().zip(states).for_each(|(out, state)| put(out, state));
+        }
     });
 }
 

@@ -1,0 +1,150 @@
+//! What is done with short rows, many of them at a time: see `turned`.
+
+use super::Rows;
+use super::formulas::{Backward, Formula, Forward, LogSumExp, finite};
+use crate::dtype::{Number, Real};
+use crate::kernels::merge::{Greater, Merge};
+use crate::kernels::pointwise::math::{Arithmetic, exp, ln};
+use crate::kernels::simd::Calculation;
+use crate::kernels::turned::{Line, SIDE, each_block};
+
+/// Numbers of as many rows.
+type Lanes<A> = [A; SIDE];
+
+/// A function along rows of `N` arrays that may be short.
+pub(super) trait Turned<const N: usize>: Formula<N> {
+    /// Rows up to this length are turned to lie side by side, if there are a few of them.
+    const SHORT: usize;
+
+    /// Of rows side by side.
+    fn lines<A: Arithmetic>(self, inputs: [&[Line<A::Plain>]; N], out: &mut [Line<A::Plain>]);
+}
+
+/// Some rows that are short.
+pub(super) struct Short<'a, F, T, const N: usize>(pub(super) Rows<'a, F, T, N>);
+
+impl<F: Turned<N>, T: Real, const N: usize> Calculation<T> for Short<'_, F, T, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic<Plain = T>>(self) {
+        let Rows { formula, inputs, len, lines, out } = self.0;
+        let count = out.len() / lines * len;
+        each_block(
+            inputs.map(|input| &input[..count]),
+            [len, lines],
+            out,
+            #[inline(always)]
+            |inputs, out, _| formula.lines::<A>(inputs, out),
+        );
+    }
+}
+
+/// The greatest elements of rows.
+#[inline(always)]
+fn greatest<A: Arithmetic>(x: &[Line<A::Plain>]) -> Lanes<A> {
+    let mut greatest = [A::new(<A::Plain as Number>::LOWEST); SIDE];
+    for line in x {
+        for lane in 0..SIDE {
+            greatest[lane] = A::new(Greater.two(greatest[lane].get(), line[lane]));
+        }
+    }
+    greatest
+}
+
+/// Σ e^(x - shift) of rows.
+#[inline(always)]
+fn sums_of_powers<A: Arithmetic>(x: &[Line<A::Plain>], shift: &Lanes<A>) -> Lanes<A> {
+    let mut total = [A::from_f64(0.0); SIDE];
+    for line in x {
+        for lane in 0..SIDE {
+            total[lane] = total[lane] + exp(A::new(line[lane]) - shift[lane]);
+        }
+    }
+    total
+}
+
+impl Turned<1> for Forward {
+    const SHORT: usize = 48;
+
+    #[inline(always)]
+    fn lines<A: Arithmetic>(self, [x]: [&[Line<A::Plain>]; 1], out: &mut [Line<A::Plain>]) {
+        let (zero, lowest) = (A::from_f64(0.0), A::new(<A::Plain as Number>::LOWEST));
+        let mut shift: Lanes<A> = greatest(x);
+        if self.safe {
+            for shift in &mut shift {
+                *shift = if *shift == lowest { zero } else { *shift };
+            }
+        }
+        if self.log {
+            let mut log = sums_of_powers(x, &shift);
+            for log in &mut log {
+                *log = ln(*log);
+            }
+            for (line, out) in x.iter().zip(out) {
+                for lane in 0..SIDE {
+                    out[lane] = ((A::new(line[lane]) - shift[lane]) - log[lane]).get();
+                }
+            }
+            return;
+        }
+        let mut total = [zero; SIDE];
+        for (line, out) in x.iter().zip(&mut *out) {
+            for lane in 0..SIDE {
+                let y = exp(A::new(line[lane]) - shift[lane]);
+                out[lane] = y.get();
+                total[lane] = total[lane] + y;
+            }
+        }
+        for total in &mut total {
+            let is_nothing = self.safe && *total == zero;
+            *total = if is_nothing { zero } else { A::from_f64(1.0) / *total };
+        }
+        for out in out {
+            for lane in 0..SIDE {
+                out[lane] = (A::new(out[lane]) * total[lane]).get();
+            }
+        }
+    }
+}
+
+impl Turned<1> for LogSumExp {
+    const SHORT: usize = 48;
+
+    #[inline(always)]
+    fn lines<A: Arithmetic>(self, [x]: [&[Line<A::Plain>]; 1], out: &mut [Line<A::Plain>]) {
+        let mut shift: Lanes<A> = greatest(x);
+        for shift in &mut shift {
+            *shift = finite(*shift);
+        }
+        let total = sums_of_powers(x, &shift);
+        for lane in 0..SIDE {
+            out[0][lane] = (ln(total[lane]) + shift[lane]).get();
+        }
+    }
+}
+
+impl Turned<2> for Backward {
+    const SHORT: usize = 8;
+
+    #[inline(always)]
+    fn lines<A: Arithmetic>(self, [g, y]: [&[Line<A::Plain>]; 2], out: &mut [Line<A::Plain>]) {
+        let mut total = [A::from_f64(0.0); SIDE];
+        for (g, y) in g.iter().zip(y) {
+            for lane in 0..SIDE {
+                let (g, y) = (A::new(g[lane]), A::new(y[lane]));
+                total[lane] = total[lane] + if self.log { g } else { g * y };
+            }
+        }
+        for ((g, y), out) in g.iter().zip(y).zip(out) {
+            for lane in 0..SIDE {
+                let (g, y) = (A::new(g[lane]), A::new(y[lane]));
+                let passed = match self.log {
+                    true => (-exp(y)).times_plus(total[lane], g),
+                    false => y * (g - total[lane]),
+                };
+                out[lane] = passed.get();
+            }
+        }
+    }
+}
