@@ -1,156 +1,134 @@
 """How soon Ctrl-C ends what takes long: a table of times from the signal to `KeyboardInterrupt`.
 
-    python benchmarks/interrupt_latency.py [--torch] [--rounds 10] [--threads 2] [case ...]
+    python benchmarks/interrupt_latency.py [--torch PY] [--threads 2] [--late 100] [--all] [part ...]
 
-Every round is a process of its own that sends itself SIGINT at a random moment of the work. A number
-is missing where the work ended before it could be interrupted; the time that it went on is shown then.
-For cases with `.grad` it is checked that all of the gradient is what it was, or none: a signal may come when
-everything has been written and `backward` is about to return.
+The cases are those of `interrupt_cases.py`, and every function of the registry that takes one, two or three
+tensors, or a tensor and a dimension. Each is made larger until it takes half a second, or memory ends, in a
+process of its own, and is then sent a signal when a tenth, four tenths and seven tenths of its time have gone
+by. Printed are the worst of these three, with `--all` for every case, else for those that are late. Where
+there is a gradient it has to be what it was, or all of the new one: a signal may come when `backward` is
+about to return.
 """
 
 import argparse
+import inspect
+import json
 import os
-import random
 import statistics
 import subprocess
 import sys
+import warnings
+from pathlib import Path
 
-PRELUDE = """
-import os, signal, sys, threading, time
-if {torch}:
-    import torch
-else:
-    import rushlight as torch
-torch.set_num_threads({threads})
+import rushlight as torch
+from interrupt_cases import CASES
 
-class Slow(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * 1
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g + (x @ x) * 0
-
-x = None
-{setup}
-if x is not None and x.requires_grad:
-    x.grad = torch.full_like(x, 7.0)
-sent = []
-def send():
-    time.sleep({after})
-    sent.append(time.perf_counter())
-    os.kill(os.getpid(), signal.SIGINT)
-sender = threading.Thread(target=send)
-sender.start()
-interrupted = False
-try:
-    {work}
-    time.sleep(60)
-except KeyboardInterrupt as interruption:
-    end = time.perf_counter()
-    frame = interruption.__traceback__
-    while frame.tb_next:
-        frame = frame.tb_next
-    # In the sleep, the work had ended.
-    interrupted = frame.tb_lineno != {sleep_line}
-sender.join()
-old = None if x is None or x.grad is None else x.grad == 7.0
-whole = old is None or bool(old.all()) or not bool(old.any())
-print(end - sent[0], interrupted, whole)
-"""
-
-CASES = {
-    "backward, many small nodes": (
-        "x = torch.ones(10, requires_grad=True)\ny = x\nfor _ in range(400_000): y = y * 1.0\ny = y.sum()",
-        "y.backward()",
-    ),
-    "backward, a chain of large nodes": (
-        "x = torch.ones(200_000, requires_grad=True)\ny = x\nfor _ in range(1500): y = y.sin()\ny = y.sum()",
-        "y.backward()",
-    ),
-    "backward, one product of matrices": (
-        "x = torch.ones(5000, 5000, requires_grad=True)\ny = (x @ torch.ones(5000, 10)).sum() * 0\n"
-        "w = torch.ones(5000, 5000)\n"
-        "y = torch.nn.functional.linear(x, w[:20]).sum() + (x * 1).mm(w[:, :2500]).sum()",
-        "y.backward()",
-    ),
-    "backward, a product of few rows": (
-        "x = torch.ones(64, 9000, requires_grad=True)\nw = torch.ones(9000, 9000)\ny = (x @ w).sum()",
-        "y.backward()",
-    ),
-    "backward, branches side by side": (
-        "x = torch.ones(200_000, requires_grad=True)\nparts = []\n"
-        "for i in range(8):\n    y = x * i\n    for _ in range(200): y = y.sin()\n"
-        "    parts.append(y.sum())\ny = sum(parts)",
-        "y.backward()",
-    ),
-    "backward, functions of one's own": (
-        "x = torch.ones(1200, 1200, requires_grad=True)\ny = x\n"
-        "for _ in range(40): y = Slow.apply(y)\ny = y.sum()",
-        "y.backward()",
-    ),
-    "backward, recorded": (
-        "x = torch.ones(200_000, requires_grad=True)\ny = x\nfor _ in range(600): y = y.sin()\ny = y.sum()",
-        "y.backward(create_graph=True)",
-    ),
-    "forward, one product of matrices": (
-        "a = torch.ones(6000, 6000)",
-        "a @ a",
-    ),
-    "forward, a product of few rows": (
-        "a, b = torch.ones(200, 12000), torch.ones(12000, 12000)",
-        "a @ b",
-    ),
-    "forward, one long function": (
-        "a = torch.ones(60_000_000)",
-        "a.tan()",
-    ),
+PROBE = Path(__file__).with_name("interrupt_probe.py")
+# Data and arguments by which functions are called of which nothing else is known, the first that do for each.
+WAYS = (
+    ("x = torch.rand(n)", "x"),
+    ("x = torch.rand(n)", "x, x"),
+    ("x = torch.rand(int(n**0.5), int(n**0.5))", "x, 0"),
+    ("x = torch.rand(int(n**0.5), int(n**0.5))", "x"),
+    ("x = torch.rand(int(n**0.5), int(n**0.5))", "x, x"),
+    ("x = torch.rand(n)", "x, x, x"),
+    ("x = torch.randint(0, 9, (n,))", "x"),
+    ("x = torch.randint(0, 9, (n,))", "x, x"),
+    ("x = torch.randint(0, 9, (n,))", "x, 2"),
+    ("x = torch.rand(1, 1, n)", "x, 3"),
+    ("x = torch.rand(1, 1, int(n**0.5), int(n**0.5))", "x, 3"),
+    ("x = torch.rand(1, 1, int(n**0.34), int(n**0.34), int(n**0.34))", "x, 3"),
+    ("", "n"),
+)
+# They take another thing for their number than a size, wait for somebody, or change the process.
+APART = {
+    "set_num_threads",
+    "set_num_interop_threads",
+    "set_default_device",
+    "set_anomaly_enabled",
+    "manual_seed",
+    "lobpcg",
 }
 
 
-def measure(case, options):
-    """The seconds to the interruption, whether the work was interrupted, whether `.grad` is of one piece."""
-    setup, work = CASES[case]
-    values = {
-        "torch": options.torch,
-        "threads": options.threads,
-        "setup": setup,
-        "work": work,
-        "after": random.uniform(0.05, 0.3),
-        "sleep_line": 0,
-    }
-    source = PRELUDE.format(**values)
-    values["sleep_line"] = 1 + [line.strip() for line in source.splitlines()].index("time.sleep(60)")
-    source = PRELUDE.format(**values)
-    run = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
+def registry():
+    """What is called without more: name, data and work of a function."""
+    spaces = {"torch": torch, "F": torch.nn.functional}
+    spaces |= {f"torch.{name}": getattr(torch, name) for name in ("linalg", "fft", "special")}
+    for space, module in spaces.items():
+        for name in sorted(dir(module)):
+            function = getattr(module, name)
+            if name in APART or name.startswith("_") or not callable(function) or inspect.isclass(function):
+                continue
+            for setup, arguments in WAYS:
+                if answers(work := f"{space}.{name}({arguments})", setup):
+                    yield f"{space}.{name}", (setup, work)
+                    break
+
+
+def answers(work, setup):
+    """Whether a call of few elements comes to a tensor, or to several."""
+    scope = {"torch": torch, "F": torch.nn.functional, "n": 64}
+    try:
+        exec(setup, scope)
+        found = eval(work, scope)
+    except Exception:
+        return False
+    several = isinstance(found, (tuple, list)) and found and isinstance(found[0], torch.Tensor)
+    return several or isinstance(found, torch.Tensor)
+
+
+def measured(case, options):
+    """Its size, its seconds, and what became of three signals; or what failed."""
+    setup, work = case
+    request = {"setup": setup, "work": work, "threads": options.threads, "long": 0.5, "most": 1 << 28}
+    request["megabytes"] = options.megabytes
+    python, library = (options.torch, "torch") if options.torch else (sys.executable, "rushlight")
+    command = [python, str(PROBE), library, json.dumps(request)]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    except subprocess.TimeoutExpired:
+        return "does not end"
     if run.returncode != 0:
-        raise SystemExit(run.stderr)
-    late, interrupted, whole = run.stdout.split()[-3:]
-    return float(late), interrupted == "True", whole == "True"
+        return (run.stderr.strip().splitlines() or [f"ended with {run.returncode}"])[-1]
+    return json.loads(run.stdout)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--torch", action="store_true", help="measure torch instead of rushlight")
-    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--torch", help="a Python that has torch, which is measured instead")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("cases", nargs="*", default=list(CASES), help="parts of names of cases")
+    parser.add_argument("--late", type=float, default=100.0, help="milliseconds from which it is late")
+    parser.add_argument("--megabytes", type=int, default=4000, help="of addresses that a process may have")
+    parser.add_argument("--all", action="store_true", help="print every case that takes long")
+    parser.add_argument("cases", nargs="*", help="parts of names of cases")
     options = parser.parse_args()
-    wanted = [case for case in CASES if any(part in case for part in options.cases)]
-    print(f"{'milliseconds':36} {'median':>8} {'worst':>8} {'interrupted':>12} {'.grad whole':>13}")
-    for case in wanted:
-        rounds = [measure(case, options) for _ in range(options.rounds)]
-        late = [1000 * late for late, _, _ in rounds]
-        interrupted = sum(interrupted for _, interrupted, _ in rounds)
-        whole = sum(whole for _, _, whole in rounds)
-        count = len(rounds)
-        print(
-            f"{case:36} {statistics.median(late):8.0f} {max(late):8.0f} "
-            f"{interrupted:>9}/{count:<2} {whole:>10}/{count:<2}",
-            flush=True,
-        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cases = CASES | dict(registry())
+    wanted = [name for name in cases if not options.cases or any(part in name for part in options.cases)]
+    print("| case | seconds | milliseconds until it is heard | |\n|---|---:|---:|---|")
+    worst, short, failed = [], 0, 0
+    for name in wanted:
+        found = measured(cases[name], options)
+        if isinstance(found, str):
+            failed += 1
+            print(f"| {name} | | | {found} |", flush=True)
+            continue
+        _, seconds, tries = found
+        if not tries:
+            short += 1
+            continue
+        late = 1000 * max(late for late, _, _ in tries)
+        worst.append(late)
+        deaf = sum(not heard for _, heard, _ in tries)
+        remarks = [f"{deaf} of {len(tries)} not heard"] if deaf else []
+        remarks += [] if all(whole for _, _, whole in tries) else ["a gradient in pieces"]
+        if options.all or late > options.late or remarks:
+            print(f"| {name} | {seconds:.1f} | {late:.0f} | {', '.join(remarks)} |", flush=True)
+    print(f"\n{len(worst)} take long, {short} do not, {failed} failed.", end=" ")
+    if worst:
+        print(f"Median {statistics.median(worst):.0f} ms, {sum(late > options.late for late in worst)} late.")
 
 
 if __name__ == "__main__":

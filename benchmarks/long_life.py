@@ -1,4 +1,4 @@
-"""A long life: many small steps in which hooks and functions fail now and then and threads come and go.
+"""A long life: many small steps in which hooks and functions fail, threads come and go and processes die.
 
     python benchmarks/long_life.py [--steps 1000000] [--most 1.0]
 
@@ -9,6 +9,7 @@ exit clean as well.
 
 import argparse
 import os
+import signal
 import statistics
 import sys
 import threading
@@ -16,8 +17,8 @@ from pathlib import Path
 
 import rushlight as torch
 
-# Steps between two looks at the memory, a thread, a failure of each kind.
-LOOK, THREAD, FAILURE = 10_000, 500, 50
+# Steps between two looks at the memory, a process that dies, a thread, a failure of each kind.
+LOOK, DEATH, THREAD, FAILURE = 10_000, 1000, 500, 50
 
 
 class Planned(Exception):
@@ -75,6 +76,8 @@ class Life:
             thread = threading.Thread(target=apart)
             thread.start()
             thread.join()
+        if number % DEATH == DEATH - 1:
+            die()
 
 
 def apart():
@@ -83,6 +86,16 @@ def apart():
     (x @ x).sin().sum().backward()
     if not torch.isfinite(x.grad).all():
         raise SystemExit("a thread has lost its gradient")
+
+
+def die():
+    """A process is made, works, and is killed."""
+    child = os.fork()
+    if child == 0:
+        apart()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != -signal.SIGKILL:
+        raise SystemExit("a process has not ended as it was told to")
 
 
 def resident():

@@ -95,7 +95,8 @@ mod _rushlight {
     };
     #[pymodule_export]
     use super::program::{
-        Compiled, Exported, Recording, RunApart, advance, begin as begin_recording, is_recording,
+        Compiled, Exported, Function, Recording, RunApart, advance, begin as begin_recording,
+        compile_as_usual, is_recording,
     };
     #[pymodule_export]
     use super::tensor::dlpack::{from_capsule, to_capsule};

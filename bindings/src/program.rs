@@ -1,9 +1,13 @@
 //! Recorded programs as `rushlight.compiler` makes and runs them: a recording, the program that comes of it, and
 //! what it takes for that to be run in the place of a function.
 
+mod checks;
+mod difference;
 mod exported;
+mod function;
 mod guard;
 mod recorder;
+mod repeated;
 mod sight;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +33,9 @@ use crate::interpreter::origin::describe;
 use crate::overrides;
 use crate::tensor::object::{as_tensor, wrap};
 use crate::values::memory::copied;
+use checks::Checks;
 pub(crate) use exported::Exported;
+pub(crate) use function::{Function, compile_as_usual};
 use guard::Form;
 pub(crate) use recorder::{Recording, begin, is_recording};
 use sight::Check;
@@ -57,7 +63,7 @@ struct Call {
     form: Form,
     keywords: Form,
     outside: Vec<Tensor>,
-    checks: Vec<Check>,
+    checks: Checks,
 }
 
 /// Take the last part of a step of Adam, which counts on numbers that are different in every step.
@@ -123,9 +129,7 @@ impl Inner {
     /// Calls the function of these tensors. Answers what it has made.
     fn once_more(&self, py: Python<'_>, known: &[Tensor]) -> PyResult<Vec<Tensor>> {
         let otherwise = || raise(Error::CalledOtherwise {}.into());
-        if default_dtype::get() != self.call.modes.dtype
-            || !self.call.checks.iter().all(|check| check.holds(py))
-        {
+        if default_dtype::get() != self.call.modes.dtype || !self.call.checks.hold(py) {
             return Err(otherwise());
         }
         let mut tensors = known.iter().map(|tensor| wrap(py, tensor.clone()));
@@ -147,21 +151,23 @@ impl Inner {
     }
 
     /// The known tensors, if a call is one that was recorded.
-    fn known(&self, args: &Bound<'_, PyTuple>, kwargs: &Bound<'_, PyDict>) -> Option<Vec<Tensor>> {
+    fn known(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Option<Vec<Tensor>> {
+        self.fitting(args, kwargs).filter(|_| self.call.checks.hold(args.py()))
+    }
+
+    /// The known tensors, if a call is one that was recorded as far as it shows in them.
+    fn fitting(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Option<Vec<Tensor>> {
         let call = &self.call;
         let mut known = Vec::with_capacity(call.outside.len() + args.len());
         if Modes::now() != Some(call.modes)
             || !call.form.fits(args, &mut known)
-            || !call.keywords.fits(kwargs, &mut known)
+            || !kwargs.map_or(call.keywords.is_empty(), |kwargs| call.keywords.fits(kwargs, &mut known))
         {
             return None;
         }
         known.extend(call.outside.iter().cloned());
         let fit = known.iter().enumerate().all(|(index, tensor)| self.program.fits(index, tensor));
-        let holds = fit
-            && self.program.shares_alike(&known)
-            && call.checks.iter().all(|check| check.holds(args.py()));
-        holds.then_some(known)
+        (fit && self.program.shares_alike(&known)).then_some(known)
     }
 
     /// Numbers that are what they are now.
@@ -178,12 +184,11 @@ impl Inner {
     }
 
     /// Runs the program of these tensors. Answers what it has made; nothing if that failed.
-    fn run(&self, py: Python<'_>, known: &[Tensor]) -> PyResult<Option<Vec<Tensor>>> {
-        let numbers = self.numbers(py)?;
+    fn run(&self, py: Python<'_>, known: &[Tensor], numbers: &[Number]) -> PyResult<Option<Vec<Tensor>>> {
         let work = self.nanoseconds.load(Ordering::Relaxed);
         let mut made = None;
         let run = || {
-            made = self.program.run(known, &numbers, self.host.clone()).ok();
+            made = self.program.run(known, numbers, self.host.clone()).ok();
             Ok(())
         };
         long_work::to_the_end(work, run).map_err(raise)?;
@@ -220,6 +225,23 @@ impl Inner {
     }
 }
 
+impl Compiled {
+    /// What the function would return, having done what it would do. None, and nothing is done, if this is another
+    /// call than was recorded.
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(known) = self.0.known(args, kwargs) else { return Ok(None) };
+        let numbers = self.0.numbers(py)?;
+        // What fails has done nothing: the function fails by itself, at its own line.
+        let Some(made) = self.0.run(py, &known, &numbers)? else { return Ok(None) };
+        self.0.answer_of(py, &known, &made).map(Some)
+    }
+}
+
 #[pymethods]
 impl Compiled {
     /// What the function would return, having done what it would do. None, and nothing is done, if this is another
@@ -229,10 +251,8 @@ impl Compiled {
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let Some(known) = self.0.known(args, kwargs) else { return Ok(None) };
-        // What fails has done nothing: the function fails by itself, at its own line.
-        let Some(made) = self.0.run(args.py(), &known)? else { return Ok(None) };
-        PyTuple::new(args.py(), [self.0.answer_of(args.py(), &known, &made)?]).map(Some)
+        let answer = self.answer(args.py(), args, Some(kwargs))?;
+        answer.map(|answer| PyTuple::new(args.py(), [answer])).transpose()
     }
 
     /// `call` so many times at most, with these arguments in turn, from the ones in this place on. How often that was
@@ -245,14 +265,17 @@ impl Compiled {
     ) -> PyResult<Option<(usize, Bound<'py, PyAny>)>> {
         let Some(batch) = batches.first() else { return Ok(None) };
         let py = batch.py();
-        let none = PyDict::new(py);
-        let mut last = None;
-        let mut done = 0;
+        let (mut done, mut last) = (0, None);
         while done < count {
-            let Some(known) = self.0.known(&batches[(first + done) % batches.len()], &none) else { break };
-            let Some(made) = self.0.run(py, &known)? else { break };
-            last = Some((known, made));
-            done += 1;
+            let from = (first + done) % batches.len();
+            let in_turn = batches[from..].iter().chain(&batches[..from]);
+            let at_once = self.0.runs_at_once().min(count - done);
+            let (more, made) = self.0.runs(py, in_turn, at_once)?;
+            done += more;
+            last = made.or(last);
+            if more < at_once {
+                break;
+            }
             py.check_signals()?;
         }
         let answer = last.map(|(known, made)| self.0.answer_of(py, &known, &made)).transpose()?;
@@ -288,7 +311,7 @@ impl Compiled {
     /// Run it on copies of all that it writes to, before the function itself is run. None if this is another call
     /// than was recorded.
     fn run_apart(&self, args: &Bound<'_, PyTuple>, kwargs: &Bound<'_, PyDict>) -> PyResult<Option<RunApart>> {
-        let Some(known) = self.0.known(args, kwargs) else { return Ok(None) };
+        let Some(known) = self.0.known(args, Some(kwargs)) else { return Ok(None) };
         let start = std::time::Instant::now();
         let numbers = self.0.numbers(args.py())?;
         let apart = self.0.program.run_apart(&known, &numbers).map_err(raise)?;
@@ -331,7 +354,7 @@ impl Compiled {
         names: Vec<(Bound<'py, PyAny>, String)>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = args.py();
-        let Some(known) = self.0.known(args, kwargs) else { return Ok(None) };
+        let Some(known) = self.0.known(args, Some(kwargs)) else { return Ok(None) };
         if !self.0.after.is_empty() {
             return Ok(Some(("a step of a schedule", py.None()).into_pyobject(py)?.into_any()));
         }
@@ -395,7 +418,7 @@ impl Compiled {
         visit.call(&self.0.function)?;
         self.0.after.iter().try_for_each(|after| visit.call(after))?;
         self.0.rates.iter().try_for_each(|rate| visit.call(&rate.group))?;
-        self.0.call.checks.iter().try_for_each(|check| check.visit(&visit))
+        self.0.call.checks.visit(&visit)
     }
 }
 

@@ -23,6 +23,8 @@ __all__ = ["SobolEngine"]
 _BITS = 30
 # How many of the sequences have a polynomial of each degree, from one on; the first sequence has none.
 _COUNTS = (1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710, 7776)
+# Numbers that are drawn at once.
+_PIECE = 1 << 20
 _DIMENSIONS = 1 + sum(_COUNTS)
 
 
@@ -129,14 +131,21 @@ class SobolEngine:
         """Return in which directions the sequences go in their next steps."""
         start = max(self.num_generated - 1, 0)
         places = _lowest_zero(numpy.arange(start, start + n))
-        if n and places.max() >= _BITS:
-            raise ValueError(f"a sequence has 2**{_BITS} points, and they are drawn")
         moved: NDArray[Any] = self.sobolstate.numpy()[:, places].T
         return moved
 
     def draw(self, n: int = 1, out: Tensor | None = None, dtype: native.dtype | None = None) -> Tensor:
         """Return the next points, a row for each."""
         dtype = native.get_default_dtype() if dtype is None else dtype
+        if n > 0 and self.num_generated + n > 2**_BITS:
+            raise ValueError(f"a sequence has 2**{_BITS} points, and they are drawn")
+        # Between two pieces whoever waits may give up.
+        each = max(1, _PIECE // self.dimension)
+        pieces = [self._drawn(min(each, n - start), dtype) for start in range(0, max(n, 1), each)]
+        result = pieces[0] if len(pieces) == 1 else native.cat(pieces)
+        return result if out is None else out.resize_(result.shape).copy_(result)
+
+    def _drawn(self, n: int, dtype: native.dtype) -> Tensor:
         first = self.num_generated == 0
         moves = self._steps(n - first)
         path = numpy.bitwise_xor.accumulate(numpy.concatenate([self.quasi.numpy()[None], moves]), axis=0)
@@ -145,7 +154,7 @@ class SobolEngine:
         if first:
             result = native.cat([self._first_point.to(dtype), result], -2)
         self.num_generated += n
-        return result if out is None else out.resize_(result.shape).copy_(result)
+        return result
 
     def draw_base2(self, m: int, out: Tensor | None = None, dtype: native.dtype | None = None) -> Tensor:
         """Return the next `2**m` points, if all that are drawn then are a power of two."""

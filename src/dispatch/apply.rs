@@ -107,7 +107,7 @@ pub trait Op: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Whether one operation computes all gradients, so that all have a history when one has.
+    /// Whether one operation computes all gradients, so that all have a history when one has, or an input that is kept.
     fn is_together(&self) -> bool {
         false
     }

@@ -88,6 +88,11 @@ pub trait Direct: Send + Sync {
         false
     }
 
+    /// Whether the result has the elements of the one operand.
+    fn is_copy(&self) -> bool {
+        false
+    }
+
     /// Whether operands and a result may lie so. Those of an elementwise operation are of one type.
     fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool;
 

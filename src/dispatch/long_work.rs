@@ -154,7 +154,7 @@ impl Drop for HostCodeGuard {
 
 /// Whether an operation of so many estimated nanoseconds is to be run by `at_length`.
 #[inline]
-pub(crate) fn is_long(work: u64) -> bool {
+pub fn is_long(work: u64) -> bool {
     work >= LONG && gives_lock_back()
 }
 

@@ -1,5 +1,5 @@
 //! Gradients that count as computed from an input that their operation has kept, or together with others,
-//! although they do not move with it.
+//! although they do not move with it: those of operations whose backward is one operation, that takes all of these.
 
 use smallvec::SmallVec;
 
@@ -31,9 +31,10 @@ impl Rule for Tie {
     }
 }
 
-/// Gives the gradients of a recorded run of `node` a history that have none although their inputs were kept, or
-/// although others have one that the same operation calculates: an operation that looks at its input to say where it is straight has a second derivative, of zeros, and
-/// whoever asks for it need not know which operations these are.
+/// Gives the gradients of a recorded run of `node` a history that have none although one operation computes them from
+/// inputs that were kept, or with others that have one: such an operation looks at its input to say where it is
+/// straight, and has a second derivative, of zeros. A gradient that is chosen by a comparison is of no function of what
+/// was compared: zeros behind it would be multiplied by whatever stands there, which may be no number.
 pub(super) fn tie(node: &NodeRef, results: &mut Gradients) {
     // What a transform made has its history at a level of its own.
     let within =
@@ -42,13 +43,15 @@ pub(super) fn tie(node: &NodeRef, results: &mut Gradients) {
         return;
     }
     let rule = node.rule();
+    if !rule.traits().has(Traits::TOGETHER) {
+        return;
+    }
     let saved = rule.saved();
     let is_kept = |index: usize| saved.iter().any(|(_, saved)| saved.source() == Source::Input(index as u8));
-    let is_together =
-        rule.traits().has(Traits::TOGETHER) && results.iter().flatten().any(Tensor::requires_grad);
+    let has_one = results.iter().flatten().any(Tensor::requires_grad);
     for (index, result) in results.iter_mut().enumerate() {
         let Some(gradient) = result.as_ref().filter(|gradient| !gradient.requires_grad()) else { continue };
-        if !is_together && !is_kept(index) {
+        if !has_one && !is_kept(index) {
             continue;
         }
         let edges: SmallVec<[Option<Edge>; 2]> = node.edges().iter().cloned().collect();

@@ -118,6 +118,8 @@ macro_rules! composites {
     SignbitComplex {},
     /// A weight of integers that is none.
     IntegerWeight { argument: &'static str },
+    /// A truth value as a weight of something else.
+    BooleanWeight { argument: &'static str },
     /// Powers in place of less than double precision.
     FloatPowerDType { dtype: DType, wide: DType },
     /// The trace of what is no matrix.

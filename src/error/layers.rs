@@ -92,6 +92,8 @@ macro_rules! layers {
     PadLong { length: usize, ndim: usize },
     /// A mirror that shows more than there is.
     PadReflection { argument: usize, padding: Vec<i64>, dim: usize, shape: Vec<usize> },
+    /// A word that says of no way of padding.
+    PadMode { mode: String },
     /// Padding of nothing with itself; there are so many dimensions at least and at most.
     PadNothing { least: usize, most: usize, shape: Vec<usize> },
     /// Padding that leaves nothing.

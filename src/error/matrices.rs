@@ -123,10 +123,16 @@ macro_rules! matrices {
     PivotDType { operation: &'static str },
     /// More or fewer exchanged rows than a matrix has.
     PivotCount { operation: &'static str },
-    /// An exchanged row that there is not.
-    PivotRange {},
+    /// An exchanged row that there is not, because it would lie before the first one.
+    PivotBelow {},
+    /// An exchanged row that there is not, because it would lie behind the last one.
+    PivotAbove {},
+    /// An exchanged row that there is not, where rows are exchanged by a matrix.
+    UnpackRange {},
     /// Norms of matrices along other than two dimensions.
     NormDimensions { dims: String },
+    /// Norms of matrices of which rows and columns are one dimension.
+    NormRepeated { dim: usize },
     /// A word that is no order of a norm.
     NormOrder { order: String },
     /// The former way to Cholesky factors: told once.

@@ -10,6 +10,8 @@ macro_rules! shapes {
     DimOfScalar { dim: i64 },
     /// The same dimension named twice.
     DimRepeated { dim: usize },
+    /// Some dimensions named of more than can be told apart.
+    TooManyToName {},
     /// A negative size.
     NegativeDimension { dim: i64, shape: Vec<i64> },
     /// More elements than memory can be addressed for.

@@ -66,7 +66,7 @@ impl Traits {
     pub const WEIGHED: Traits = Traits(2);
     /// Nothing large stays when its saved tensors are freed.
     pub const LIGHT: Traits = Traits(4);
-    /// One operation computes all gradients: when one of them has a history, all have.
+    /// One operation computes all gradients: when an input that it has kept has a history, or one of them, all have.
     pub const TOGETHER: Traits = Traits(8);
 
     /// These, and others if that is so.

@@ -10,7 +10,7 @@ use smallvec::smallvec;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dtype::DType;
+use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients};
 use crate::ops::creation::cast;
@@ -101,6 +101,16 @@ pub(crate) fn as_parts(memory: &Array) -> Result<Array> {
 /// last dimension and leaves that where it is, in an array in order.
 pub(crate) fn by_parts(x: &Array, f: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
     Reading::Pairs.of(&f(&Reading::Parts.of(x)?)?)
+}
+
+/// Parts of complex numbers, of which one is none if the other is not finite: so a division by a complex number
+/// leaves them.
+pub(crate) fn spoilt(mut parts: Array) -> Result<Array> {
+    dispatch!(float parts.dtype, T => parts.owned::<T>().chunks_exact_mut(2).for_each(|pair| {
+        let beside = |part: T, other: T| if other.to_f64().is_finite() { part } else { T::from_f64(f64::NAN) };
+        (pair[0], pair[1]) = (beside(pair[0], pair[1]), beside(pair[1], pair[0]));
+    }), else { unreachable!("parts are real numbers") });
+    Ok(parts)
 }
 
 impl Op for Reading {

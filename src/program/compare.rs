@@ -1,6 +1,8 @@
 //! Whether a program does what the host's own program does: it is run on copies of all that it writes to, and
 //! what came out is held against what the host's program leaves behind.
 
+use std::borrow::Cow;
+
 use super::backward::{Back, Held, by_edge, differentiate, example};
 use super::{Gradient, Number, Program};
 use crate::error::Result;
@@ -35,7 +37,7 @@ impl Program {
         frame.numbers = numbers.into();
         self.bind(&mut frame, &|place| {
             let copied = written.iter().find(|(other, ..)| *other == place);
-            copied.map_or_else(|| original(place), |(_, copied, _)| Some(copied.clone()))
+            copied.map_or_else(|| original(place), |(_, copied, _)| Some(Cow::Borrowed(copied)))
         })?;
         let generator = Generator::process_wide();
         let before = generator.state()?;

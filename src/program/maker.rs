@@ -317,6 +317,7 @@ impl Maker {
 
     /// The program of what there is, which leaves nothing behind yet.
     pub(super) fn planned(mut self, stays: &HashSet<usize>) -> Program {
+        self.leave_out_copies(stays);
         self.instructions.iter_mut().enumerate().for_each(|(at, instruction)| instruction.at = at);
         let mut given = self.order(stays);
         given.sort_by_key(|&form| self.forms[form].place);

@@ -23,6 +23,8 @@
 
 mod backward;
 mod compare;
+mod copies;
+mod known;
 mod maker;
 mod node;
 mod plan;
@@ -46,10 +48,11 @@ use crate::dispatch::modes::plain::What;
 use crate::dtype::{DType, Scalar};
 use crate::origin::Origin;
 use crate::shape::SharedLayout;
-use crate::tensor::{Array, Creation, Tensor};
+use crate::tensor::{Array, Creation};
 
 use backward::Back;
 pub use compare::Apart;
+use known::Known;
 pub use node::Again;
 pub use record::{Begun, Refusal};
 
@@ -265,19 +268,6 @@ pub struct Program {
     failed: AtomicUsize,
 }
 
-/// A known tensor, as it was when the program was recorded.
-struct Known {
-    layout: SharedLayout,
-    dtype: DType,
-    requires_grad: bool,
-    /// Whether it has a history.
-    stands: bool,
-    /// Its gradient: its form, if there was one.
-    gradient: Option<(SharedLayout, DType)>,
-    /// The first known tensor that shows the same memory.
-    first: usize,
-}
-
 /// Whether two layouts are equal.
 fn is_same(a: &SharedLayout, b: &SharedLayout) -> bool {
     a.is(b) || **a == **b
@@ -396,50 +386,5 @@ impl Program {
             }
         }
         (all, most)
-    }
-
-    /// Whether a tensor is as the known tensor in this place was. Which memory it shares is not looked at.
-    pub fn fits(&self, index: usize, tensor: &Tensor) -> bool {
-        let known = &self.known[index];
-        let like = |tensor: &Tensor, layout: &SharedLayout, dtype: DType| {
-            let reading = tensor.read();
-            let array = reading.array();
-            array.dtype == dtype && is_same(&array.layout, layout)
-        };
-        let hooked = || tensor.hooks_if_any().is_some_and(|hooks| !hooks.is_empty());
-        let is_leaf = tensor.is_known_as_leaf();
-        if !like(tensor, &known.layout, known.dtype)
-            || is_leaf == known.stands
-            || tensor.requires_grad() != known.requires_grad
-            || known.requires_grad && hooked()
-        {
-            return false;
-        }
-        if known.stands {
-            return true;
-        }
-        let gradient = tensor.grad();
-        match (&gradient, &known.gradient) {
-            (None, None) => true,
-            (Some(gradient), Some((layout, dtype))) => like(gradient, layout, *dtype),
-            _ => false,
-        }
-    }
-
-    /// Whether the known tensors share memory as they did, and no other.
-    pub fn shares_alike(&self, known: &[Tensor]) -> bool {
-        let keys: SmallVec<[usize; 16]> =
-            known.iter().map(|tensor| tensor.read().array().storage.holding().0).collect();
-        let mut firsts: SmallVec<[(usize, usize); 16]> = SmallVec::new();
-        for (index, &key) in keys.iter().enumerate() {
-            let first = self.known[index].first;
-            if first == index {
-                firsts.push((key, index));
-            } else if keys[first] != key {
-                return false;
-            }
-        }
-        firsts.sort_unstable();
-        firsts.windows(2).all(|pair| pair[0].0 != pair[1].0)
     }
 }

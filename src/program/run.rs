@@ -1,5 +1,6 @@
 //! How a program is run: see Note [Programs].
 
+use std::borrow::Cow;
 use std::iter::repeat_n;
 use std::ops::Range;
 use std::sync::Arc;
@@ -125,7 +126,8 @@ impl Program {
         let is_undone = |place: usize| self.back.is_some() || self.undone.places.contains(&place);
         let places = self.written.iter().map(|(place, _)| *place).filter(|&place| is_undone(place));
         let draws = self.undone.draws() || self.back.as_ref().is_some_and(|back| back.draws);
-        Snapshot::of(places.filter_map(|place| self.known_at(place, known)), draws)
+        let tensors = places.filter_map(|place| self.known_at(place, known)).map(Cow::into_owned);
+        Snapshot::of(tensors, draws)
     }
 
     /// All that a run gives, and keeps for backward.
@@ -150,10 +152,10 @@ impl Program {
     }
 
     /// The tensor that is in a place, of known tensors and their gradients.
-    pub(super) fn known_at(&self, place: usize, known: &[Tensor]) -> Option<Tensor> {
+    pub(super) fn known_at<'a>(&self, place: usize, known: &'a [Tensor]) -> Option<Cow<'a, Tensor>> {
         match self.places[place] {
-            Place::Known(index) => Some(known[index].clone()),
-            Place::Gradient(index) => known[index].grad(),
+            Place::Known(index) => Some(Cow::Borrowed(&known[index])),
+            Place::Gradient(index) => known[index].grad().map(Cow::Owned),
             _ => None,
         }
     }
@@ -176,7 +178,11 @@ impl Program {
     }
 
     /// Gives a frame what is there before the first operation, the tensors in known places as `find` has them.
-    pub(super) fn bind(&self, frame: &mut Frame, find: &dyn Fn(usize) -> Option<Tensor>) -> Result<()> {
+    pub(super) fn bind<'a>(
+        &self,
+        frame: &mut Frame,
+        find: &dyn Fn(usize) -> Option<Cow<'a, Tensor>>,
+    ) -> Result<()> {
         let mut home: Option<(usize, Storage)> = None;
         for &index in &self.given {
             let place = self.forms[index].place;
@@ -234,8 +240,7 @@ impl Program {
     /// Computes an operation into memory that is there.
     fn directly(&self, instruction: &Instruction, way: &Way, frame: &mut Frame) -> Result<()> {
         self.make_room(way, frame)?;
-        let (sources, target) = self.bound(instruction, way, frame, 0..way.count)?;
-        way.direct.compute(&sources, target)
+        self.compute_part(instruction, way, frame, 0..way.count)
     }
 
     /// Memory for a result that somebody gets.
@@ -248,15 +253,15 @@ impl Program {
         Ok(())
     }
 
-    /// What an operation is computed of, and where it is written to: these elements.
-    pub(super) fn bound<'a>(
-        &'a self,
+    /// Computes these elements of an operation's result.
+    pub(super) fn compute_part(
+        &self,
         instruction: &Instruction,
         way: &Way,
-        frame: &'a Frame,
+        frame: &Frame,
         elements: Range<usize>,
-    ) -> Result<(SmallVec<[Source<'a>; 6]>, Target<'a>)> {
-        let mut sources = SmallVec::new();
+    ) -> Result<()> {
+        let mut sources: SmallVec<[Source<'_>; 6]> = SmallVec::new();
         for (index, (operand, beside)) in instruction.operands.iter().zip(&way.beside).enumerate() {
             sources.push(match operand {
                 Operand::Number(number) => Source::Number(frame.number(instruction, index, *number)),
@@ -264,7 +269,7 @@ impl Program {
             });
         }
         let target = Target { array: frame.array(way.result)?, first: elements.start, count: elements.len() };
-        Ok((sources, target))
+        way.direct.compute(&sources, target)
     }
 
     /// Computes an operation as it computes itself, of tensors.

@@ -89,8 +89,7 @@ impl Program {
             for start in elements.clone().step_by(TILE) {
                 for (instruction, way) in ways() {
                     let tile = start..(start + TILE).min(elements.end);
-                    let (sources, target) = self.bound(instruction, way, there, tile)?;
-                    way.direct.compute(&sources, target)?;
+                    self.compute_part(instruction, way, there, tile)?;
                 }
             }
             Ok(())

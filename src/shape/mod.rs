@@ -81,8 +81,14 @@ pub fn normalize_dim(dim: i64, ndim: usize) -> Result<usize> {
     Ok(if dim < 0 { dim + count } else { dim } as usize)
 }
 
+/// Up to how many dimensions of a tensor one names some: torch keeps a bit for each.
+const NAMED: usize = 64;
+
 /// Dimensions given from outside, each once, in ascending order. None given means all of them.
 pub fn normalize_dims(dims: &[i64], ndim: usize) -> Result<Dims> {
+    if !dims.is_empty() && ndim > NAMED {
+        return Err(Error::TooManyToName {}.into());
+    }
     let mut normal = Dims::with_capacity(dims.len());
     for &dim in dims {
         let dim = normalize_dim(dim, ndim)?;

@@ -30,6 +30,39 @@ def test_the_gradient_of_straight_pieces_has_a_history_of_zeros(function, shape)
     assert torch.equal(second, torch.zeros_like(x))
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.clamp(0),
+        lambda x: torch.maximum(x, x.detach() + 1),
+        torch.amax,
+        torch.median,
+        torch.nan_to_num,
+        torch.sgn,
+        lambda x: x.cummax(0)[0],
+        lambda x: x.gather(0, torch.tensor([0, 2])),
+        lambda x: x.masked_select(x > 0),
+    ],
+)
+def test_a_gradient_that_is_chosen_by_comparing_is_a_constant(function):
+    x = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)
+    (gradient,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
+    assert not gradient.requires_grad
+
+
+def test_what_is_no_number_is_not_multiplied_by_a_second_gradient_of_nothing():
+    # Where the margin is not exceeded the gradient is zero, whatever stands there.
+    x, y, target = (
+        torch.tensor(numbers, requires_grad=True)
+        for numbers in ([1.0, float("nan"), 3.0], [0.5, 2.0, float("inf")], [1.0, 1.0, 1.0])
+    )
+    loss = F.margin_ranking_loss(x, y, target, margin=1.0, reduction="sum")
+    first = torch.autograd.grad(loss, (x, y, target), create_graph=True)
+    total = sum(gradient.sum() for gradient in first)
+    second = torch.autograd.grad(total, target)
+    assert torch.equal(second[0], torch.zeros(3))
+
+
 def test_without_create_graph_the_gradient_has_no_history():
     x = torch.ones(3, requires_grad=True)
     assert not torch.autograd.grad(F.leaky_relu(x).sum(), x)[0].requires_grad

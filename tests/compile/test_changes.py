@@ -397,3 +397,33 @@ def test_a_learning_rate_that_the_function_looks_at_counts():
         things[1].param_groups[0]["lr"] = 0.1 if number < 8 else 0.01
 
     assert run_both(make, 16, schedule).programs
+
+
+def test_what_it_was_called_with_is_not_what_it_sees_besides():
+    weight = torch.zeros(3)
+
+    @torch.compile
+    def step(x):
+        return weight.add_(x.mean() + 1)
+
+    for _ in range(8):
+        weight.zero_()
+        assert torch.equal(step(weight), torch.ones(3))
+    other = torch.full((3,), 2.0)
+    for number in range(1, 8):
+        assert torch.equal(step(other), torch.full((3,), 1 + 3.0 * number))
+    assert torch.equal(other, torch.full((3,), 2.0))
+
+
+def test_what_it_was_called_with_and_sees_besides_has_its_own_history():
+    weight = torch.randn(3, requires_grad=True)
+    seen = weight * 2
+
+    def product(x):
+        return (x * seen).sum()
+
+    compiled = torch.compile(product)
+    for argument in [seen] * 8 + [(weight * 3).detach()] * 8 + [seen]:
+        (expected,) = torch.autograd.grad(product(argument), weight, retain_graph=True)
+        (found,) = torch.autograd.grad(compiled(argument), weight, retain_graph=True)
+        assert torch.equal(found, expected)

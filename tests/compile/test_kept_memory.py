@@ -91,3 +91,49 @@ def test_an_element_that_all_depend_on_is_there_before_them():
         return function, lambda number: (torch.linspace(-1, number, 100_000),), ()
 
     assert run_both(make, 9).programs
+
+
+def test_gradients_are_not_copied_to_where_they_stay():
+    model, x = torch.nn.Linear(3, 2), torch.randn(5, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step():
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    compiled = recorded(step)
+    assert "Clone" not in str(torch.compiler.explain(step)())
+    compiled()
+    held = [parameter.grad for parameter in model.parameters()]
+    values = [gradient.clone() for gradient in held]
+    compiled()
+    for gradient, value, parameter in zip(held, values, model.parameters(), strict=True):
+        assert torch.equal(gradient, value)
+        assert gradient.untyped_storage().nbytes() == gradient.nbytes
+        assert gradient.data_ptr() != parameter.grad.data_ptr()
+
+
+def test_a_copy_is_one_of_its_own_where_the_original_stays_or_is_written_to():
+    def both(x):
+        made = x * 2
+        return made, made.clone()
+
+    def written(x):
+        made = x * 2
+        copy = made.clone()
+        made.add_(1)
+        return copy
+
+    def part(x):
+        return (x * 2)[:2].clone()
+
+    x = torch.arange(4.0)
+    first, second = recorded(both, x)(x)
+    first.zero_()
+    assert second.tolist() == [0, 2, 4, 6]
+    assert recorded(written, x)(x).tolist() == [0, 2, 4, 6]
+    assert recorded(part, x)(x).untyped_storage().nbytes() == 8
+    assert recorded(lambda x: (x * 2).clone().add_(1), x)(x).tolist() == [1, 3, 5, 7]

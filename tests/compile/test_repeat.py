@@ -69,3 +69,55 @@ def test_an_error_in_a_step_is_the_function_s_own():
     torch.compiler.repeat(compiled, 8, over=index[:1])
     with pytest.raises(RuntimeError, match="index 9 is out of bounds"):
         torch.compiler.repeat(compiled, 8, over=index)
+
+
+def test_batches_of_other_shapes_among_them_do_what_as_many_calls_do():
+    model, step, batches = training()
+    batches += [(torch.randn(2, 3), torch.randn(2, 1)), batches[0]]
+    start = [parameter.clone() for parameter in model.parameters()]
+    losses = [step(*batches[number % 5]) for number in range(60)]
+    repeated, step, _ = training()
+    assert all(torch.equal(a, b) for a, b in zip(start, repeated.parameters(), strict=True))
+    assert torch.equal(torch.compiler.repeat(step, 60, over=batches), losses[-1])
+    for one, other in zip(model.parameters(), repeated.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_batch_that_is_a_parameter_itself_is_seen_to_be():
+    weight = torch.zeros(3)
+
+    def step(x):
+        return weight.add_(x.mean() + 1)
+
+    def total(count, batches):
+        weight.zero_()
+        for number in range(count):
+            step(batches[number % len(batches)])
+        return weight.clone()
+
+    batches = [torch.ones(3), weight, torch.ones(3)]
+    expected = total(6, batches)
+    weight.zero_()
+    assert torch.equal(torch.compiler.repeat(step, 6, over=batches), expected)
+    weight.zero_()
+    step = torch.compile(step)
+    expected = total(7, batches)
+    for _ in range(3):
+        weight.zero_()
+        assert torch.equal(torch.compiler.repeat(step, 7, over=batches), expected)
+
+
+def test_a_schedule_counts_every_step_of_many():
+    model, _, batches = training()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        ((model(x) - y) ** 2).mean().backward()
+        optimizer.step()
+        scheduler.step()
+
+    torch.compiler.repeat(step, 20, over=batches)
+    assert scheduler.last_epoch == 20
+    assert optimizer.param_groups[0]["lr"] == 0.5**20

@@ -81,3 +81,24 @@ def test_shapes_of_at_least_so_many_dimensions_are_made_of_lists_too():
     for function, shape in ((torch.atleast_1d, (1,)), (torch.atleast_2d, (1, 1))):
         assert [tuple(x.shape) for x in function([torch.tensor(1.0)])] == [shape]
         assert [tuple(x.shape) for x in function(torch.tensor(1.0), torch.ones(1))] == [shape, shape]
+
+
+@pytest.mark.own
+@pytest.mark.filterwarnings("error")
+def test_a_file_that_breaks_is_told_by_what_broke_it():
+    class Broken:
+        """A file without memory, which is closed by its first failure, as those in memory are."""
+
+        room = 300
+
+        def write(self, data):
+            if self.room is None:
+                raise ValueError("I/O operation on closed file.")
+            self.room -= len(data)
+            if self.room < 0:
+                self.room = None
+                raise MemoryError("no room")
+            return len(data)
+
+    with pytest.raises(MemoryError, match="no room"):
+        torch.save(torch.ones(1000), Broken())

@@ -65,3 +65,22 @@ def test_a_sequence_ends():
     engine.num_generated = 2**30
     with raises(ValueError, "a sequence has 2**30 points"):
         engine.draw()
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("scramble", [False, True])
+def test_points_that_are_drawn_in_pieces_are_those_that_are_drawn_at_once(scramble, monkeypatch):
+    whole = torch.quasirandom.SobolEngine(3, scramble=scramble, seed=1).draw(40)
+    monkeypatch.setattr(torch.quasirandom, "_PIECE", 9)
+    parts = torch.quasirandom.SobolEngine(3, scramble=scramble, seed=1)
+    assert torch.equal(parts.draw(40), whole)
+    assert parts.num_generated == 40
+
+
+@pytest.mark.own
+def test_a_sequence_that_would_end_is_refused_before_anything_is_drawn():
+    engine = torch.quasirandom.SobolEngine(1)
+    engine.draw(5)
+    with pytest.raises(ValueError, match="and they are drawn"):
+        engine.draw(2**30)
+    assert engine.num_generated == 5

@@ -6,7 +6,7 @@ use crate::error::raise;
 use crate::tensor::object::as_tensor;
 use crate::values::arguments::{Arguments, tensors_in};
 use crate::values::classes::type_name;
-use pyo3::exceptions::{PyTypeError, PyUserWarning};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use rushlight::dtype::DType;
@@ -146,8 +146,14 @@ impl Into<'_> {
                 true => self.store(py, out, &cast::contiguous(result).map_err(raise)?)?,
                 false => self.store(py, out, result)?,
             }
+        } else if as_tensor(out).is_some() {
+            let text = format!("{} does not support the out kwarg when as_tuple is True", self.name);
+            return Err(PyRuntimeError::new_err(text));
         } else {
             let (results, outs) = (result.cast::<PyTuple>()?, out.try_iter()?.collect::<PyResult<Vec<_>>>()?);
+            if results.is_exact_instance_of::<PyTuple>() {
+                return self.deliver_parts(py, &outs, results);
+            }
             if results.len() != outs.len() {
                 let text = format!("expected tuple of {} elements but got {}", results.len(), outs.len());
                 return Err(PyTypeError::new_err(text));
@@ -167,6 +173,34 @@ impl Into<'_> {
             return class.unwrap_or(named.into_any()).call1((PyTuple::new(py, outs)?,)).map(Bound::unbind);
         }
         Ok(out.clone().unbind())
+    }
+
+    /// Writes the parts of a tensor into as many tensors, and answers with nothing.
+    fn deliver_parts(
+        &self,
+        py: Python<'_>,
+        outs: &[Bound<'_, PyAny>],
+        parts: &Bound<'_, PyTuple>,
+    ) -> PyResult<Py<PyAny>> {
+        // By the names of torch's operators; the first copies into what is there, whatever its shape.
+        let (operator, copies) = match self.name {
+            "split_copy" => ("split_copy_Tensor_out()", true),
+            "unbind_copy" => ("unbind_copy_int_out", false),
+            _ => ("split_with_sizes_copy_out", false),
+        };
+        if parts.len() != outs.len() {
+            let (wanted, given) = (parts.len(), outs.len());
+            let text = format!("{operator} expected an out= argument of size {wanted}, got size {given}");
+            return Err(PyRuntimeError::new_err(text));
+        }
+        for (out, part) in outs.iter().zip(parts.iter_borrowed()) {
+            let (Some(out), Some(part)) = (as_tensor(out), as_tensor(&part)) else { continue };
+            match copies {
+                true => cast::copy_(out, part).map_err(raise)?,
+                false => self.store(py, out, part)?,
+            }
+        }
+        Ok(py.None())
     }
 
     fn warn(&self, py: Python<'_>, text: String) -> PyResult<()> {

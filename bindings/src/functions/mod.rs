@@ -27,6 +27,36 @@ use std::borrow::Cow;
 /// The families.
 static TABLES: &[&[Function]] = &[attributes::TABLE, construction::TABLE, conversion::TABLE, switches::TABLE];
 
+/// Functions that `special` has too, by the names that they have there.
+const SPECIAL: &[(&str, &str)] = &[
+    ("digamma", "special_digamma"),
+    ("digamma", "special_psi"),
+    ("erf", "special_erf"),
+    ("erfc", "special_erfc"),
+    ("erfinv", "special_erfinv"),
+    ("exp2", "special_exp2"),
+    ("expm1", "special_expm1"),
+    ("i0", "special_i0"),
+    ("lgamma", "special_gammaln"),
+    ("log1p", "special_log1p"),
+    ("log_softmax", "special_log_softmax"),
+    ("logit", "special_logit"),
+    ("logsumexp", "special_logsumexp"),
+    ("polygamma", "special_polygamma"),
+    ("sigmoid", "special_expit"),
+    ("sinc", "special_sinc"),
+    ("softmax", "special_softmax"),
+    ("xlogy", "special_xlogy"),
+];
+
+/// The engine's entry, and what `special` has of it.
+fn with_special(entry: &Entry) -> impl Iterator<Item = Function> {
+    let entry = of_engine(entry);
+    let is_function = entry.kind & callable::FUNCTION != 0;
+    let others = SPECIAL.iter().filter(move |(name, _)| is_function && *name == entry.name);
+    std::iter::once(entry).chain(others.map(move |&(_, name)| Function { name, kind: callable::NN, ..entry }))
+}
+
 fn listed() -> impl Iterator<Item = Function> {
     TABLES.iter().copied().flatten().copied()
 }
@@ -37,7 +67,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let neural = PyModule::new(py, "rushlight._rushlight._nn")?;
     module.add("_nn", &neural)?;
     py.import("sys")?.getattr("modules")?.set_item(neural.name()?, &neural)?;
-    let functions = ops::entries().map(of_engine).chain(listed());
+    let functions = ops::entries().flat_map(with_special).chain(listed());
     let base = py.get_type::<TensorBase>();
     // Pickled methods are looked up through the class they belong to.
     module.setattr("TensorBase", &base)?;

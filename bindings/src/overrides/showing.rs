@@ -13,7 +13,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::type_object::PyTypeInfo;
-use pyo3::types::{PyFunction, PyString, PyType};
+use pyo3::types::{PyFunction, PyString, PyTuple, PyType};
 
 use super::bound::{self, Asked};
 use super::takes::Takes;
@@ -51,13 +51,13 @@ unsafe fn inside<'a>(object: *mut ffi::PyObject) -> &'a Showing {
 }
 
 impl Showing {
-    /// Refuses a call as torch's compiled functions do.
-    fn check(&self, py: Python<'_>, call: &Call<'_, '_>) -> PyResult<()> {
+    /// Refuses a call as torch's compiled functions do, and returns names in place of those of numpy, if it has such.
+    fn check<'py>(&self, py: Python<'py>, call: &Call<'_, 'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         if self.asked != Asked::Anything {
-            return Ok(());
+            return Ok(None);
         }
         let read = || Takes::new(self.function.bind(py), &self.forms, self.form);
-        self.takes.get_or_try_init(py, read)?.as_ref().map_or(Ok(()), |takes| takes.check(call))
+        self.takes.get_or_try_init(py, read)?.as_ref().map_or(Ok(None), |takes| takes.check(call))
     }
 }
 
@@ -96,15 +96,21 @@ unsafe extern "C" fn call(
 ) -> *mut ffi::PyObject {
     // SAFETY: the interpreter calls a live object with live arguments: as many as it says, and behind them
     // a value for each name.
-    let (this, seen) = unsafe {
+    let (py, this, seen) = unsafe {
         let py = Python::assume_attached();
-        (inside(object), seen(py, arguments, ffi::PyVectorcall_NARGS(flagged), &names))
+        (py, inside(object), seen(py, arguments, ffi::PyVectorcall_NARGS(flagged), &names))
     };
     let go_on = || {
-        if guarded_status(|py| this.check(py, &seen).map(|()| 0)) != 0 {
+        let mut own = None;
+        let checked = |_: Python<'_>| {
+            own = this.check(py, &seen)?.map(Bound::unbind);
+            Ok(0)
+        };
+        if guarded_status(checked) != 0 {
             return ptr::null_mut();
         }
-        // SAFETY: as above; the arguments are handed on as they came.
+        let names = own.as_ref().map_or(names, Py::as_ptr);
+        // SAFETY: as above; the arguments are handed on as they came, and as many names as there were.
         unsafe { ffi::PyObject_Vectorcall(this.function.as_ptr(), arguments, flagged, names) }
     };
     let looks_inside = this.asked == Asked::Anything;

@@ -3,7 +3,7 @@
 
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyInt, PyString, PyTuple};
 
 use super::{annotated, places};
 use crate::signature::errors::explain;
@@ -44,21 +44,42 @@ impl Takes {
         Ok(Some(Takes { name, form, signatures }))
     }
 
-    /// Refuses a call that fits no signature.
-    pub(super) fn check(&self, call: &Call<'_, '_>) -> PyResult<()> {
+    /// Refuses a call that fits no signature. Where it uses names of numpy, the names that the function has in
+    /// their place are returned.
+    pub(super) fn check<'py>(&self, call: &Call<'_, 'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let positional = match (self.form, call.positional) {
             (Form::Function, all) | (Form::Method, [_, all @ ..]) => all,
-            (Form::Method, []) => return Ok(()),
+            (Form::Method, []) => return Ok(None),
         };
         let call = Call { positional, ..*call };
         for signature in &self.signatures {
             let mut slots = [None; _];
             if assign(signature, &call, &mut slots).is_ok() {
-                return check_integers(signature, &slots);
+                check_integers(signature, &slots)?;
+                return call.names.map_or(Ok(None), |names| own_names(signature, names));
             }
         }
         Err(explain(&self.name, self.form, &self.signatures, &call))
     }
+}
+
+/// The names of parameters for those in a call, if one of these is another name.
+fn own_names<'py>(
+    signature: &Signature,
+    names: &Bound<'py, PyTuple>,
+) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let (py, mut differs) = (names.py(), false);
+    let mut own = Vec::with_capacity(names.len());
+    for name in names {
+        let name = name.cast_into::<PyString>()?;
+        let text = name.to_str()?;
+        let mut parameters = signature.parameters.iter();
+        let is_own = parameters.clone().any(|parameter| parameter.name == text);
+        let other = parameters.find(|parameter| !is_own && parameter.aliases().contains(&text));
+        differs |= other.is_some();
+        own.push(other.map_or_else(|| name.clone(), |parameter| PyString::new(py, parameter.name)));
+    }
+    differs.then(|| PyTuple::new(py, own)).transpose()
 }
 
 /// Refuses integers of Python that the engine has no number for.

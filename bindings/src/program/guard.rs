@@ -52,6 +52,15 @@ impl Form {
         })
     }
 
+    /// Whether it has no parts.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Form::Tuple(forms) | Form::Named(_, forms) | Form::List(forms) => forms.is_empty(),
+            Form::Dict(forms) => forms.is_empty(),
+            Form::Tensor(_) | Form::Value(_) => false,
+        }
+    }
+
     /// Whether an object is of this form; its tensors are added to a list.
     pub(super) fn fits(&self, object: &Bound<'_, PyAny>, tensors: &mut Vec<Tensor>) -> bool {
         let py = object.py();

@@ -12,6 +12,7 @@ use rushlight::dispatch::modes::recording;
 use rushlight::program::portable::Source;
 use rushlight::program::{Again, Begun, Program, Refusal};
 
+use super::checks::Checks;
 use super::guard::Form;
 use super::sight::{self, Check, first_number};
 use super::{Call, Compiled, Inner, Modes, OnceMore, Rate};
@@ -63,12 +64,11 @@ pub(crate) fn begin<'py>(
     let mut own = Vec::new();
     for object in &outside {
         let tensor = as_tensor(object).ok_or_else(|| PyTypeError::new_err("what is outside are tensors"))?;
-        if !known.iter().chain(&given).any(|other| other.is(tensor)) {
-            own.push(tensor.clone());
-            known.push(tensor.clone());
-        }
+        // Also what it is called with here: in another call that is another tensor.
+        own.push(tensor.clone());
+        known.push(tensor.clone());
     }
-    let checks = sight::checks(&checks)?;
+    let checks = Checks::new(py, sight::checks(&checks)?);
     let begun = match Begun::new(known.clone(), &stand) {
         Ok(begun) => begun,
         Err(refusal) => return tell(py, &refusal).map(Some),
@@ -214,9 +214,9 @@ fn tell<'py>(py: Python<'py>, refusal: &Refusal) -> PyResult<Bound<'py, PyAny>> 
 
 /// The numbers that may be others in every call: those of groups of parameters that nothing writes to but steps, each of
 /// which is given it. All others are fixed.
-fn rates(py: Python<'_>, program: &Program, known: &[Tensor], checks: &mut [Check]) -> PyResult<Vec<Rate>> {
+fn rates(py: Python<'_>, program: &Program, known: &[Tensor], checks: &mut Checks) -> PyResult<Vec<Rate>> {
     let mut found = Vec::new();
-    for check in checks {
+    for check in checks.iter_mut() {
         let Some((group, free)) = check.given(py) else { continue };
         let parameters = group.get_item("params")?.map(|all| all.try_iter()?.collect::<PyResult<Vec<_>>>());
         let parameters = parameters.transpose()?.unwrap_or_default();

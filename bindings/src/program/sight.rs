@@ -14,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyFunction, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyFloat, PyFunction, PyList, PyModule, PyTuple, PyType};
 
 use super::guard::is_same;
 
@@ -25,18 +25,19 @@ type Item = (Py<PyAny>, Py<PyAny>);
 pub(super) type Given<'py> = (usize, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// A key and what stands under it; nothing, perhaps.
-type Entry = (Py<PyAny>, Option<Py<PyAny>>);
+pub(super) type Entry = (Py<PyAny>, Option<Py<PyAny>>);
 
 /// A number that changes with what it is the number of; 0 says nothing.
 pub(super) struct Mark(AtomicU64);
 
 impl Mark {
-    fn new(mark: u64) -> Mark {
+    pub(super) fn new(mark: u64) -> Mark {
         Mark(AtomicU64::new(mark))
     }
 
     /// Whether nothing has changed since it was this number, or all is as it was in spite of that.
-    fn holds(&self, now: u64, look: impl FnOnce() -> bool) -> bool {
+    #[inline]
+    pub(super) fn holds(&self, now: u64, look: impl FnOnce() -> bool) -> bool {
         if now != 0 && self.0.load(Ordering::Relaxed) == now {
             return true;
         }
@@ -51,14 +52,14 @@ impl Mark {
 /// The number of a dictionary's last change. No two changes of any dictionaries have the same.
 #[cfg(not(Py_3_13))]
 #[allow(deprecated)] // Where it is, it is what it says.
-fn mark_of(dict: &Bound<'_, PyDict>) -> u64 {
+pub(super) fn mark_of(dict: &Bound<'_, PyDict>) -> u64 {
     // SAFETY: it is a dictionary, which begins with these fields in these versions of Python.
     unsafe { (*dict.as_ptr().cast::<ffi::PyDictObject>()).ma_version_tag }
 }
 
 /// Nothing is known of dictionaries whose values may lie in an object.
 #[cfg(Py_3_13)]
-fn mark_of(_dict: &Bound<'_, PyDict>) -> u64 {
+pub(super) fn mark_of(_dict: &Bound<'_, PyDict>) -> u64 {
     0
 }
 
@@ -97,9 +98,9 @@ fn part(name: &str) -> Option<Part> {
 /// Something that a function sees, as it was.
 pub(super) enum Check {
     /// A dictionary with these keys and values, in this order. What stands in some places may be another of its kind.
-    Dict(Py<PyDict>, Mark, Vec<Item>, Free),
+    Dict(Py<PyDict>, Vec<Item>, Free),
     /// What a dictionary has under some keys.
-    Entries(Py<PyDict>, Mark, Vec<Entry>),
+    Entries(Py<PyDict>, Vec<Entry>),
     /// A list with these elements.
     List(Py<PyList>, Vec<Py<PyAny>>),
     /// What a function consists of.
@@ -125,7 +126,7 @@ pub(super) struct Free {
 
 impl Free {
     /// Whether what stands under a key may be that in the place of what was there.
-    fn takes(&self, place: usize, (key, was): &Item, now: &Bound<'_, PyAny>) -> bool {
+    pub(super) fn takes(&self, place: usize, (key, was): &Item, now: &Bound<'_, PyAny>) -> bool {
         let (key, was) = (key.bind(now.py()), was.bind(now.py()));
         // Without momentum, steps are of another kind.
         let is_nothing = |value: &Bound<'_, PyAny>| value.extract::<f64>().is_ok_and(|value| value == 0.0);
@@ -177,7 +178,7 @@ pub(super) fn checks(said: &[Bound<'_, PyTuple>]) -> PyResult<Vec<Check>> {
                 };
                 let places = said.iter().skip(2).filter_map(place).collect();
                 let free = Free { places, is_given: kind == "group" };
-                Check::Dict(dict.clone().unbind(), Mark::new(mark_of(&dict)), items, free)
+                Check::Dict(dict.unbind(), items, free)
             }
             "list" => {
                 let list = object.cast_into::<PyList>()?;
@@ -187,12 +188,15 @@ pub(super) fn checks(said: &[Bound<'_, PyTuple>]) -> PyResult<Vec<Check>> {
             "entry" | "attribute" => {
                 let entry = (other(2)?, perhaps()?);
                 let at = *found.entry(object.as_ptr().addr()).or_insert(checks.len());
-                if let Some(Check::Entries(_, _, entries) | Check::Class(_, _, entries)) = checks.get_mut(at)
-                {
+                if let Some(Check::Entries(_, entries) | Check::Class(_, _, entries)) = checks.get_mut(at) {
                     entries.push(entry);
                     continue;
                 }
-                if kind == "entry" { entries(object, entry)? } else { attribute(object, entry)? }
+                match kind.as_str() {
+                    "entry" => Check::Entries(object.cast_into::<PyDict>()?.unbind(), vec![entry]),
+                    _ if is_lasting(&object, &entry)? => continue,
+                    _ => attribute(object, entry)?,
+                }
             }
             "equal" => Check::Equal(object.unbind(), other(2)?),
             kind => return Err(PyValueError::new_err(format!("there is no check {kind}"))),
@@ -202,9 +206,14 @@ pub(super) fn checks(said: &[Bound<'_, PyTuple>]) -> PyResult<Vec<Check>> {
     Ok(checks)
 }
 
-/// What a dictionary has under a key. It is looked at once more before it is relied on that nothing has changed.
-fn entries(dict: Bound<'_, PyAny>, entry: Entry) -> PyResult<Check> {
-    Ok(Check::Entries(dict.cast_into::<PyDict>()?.unbind(), Mark::new(0), vec![entry]))
+/// Whether an attribute is the class of an object whose class cannot be exchanged for another.
+fn is_lasting(object: &Bound<'_, PyAny>, (name, value): &Entry) -> PyResult<bool> {
+    let class = object.get_type();
+    // SAFETY: it is a class, which the caller's object holds.
+    let is_fixed = unsafe { ffi::PyType_HasFeature(class.as_type_ptr(), ffi::Py_TPFLAGS_IMMUTABLETYPE) } != 0;
+    let is_it = value.as_ref().is_some_and(|value| value.bind(object.py()).is(&class));
+    let is_class = name.extract::<&str>(object.py()).is_ok_and(|name| name == "__class__");
+    Ok(is_class && is_it && is_fixed && !object.is_instance_of::<PyModule>())
 }
 
 /// An attribute of an object, read as quickly as that kind of object allows.
@@ -242,7 +251,7 @@ impl Check {
     /// The dictionary, and the places, keys and values of what operations are to be given.
     pub(super) fn given<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyDict>, Vec<Given<'py>>)> {
         match self {
-            Check::Dict(dict, _, items, Free { places, is_given: true }) => {
+            Check::Dict(dict, items, Free { places, is_given: true }) => {
                 let item = |&place: &usize| {
                     let (key, value) = &items[place];
                     (place, key.bind(py).clone(), value.bind(py).clone())
@@ -253,38 +262,43 @@ impl Check {
         }
     }
 
+    /// The dictionary that it is about, if it is about one alone.
+    pub(super) fn dict(&self) -> Option<&Py<PyDict>> {
+        match self {
+            Check::Dict(dict, ..) | Check::Entries(dict, _) => Some(dict),
+            _ => None,
+        }
+    }
+
     /// Whether it is of what a schedule changes, which steps after the program has run.
     pub(super) fn is_scheduled(&self) -> bool {
-        matches!(self, Check::Dict(_, _, _, free) if free.is_given || !free.places.is_empty())
+        matches!(self, Check::Dict(_, _, free) if free.is_given || !free.places.is_empty())
     }
 
     /// Says that what stands in a place may not be another.
     pub(super) fn fix(&mut self, place: usize) {
-        if let Check::Dict(_, _, _, free) = self {
+        if let Check::Dict(_, _, free) = self {
             free.places.retain(|other| *other != place);
         }
     }
 
-    /// Whether it is as it was.
+    /// Whether it is as it was, as far as can be seen.
     pub(super) fn holds(&self, py: Python<'_>) -> bool {
         match self {
-            Check::Dict(dict, mark, items, free) => {
+            Check::Dict(dict, items, free) => {
                 let dict = dict.bind(py);
-                mark.holds(mark_of(dict), || {
-                    let same =
-                        |(place, (own, (key, value))): (usize, (&Item, (Bound<'_, _>, Bound<'_, _>)))| {
-                            is_same(own.0.bind(py), &key)
-                                && (is_same(own.1.bind(py), &value) || free.takes(place, own, &value))
-                        };
-                    dict.len() == items.len() && items.iter().zip(dict.iter()).enumerate().all(same)
-                })
+                let same = |(place, (own, (key, value))): (usize, (&Item, (Bound<'_, _>, Bound<'_, _>)))| {
+                    is_same(own.0.bind(py), &key)
+                        && (is_same(own.1.bind(py), &value) || free.takes(place, own, &value))
+                };
+                dict.len() == items.len() && items.iter().zip(dict.iter()).enumerate().all(same)
             }
-            Check::Entries(dict, mark, entries) => {
+            Check::Entries(dict, entries) => {
                 let dict = dict.bind(py);
                 let same = |(key, value): &Entry| {
                     dict.get_item(key).is_ok_and(|found| is_as(found.as_ref(), value.as_ref()))
                 };
-                mark.holds(mark_of(dict), || entries.iter().all(same))
+                entries.iter().all(same)
             }
             Check::List(list, items) => {
                 let list = list.bind(py);
@@ -324,14 +338,14 @@ impl Check {
             })
         };
         match self {
-            Check::Dict(dict, _, items, _) => {
+            Check::Dict(dict, items, _) => {
                 visit.call(dict)?;
                 items.iter().try_for_each(|(key, value)| {
                     visit.call(key)?;
                     visit.call(value)
                 })
             }
-            Check::Entries(dict, _, entries) => {
+            Check::Entries(dict, entries) => {
                 visit.call(dict)?;
                 each(entries)
             }
@@ -364,84 +378,13 @@ impl Check {
     }
 }
 
-/// What is said of a value: a number or a text as it is, anything else by its kind.
-fn shown(value: Option<&Bound<'_, PyAny>>) -> String {
-    let Some(value) = value else { return "nothing".to_owned() };
-    let is_short = |text: &str| text.len() < 60;
-    let text =
-        if super::guard::is_simple(value) { value.repr().ok().map(|text| text.to_string()) } else { None };
-    let kind =
-        || value.get_type().qualname().map_or_else(|_| "something".to_owned(), |name| name.to_string());
-    text.filter(|text| is_short(text)).unwrap_or_else(|| format!("a {}", kind()))
-}
-
-/// What is said of an entry that was another, if it was.
-fn changed(key: &Bound<'_, PyAny>, was: Option<&Bound<'_, PyAny>>, now: Option<&Bound<'_, PyAny>>) -> String {
-    let name = key.str().map_or_else(|_| "an entry".to_owned(), |name| name.to_string());
-    format!("{name} was {} and is {}", shown(was), shown(now))
-}
-
-impl Check {
-    /// What is not as it was, in words.
-    pub(super) fn difference(&self, py: Python<'_>) -> String {
-        let of = |entries: &[Entry], find: &dyn Fn(&Bound<'_, PyAny>) -> Option<Py<PyAny>>| {
-            entries.iter().find_map(|(key, was)| {
-                let (key, now) = (key.bind(py), find(key.bind(py)));
-                let now = now.as_ref().map(|now| now.bind(py));
-                (!is_as(now, was.as_ref())).then(|| changed(key, was.as_ref().map(|was| was.bind(py)), now))
-            })
-        };
-        let attribute = |object: &Bound<'_, PyAny>, name: &Bound<'_, PyAny>| {
-            object.getattr(name.cast().ok()?).ok().map(Bound::unbind)
-        };
-        let found = match self {
-            Check::Dict(dict, _, items, free) => {
-                let dict = dict.bind(py);
-                let differs = items.iter().enumerate().find_map(|(place, item)| {
-                    let (key, was) = (item.0.bind(py), item.1.bind(py));
-                    let now = dict.get_item(key).ok().flatten();
-                    let same =
-                        now.as_ref().is_some_and(|now| is_same(was, now) || free.takes(place, item, now));
-                    (!same).then(|| changed(key, Some(was), now.as_ref()))
-                });
-                differs.or_else(|| {
-                    Some(format!("a dictionary had {} entries and has {}", items.len(), dict.len()))
-                })
-            }
-            Check::Entries(dict, _, entries) => {
-                of(entries, &|key| dict.bind(py).get_item(key).ok().flatten().map(Bound::unbind))
-            }
-            Check::Class(class, _, entries) => of(entries, &|name| attribute(class.bind(py).as_any(), name)),
-            Check::Attribute(object, name, was) => {
-                let now = attribute(object.bind(py), name.bind(py));
-                let (was, now) = (was.as_ref().map(|was| was.bind(py)), now.as_ref().map(|now| now.bind(py)));
-                Some(changed(name.bind(py), was, now))
-            }
-            Check::Cell(cell, was) => {
-                let now = cell.bind(py).getattr("cell_contents").ok();
-                Some(format!("a variable was {} and is {}", shown(Some(was.bind(py))), shown(now.as_ref())))
-            }
-            Check::List(list, items) => {
-                let list = list.bind(py);
-                Some(format!("a list of {} elements has other ones, {} of them", items.len(), list.len()))
-            }
-            Check::Part(function, ..) => {
-                Some(format!("{} is another function", shown(Some(function.bind(py)))))
-            }
-            Check::Kind(..) => Some("an object has another class".to_owned()),
-            Check::Equal(..) => Some("a set has other elements".to_owned()),
-        };
-        found.unwrap_or_else(|| "something has changed".to_owned())
-    }
-}
-
 /// Whether an object has this attribute, or none of that name.
 fn has(object: &Bound<'_, PyAny>, name: &Py<PyAny>, value: Option<&Py<PyAny>>) -> bool {
     let found = name.bind(object.py()).cast().ok().and_then(|name| object.getattr(name).ok());
     is_as(found.as_ref(), value)
 }
 
-fn is_as(found: Option<&Bound<'_, PyAny>>, expected: Option<&Py<PyAny>>) -> bool {
+pub(super) fn is_as(found: Option<&Bound<'_, PyAny>>, expected: Option<&Py<PyAny>>) -> bool {
     match (found, expected) {
         (None, None) => true,
         (Some(found), Some(expected)) => is_same(expected.bind(found.py()), found),

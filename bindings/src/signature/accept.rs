@@ -41,7 +41,8 @@ pub(crate) fn accepts(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Ve
 fn rare(kind: Kind, object: &Bound<'_, PyAny>, index: usize) -> Verdict {
     match kind {
         Kind::Tensors => tensors(object, index),
-        Kind::Number | Kind::Float => number_or_scalar(object).into(),
+        Kind::Number => number_or_scalar(object).into(),
+        Kind::Float => (number_or_scalar(object) && !is_complex(object)).into(),
         Kind::Text => (object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>()).into(),
         Kind::DType => dtype(object).is_some().into(),
         Kind::Device => (is_a(kind, object) || object.is_instance_of::<PyString>() || is_int(object)).into(),
@@ -93,6 +94,11 @@ pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
         || object.is_instance_of::<PyInt>()
         || object.is_instance_of::<PyComplex>()
         || numpy(object).is_some()
+}
+
+/// A complex number of Python's or numpy's.
+fn is_complex(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyComplex>() || numpy(object) == Some(Category::Complex)
 }
 
 /// A number, or a tensor that can be read as one.

@@ -6,8 +6,8 @@ use crate::values::classes::type_name;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
-use rushlight::Tensor;
 use rushlight::dtype::{Complex, Scalar};
+use rushlight::{Error, Tensor};
 
 pub(crate) use rushlight::schema::Ints;
 
@@ -47,7 +47,12 @@ pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
 /// A Python, numpy or tensor number as a real one.
 pub(crate) fn float(object: &Bound<'_, PyAny>) -> PyResult<f64> {
     match as_tensor(object) {
-        Some(tensor) => item(tensor).map(Scalar::to_f64),
+        Some(tensor) => match item(tensor)? {
+            Scalar::Complex(number) if number.im != 0.0 => {
+                Err(raise(Error::ValueOverflow { name: "double" }.into()))
+            }
+            number => Ok(number.to_f64()),
+        },
         None => object.extract(),
     }
 }

@@ -11,7 +11,8 @@ import struct
 import sys
 import zipfile
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
@@ -207,10 +208,20 @@ class PyTorchFileWriter:
         gap = -start % settings.save.storage_alignment
         member.extra = struct.pack("<2sH", b"FB", gap) + b"Z" * gap
         member.file_size = size
-        with self._archive.open(member, "w") as place:
+        place = self._archive.open(member, "w")
+        try:
             for piece in pieces:
                 place.write(piece)
+        except BaseException:
+            self._give_up(place.close)
+            raise
+        place.close()
         self._written.add(name)
+
+    def _give_up(self, closing: Callable[[], None]) -> None:
+        """Close what cannot be written: what failed first is what is told."""
+        with suppress(Exception):
+            closing()
 
     def get_all_written_records(self) -> set[str]:
         """Name what was written."""
@@ -232,8 +243,13 @@ class PyTorchFileWriter:
     def __enter__(self) -> PyTorchFileWriter:
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        self.write_end_of_file()
+    def __exit__(self, kind: object, *exception: object) -> None:
+        if kind is None:
+            self.write_end_of_file()
+            return
+        self._give_up(self.write_end_of_file)
+        # Or it would be tried again when the archive is freed.
+        self._archive.fp = None
 
 
 def save_archive(

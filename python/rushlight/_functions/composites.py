@@ -54,7 +54,7 @@ def einsum(*args: Any) -> Tensor:
     >>> torch.einsum("i,i->", torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
     tensor(11.)
     """
-    if len(args) < 2:
+    if len(args) < 2 or (len(args) == 2 and isinstance(args[1], (list, tuple)) and not args[1]):
         raise ValueError(
             "einsum(): must specify the equation string and at least one operand, "
             "or at least one operand and its subscripts list"
@@ -63,7 +63,7 @@ def einsum(*args: Any) -> Tensor:
         return _numbered(args)
     if len(args) == 2 and isinstance(args[1], (list, tuple)):
         # Those that are in a list are shown the call as well.
-        return einsum(args[0], *args[1]) if args[1] else native._nn.einsum(args[0], [])
+        return einsum(args[0], *args[1])
     return native._nn.einsum(args[0], _flattened(args[1:]))
 
 

@@ -6,10 +6,11 @@ import math
 
 from .. import _rushlight as native
 from .._calls.showing import shown_as_given, taking
+from .._formatting import name_in_c
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
 from .._warn_once import warn_once
-from .under_vmap import of_all_samples, refuse
+from .under_vmap import any_of_all, of_all_samples, refuse
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
@@ -73,8 +74,24 @@ def searchsorted(
     for tensor, what in ((input, "input value"), (sorted_sequence, "boundary")):
         if not tensor.is_contiguous():
             warn_once(_SCATTERED.format(what))
+    if sorter is not None:
+        _check_sorter(sorter, sorted_sequence)
     found = native._nn.places_among(sorted_sequence, input, right, sorter, out_int32)
     return native._written("searchsorted", found, out)
+
+
+def _check_sorter(sorter: Tensor, boundaries: Tensor) -> None:
+    if sorter.shape != boundaries.shape:
+        raise RuntimeError(
+            "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+            f"{list(boundaries.shape)}and got sorter tensor {list(sorter.shape)}"
+        )
+    if sorter.dtype is not native.int64:
+        raise RuntimeError(
+            f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {scalar_name(sorter)}"
+        )
+    if sorter.numel() and any_of_all((sorter < 0) | (sorter >= sorter.shape[-1])):
+        raise RuntimeError("torch.searchsorted(): sorter index out of range")
 
 
 @taking(
@@ -137,7 +154,7 @@ def _counted(rows: Tensor, bins: int, low: float, high: float) -> list[Tensor]:
     rows, kind = rows.reshape(len(rows), rows.numel() // len(rows)), rows.dtype
     rows = rows.float() if kind in (native.float16, native.bfloat16) else rows
     of_elements = low == high and rows.shape[1] > 0
-    not_finite = "torch.histc: range of [{low}, {high}] is not finite"
+    not_finite = "torch.histc: range of [{low:g}, {high:g}] is not finite"
     lower, upper = _bounds_of(rows, None if of_elements else (low, high), not_finite)
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
@@ -252,21 +269,34 @@ def _counts(
 
     The samples lie along the first dimension of everything.
     """
-    _check_real(points, "histogramdd")
+    for dim, edge in enumerate(bins):
+        if isinstance(edge, Tensor):
+            _check_edges(edge, dim, points)
+    if weight is not None and weight.dtype != points.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
+            f"same dtype, but got input({name_in_c(points.dtype)}), and weight({name_in_c(weight.dtype)})"
+        )
     if weight is not None and weight.shape != points.shape[:-1]:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
             "tensor excluding its innermost dimension, but got input with shape "
             f"{list(points.shape[1:])} and weight with shape {list(weight.shape[1:])}"
         )
+    _check_real(points, "histogramdd")
     samples, dims = len(points), points.shape[-1]
+    if range is not None and len(range) != 2 * dims:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {dims}-dimensional histogram range should have {2 * dims} elements, "
+            f"but got {len(range)}"
+        )
     flat = points.reshape(samples, math.prod(points.shape[1:-1]), dims)
     edges = tuple(_edges(flat[..., dim], dim, count, range) for dim, count in enumerate(bins))
     if dims == 1 and weight is None and not isinstance(bins[0], Tensor) and points.dtype in _COUNTED:
         counts = native._nn.histograms(flat[..., 0].contiguous(), edges[0])
         return (_densities(counts, edges) if density else counts), edges
-    place: Any = 0
-    inside = native.ones(flat.shape[:2], dtype=native.bool)
+    place: Any = native.zeros(flat.shape[:2], dtype=native.int64)
+    inside = native.full(flat.shape[:2], dims > 0)
     for dim, edge in enumerate(edges):
         line, last = flat[..., dim].contiguous(), edge.shape[1] - 2
         found = native._nn.places_among(edge, line, True, None, False) - 1
@@ -280,6 +310,27 @@ def _counts(
     counts = native.zeros(samples, math.prod(sizes), dtype=points.dtype)
     counts = counts.scatter_add(1, place, weights).reshape(samples, *sizes)
     return (_densities(counts, edges) if density else counts), edges
+
+
+def _check_edges(edges: Tensor, dim: int, points: Tensor) -> None:
+    """Refuse what are no edges along a dimension; each sample has its own."""
+    ndim, count = edges.dim() - 1, edges.numel()
+    if edges.dtype != points.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with "
+            f"dtype {name_in_c(points.dtype)} and bins for dimension {dim} with dtype "
+            f"{name_in_c(edges.dtype)}"
+        )
+    if ndim != 1:
+        raise RuntimeError(
+            f"torch.histogramdd: bins tensor should have one dimension, but got {ndim} dimensions in the "
+            f"bins tensor for dimension {dim}"
+        )
+    if count == 0:
+        raise RuntimeError(
+            "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins "
+            f"tensor for dimension {dim}"
+        )
 
 
 def _densities(counts: Tensor, edges: tuple[Tensor, ...]) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import _rushlight as native
 from .. import linalg
 from .._calls.showing import shown, shown_as_given
-from ..linalg._results import by_columns
+from ..linalg._results import by_columns, check_reflections
 
 if TYPE_CHECKING:
     from .._rushlight import Tensor
@@ -99,6 +99,17 @@ def ormqr(
     if input2.shape[-1] != min(input3.shape[side], input.shape[-1]):
         raise RuntimeError(
             f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])"
+        )
+    check_reflections("torch.ormqr", input, input2)
+    if input3.dim() != input.dim():
+        raise RuntimeError(
+            "torch.ormqr: Expected other to have the same number of dimensions as input, but got other.ndim "
+            f"equal to {input3.dim()} and input.ndim is equal to {input.dim()}"
+        )
+    if input3.shape[:-2] != input.shape[:-2]:
+        raise RuntimeError(
+            "torch.ormqr: Expected batch dimensions of other to be equal to input.shape[:-2], but got "
+            f"{list(input3.shape[:-2])}"
         )
     adjoint = transpose if left else not transpose
 

@@ -156,12 +156,22 @@ def hash_tensor(
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     if input.is_complex():
         raise NotImplementedError(f"\"xor_sum_cpu\" not implemented for '{scalar_name(input)}'")
-    dims = [dim] if isinstance(dim, int) else list(dim) or list(range(input.dim()))
-    if not input.numel() and dim == ():
+    ndim = max(input.dim(), 1)
+    dims = [dim] if isinstance(dim, int) else list(dim or ()) or list(range(input.dim()))
+    if not input.numel() and not isinstance(dim, int) and not dim:
         raise RuntimeError(
             "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the "
             "reduction dim with the 'dim' argument."
         )
+    for place in dims:
+        if not -ndim <= place < ndim:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {place})"
+            )
+        if dims.count(place) > 1:
+            raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
+        if input.dim() and not input.shape[place]:
+            raise IndexError(f"hash_tensor: Expected reduction dim {place} to have non-zero size.")
     wide = input.detach().double().view(native.int64) if input.is_floating_point() else input.to(native.int64)
     places = sorted({place % max(wide.dim(), 1) for place in dims}) if wide.dim() else []
     for place in places:

@@ -137,6 +137,7 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     "HeavisideComplex": (RuntimeError, "heaviside is not yet implemented for complex tensors."),
     "FrexpDType": (RuntimeError, "torch.frexp() only supports floating-point dtypes"),
     "SignbitComplex": (NotImplementedError, "signbit is not implemented for complex tensors."),
+    "BooleanWeight": (RuntimeError, "Boolean {argument} only supported for Boolean results."),
     "IntegerWeight": (
         RuntimeError,
         "For integral input tensors, argument {argument} must not be a floating point number.",

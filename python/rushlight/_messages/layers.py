@@ -170,6 +170,7 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "{operation}(): internal error: output_size.size() must be {count}",
     ),
     "PadOdd": (RuntimeError, "Padding length must be divisible by 2"),
+    "PadMode": (NotImplementedError, "Unrecognised padding mode {mode}"),
     "PadLong": (
         RuntimeError,
         "Padding length should be less than or equal to two times the input dimension but got padding length "

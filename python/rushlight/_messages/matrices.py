@@ -219,8 +219,23 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "{operation}: Number of pivots per batch should be same as the dimension of the matrix",
     ),
-    "PivotRange": (RuntimeError, "pivots given to lu_solve must all be greater or equal to 1."),
+    "PivotBelow": (
+        RuntimeError,
+        "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the result of "
+        "lu_factor?",
+    ),
+    "PivotAbove": (
+        RuntimeError,
+        "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you properly pass the "
+        "result of lu_factor?",
+    ),
+    "UnpackRange": (
+        RuntimeError,
+        "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly pass the "
+        "result of lu_factor?",
+    ),
     "NormDimensions": (RuntimeError, "linalg.matrix_norm: dim must be a 2-tuple. Got {dims}"),
+    "NormRepeated": (RuntimeError, "linalg.matrix_norm: dims must be different. Got ({dim}, {dim})"),
     "NormOrder": (RuntimeError, "linalg.matrix_norm: Order {order} not supported."),
     "CholeskySuperseded": (
         UserWarning,

@@ -68,6 +68,7 @@ SHAPES: dict[str, tuple[type[Exception], str]] = {
     ),
     "DimOfScalar": (IndexError, "Dimension specified as {dim} but tensor has no dimensions"),
     "DimRepeated": (RuntimeError, "dim {dim} appears multiple times in the list of dims"),
+    "TooManyToName": (RuntimeError, "only tensors with up to 64 dims are supported"),
     "PermuteCount": (
         RuntimeError,
         "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "

@@ -15,7 +15,7 @@ import weakref
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .._rushlight import Tensor, _begin_recording, _Program, _Recording, is_grad_enabled
+from .._rushlight import Tensor, _begin_recording, _CompiledFunction, _Program, _Recording, is_grad_enabled
 from .before import Before
 from .sight import Unclear, Watch, look
 from .stance import now
@@ -68,8 +68,12 @@ class _Entry:
         self.left = 0 if _verifies() == "never" else _VERIFICATIONS
 
 
-class Function:
-    """What `compile` makes of a function."""
+class Function(_CompiledFunction):
+    """What `compile` makes of a function.
+
+    The native class that it comes from calls the programs that it was handed last, and the function itself
+    where that was given up. Whatever else is to be done with a call is done here.
+    """
 
     _torchdynamo_inner = True
     all: ClassVar[weakref.WeakSet[Function]] = weakref.WeakSet()
@@ -77,7 +81,6 @@ class Function:
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
         update_wrapper(self, function, updated=())
         self._torchdynamo_orig_callable = function
-        self._function = function
         self._fullgraph = fullgraph
         self._lock = threading.Lock()
         self.forget()
@@ -85,14 +88,13 @@ class Function:
 
     def forget(self) -> None:
         """Forget what was recorded."""
-        self._ready: tuple[Callable[..., Any], ...] = ()
-        self._repeated: tuple[Callable[..., tuple[int, Any] | None], ...] = ()
         self._entries: list[_Entry] = []
         self._calls: dict[bool, int] = {}
         self._failures: dict[bool, int] = {}
         self._codes: dict[Any, Any] = {}
-        self._until_sample = _SAMPLED
+        self._left = _SAMPLED
         self.reason: str | None = None
+        self._renew()
 
     def __reduce__(self) -> Any:
         return Function, (self._function, self._fullgraph)
@@ -105,37 +107,23 @@ class Function:
 
         return partial(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the program that was recorded for such a call, or the function."""
-        if now.stance != "default":
-            return self._by_stance(args, kwargs)
-        if self._until_sample > 0:
-            for run in self._ready:
-                answer = run(args, kwargs)
-                if answer is not None:
-                    self._until_sample -= 1
-                    return answer[0]
-        return self._as_written(args, kwargs)
-
     def repeat(self, batches: list[tuple[Any, ...]], first: int, count: int) -> tuple[int, Any]:
         """Call it once, or up to so many times with batches in turn; return how often, and its answer."""
-        count = min(count, self._until_sample)
+        count = min(count, self._left)
         if count > 0 and now.stance == "default":
-            for run in self._repeated:
-                found = run(batches, first, count)
+            for program in self._ready:
+                found = program.repeat(batches, first, count)
                 if found is not None:
-                    self._until_sample -= found[0]
+                    self._left -= found[0]
                     return found
         return 1, self(*batches[first % len(batches)])
 
     def _as_written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Make a call that no program fits, or that is to be verified."""
+        if now.stance != "default":
+            return self._by_stance(args, kwargs)
         mode = is_grad_enabled()
-        given_up = self._failures.get(mode, 0) >= _MOST_FAILURES
-        if (
-            (given_up and self._until_sample > 0)
-            or getattr(_busy, "on", False)
-            or sys.getprofile() is not None
-        ):
+        if getattr(_busy, "on", False) or sys.getprofile() is not None:
             return self._function(*args, **kwargs)
         if not self._lock.acquire(blocking=False):
             return self._function(*args, **kwargs)
@@ -147,7 +135,7 @@ class Function:
             self._lock.release()
 
     def _step(self, mode: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        sample, self._until_sample = self._until_sample <= 0, _SAMPLED
+        sample, self._left = self._left <= 0, _SAMPLED
         for entry in self._entries:
             if entry.left > 0 or (sample and _verifies() != "never") or _verifies() == "always":
                 try:
@@ -190,15 +178,15 @@ class Function:
             return self._as_before(args, kwargs)
         if now.stance != "fail_on_recompile":
             raise RuntimeError(f"invalid torch.compile stance '{now.stance}'")
-        for run in self._ready:
-            answer = run(args, kwargs)
+        for program in self._ready:
+            answer = program.call(args, kwargs)
             if answer is not None:
                 return answer[0]
         raise RuntimeError("Detected recompile when torch.compile stance is 'fail_on_recompile'")
 
     def _as_before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for run in self._ready:
-            answer = run(args, kwargs)
+        for program in self._ready:
+            answer = program.call(args, kwargs)
             if answer is not None:
                 return answer[0]
         return self._function(*args, **kwargs)
@@ -261,6 +249,7 @@ class Function:
         self.reason = _said(reason)
         log.info("%r is not recorded: %s", self, self.reason)
         self._failures[mode] = self._failures.get(mode, 0) + 1
+        self._renew()
         if self._fullgraph and hard:
             raise RuntimeError(f"{self!r} cannot be recorded as a whole: {self.reason}")
         return result
@@ -285,10 +274,11 @@ class Function:
         self._renew()
 
     def _renew(self) -> None:
+        """Say what is run from now on."""
         always = _verifies() == "always"
-        ready = [entry.program for entry in self._entries if entry.left == 0 and not always]
-        self._ready = tuple(program.call for program in ready)
-        self._repeated = tuple(program.repeat for program in ready)
+        self._ready = [entry.program for entry in self._entries if entry.left == 0 and not always]
+        without, within = (self._failures.get(mode, 0) >= _MOST_FAILURES for mode in (False, True))
+        self._run(self._ready, (without, within))
 
     @property
     def programs(self) -> list[_Program]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from .._rushlight import _compile_as_usual
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -12,10 +14,20 @@ if TYPE_CHECKING:
 class _Now:
     """What is wished at present, by the whole process."""
 
-    __slots__ = ("stance",)
+    __slots__ = ("_stance",)
 
     def __init__(self) -> None:
-        self.stance = "default"
+        self._stance = "default"
+
+    @property
+    def stance(self) -> str:
+        """What it is; compiled functions are told whether it is the usual one."""
+        return self._stance
+
+    @stance.setter
+    def stance(self, stance: str) -> None:
+        self._stance = stance
+        _compile_as_usual(stance == "default")
 
 
 now = _Now()

@@ -9,6 +9,7 @@ tensor([1., 1.])
 
 from .._module_aliases import add_module_aliases
 from . import constraint_registry, constraints, transforms, utils
+from . import crossed_kl as crossed_kl
 from .bounded import ContinuousBernoulli, Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, Multinomial, OneHotCategorical

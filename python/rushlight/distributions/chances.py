@@ -6,17 +6,18 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .. import _rushlight as native
+from .._functions.under_vmap import any_of_all
 from .._rushlight import Size, Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
-from .distribution import Distribution, shape_of
+from .distribution import OfChances, shape_of
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_or_logits, probs_to_logits
 
 __all__ = ["Bernoulli", "Binomial", "Geometric"]
 
 
-class _Chance(Distribution):
+class _Chance(OfChances):
     """A distribution that is given by the probability of an event, or by its logit."""
 
     arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -95,7 +96,7 @@ class Bernoulli(_Chance, ExponentialFamily):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return zero and one."""
-        values = native.arange(2, dtype=self.probs.dtype).view(-1, *[1] * len(self._batch_shape))
+        values = native.arange(2, dtype=self._param.dtype).view(-1, *[1] * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
     _mean_carrier_measure = 0
@@ -120,6 +121,12 @@ class Geometric(_Chance):
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(self._given(probs, logits), validate_args=validate_args)
+        if self._validate_args and probs is not None and any_of_all(self.probs <= 0):
+            raise ValueError(
+                f"Expected parameter probs ({type(self.probs).__name__} of shape {tuple(self.probs.shape)}) "
+                f"of distribution {self!r} to be positive but found invalid values:\n"
+                f"{self.probs[self.probs <= 0]}"
+            )
 
     @property
     def mean(self) -> Tensor:
@@ -215,7 +222,7 @@ class Binomial(_Chance):
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return the counts up to all trials."""
-        values = native.arange(1 + self._most(), dtype=self.probs.dtype)
+        values = native.arange(1 + self._most(), dtype=self._param.dtype)
         values = values.view(-1, *[1] * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 

@@ -10,13 +10,13 @@ from .._rushlight import Size, Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from .chances import Binomial
-from .distribution import Distribution
+from .distribution import OfChances
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_or_logits, probs_to_logits
 
 __all__ = ["Categorical", "Multinomial", "OneHotCategorical"]
 
 
-class _Choice(Distribution):
+class _Choice(OfChances):
     """A distribution that is given by the probabilities of one of several, or by logits."""
 
     arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -128,6 +128,7 @@ class OneHotCategorical(_Choice):
     """
 
     support = constraints.one_hot
+    has_enumerate_support = True
 
     def __init__(
         self,
@@ -168,7 +169,15 @@ class OneHotCategorical(_Choice):
         """Return the logarithm of the probability."""
         if self._validate_args:
             self._validate_sample(value)
-        return (self.logits * value).sum(-1)
+        value, logits = native.broadcast_tensors([value, self.logits])
+        return logits.gather(-1, value.argmax(-1, True)).squeeze(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return the vectors of all events."""
+        count = self.event_shape[0]
+        values = native.eye(count, dtype=self._param.dtype)
+        values = values.view(count, *[1] * len(self.batch_shape), count)
+        return values.expand(count, *self.batch_shape, count) if expand else values
 
 
 class Multinomial(_Choice):

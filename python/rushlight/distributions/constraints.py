@@ -412,3 +412,8 @@ square = _Square()
 stack = _Stack
 symmetric = _Symmetric()
 unit_interval = Interval(0.0, 1.0)
+
+# What torch calls the classes that one gives parameters to.
+_GreaterThan, _GreaterThanEq, _LessThan = GreaterThan, GreaterThanEq, LessThan
+_HalfOpenInterval, _Interval = HalfOpenInterval, Interval
+_IntegerGreaterThan, _IntegerInterval = IntegerGreaterThan, IntegerInterval

@@ -203,6 +203,16 @@ def number(value: Any, *others: Any) -> bool:
     return all(isinstance(one, (int, float)) for one in (value, *others))
 
 
+class OfChances(Distribution):
+    """A distribution that is given by probabilities, or by their logits."""
+
+    @property
+    def _param(self) -> Tensor:
+        """The ones that were given: the others are calculated when they are asked for."""
+        found: Tensor = self.__dict__["probs" if "probs" in self.__dict__ else "logits"]
+        return found
+
+
 class AroundLocation(Distribution):
     """A distribution whose mean and mode are its parameter `loc`."""
 

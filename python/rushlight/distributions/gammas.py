@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .. import _rushlight as native
-from .._rushlight import Size, Tensor
+from .._rushlight import Tensor
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from .distribution import shape_of
@@ -84,6 +84,12 @@ class Gamma(ExponentialFamily):
         shape = self._extended_shape(sample_shape)
         return _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
 
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of samples up to a value."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return native.igamma(self.concentration, self.rate * value)
+
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""
         value = native.as_tensor(value, dtype=self.rate.dtype)
@@ -156,6 +162,14 @@ class Dirichlet(ExponentialFamily):
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total**2 * (total + 1))
 
+    @property
+    def mode(self) -> Tensor:
+        """The most likely shares: one of them alone, where they are not concentrated."""
+        excess = (self.concentration - 1).clamp(min=0.0)
+        found = excess / excess.sum(-1, True)
+        most = native.zeros_like(found).scatter(-1, found.argmax(-1, True), 1.0)
+        return native.where((self.concentration < 1).all(-1, True), most, found)
+
     def rsample(self, sample_shape: Iterable[int] = ()) -> Tensor:
         """Draw samples as functions of the parameters."""
         return _shares(self.concentration.expand(self._extended_shape(sample_shape)))
@@ -211,8 +225,11 @@ class Beta(ExponentialFamily):
 
     def expand(self, batch_shape: Iterable[int], _instance: Any = None) -> Beta:
         """Return as many of the distribution as `batch_shape` says."""
-        shape: Size = native.Size(batch_shape)
-        return Beta(self.concentration1.expand(shape), self.concentration0.expand(shape), validate_args=False)
+        made: Any = _instance or type(self).__new__(type(self))
+        made._dirichlet = self._dirichlet.expand(batch_shape)
+        super(Beta, made).__init__(made._dirichlet._batch_shape, validate_args=False)
+        made._validate_args = self._validate_args
+        return made  # type: ignore[no-any-return]
 
     @property
     def concentration1(self) -> Tensor:
@@ -228,6 +245,11 @@ class Beta(ExponentialFamily):
     def mean(self) -> Tensor:
         """The mean."""
         return self.concentration1 / (self.concentration1 + self.concentration0)
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely share."""
+        return self._dirichlet.mode[..., 0]
 
     @property
     def variance(self) -> Tensor:

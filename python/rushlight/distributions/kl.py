@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _rushlight as native
 from .. import linalg
 from .._rushlight import Tensor
+from ..autograd.differentiate import grad
 from .bounded import Exponential, Uniform
 from .chances import Bernoulli, Binomial, Geometric
 from .choices import Categorical, OneHotCategorical
 from .counts import Poisson
+from .covariances import LowRankMultivariateNormal, Wishart
+from .distribution import Distribution
+from .exp_family import ExponentialFamily
 from .gammas import Beta, Dirichlet, Gamma
 from .halves import HalfNormal
 from .mapped import Gumbel
 from .multivariate import Independent, MultivariateNormal
 from .scaled import Cauchy, Laplace, Normal
+from .transformed import TransformedDistribution
 from .utils import sum_rightmost
-
-if TYPE_CHECKING:
-    from .distribution import Distribution
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -183,3 +185,56 @@ def _independents(p: Independent, q: Independent) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError
     return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+def _low_rank_normals(p: Any, q: Any) -> Tensor:
+    if p.event_shape != q.event_shape:
+        kind = "Low Rank" if type(p) is type(q) else "(Low Rank)"
+        raise ValueError(
+            f"KL-divergence between two {kind} Multivariate Normals with"
+            + " " * 26
+            + "different event shapes cannot be computed"
+        )
+    wide = (MultivariateNormal(one.loc, scale_tril=one.scale_tril, validate_args=False) for one in (p, q))
+    found: Tensor = _multivariate_normals(*wide)
+    return found
+
+
+@register_kl(Wishart, Wishart)
+def _wisharts(p: Wishart, q: Wishart) -> Tensor:
+    size, half = p.event_shape[-1], 0.5 * p.df
+    roots = q._unbroadcasted_scale_tril, p._unbroadcasted_scale_tril
+    spread = [root.diagonal(0, -2, -1).log().sum(-1) for root in roots]
+    shape = (linalg.solve_triangular(*native.broadcast_tensors(roots), upper=False) ** 2).sum((-2, -1))
+    slopes = native.digamma(half.unsqueeze(-1) - 0.5 * native.arange(size, dtype=half.dtype)).sum(-1)
+    sizes = native.mvlgamma(0.5 * q.df, size) - native.mvlgamma(half, size)
+    return q.df * (spread[0] - spread[1]) + half * (shape - size) + sizes + 0.5 * (p.df - q.df) * slopes
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _kl_expfamily_expfamily(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
+    """Return how far the normaliser of the second is above its tangent at the parameters of the first."""
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            "The cross KL-divergence between different exponential families cannot"
+            + " " * 29
+            + "be computed using Bregman divergences"
+        )
+    first = [one.detach().requires_grad_() for one in p._natural_params]
+    second = q._natural_params
+    normaliser = p._log_normalizer(*first)
+    slopes = grad(normaliser.sum(), first, create_graph=True)
+    found: Tensor = q._log_normalizer(*second) - normaliser
+    for one, other, slope in zip(first, second, slopes, strict=True):
+        found = found - sum_rightmost((other - one) * slope, len(q.event_shape))
+    return found

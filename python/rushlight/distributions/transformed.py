@@ -59,9 +59,6 @@ class TransformedDistribution(Distribution):
         cut = len(mapped) - max(codomain, dims + codomain - domain)
         super().__init__(mapped[:cut], mapped[cut:], validate_args=validate_args)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
         """Whether gradients pass samples."""

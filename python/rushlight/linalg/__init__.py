@@ -160,6 +160,7 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None
         raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]")
     if input.shape[-1] < tau.shape[-1]:
         raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
+    _results.check_reflections(name, input, tau)
     (product,) = native._as_one(
         _reflected,
         ("linalg_householder_product", "LinalgHouseholderProductBackward0", "input tau result"),

@@ -25,6 +25,15 @@ def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:
     return made(0.0 if atol is None else atol), made(rtol)
 
 
+def _check_tolerances(function: str, **bounds: Any) -> None:
+    for name, bound in bounds.items():
+        if isinstance(bound, Tensor) and bound.is_complex():
+            raise RuntimeError(
+                f"torch.linalg.{function}: {name} tensor of complex type is not supported. Got "
+                f"{scalar_name(bound)}"
+            )
+
+
 def _is_inexact(A: Tensor) -> bool:
     return A.is_floating_point() or A.is_complex()
 
@@ -50,6 +59,7 @@ def pinv(
     >>> torch.linalg.pinv(torch.tensor([[2.0], [0.0]]))
     tensor([[0.5000, 0.0000]])
     """
+    _check_tolerances("pinv", atol=atol, rtol=rtol, rcond=rcond)
     rtol = rcond if rtol is None else rtol
     for name, bound in (("atol", atol), ("rtol", rtol)):
         if isinstance(bound, Tensor) and bound.requires_grad and native.is_grad_enabled():
@@ -89,6 +99,12 @@ def matrix_rank(
         )
     if not _is_inexact(input):
         raise RuntimeError("This function doesn't handle types other than float and double")
+    _check_tolerances("matrix_rank", atol=atol if tol is None else tol, rtol=rtol)
+    if out is not None and not native.can_cast(native.int64, out.dtype):
+        raise RuntimeError(
+            "torch.linalg.matrix_rank: Expected result to be safely castable from Long dtype, but got result "
+            f"with dtype {scalar_name(out)}"
+        )
     if 0 in input.shape:
         return native._written("matrix_rank", native.zeros(input.shape[:-2], dtype=native.int64), out)
     if tol is not None:
@@ -125,11 +141,13 @@ def lstsq(
             f"{scalar_name(input)} and other's dtype {scalar_name(b)}"
         )
     vector = b.dim() == input.dim() - 1
-    if vector and input.shape[:-1] != b.shape:
-        raise RuntimeError("torch.linalg.lstsq: input.shape[:-1] should match other.shape")
+    # What is a dimension below is a vector only if it has the shape of one for each matrix.
+    vector = b.dim() == 1 or (vector and input.shape[:-1] == b.shape)
     right = b.unsqueeze(-1) if vector else b
     if right.shape[-2] != input.shape[-2]:
-        raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
+        raise RuntimeError(
+            f"torch.linalg.lstsq: input.size(-2) should match other.size({-1 if vector else -2})"
+        )
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"

@@ -146,6 +146,8 @@ def _condition(A: Tensor, p: Any) -> Tensor:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if isinstance(p, str) and p not in ("fro", "nuc"):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if not (p is None or p in ("fro", "nuc") or abs(p) in (1, 2, inf)):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     if p is None or p in (2, -2):
         values = native._nn.linalg_svdvals(A)
         if values.shape[-1] == 0:
@@ -153,7 +155,13 @@ def _condition(A: Tensor, p: Any) -> Tensor:
         most, least = values.narrow(-1, 0, 1), values.narrow(-1, -1, 1)
         return (least / most if p == -2 else most / least).squeeze(-1)
     if A.numel() == 0:
-        return A.new_zeros(A.shape[:-2])
+        return A.real.new_zeros(A.shape[:-2])
+    if A.shape[-2] != A.shape[-1]:
+        rows, columns = A.shape[-2:]
+        raise RuntimeError(
+            f"linalg.cond(ord={p}): A must be batches of square matrices, but they are {rows} by {columns} "
+            "matrices"
+        )
     if p == "nuc":
         values = native._nn.linalg_svdvals(A)
         return values.sum(-1) * values.reciprocal().sum(-1)

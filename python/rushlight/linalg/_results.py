@@ -30,3 +30,17 @@ def written(found: Tensor, out: Tensor | None, refusal: str, unrecorded: str | N
 def by_columns(x: Tensor) -> Tensor:
     """Return matrices as results of linear algebra lie in memory: one column behind the other."""
     return x.mT.contiguous().mT
+
+
+def check_reflections(name: str, A: Tensor, tau: Tensor) -> None:
+    """Refuse factors that do not belong to the reflections of each matrix."""
+    if tau.dim() != A.dim() - 1:
+        raise RuntimeError(
+            f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to "
+            f"{tau.dim()} and input.ndim is equal to {A.dim()}"
+        )
+    if tau.shape[:-1] != A.shape[:-2]:
+        raise RuntimeError(
+            f"{name}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got "
+            f"{list(tau.shape[:-1])}"
+        )

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use super::Elementwise2;
 use super::numbers::{Beside, Vector};
 use crate::dispatch::direct::{Direct, Lies, ROOM, Side, Source, Target, misfit};
-use crate::dtype::{DType, Real, Ring, Scalar};
+use crate::dtype::{DType, Real, Scalar};
 use crate::error::Result;
 use crate::kernels::pointwise::{map, zip};
 use crate::kernels::vector;
@@ -42,22 +42,25 @@ impl<E: Elementwise2> Direct for Directly<E> {
                 [Source::Array(..), Source::Array(..)] => self.0.among(dtype, dtype),
                 _ => self.0,
             };
-            let (mut long_a, mut long_b) = ([T::ZERO; ROOM], [T::ZERO; ROOM]);
-            let has_columns = matches!((a, b), (Side::Column(..), _) | (_, Side::Column(..)));
-            let (a, b) = match has_columns || a.length().or(b.length()).is_none() {
-                true => (a, b),
-                false => (a.lengthened(target.count, &mut long_a), b.lengthened(target.count, &mut long_b)),
-            };
-            target.write_of(sources, |out| match a.length().or(b.length()) {
-                None => along(op, a, b, out),
-                Some(length) => {
-                    for (index, out) in out.chunks_mut(length).enumerate() {
-                        along(op, a.row(index, length, out.len()), b.row(index, length, out.len()), out);
-                    }
-                }
-            });
+            let has_rows = a.length().or(b.length()).is_some();
+            target.write_of(sources, |out| if has_rows { by_rows(op, a, b, out) } else { along(op, a, b, out) });
         }, else { return Err(misfit()) });
         Ok(())
+    }
+}
+
+/// The function of elements in rows. Not inlined: what short rows need room for is not made where there are none.
+#[inline(never)]
+fn by_rows<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out: &mut [MaybeUninit<T>]) {
+    let (mut long_a, mut long_b) = ([T::ZERO; ROOM], [T::ZERO; ROOM]);
+    let has_columns = matches!((a, b), (Side::Column(..), _) | (_, Side::Column(..)));
+    let (a, b) = match has_columns {
+        true => (a, b),
+        false => (a.lengthened(out.len(), &mut long_a), b.lengthened(out.len(), &mut long_b)),
+    };
+    let length = a.length().or(b.length()).unwrap_or(out.len()).max(1);
+    for (index, out) in out.chunks_mut(length).enumerate() {
+        along(op, a.row(index, length, out.len()), b.row(index, length, out.len()), out);
     }
 }
 

@@ -206,6 +206,10 @@ impl Op for CheckpointedOp {
         Some((0..self.counted).map(Some).collect())
     }
 
+    fn is_together(&self) -> bool {
+        true
+    }
+
     fn function(&self) -> Option<&(dyn Any + Send + Sync)> {
         self.function.as_deref()
     }

@@ -56,7 +56,7 @@ impl<E: Elementwise> UnaryRule<E> {
 
 impl<E: Elementwise> Rule for UnaryRule<E> {
     fn traits(&self) -> Traits {
-        Traits::LIGHT
+        Traits::LIGHT.with(Traits::TOGETHER, E::TOGETHER)
     }
 
     fn name(&self) -> &str {

@@ -76,6 +76,9 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// Whether the in-place form computes its derivative from the output, although `KEEPS` is the input.
     const IN_PLACE_BY_OUTPUT: bool = false;
 
+    /// Whether one operation computes the gradient, so that it has a history when the input that is kept has one.
+    const TOGETHER: bool = false;
+
     /// dy/dx from the output, for the in-place form.
     fn derivative_in_place(&self, _y: &Tensor) -> Result<Tensor> {
         unreachable!("only operations that declare it are asked for it")

@@ -32,7 +32,7 @@ pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Res
     match width {
         _ if neighbours => {}
         1 => first(elements, false, &mut sorted),
-        _ => sorted = in_order(sorted, |&a, &b| keys(a).cmp(keys(b)).then(a.cmp(&b))),
+        _ => sorted = in_order(sorted, width, |&a, &b| keys(a).cmp(keys(b)).then(a.cmp(&b))),
     }
     let members = storage::filled(count, 0)?;
     let mut groups = Groups { firsts: Vec::new(), members, counts: Vec::new() };

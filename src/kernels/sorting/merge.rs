@@ -9,19 +9,24 @@ use crate::kernels::parallel::parallel_parts;
 /// Items that are sorted, or merged, at a time.
 pub(in crate::kernels) const RUN: usize = 1 << 17;
 
-/// The items in order.
+/// The fewest.
+const LEAST: usize = 1 << 12;
+
+/// The items in order. So many elements are looked at to compare two of them.
 pub(in crate::kernels) fn in_order<K: Copy + Send + Sync>(
     mut items: Vec<K>,
+    elements: usize,
     compare: impl Fn(&K, &K) -> Ordering + Copy + Sync,
 ) -> Vec<K> {
-    parallel_parts(&mut items, RUN, |_, run| run.sort_unstable_by(compare));
-    if items.len() <= RUN {
+    let run = (RUN / elements.next_power_of_two()).max(LEAST);
+    parallel_parts(&mut items, run, |_, run| run.sort_unstable_by(compare));
+    if items.len() <= run {
         return items;
     }
     let mut merged = interrupt::collected(items.iter().copied());
-    let mut width = RUN;
+    let mut width = run;
     while width < items.len() {
-        parallel_parts(&mut merged, RUN, |start, out| {
+        parallel_parts(&mut merged, run, |start, out| {
             let pair = start / (2 * width) * (2 * width);
             let (left, right) = items[pair..].split_at(width.min(items.len() - pair));
             merge(left, &right[..width.min(right.len())], start - pair, out, compare);
@@ -65,7 +70,7 @@ mod tests {
                 (0..count as u64).map(|item| item.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
             let mut expected = items.clone();
             expected.sort_unstable();
-            let found = at_thread_counts(|| in_order(items.clone(), u64::cmp));
+            let found = at_thread_counts(|| in_order(items.clone(), 1, u64::cmp));
             assert!(found.iter().all(|found| *found == expected));
         }
     }

@@ -194,7 +194,7 @@ fn first_keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool, out: &mut [i6
         items.select_nth_unstable(count);
         items.truncate(count);
     }
-    out.iter_mut().zip(in_order(items, K::cmp)).for_each(|(out, item)| *out = item.place());
+    out.iter_mut().zip(in_order(items, 1, K::cmp)).for_each(|(out, item)| *out = item.place());
 }
 
 /// The keys of all elements with their places.

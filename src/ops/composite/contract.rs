@@ -209,6 +209,9 @@ pub fn addr(x: &Tensor, a: &Tensor, b: &Tensor, beta: Scalar, alpha: Scalar) -> 
         if !common.is_differentiable() && matches!(weight, Scalar::Float(_) | Scalar::Complex(_)) {
             return Err(Error::IntegerWeight { argument }.into());
         }
+        if common != DType::Bool && matches!(weight, Scalar::Bool(_)) {
+            return Err(Error::BooleanWeight { argument }.into());
+        }
     }
     check_weights(Weights { beta, alpha }, common)?;
     let sum = composite::apply(AddOuter { beta, alpha }, &[x, a, b])?;

@@ -140,7 +140,11 @@ fn contracted(left: &Tensor, right: &Tensor, summed: &[usize]) -> Result<Tensor>
     let a = ordered(left, [&batch, &rows, summed, &columns], [count, height, depth])?;
     let b = ordered(right, [&batch, summed, &columns, &rows], [count, depth, width])?;
     let order = [batch, rows, summed.to_vec(), columns].concat();
-    let result = |dim: usize| if summed.contains(&dim) { 1 } else { first[dim].max(second[dim]) };
+    let result = |dim: usize| match first[dim] {
+        _ if summed.contains(&dim) => 1,
+        1 => second[dim],
+        size => size,
+    };
     let sizes: Vec<usize> = order.iter().map(|&dim| result(dim)).collect();
     let mut back = vec![0; order.len()];
     for (place, &dim) in order.iter().enumerate() {

@@ -54,6 +54,10 @@ impl Direct for Copied {
         true
     }
 
+    fn is_copy(&self) -> bool {
+        true
+    }
+
     fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
         is_one_like(operands, result)
     }

@@ -202,14 +202,10 @@ impl Direct for Added {
         let how = beside(&added.layout, &target.array.layout).ok_or_else(misfit)?;
         let added = Source::Array(added, 0, how);
         dispatch!(float target.array.dtype, T => {
-            let mut long = [T::ZERO; ROOM];
-            let x = Side::<T>::of(&added, target.count)?.lengthened(target.count, &mut long);
+            let x = Side::<T>::of(&added, target.count)?;
             target.array.overwrite_slice::<T>(added.array(), |y| match x.length() {
                 None => add_along(y, x, self.weights),
-                Some(length) => {
-                    let rows = y.chunks_mut(length).enumerate();
-                    rows.for_each(|(index, y)| add_along(y, x.row(index, length, y.len()), self.weights));
-                }
+                Some(_) => add_by_rows(y, x, self.weights),
             });
         }, else { return Err(misfit()) });
         Ok(())
@@ -224,6 +220,16 @@ fn sum_of<T: Ring>(Weights { beta, alpha }: Weights) -> impl Fn(T, T) -> T + Cop
         let x = if read { x.mul(beta) } else { T::ZERO };
         x.add(y.mul(alpha))
     }
+}
+
+/// y ← βx + αy of elements in rows. Not inlined: what short rows need room for is not made where there are none.
+#[inline(never)]
+fn add_by_rows<T: Ring>(y: &mut [T], x: Side<'_, T>, weights: Weights) {
+    let mut long = [T::ZERO; ROOM];
+    let x = x.lengthened(y.len(), &mut long);
+    let length = x.length().unwrap_or(y.len()).max(1);
+    let rows = y.chunks_mut(length).enumerate();
+    rows.for_each(|(index, y)| add_along(y, x.row(index, length, y.len()), weights));
 }
 
 /// y ← βx + αy of elements in a row.

@@ -4,6 +4,7 @@ use crate::schema::{Entry, IntoReply, OutPolicy, Placed, Types, both, inner, war
 use smallvec::smallvec;
 
 use super::adjoint_numbers;
+use super::elimination::first_zero;
 use super::solve::inverse;
 use super::triangular::SolveTriangular;
 use super::triangular::solve_triangular;
@@ -304,7 +305,13 @@ impl Op for CholeskyInverse {
 
 /// The inverses of the triangles times their adjoints.
 pub fn cholesky_inverse(triangle: &Tensor, upper: bool) -> Result<Tensor> {
-    check_square(triangle, "cholesky_inverse")?;
+    let operation = "cholesky_inverse";
+    check_square(triangle, operation)?;
+    refuse_failed(&first_zero(&triangle.detach())?, move |place, step| Error::InverseSingular {
+        operation,
+        place,
+        step,
+    })?;
     apply_one(CholeskyInverse { upper }, &[triangle])
 }
 

@@ -129,16 +129,14 @@ pub fn check_solvable(info: &Tensor, operation: &'static str) -> Result<()> {
     refuse_failed(info, move |place, step| Error::EliminationZero { operation, place, step })
 }
 
-/// With which rows others are exchanged, each of which there is.
-fn rows_exchanged(pivots: &Array, rows: usize) -> Result<Vec<i32>> {
+/// With which rows others are exchanged, each of which there is, or what is `refused` of the first that is not.
+fn rows_exchanged(pivots: &Array, rows: usize, refused: fn(i32) -> Error) -> Result<Vec<i32>> {
     let steps = pivots.layout.shape().last().copied().unwrap_or(0);
     let view = pivots.view::<i32>();
     let pivots: Vec<i32> = storage::collected(view.len(), view.iter().copied())?;
-    let are = |pivot: &i32| usize::try_from(*pivot).is_ok_and(|pivot| (1..=rows).contains(&pivot));
-    match steps <= rows && pivots.iter().all(are) {
-        true => Ok(pivots),
-        false => Err(Error::PivotRange {}.into()),
-    }
+    let is_none = |pivot: &i32| !usize::try_from(*pivot).is_ok_and(|pivot| (1..=rows).contains(&pivot));
+    let missing = pivots.iter().copied().find(is_none).or((steps > rows).then_some(i32::MAX));
+    missing.map_or(Ok(pivots), |pivot| Err(refused(pivot).into()))
 }
 
 /// The matrices that exchange rows as `pivots` say.
@@ -159,7 +157,7 @@ pub fn exchanges(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
 fn exchanging(pivots: &Tensor, rows: usize, dtype: DType) -> Result<Tensor> {
     let shape = pivots.layout().shape().to_vec();
     let (&steps, lead) = shape.split_last().unwrap_or((&0, &[]));
-    let pivots = rows_exchanged(&pivots.array(), rows)?;
+    let pivots = rows_exchanged(&pivots.array(), rows, |_| Error::UnpackRange {})?;
     let count: usize = lead.iter().product();
     let sizes = shape::checked_shape(&shape::signed(&[lead, &[rows, rows]].concat()))?;
     let mut result = storage::filled(sizes.iter().product(), 0.0)?;
@@ -382,7 +380,8 @@ pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, adjoined: 
 fn solved(lu: &Array, pivots: &Array, b: &Array, adjoined: bool) -> Result<Array> {
     let (_, lead) = lu.layout.shape().split_last().unwrap_or_else(|| unreachable!("they are matrices"));
     let n = lead.last().copied().unwrap_or_default();
-    let pivots = rows_exchanged(&binary::expanded(pivots, lead)?, n)?;
+    let refused = |pivot| if pivot < 1 { Error::PivotBelow {} } else { Error::PivotAbove {} };
+    let pivots = rows_exchanged(&binary::expanded(pivots, lead)?, n, refused)?;
     let (lu, b) = (Matrices::of(lu)?, Matrices::of(b)?);
     let mut x = b.columns(b.rows, b.columns)?;
     let pivots = (0..lu.count()).map(|item| &pivots[item * n..(item + 1) * n]);

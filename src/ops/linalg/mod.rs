@@ -165,17 +165,18 @@ fn check_room(x: &Tensor, rows: usize, columns: usize) -> Result<()> {
     Array::uninit_shape(&shape::checked_shape(&sizes)?, wide).map(drop)
 }
 
-/// The matrix that was the `item`th of so many, in messages.
-fn place(item: usize, count: usize) -> String {
-    if count > 1 { format!("(Batch element {item}): ") } else { String::new() }
+/// The matrix that was the `item`th, in messages, if it was one of a batch.
+fn place(item: usize, batched: bool) -> String {
+    if batched { format!("(Batch element {item}): ") } else { String::new() }
 }
 
 /// The first matrix for which a number is not zero, in messages, and that number: the step at which a factorisation
 /// came to an end.
 fn failed(info: &Tensor) -> Result<Option<(String, usize)>> {
+    let batched = info.ndim() > 0;
     let info = info.to_vec::<i64>()?;
     let item = info.iter().position(|&step| step != 0);
-    Ok(item.map(|item| (place(item, info.len()), info[item] as usize)))
+    Ok(item.map(|item| (place(item, batched), info[item] as usize)))
 }
 
 /// Refuses, with the error that is made of it, what `failed` finds.

@@ -50,6 +50,9 @@ pub fn nuclear(x: &Tensor, dims: [i64; 2], keepdim: bool, dtype: Option<DType>) 
     check(x)?;
     let ndim = x.ndim();
     let mut places = [shape::normalize_dim(dims[0], ndim)?, shape::normalize_dim(dims[1], ndim)?];
+    if places[0] == places[1] {
+        return Err(Error::NormRepeated { dim: places[0] }.into());
+    }
     let x = crate::ops::creation::cast::to_dtype(x, dtype.unwrap_or(x.dtype()))?;
     let matrices = permute::movedim(&x, &dims, &[-2, -1])?;
     let mut sums = reduce::sum(&super::singular::svdvals(&matrices)?, Some(&[-1]), false, None)?;

@@ -241,7 +241,7 @@ impl Op for Svd {
 /// Refuses numbers that are infinite, or none.
 pub(super) fn check_finite<T: Field>(a: &Matrices) -> Result<()> {
     match a.not_finite::<T>() {
-        Some(item) => Err(Error::SvdNotFinite { place: place(item, a.count()) }.into()),
+        Some(item) => Err(Error::SvdNotFinite { place: place(item, !a.lead.is_empty()) }.into()),
         None => Ok(()),
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn check_found<R: Element>(a: &Matrices, values: &Array, left: usize)
     let missed = |values: &&[R]| a.rows > 2 && values[0].to_f64().is_nan();
     match a.shown::<R>(values).position(|value| missed(&value)) {
         Some(item) => {
-            let (place, code) = (place(item, a.count()), a.rows - left);
+            let (place, code) = (place(item, !a.lead.is_empty()), a.rows - left);
             Err(Error::EigenvaluesNotFound { operation: "linalg.eigh", place, code }.into())
         }
         None => Ok(()),

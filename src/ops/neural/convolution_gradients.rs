@@ -44,7 +44,7 @@ impl ConvolutionGradients {
     fn numbers(&self, g: &Array, x: &Array, w: &Array) -> Result<Arrays> {
         let last = x.layout.ndim() == 4 && has_channels_last(&x.layout, &w.layout);
         let toward = |index: usize| match index {
-            2 => Over::but(1, g.layout.ndim()).sum_numbers(g),
+            2 => Over::but(1, g.layout.ndim()).sum_numbers(g, None),
             _ => {
                 let found = self.correlation.numbers_toward(index, [x, w], g)?;
                 if last { memory_order::channels_last(found) } else { Ok(found) }

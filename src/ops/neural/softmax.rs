@@ -4,6 +4,8 @@ use crate::dispatch::apply::portable;
 use crate::dispatch::modes::plain::{Row, plain};
 use crate::ops;
 use crate::ops::geometry::reshape;
+use crate::ops::pointwise::compare;
+use crate::ops::pointwise::select::where_;
 use crate::ops::reduction;
 use crate::ops::reduction::extremes_over;
 use crate::schema::{Entry, IntoReply, Operator, OutPolicy, Types, both, function};
@@ -310,6 +312,7 @@ impl Op for LogSumExp {
 /// `logsumexp` of complex numbers, of which the greatest real part is taken out first.
 fn complex_logsumexp(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
     let greatest = extremes_over::amax(&ops::conjugate::real(&x.detach())?, dims, true)?;
+    let greatest = where_(&compare::isinf(&greatest)?, 0.0, &greatest)?;
     let apart = ops::sub(x, &greatest)?;
     let sum = reduction::reduce::sum(&ops::exp(&apart)?, Some(dims), keepdim, None)?;
     let over = Over::new(Some(dims), keepdim, x)?;

@@ -43,10 +43,15 @@ pub fn polynomial(
     fixed::zip(&x, &n, move |x, n| polynomials::value(family, if shifted { x + x - 1.0 } else { x }, n))
 }
 
+const OF_X: &[&str] = &["(Tensor x, *, Tensor out=None)"];
+
 /// A function of every element.
 macro_rules! function {
     ($name:literal, $function:path, $doc:literal) => {
-        inner(concat!("special_", $name), ONE_OUT, $doc, |a| {
+        function!($name, $function, $doc, ONE_OUT)
+    };
+    ($name:literal, $function:path, $doc:literal, $signatures:expr) => {
+        inner(concat!("special_", $name), $signatures, $doc, |a| {
             each(a.tensor(0)?, concat!($name, "_cpu"), $function).reply()
         })
         .written(&OutPolicy::COMPARED)
@@ -72,7 +77,7 @@ const POLYNOMIAL: &[&str] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    function!("airy_ai", bessel::airy, "The Airy function Ai."),
+    function!("airy_ai", bessel::airy, "The Airy function Ai.", OF_X),
     function!("bessel_j0", bessel::j0, "The Bessel function of the first kind of order 0."),
     function!("bessel_j1", bessel::j1, "The Bessel function of the first kind of order 1."),
     function!("bessel_y0", bessel::y0, "The Bessel function of the second kind of order 0."),
@@ -100,17 +105,20 @@ pub const ENTRIES: &[Entry] = &[
     function!(
         "scaled_modified_bessel_k0",
         bessel::k0e,
-        "The modified Bessel function of the second kind of order 0, times exp(x)."
+        "The modified Bessel function of the second kind of order 0, times exp(x).",
+        OF_X
     ),
     function!(
         "scaled_modified_bessel_k1",
         bessel::k1e,
-        "The modified Bessel function of the second kind of order 1, times exp(x)."
+        "The modified Bessel function of the second kind of order 1, times exp(x).",
+        OF_X
     ),
     function!(
         "spherical_bessel_j0",
         bessel::spherical_j0,
-        "The spherical Bessel function of the first kind of order 0."
+        "The spherical Bessel function of the first kind of order 0.",
+        OF_X
     ),
     polynomials!(
         "chebyshev_polynomial_t",

@@ -52,7 +52,7 @@ impl Moments {
         let mut outputs: Arrays = smallvec![spread];
         if self.with_mean {
             let count = self.over.count(x.layout.shape()) as f64;
-            outputs.push(binary::numbers(arithmetic::Div, &self.over.sum_numbers(x)?, count)?);
+            outputs.push(binary::numbers(arithmetic::Div, &self.over.sum_numbers(x, None)?, count)?);
         }
         Ok(outputs)
     }

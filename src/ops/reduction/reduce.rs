@@ -21,7 +21,7 @@ use crate::graph::{At, Attributes, Gradients, mode};
 use crate::kernels::{pointwise::map, reduction::reduce as kernels};
 use crate::ops::creation::copy;
 use crate::ops::geometry::{expand, reshape, squeeze};
-use crate::ops::{self, conjugate::by_parts};
+use crate::ops::{self, conjugate};
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 pub use portable::ROWS;
@@ -171,8 +171,8 @@ impl Over {
     }
 
     /// The sums of numbers over these dimensions.
-    pub(crate) fn sum_numbers(&self, x: &Array) -> Result<Array> {
-        number_one(&Sum { over: self.clone(), dtype: None }, std::slice::from_ref(x))
+    pub(crate) fn sum_numbers(&self, x: &Array, dtype: Option<DType>) -> Result<Array> {
+        number_one(&Sum { over: self.clone(), dtype }, std::slice::from_ref(x))
     }
 
     /// The sum of a tensor over these dimensions.
@@ -195,9 +195,7 @@ impl Sum {
     fn count(&self, x: &Array) -> Result<Array> {
         let mut y = Array::uninit_shape(&self.over.shape(x.layout.shape()), DType::Int64)?;
         match self.over.everything::<Bool>(x) {
-            Some(elements) => {
-                y.fresh()[0].write(kernels::truths(elements));
-            }
+            Some(elements) => _ = y.fresh()[0].write(kernels::truths(elements)),
             None => kernels::count_nonzero(x.view::<Bool>(), &self.over.dims, y.fresh()),
         }
         Ok(y)
@@ -276,7 +274,7 @@ impl Op for Sum {
             1 => sum(x),
             times => repeated(sum(x)?, times),
         };
-        let y = if x.dtype.is_complex() { by_parts(&x, run)? } else { run(&x)? };
+        let y = if x.dtype.is_complex() { conjugate::by_parts(&x, run)? } else { run(&x)? };
         Ok(smallvec![y])
     }
 
@@ -372,8 +370,10 @@ impl Op for Mean {
         // The mean of what is repeated is that of what is there.
         let (x, _) = self.over.once(&inputs[0])?;
         let x = copy::as_type(&x, self.dtype.wide())?;
-        let y = if x.dtype.is_complex() { by_parts(&x, |x| self.run(x))? } else { self.run(&x)? };
-        Ok(smallvec![y])
+        Ok(smallvec![match x.dtype.is_complex() {
+            true => conjugate::by_parts(&x, |x| self.run(x).and_then(conjugate::spoilt))?,
+            false => self.run(&x)?,
+        }])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -408,8 +408,7 @@ pub fn mean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType
         }
         _ => {}
     }
-    let over = Over::new(dims, keepdim, x)?;
-    apply_one(Mean { over, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
+    apply_one(Mean { over: Over::new(dims, keepdim, x)?, dtype: dtype.unwrap_or(x.dtype()) }, &[x])
 }
 
 const OVER: &[&str] = &[

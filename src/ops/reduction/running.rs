@@ -56,10 +56,11 @@ impl Op for Nansum {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let x = copy::as_type_in_order(&inputs[0], self.dtype)?;
+        let x = copy::as_type_in_order(&inputs[0], inputs[0].dtype.wide())?;
         let (is_nan, nothing) = (compare::numbers(Question::NotEqual, &*x, &*x)?, Scalar::Int(0));
         let x = select::choose(&is_nan, &Array::from_scalar(nothing, x.dtype)?, &x, x.dtype)?;
-        Ok(smallvec![self.over.sum_numbers(&x)?])
+        // What is no number goes before a type is taken that may not know it.
+        Ok(smallvec![self.over.sum_numbers(&x, Some(self.dtype))?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
@@ -104,6 +105,9 @@ pub fn nanmean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DT
     if !x.dtype().is_float() {
         return Err(Error::NanmeanDType { dtype: x.dtype() }.into());
     }
+    if let Some(dtype) = dtype.filter(|dtype| !dtype.is_differentiable()) {
+        return Err(Error::FloatResultNeeded { operation: "nanmean", dtype }.into());
+    }
     let numbers = logical::not(&compare::isnan(&x.detach())?)?;
     let count = reduce::sum(&numbers, dims, keepdim, None)?;
     ops::div(&nansum(x, dims, keepdim, dtype)?, &count)
@@ -128,7 +132,7 @@ impl Op for Trace {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let diagonal = Part::Diagonal { offset: 0, first: 0, second: 1 }.of(&inputs[0])?;
-        Ok(smallvec![Over::along(0, false, 1).sum_numbers(&diagonal)?])
+        Ok(smallvec![Over::along(0, false, 1).sum_numbers(&diagonal, None)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SharedLayout {
@@ -201,7 +205,8 @@ impl Op for Logcumsumexp {
             return Ok(smallvec![copy::dense(x)?]);
         }
         if x.dtype.is_complex() {
-            let step = |sum: Complex<f64>, x: Complex<f64>, _: usize| math::log_add_exp(sum, x);
+            // Of two that are nothing the sum is the one that stays.
+            let step = |sum: Complex<f64>, x: Complex<f64>, _: usize| math::log_add_exp(x, sum);
             let nothing = Complex::new(f64::NEG_INFINITY, 0.0);
             let wide = copy::as_type(x, DType::Complex128)?;
             let mut y = Array::uninit(&x.layout, DType::Complex128)?;

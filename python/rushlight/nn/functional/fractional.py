@@ -23,8 +23,8 @@ __all__ = [
 
 def _starts(samples: Tensor, size: int, count: int, kernel: int) -> Tensor:
     """Return where windows begin: as far apart as there is room, and each rounded by one sample."""
-    if count == 1:
-        return native.full((*samples.shape, 1), size - kernel)
+    if count <= 1:
+        return native.full((*samples.shape, count), size - kernel)
     samples = samples.double().unsqueeze(-1)
     step = (size - kernel) / (count - 1)
     places = native.arange(count - 1, dtype=native.float64)

@@ -21,8 +21,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     >>> torch.nn.functional.pad(torch.ones(2), (1, 2))
     tensor([0., 1., 1., 0., 0.])
     """
-    if mode == "constant":
-        return native.constant_pad_nd(input, pad, 0 if value is None else value)
+    if mode == "constant" or not isinstance(mode, str):
+        return _nn.pad(input, pad, mode, value)
     if len(pad) % 2 != 0:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(pad) > 2 * input.dim():

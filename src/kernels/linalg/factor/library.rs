@@ -1,13 +1,5 @@
 //! What the library `faer` computes: factors of matrices that are not small. Always one thread a matrix, since how
-//! many there are would show in the bits. Matrices lie column by column.
-//!
-//! Note [Where a library ends]
-//! ----
-//! Functions here answer whether there is a result. There is none where an iteration does not end or where the
-//! library gives up by a panic, which is caught here and goes no further; whoever asked then goes another way. What
-//! the library computes in one call cannot be given up in between.
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
+//! many there are would show in the bits. Matrices lie column by column. See Note [Where a library ends].
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
@@ -24,6 +16,7 @@ use faer::traits::RealField;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 use ndarray::ArrayView2;
 
+use super::apart::{COLUMNS, answer_apart, few_at_a_time, own, writable};
 use super::{Field, Known, Spectrum, interrupt, zeros};
 use crate::dtype::{Complex, Element};
 use crate::kernels::linalg::gemm;
@@ -42,23 +35,14 @@ fn room(needed: StackReq) -> MemBuffer {
     room
 }
 
-/// What the library answers, unless it panics.
-fn answer<R>(work: impl FnOnce() -> R) -> Option<R> {
-    gemm::ask_for_room::<f64>(0, 0, 0);
-    catch_unwind(AssertUnwindSafe(work)).ok()
-}
-
-/// `answer` of what answers that it did not come to an end.
-fn found<E>(work: impl FnOnce() -> Result<(), E>) -> bool {
-    matches!(answer(work), Some(Ok(())))
-}
-
 fn matrix<T>(numbers: &[T], rows: usize, columns: usize) -> MatRef<'_, T> {
     MatRef::from_column_major_slice(numbers, rows, columns)
 }
 
-fn writable<T>(numbers: &mut [T], rows: usize, columns: usize) -> MatMut<'_, T> {
-    MatMut::from_column_major_slice_mut(numbers, rows, columns)
+/// A matrix of as many columns as there are.
+fn in_columns<T>(numbers: &mut [T], rows: usize) -> MatMut<'_, T> {
+    let count = numbers.len() / rows.max(1);
+    writable(numbers, rows, count)
 }
 
 /// `elimination::eliminate` in place.
@@ -71,13 +55,14 @@ pub(super) fn eliminate<T: Known>(
     let (mut order, mut places): (Vec<usize>, Vec<usize>) = (zeros(rows), zeros(rows));
     let mut memory =
         room(lu::factor::lu_in_place_scratch::<usize, T>(rows, columns, ALONE, Default::default()));
-    let done = answer(|| {
-        let (matrix, memory) = (writable(numbers, rows, columns), MemStack::new(&mut memory));
+    let mut turned = own(numbers);
+    let done = answer_apart(turned.len() * rows.min(columns), move || {
+        let (matrix, memory) = (writable(&mut turned, rows, columns), MemStack::new(&mut memory));
         lu::factor::lu_in_place(matrix, &mut order, &mut places, ALONE, memory, Default::default());
+        (turned, order, places)
     });
-    if done.is_none() {
-        return false;
-    }
+    let Some((turned, order, mut places)) = done else { return false };
+    numbers.copy_from_slice(&turned);
     // From the order in which rows stand, with which one each was exchanged in its turn.
     let mut standing = interrupt::collected(0..rows);
     places.iter_mut().enumerate().for_each(|(row, place)| *place = row);
@@ -98,13 +83,14 @@ pub(super) fn invert<T: Known>(triangles: &[T], pivots: &[i32], inverse: &mut [T
     let mut places = zeros(n);
     order.iter().enumerate().for_each(|(place, &row)| places[row] = place);
     let mut memory = room(lu::inverse::inverse_scratch::<usize, T>(n, ALONE));
-    let triangles = matrix(triangles, n, n);
-    answer(|| {
+    let (triangles, mut found) = (own(triangles), zeros(n * n));
+    let done = answer_apart(triangles.len() * n, move || {
         let order = PermRef::new_checked(&order, &places, n);
-        let memory = MemStack::new(&mut memory);
-        lu::inverse::inverse(writable(inverse, n, n), triangles, triangles, order, ALONE, memory);
-    })
-    .is_some()
+        let (triangles, memory) = (matrix(&triangles, n, n), MemStack::new(&mut memory));
+        lu::inverse::inverse(writable(&mut found, n, n), triangles, triangles, order, ALONE, memory);
+        found
+    });
+    done.map(|found| inverse.copy_from_slice(&found)).is_some()
 }
 
 /// `triangles::solve`.
@@ -124,25 +110,25 @@ pub(super) fn solve_triangle<T: Known>(
             matrix(&laid, n, n)
         }
     };
-    let count = columns.len() / n;
-    let columns = writable(columns, n, count);
-    answer(|| match (upper, unit) {
+    few_at_a_time(columns, n, |columns| match (upper, unit) {
         (false, false) => triangular::solve_lower_triangular_in_place(triangle, columns, ALONE),
         (false, true) => triangular::solve_unit_lower_triangular_in_place(triangle, columns, ALONE),
         (true, false) => triangular::solve_upper_triangular_in_place(triangle, columns, ALONE),
         (true, true) => triangular::solve_unit_upper_triangular_in_place(triangle, columns, ALONE),
     })
-    .is_some()
 }
 
 /// `cholesky::cholesky` in place, in the lower half.
 pub(super) fn cholesky<T: Known>(numbers: &mut [T], n: usize) -> bool {
     let mut memory = room(llt::factor::cholesky_in_place_scratch::<T>(n, ALONE, Default::default()));
-    found(|| {
-        let (matrix, memory) = (writable(numbers, n, n), MemStack::new(&mut memory));
+    let mut turned = own(numbers);
+    let done = answer_apart(turned.len() * n, move || {
+        let (matrix, memory) = (writable(&mut turned, n, n), MemStack::new(&mut memory));
         llt::factor::cholesky_in_place(matrix, Default::default(), ALONE, memory, Default::default())
-            .map(|_| ())
-    })
+            .is_ok()
+            .then_some(turned)
+    });
+    done.flatten().map(|turned| numbers.copy_from_slice(&turned)).is_some()
 }
 
 /// The product of matrices of (m, k) and (k, n) numbers.
@@ -176,29 +162,30 @@ pub(super) fn reflect<T: Known>(
     let least = rows.min(columns);
     let block = no_pivoting::factor::recommended_block_size::<T>(rows, columns);
     let factors = zeros(block * least);
-    let mut all = Reflected { packed, factors, block, order: Vec::new(), rows, columns };
-    let factors = writable(&mut all.factors, block, least);
-    let packed = writable(&mut all.packed, rows, columns);
-    if !exchange {
-        let needed =
-            no_pivoting::factor::qr_in_place_scratch::<T>(rows, columns, block, ALONE, Default::default());
-        let mut memory = room(needed);
+    let order = if exchange { zeros(columns) } else { Vec::new() };
+    let mut all = Reflected { packed, factors, block, order, rows, columns };
+    let mut places = zeros(all.order.len());
+    let mut memory = room(match exchange {
+        false => {
+            no_pivoting::factor::qr_in_place_scratch::<T>(rows, columns, block, ALONE, Default::default())
+        }
+        true => {
+            let parameters = Default::default();
+            col_pivoting::factor::qr_in_place_scratch::<usize, T>(rows, columns, block, ALONE, parameters)
+        }
+    });
+    answer_apart(all.packed.len() * least, move || {
+        let (packed, factors) =
+            (writable(&mut all.packed, rows, columns), writable(&mut all.factors, block, least));
         let memory = MemStack::new(&mut memory);
-        let info =
-            answer(|| no_pivoting::factor::qr_in_place(packed, factors, ALONE, memory, Default::default()))?;
-        return (info.rank == least).then_some(all);
-    }
-    all.order = zeros(columns);
-    let (order, mut places) = (&mut all.order, zeros(columns));
-    let parameters = Default::default();
-    let mut memory =
-        room(col_pivoting::factor::qr_in_place_scratch::<usize, T>(rows, columns, block, ALONE, parameters));
-    let memory = MemStack::new(&mut memory);
-    answer(|| {
-        let _ =
-            col_pivoting::factor::qr_in_place(packed, factors, order, &mut places, ALONE, memory, parameters);
-    })?;
-    Some(all)
+        if !exchange {
+            let info = no_pivoting::factor::qr_in_place(packed, factors, ALONE, memory, Default::default());
+            return (info.rank == least).then_some(all);
+        }
+        let (order, places, parameters) = (&mut all.order, &mut places, Default::default());
+        let _ = col_pivoting::factor::qr_in_place(packed, factors, order, places, ALONE, memory, parameters);
+        Some(all)
+    })?
 }
 
 impl<T: Known> Reflected<T> {
@@ -210,23 +197,21 @@ impl<T: Known> Reflected<T> {
     /// Applies all reflections to columns, or undoes them if `back`.
     pub(super) fn apply(&self, columns: &mut [T], back: bool) -> bool {
         let least = self.rows.min(self.columns);
-        let count = columns.len() / self.rows;
+        let count = (columns.len() / self.rows).min(COLUMNS);
         let basis = matrix(&self.packed, self.rows, self.columns).get(.., ..least);
         let factors = matrix(&self.factors, self.block, least);
         let mut memory =
             room(householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
                 self.rows, self.block, count,
             ));
-        let columns = writable(columns, self.rows, count);
-        let memory = MemStack::new(&mut memory);
-        answer(|| match back {
+        few_at_a_time(columns, self.rows, |columns| match back {
             false => householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
                 basis,
                 factors,
                 Conj::No,
                 columns,
                 ALONE,
-                memory,
+                MemStack::new(&mut memory),
             ),
             true => householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
                 basis,
@@ -234,10 +219,9 @@ impl<T: Known> Reflected<T> {
                 Conj::Yes,
                 columns,
                 ALONE,
-                memory,
+                MemStack::new(&mut memory),
             ),
         })
-        .is_some()
     }
 
     /// Replaces columns by the solutions of equations with them on the right and the triangle on the left, or its
@@ -245,9 +229,7 @@ impl<T: Known> Reflected<T> {
     pub(super) fn solve(&self, columns: &mut [T], adjoined: bool) -> bool {
         let least = self.rows.min(self.columns);
         let triangle = matrix(&self.packed, self.rows, self.columns).get(..least, ..least);
-        let count = columns.len() / least.max(1);
-        let columns = writable(columns, least, count);
-        answer(|| match adjoined {
+        few_at_a_time(columns, least, |columns| match adjoined {
             false => triangular::solve_upper_triangular_in_place(triangle, columns, ALONE),
             true => triangular::solve_lower_triangular_in_place_with_conj(
                 triangle.transpose(),
@@ -256,7 +238,6 @@ impl<T: Known> Reflected<T> {
                 ALONE,
             ),
         })
-        .is_some()
     }
 }
 
@@ -274,25 +255,30 @@ pub(super) fn singular<T: Known>(
         Some(count) if count == side * side => ComputeSvdVectors::Full,
         Some(_) => ComputeSvdVectors::Thin,
     };
-    let (left, right) = vectors.unzip();
+    let (mut left, mut right) = vectors.unzip();
     let kinds = (kind(left.as_ref().map(|x| x.len()), rows), kind(right.as_ref().map(|x| x.len()), columns));
     let needed = svd::svd_scratch::<T>(rows, columns, kinds.0, kinds.1, ALONE, Default::default());
     let mut memory = room(needed);
-    let done = found(|| {
-        let left = left.map(|x| {
-            let count = x.len() / rows;
-            writable(x, rows, count)
-        });
-        let right = right.map(|x| {
-            let count = x.len() / columns;
-            writable(x, columns, count)
-        });
+    let numbers = own(numbers);
+    let of_side = |side: &Option<&mut [T]>| side.as_ref().map(|x| zeros(x.len()));
+    let (mut first, mut second): (Option<Vec<T>>, Option<Vec<T>>) = (of_side(&left), of_side(&right));
+    let done = answer_apart(numbers.len() * rows.min(columns), move || {
+        let left = first.as_mut().map(|x| in_columns(x, rows));
+        let right = second.as_mut().map(|x| in_columns(x, columns));
         let values = DiagMut::from_slice_mut(&mut wide);
-        let (matrix, memory) = (matrix(numbers, rows, columns), MemStack::new(&mut memory));
+        let (matrix, memory) = (matrix(&numbers, rows, columns), MemStack::new(&mut memory));
         svd::svd(matrix, values, left, right, ALONE, memory, Default::default())
+            .is_ok()
+            .then_some((wide, first, second))
     });
+    let Some((wide, first, second)) = done.flatten() else { return false };
+    for (side, found) in [(&mut left, first), (&mut right, second)] {
+        if let (Some(side), Some(found)) = (side, found) {
+            side.copy_from_slice(&found);
+        }
+    }
     values.iter_mut().zip(&wide).for_each(|(value, x)| *value = <T::Real as Element>::from_f64(x.real()));
-    done
+    true
 }
 
 /// The eigenvalues of a matrix that is its own adjoint, of which the lower half is read, and if wanted its
@@ -306,14 +292,20 @@ pub(super) fn symmetric<T: Known>(
     let mut wide: Vec<T> = zeros(n);
     let kind = if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
     let mut memory = room(evd::self_adjoint_evd_scratch::<T>(n, kind, ALONE, Default::default()));
-    let done = found(|| {
-        let vectors = vectors.map(|x| writable(x, n, n));
+    let (numbers, mut turned) = (own(numbers), vectors.as_ref().map(|_| zeros(n * n)));
+    let done = answer_apart(n * n * n, move || {
+        let vectors = turned.as_mut().map(|x: &mut Vec<T>| writable(x, n, n));
         let values = DiagMut::from_slice_mut(&mut wide);
-        let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
-        evd::self_adjoint_evd(matrix, values, vectors, ALONE, memory, Default::default())
+        let (matrix, memory) = (matrix(&numbers, n, n), MemStack::new(&mut memory));
+        let found = evd::self_adjoint_evd(matrix, values, vectors, ALONE, memory, Default::default());
+        found.is_ok().then_some((wide, turned))
     });
+    let Some((wide, turned)) = done.flatten() else { return false };
+    if let (Some(vectors), Some(turned)) = (vectors, turned) {
+        vectors.copy_from_slice(&turned);
+    }
     values.iter_mut().zip(&wide).for_each(|(value, x)| *value = <T::Real as Element>::from_f64(x.real()));
-    done
+    true
 }
 
 /// Whether eigenvectors are wanted, and room for them.
@@ -336,14 +328,17 @@ where
     let (mut values, (kind, mut columns)) = (zeros(n), wanted(n, vectors));
     let needed = evd::evd_scratch::<Complex<R>>(n, ComputeEigenvectors::No, kind, ALONE, Default::default());
     let mut memory = room(needed);
-    let done = found(|| {
-        let columns = vectors.then(|| writable(&mut columns, n, n));
-        let values = DiagMut::from_slice_mut(&mut values);
-        let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
-        evd::evd_cplx(matrix, values, None, columns, ALONE, memory, Default::default())
+    let numbers = own(numbers);
+    let done = answer_apart(n * n * n, move || {
+        let into = vectors.then(|| writable(&mut columns, n, n));
+        let diagonal = DiagMut::from_slice_mut(&mut values);
+        let (matrix, memory) = (matrix(&numbers, n, n), MemStack::new(&mut memory));
+        let found = evd::evd_cplx(matrix, diagonal, None, into, ALONE, memory, Default::default());
+        found.is_ok().then_some((values, columns))
     });
+    let (values, columns) = done.flatten()?;
     let wide = |numbers: Vec<Complex<R>>| interrupt::collected(numbers.into_iter().map(Element::to_complex));
-    done.then(|| Spectrum { values: wide(values), vectors: wide(columns) })
+    Some(Spectrum { values: wide(values), vectors: wide(columns) })
 }
 
 /// `Known::spectrum` of real matrices. Of two values that are conjugates the library writes the real parts of a
@@ -357,15 +352,15 @@ pub(super) fn real_spectrum<R: RealField + Known>(
     let (kind, mut columns): (_, Vec<R>) = wanted(n, vectors);
     let needed = evd::evd_scratch::<R>(n, ComputeEigenvectors::No, kind, ALONE, Default::default());
     let mut memory = room(needed);
-    let done = found(|| {
-        let columns = vectors.then(|| writable(&mut columns, n, n));
-        let (real, imaginary) = (DiagMut::from_slice_mut(&mut real), DiagMut::from_slice_mut(&mut imaginary));
-        let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
-        evd::evd_real(matrix, real, imaginary, None, columns, ALONE, memory, Default::default())
+    let numbers = own(numbers);
+    let done = answer_apart(n * n * n, move || {
+        let into = vectors.then(|| writable(&mut columns, n, n));
+        let parts = (DiagMut::from_slice_mut(&mut real), DiagMut::from_slice_mut(&mut imaginary));
+        let (matrix, memory) = (matrix(&numbers, n, n), MemStack::new(&mut memory));
+        let found = evd::evd_real(matrix, parts.0, parts.1, None, into, ALONE, memory, Default::default());
+        found.is_ok().then_some((real, imaginary, columns))
     });
-    if !done {
-        return None;
-    }
+    let (real, imaginary, columns) = done.flatten()?;
     let number = |(re, im): (&R, &R)| Complex::new(re.to_f64(), im.to_f64());
     let mut all = Spectrum {
         values: interrupt::collected(real.iter().zip(&imaginary).map(number)),

@@ -2,6 +2,7 @@
 //! column, as LAPACK leaves it. Small matrices are factored by plain loops, which also say what becomes of matrices
 //! that have no factors; others by the library `faer`, behind `library`: see Note [Where a library ends].
 
+mod apart;
 mod bidiagonal;
 pub mod cholesky;
 mod columns;

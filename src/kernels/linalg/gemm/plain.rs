@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use ndarray::ArrayView2;
 
 use crate::dtype::Ring;
+use crate::kernels::interrupt::Steps;
 use crate::kernels::simd::vectorised;
 
 /// Columns that are computed together, if there are so many, and if there are few.
@@ -63,7 +64,9 @@ fn stretches<'a, T: Ring, const WIDTH: usize>(
     b: ArrayView2<'_, T>,
     out: impl Iterator<Item = &'a mut [MaybeUninit<T>]>,
 ) {
+    let mut steps = Steps::default();
     for (row, out) in a.outer_iter().zip(out) {
+        steps.take(row.len() * out.len());
         for (stretch, out) in out.chunks_mut(WIDTH).enumerate() {
             let (first, width) = (stretch * WIDTH, out.len());
             let mut sums = [T::ZERO; WIDTH];

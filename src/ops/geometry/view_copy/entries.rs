@@ -148,7 +148,7 @@ pub const ENTRIES: &[Entry] = &[
     .written(&OutPolicy::VIEWED.unknown("view_as_complex_copy")),
     function(
         "unbind_copy",
-        &["(Tensor input, int dim=0) -> tuple[Tensor, ...]"],
+        &["(Tensor input, int dim=0, *, Tensor[] out=None) -> tuple[Tensor, ...]"],
         "`unbind` as copies in memory of their own.",
         |a| {
             let dim = a.int(1)?;
@@ -157,7 +157,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     function(
         "split_copy",
-        &["(Tensor input, int split_size, int dim=0) -> tuple[Tensor, ...]"],
+        &["(Tensor input, int split_size, int dim=0, *, Tensor[] out=None) -> tuple[Tensor, ...]"],
         "`split` as copies in memory of their own.",
         |a| {
             let (size, dim) = (a.int(1)?, a.int(2)?);
@@ -166,7 +166,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     function(
         "split_with_sizes_copy",
-        &["(Tensor input, int[] split_sizes, int dim=0) -> tuple[Tensor, ...]"],
+        &["(Tensor input, int[] split_sizes, int dim=0, *, Tensor[] out=None) -> tuple[Tensor, ...]"],
         "`split_with_sizes` as copies in memory of their own.",
         |a| {
             let (sizes, dim) = (a.ints(1)?.to_vec(), a.int(2)?);

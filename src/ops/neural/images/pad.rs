@@ -215,6 +215,19 @@ pub const ENTRIES: &[Entry] = &[
         |a| constant_pad(a.tensor(0)?, &a.ints(1)?, a.number(2)?).reply(),
     )
     .operators(&[("ConstantPadNdBackward0", "constant_pad_nd")]),
+    inner(
+        "pad",
+        &["(Tensor input, int[] pad, str mode=\"constant\", float? value=None)"],
+        "Pads the last dimensions with a constant; there is no other mode in which they may be so many.",
+        |a| {
+            let mode = a.text(2)?;
+            if mode != "constant" {
+                return Err(Error::PadMode { mode }.into());
+            }
+            let value = Scalar::Float(a.optional_float(3)?.unwrap_or(0.0));
+            constant_pad(a.tensor(0)?, &a.ints(1)?, value).reply()
+        },
+    ),
     inner("reflection_pad", INNER, "Pads the last dimensions with a reflection of the input.", |a| {
         inner_pad(a.tensor(0)?, &a.ints(1)?, Inner::Reflection).reply()
     })

@@ -158,6 +158,10 @@ impl Op for Resample {
         if self.keeps { Self::SAVED } else { &[""] }
     }
 
+    fn is_together(&self) -> bool {
+        true
+    }
+
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
         keep.input_if(self.keeps, 0)
     }

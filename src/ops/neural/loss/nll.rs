@@ -1,7 +1,5 @@
 //! The negative log-likelihood of classes.
 
-use crate::dispatch::apply::Outputs;
-use crate::dispatch::apply::portable;
 use crate::dispatch::direct::misfit;
 use crate::dispatch::modes::intercept;
 use crate::dispatch::modes::plain::{Portable, Row, plain};
@@ -12,7 +10,7 @@ use crate::shape::SharedLayout;
 use smallvec::smallvec;
 
 use super::Reduction;
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
+use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply_one, one, portable, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
@@ -226,6 +224,10 @@ impl Op for NllLoss {
             return Err(Error::NotImplementedFor { operation: "nll_loss_out_frame", dtype: x.dtype }.into())
         });
         Ok(smallvec![loss])
+    }
+
+    fn is_together(&self) -> bool {
+        true
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

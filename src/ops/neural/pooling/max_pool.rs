@@ -150,6 +150,10 @@ impl Op for MaxPool {
         Ok(smallvec![laid_out(values)?, laid_out(index)?])
     }
 
+    fn is_together(&self) -> bool {
+        true
+    }
+
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
         [keep.output(1), keep.input(0)]
     }

@@ -31,6 +31,7 @@ impl Elementwise for LeakyRelu {
     const NODE: &'static str = "LeakyReluBackward0";
     const NODE_IN_PLACE: &'static str = "LeakyReluBackward1";
     const KEEPS: Keeps = Keeps::Input;
+    const TOGETHER: bool = true;
     const DERIVATIVE_FIRST: bool = true;
     const IN_PLACE_BY_OUTPUT: bool = true;
     const INTEGERS: Integers = Integers::Refuse;
@@ -75,6 +76,7 @@ impl Elementwise for Threshold {
     const NODE: &'static str = "ThresholdBackward0";
     const NODE_IN_PLACE: &'static str = "ThresholdBackward1";
     const KEEPS: Keeps = Keeps::Input;
+    const TOGETHER: bool = true;
     const INTEGERS: Integers = Integers::Stay;
 
     fn shown(&self) -> Attributes {
@@ -133,6 +135,7 @@ impl Elementwise for Hardtanh {
     const STRIDES: OutputStrides = OutputStrides::LikeInput;
     const NODE: &'static str = "HardtanhBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const TOGETHER: bool = true;
     const INTEGERS: Integers = Integers::Stay;
 
     fn shown(&self) -> Attributes {
@@ -191,6 +194,7 @@ impl Elementwise for Hardsigmoid {
     const NAME: &'static str = "hardsigmoid_cpu";
     const NODE: &'static str = "HardsigmoidBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const TOGETHER: bool = true;
     const INTEGERS: Integers = Integers::Refuse;
 
     fn real<T: Real>(&self, x: T) -> T {
@@ -220,6 +224,7 @@ impl Elementwise for Hardswish {
     const NAME: &'static str = "hardswish_cpu";
     const NODE: &'static str = "HardswishBackward0";
     const KEEPS: Keeps = Keeps::Input;
+    const TOGETHER: bool = true;
     const INTEGERS: Integers = Integers::Refuse;
 
     fn real<T: Real>(&self, x: T) -> T {
@@ -269,6 +274,7 @@ impl<const SOFT: bool> Elementwise for Shrink<SOFT> {
     const NAME: &'static str = if SOFT { "softshrink_cpu" } else { "hardshrink_cpu" };
     const NODE: &'static str = if SOFT { "SoftshrinkBackward0" } else { "HardshrinkBackward0" };
     const KEEPS: Keeps = Keeps::Input;
+    const TOGETHER: bool = true;
     const INTEGERS: Integers = Integers::Refuse;
 
     fn shown(&self) -> Attributes {

@@ -1,0 +1,80 @@
+//! Calls of the library `faer` that can be given up, although it cannot.
+//!
+//! Note [Where a library ends]
+//! ----
+//! Functions here answer whether there is a result. There is none where an iteration does not end or where the
+//! library gives up by a panic, which is caught here and goes no further; whoever asked then goes another way.
+//!
+//! What the library computes in one call cannot be given up in between. Where that takes long and somebody may want to,
+//! it is done by a thread of its own, with numbers of its own, that is left alone when the work is given up: it comes to
+//! its end, and nobody looks at it. Columns that do not depend on each other are handed over a few at a time instead.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use faer::MatMut;
+
+use super::interrupt;
+use crate::kernels::linalg::gemm;
+
+/// What the library answers, unless it panics.
+pub(super) fn answer<R>(work: impl FnOnce() -> R) -> Option<R> {
+    gemm::ask_for_room::<f64>(0, 0, 0);
+    catch_unwind(AssertUnwindSafe(work)).ok()
+}
+
+/// Products of two numbers from which a call takes longer than anybody should have to wait for.
+const LONG: usize = 1 << 24;
+
+/// How often it is asked whether a call that takes long is still wanted.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// As deep as the library may call itself.
+const STACK: usize = 8 << 20;
+
+/// `answer` of work that needs nothing of others, about so many products of two numbers.
+pub(super) fn answer_apart<R: Send + 'static>(
+    products: usize,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> Option<R> {
+    if products < LONG || !interrupt::is_asking() {
+        return answer(work);
+    }
+    let (done, waiting) = sync_channel(1);
+    // What unwinds where there is no memory goes on unwinding over here.
+    let run = move || drop(done.send(catch_unwind(AssertUnwindSafe(|| answer(work)))));
+    if thread::Builder::new().stack_size(STACK).spawn(run).is_err() {
+        interrupt::exhausted(STACK);
+    }
+    loop {
+        match waiting.recv_timeout(PAUSE) {
+            Ok(answer) => return answer.unwrap_or_else(|exhausted| resume_unwind(exhausted)),
+            Err(RecvTimeoutError::Timeout) => interrupt::unwind_if_due(),
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+    }
+}
+
+/// A copy that a thread of its own may have.
+pub(super) fn own<T: Copy>(numbers: &[T]) -> Vec<T> {
+    interrupt::collected(numbers.iter().copied())
+}
+
+/// Columns that are handed over at a time.
+pub(super) const COLUMNS: usize = 128;
+
+/// Calls `work` with a few of the columns, which have so many rows, after the other.
+pub(super) fn few_at_a_time<T>(columns: &mut [T], rows: usize, mut work: impl FnMut(MatMut<'_, T>)) -> bool {
+    columns.chunks_mut(COLUMNS * rows.max(1)).all(|few| {
+        interrupt::unwind_if_due();
+        let count = few.len() / rows.max(1);
+        answer(|| work(writable(few, rows, count))).is_some()
+    })
+}
+
+/// A matrix that lies column by column, to be written to.
+pub(super) fn writable<T>(numbers: &mut [T], rows: usize, columns: usize) -> MatMut<'_, T> {
+    MatMut::from_column_major_slice_mut(numbers, rows, columns)
+}
