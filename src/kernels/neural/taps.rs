@@ -4,8 +4,6 @@
 use std::iter::repeat_n;
 use std::mem::MaybeUninit;
 
-use smallvec::SmallVec;
-
 use crate::dtype::Number;
 use crate::error::Result;
 use crate::kernels::interrupt;
@@ -255,7 +253,7 @@ pub fn resample<T: Number>(x: &[T], y: &mut [MaybeUninit<T>], plane: usize, maps
 /// its runs, and where each line of a result is from.
 #[expect(clippy::type_complexity)]
 fn copied_lines<T: Number>(maps: &[Along<T>]) -> Option<(&Along<T>, &[(usize, usize)], Vec<usize>)> {
-    let mut outer: SmallVec<[&Along<T>; 3]> = maps.iter().collect();
+    let mut outer = interrupt::collected(maps.iter());
     let is_last_first = maps.last()?.inner != 1;
     if is_last_first {
         outer.reverse();
