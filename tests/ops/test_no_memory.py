@@ -123,6 +123,7 @@ PROGRAMS = {
     "windows on a line": "every(lambda x: x.unfold(0, 3, 2), (9000,))",
     "a grid": "every(lambda x, g: F.grid_sample(x, g * 2 - 1, align_corners=False), (2, 3, 40, 40), (2, 50, 50, 2))",
     "a list": "every(lambda x: torch.tensor(x.tolist()) + x, (9000,))",
+    "a file": "import io\nevery(lambda x: x + (torch.save(x.detach(), io.BytesIO()) or 0), (9000,))",
     "bytes": "every(lambda x: x + len(native._bytes_of(x, 0, 36000)), (9000,))",
     "numbers in order": "every(lambda x: x.sort()[0].cumsum(0), (9000,))",
     "choices": "every(lambda x: x[torch.arange(8999, -1, -1)], (9000,))",
