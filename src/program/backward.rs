@@ -27,6 +27,7 @@ use crate::graph::following::Known;
 use crate::ops::creation::cast;
 use crate::ops::sampling::random::Generator;
 use crate::shape::{Layout, SharedLayout};
+use crate::storage;
 use crate::tensor::{Array, Tensor};
 
 /// More turns than this are not recorded.
@@ -81,7 +82,8 @@ pub(super) struct Carved {
 /// Gradients of this form whose numbers are nothing special.
 pub(super) fn example((layout, dtype): &(SharedLayout, DType)) -> error::Result<Tensor> {
     let count = layout.end().max(1);
-    let numbers: Vec<f64> = (0..count).map(|at| ((at * 37 + 11) % 64) as f64 / 16.0 - 1.9375).collect();
+    let number = |at: usize| ((at * 37 + 11) % 64) as f64 / 16.0 - 1.9375;
+    let numbers: Vec<f64> = storage::collected(count, (0..count).map(number))?;
     let numbers = cast::to_dtype(&Tensor::from_slice(&[count], &numbers)?, *dtype)?.memory();
     Ok(Tensor::from_array(Array { layout: layout.clone(), ..numbers }))
 }

@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use rushlight::dispatch::forward_mode::tangents;
 use rushlight::dispatch::{default_dtype, long_work};
 use rushlight::dtype::{Element, Scalar};
@@ -17,29 +18,35 @@ use crate::overrides::{self, Method};
 
 #[pymethods]
 impl TensorBase {
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        if overrides::ever()
-            && let Some(answer) =
-                overrides::offer_method(slf.py(), Method::compiled("__repr__"), &[slf.as_any()])?
-        {
-            return answer.extract();
-        }
-        let class = slf.get_type();
-        if slf.get().tensor().has_no_data() {
-            let text = format!("unsupported format string passed to {}.__format__", class.name()?);
-            return Err(PyTypeError::new_err(text));
-        }
-        if class.is(tensor_class(slf.py())) {
-            return layered(slf.py(), slf.get().tensor(), "tensor", usize::MAX, usize::MAX);
-        }
-        let text = layered(slf.py(), slf.get().tensor(), &class.name()?.to_string(), usize::MAX, usize::MAX)?;
-        // A tensor of another class may have been made a parameter.
-        let is_parameter = match slf.getattr_opt("_is_param")? {
-            Some(mark) => mark.is_truthy()?,
-            None => false,
-        };
-        Ok(if is_parameter { format!("Parameter({text})") } else { text })
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
+        // There may be no memory for the host's own string.
+        PyString::from_bytes(slf.py(), text_of(slf)?.as_bytes())
     }
+}
+
+/// What a tensor looks like.
+fn text_of(slf: &Bound<'_, TensorBase>) -> PyResult<String> {
+    if overrides::ever()
+        && let Some(answer) =
+            overrides::offer_method(slf.py(), Method::compiled("__repr__"), &[slf.as_any()])?
+    {
+        return answer.extract();
+    }
+    let class = slf.get_type();
+    if slf.get().tensor().has_no_data() {
+        let text = format!("unsupported format string passed to {}.__format__", class.name()?);
+        return Err(PyTypeError::new_err(text));
+    }
+    if class.is(tensor_class(slf.py())) {
+        return layered(slf.py(), slf.get().tensor(), "tensor", usize::MAX, usize::MAX);
+    }
+    let text = layered(slf.py(), slf.get().tensor(), &class.name()?.to_string(), usize::MAX, usize::MAX)?;
+    // A tensor of another class may have been made a parameter.
+    let is_parameter = match slf.getattr_opt("_is_param")? {
+        Some(mark) => mark.is_truthy()?,
+        None => false,
+    };
+    Ok(if is_parameter { format!("Parameter({text})") } else { text })
 }
 
 /// The text of a tensor within the transforms and mappings whose numbers are less than `below`, which
