@@ -6,7 +6,6 @@ import math
 
 from .. import _rushlight as native
 from .._calls.showing import shown_as_given, taking
-from .._formatting import name_in_c
 from .._rushlight import Tensor
 from .._tensors.typename import scalar_name
 from .._warn_once import warn_once
@@ -273,6 +272,8 @@ def _counts(
         if isinstance(edge, Tensor):
             _check_edges(edge, dim, points)
     if weight is not None and weight.dtype != points.dtype:
+        from .._formatting import name_in_c
+
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
             f"same dtype, but got input({name_in_c(points.dtype)}), and weight({name_in_c(weight.dtype)})"
@@ -316,6 +317,8 @@ def _check_edges(edges: Tensor, dim: int, points: Tensor) -> None:
     """Refuse what are no edges along a dimension; each sample has its own."""
     ndim, count = edges.dim() - 1, edges.numel()
     if edges.dtype != points.dtype:
+        from .._formatting import name_in_c
+
         raise RuntimeError(
             "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with "
             f"dtype {name_in_c(points.dtype)} and bins for dimension {dim} with dtype "

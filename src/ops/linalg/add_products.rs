@@ -1,32 +1,28 @@
 //! Products that are added to something in one operation: `addmm`, `addmv`, `baddbmm`, `addbmm`.
 
-use crate::dispatch::apply::portable;
-use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
-use crate::schema::signatures::BATCHES;
-use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, function, method};
 use std::sync::Arc;
 
-use crate::ops;
 use smallvec::smallvec;
 
-use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
+use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, portable, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
 use crate::dispatch::direct::{Beside, Direct, Lies, ROOM, Side, Source, Target, beside, misfit};
+use crate::dispatch::modes::plain::{Plain, Reader, Row, plain};
 use crate::dispatch::{binary, in_place};
 use crate::dtype::{DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::pointwise::{map, zip};
-use crate::ops::creation::create;
-use crate::ops::geometry::expand;
 use crate::ops::linalg::bilinear::{
     self, Factors, Product, gradients_of_factors, keep_factors, tangent_of_product,
 };
 use crate::ops::linalg::products::{
     Matrices, MatrixVector, check_batches, check_mapped, check_matrix_sizes, refuse_bool,
 };
-use crate::ops::pointwise::arithmetic;
+use crate::ops::{self, creation::create, geometry::expand, pointwise::arithmetic};
+use crate::schema::signatures::BATCHES;
+use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both, function, method};
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
@@ -203,10 +199,8 @@ impl Direct for Added {
         let added = Source::Array(added, 0, how);
         dispatch!(float target.array.dtype, T => {
             let x = Side::<T>::of(&added, target.count)?;
-            target.array.overwrite_slice::<T>(added.array(), |y| match x.length() {
-                None => add_along(y, x, self.weights),
-                Some(_) => add_by_rows(y, x, self.weights),
-            });
+            let add = if x.length().is_some() { add_by_rows::<T> } else { add_along::<T> };
+            target.array.overwrite_slice::<T>(added.array(), |y| add(y, x, self.weights));
         }, else { return Err(misfit()) });
         Ok(())
     }
