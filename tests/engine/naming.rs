@@ -50,6 +50,11 @@ fn operations_are_named_in_their_blocks() {
 /// Files that say the name of an operation outside of the operation's block, those names, and why.
 const NAMES_OPERATIONS: &[(&str, &[&str], &str)] = &[
     (
+        "bindings/src/calls/outputs",
+        &["split_copy", "unbind_copy"],
+        "what torch calls the operators that write parts of a tensor",
+    ),
+    (
         "bindings/src/calls/outputs/composed",
         &["conj_physical", "linalg_lstsq", "linalg_pinv", "mm"],
         "operations of Python write by these",
@@ -111,6 +116,7 @@ const NAMES_OPERATIONS: &[(&str, &[&str], &str)] = &[
     ),
     ("bindings/src/tensor/text", &["tensor"], "how a tensor is printed"),
     ("bindings/src/tensor/values", &["is_nonzero"], "what torch calls the operator behind `bool(x)`"),
+    ("bindings/src/values/convert", &["double"], "a type"),
     ("bindings/src/values/device", &["cpu", "cuda"], "devices"),
     (
         "bindings/src/values/dtype",
