@@ -34,14 +34,33 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// As deep as the library may call itself.
 const STACK: usize = 8 << 20;
 
-/// `answer` of work that needs nothing of others, about so many products of two numbers.
-pub(super) fn answer_apart<R: Send + 'static>(
+/// `answer` of work, about so many products of two numbers, that reads some numbers and writes to others, and needs
+/// nothing else of anybody. Where it is not done apart, these are not copied.
+pub(super) fn answer_apart<T, R, const M: usize, const N: usize>(
     products: usize,
-    work: impl FnOnce() -> R + Send + 'static,
-) -> Option<R> {
+    reads: [&[T]; M],
+    writes: [&mut [T]; N],
+    work: impl FnOnce([&[T]; M], [&mut [T]; N]) -> R + Send + 'static,
+) -> Option<R>
+where
+    T: Copy + Send + 'static,
+    R: Send + 'static,
+{
     if products < LONG || !interrupt::is_asking() {
-        return answer(work);
+        return answer(|| work(reads, writes));
     }
+    let own = |numbers: &[T]| interrupt::collected(numbers.iter().copied());
+    let (given, mut made) = (reads.map(own), writes.each_ref().map(|numbers| own(numbers)));
+    let (found, made) = in_a_thread(move || {
+        let found = work(given.each_ref().map(Vec::as_slice), made.each_mut().map(Vec::as_mut_slice));
+        (found, made)
+    })?;
+    writes.into_iter().zip(&made).for_each(|(numbers, made)| numbers.copy_from_slice(made));
+    Some(found)
+}
+
+/// `answer` by a thread of its own, which is left alone when the work is given up.
+fn in_a_thread<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Option<R> {
     let (done, waiting) = sync_channel(1);
     // What unwinds where there is no memory goes on unwinding over here.
     let run = move || drop(done.send(catch_unwind(AssertUnwindSafe(|| answer(work)))));
@@ -55,11 +74,6 @@ pub(super) fn answer_apart<R: Send + 'static>(
             Err(RecvTimeoutError::Disconnected) => return None,
         }
     }
-}
-
-/// A copy that a thread of its own may have.
-pub(super) fn own<T: Copy>(numbers: &[T]) -> Vec<T> {
-    interrupt::collected(numbers.iter().copied())
 }
 
 /// Columns that are handed over at a time.

@@ -16,7 +16,7 @@ use faer::traits::RealField;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 use ndarray::ArrayView2;
 
-use super::apart::{COLUMNS, answer_apart, few_at_a_time, own, writable};
+use super::apart::{COLUMNS, answer_apart, few_at_a_time, writable};
 use super::{Field, Known, Spectrum, interrupt, zeros};
 use crate::dtype::{Complex, Element};
 use crate::kernels::linalg::gemm;
@@ -55,14 +55,12 @@ pub(super) fn eliminate<T: Known>(
     let (mut order, mut places): (Vec<usize>, Vec<usize>) = (zeros(rows), zeros(rows));
     let mut memory =
         room(lu::factor::lu_in_place_scratch::<usize, T>(rows, columns, ALONE, Default::default()));
-    let mut turned = own(numbers);
-    let done = answer_apart(turned.len() * rows.min(columns), move || {
-        let (matrix, memory) = (writable(&mut turned, rows, columns), MemStack::new(&mut memory));
+    let done = answer_apart(numbers.len() * rows.min(columns), [], [numbers], move |[], [numbers]| {
+        let (matrix, memory) = (writable(numbers, rows, columns), MemStack::new(&mut memory));
         lu::factor::lu_in_place(matrix, &mut order, &mut places, ALONE, memory, Default::default());
-        (turned, order, places)
+        (order, places)
     });
-    let Some((turned, order, mut places)) = done else { return false };
-    numbers.copy_from_slice(&turned);
+    let Some((order, mut places)) = done else { return false };
     // From the order in which rows stand, with which one each was exchanged in its turn.
     let mut standing = interrupt::collected(0..rows);
     places.iter_mut().enumerate().for_each(|(row, place)| *place = row);
@@ -83,14 +81,12 @@ pub(super) fn invert<T: Known>(triangles: &[T], pivots: &[i32], inverse: &mut [T
     let mut places = zeros(n);
     order.iter().enumerate().for_each(|(place, &row)| places[row] = place);
     let mut memory = room(lu::inverse::inverse_scratch::<usize, T>(n, ALONE));
-    let (triangles, mut found) = (own(triangles), zeros(n * n));
-    let done = answer_apart(triangles.len() * n, move || {
+    let done = answer_apart(triangles.len() * n, [triangles], [inverse], move |[triangles], [inverse]| {
         let order = PermRef::new_checked(&order, &places, n);
-        let (triangles, memory) = (matrix(&triangles, n, n), MemStack::new(&mut memory));
-        lu::inverse::inverse(writable(&mut found, n, n), triangles, triangles, order, ALONE, memory);
-        found
+        let (triangles, memory) = (matrix(triangles, n, n), MemStack::new(&mut memory));
+        lu::inverse::inverse(writable(inverse, n, n), triangles, triangles, order, ALONE, memory);
     });
-    done.map(|found| inverse.copy_from_slice(&found)).is_some()
+    done.is_some()
 }
 
 /// `triangles::solve`.
@@ -121,14 +117,11 @@ pub(super) fn solve_triangle<T: Known>(
 /// `cholesky::cholesky` in place, in the lower half.
 pub(super) fn cholesky<T: Known>(numbers: &mut [T], n: usize) -> bool {
     let mut memory = room(llt::factor::cholesky_in_place_scratch::<T>(n, ALONE, Default::default()));
-    let mut turned = own(numbers);
-    let done = answer_apart(turned.len() * n, move || {
-        let (matrix, memory) = (writable(&mut turned, n, n), MemStack::new(&mut memory));
-        llt::factor::cholesky_in_place(matrix, Default::default(), ALONE, memory, Default::default())
-            .is_ok()
-            .then_some(turned)
+    let done = answer_apart(numbers.len() * n, [], [numbers], move |[], [numbers]| {
+        let (matrix, memory) = (writable(numbers, n, n), MemStack::new(&mut memory));
+        llt::factor::cholesky_in_place(matrix, Default::default(), ALONE, memory, Default::default()).is_ok()
     });
-    done.flatten().map(|turned| numbers.copy_from_slice(&turned)).is_some()
+    done == Some(true)
 }
 
 /// The product of matrices of (m, k) and (k, n) numbers.
@@ -174,7 +167,7 @@ pub(super) fn reflect<T: Known>(
             col_pivoting::factor::qr_in_place_scratch::<usize, T>(rows, columns, block, ALONE, parameters)
         }
     });
-    answer_apart(all.packed.len() * least, move || {
+    answer_apart::<T, _, 0, 0>(all.packed.len() * least, [], [], move |[], []| {
         let (packed, factors) =
             (writable(&mut all.packed, rows, columns), writable(&mut all.factors, block, least));
         let memory = MemStack::new(&mut memory);
@@ -255,28 +248,21 @@ pub(super) fn singular<T: Known>(
         Some(count) if count == side * side => ComputeSvdVectors::Full,
         Some(_) => ComputeSvdVectors::Thin,
     };
-    let (mut left, mut right) = vectors.unzip();
-    let kinds = (kind(left.as_ref().map(|x| x.len()), rows), kind(right.as_ref().map(|x| x.len()), columns));
+    let is_wanted = vectors.is_some();
+    let (left, right) = vectors.unwrap_or_default();
+    let count = |vectors: &[T]| is_wanted.then_some(vectors.len());
+    let kinds = (kind(count(left), rows), kind(count(right), columns));
     let needed = svd::svd_scratch::<T>(rows, columns, kinds.0, kinds.1, ALONE, Default::default());
     let mut memory = room(needed);
-    let numbers = own(numbers);
-    let of_side = |side: &Option<&mut [T]>| side.as_ref().map(|x| zeros(x.len()));
-    let (mut first, mut second): (Option<Vec<T>>, Option<Vec<T>>) = (of_side(&left), of_side(&right));
-    let done = answer_apart(numbers.len() * rows.min(columns), move || {
-        let left = first.as_mut().map(|x| in_columns(x, rows));
-        let right = second.as_mut().map(|x| in_columns(x, columns));
+    let products = numbers.len() * rows.min(columns);
+    let done = answer_apart(products, [numbers], [left, right], move |[numbers], [left, right]| {
+        let sides = is_wanted.then(|| (in_columns(left, rows), in_columns(right, columns))).unzip();
         let values = DiagMut::from_slice_mut(&mut wide);
-        let (matrix, memory) = (matrix(&numbers, rows, columns), MemStack::new(&mut memory));
-        svd::svd(matrix, values, left, right, ALONE, memory, Default::default())
-            .is_ok()
-            .then_some((wide, first, second))
+        let (matrix, memory) = (matrix(numbers, rows, columns), MemStack::new(&mut memory));
+        let found = svd::svd(matrix, values, sides.0, sides.1, ALONE, memory, Default::default());
+        found.is_ok().then_some(wide)
     });
-    let Some((wide, first, second)) = done.flatten() else { return false };
-    for (side, found) in [(&mut left, first), (&mut right, second)] {
-        if let (Some(side), Some(found)) = (side, found) {
-            side.copy_from_slice(&found);
-        }
-    }
+    let Some(wide) = done.flatten() else { return false };
     values.iter_mut().zip(&wide).for_each(|(value, x)| *value = <T::Real as Element>::from_f64(x.real()));
     true
 }
@@ -292,18 +278,15 @@ pub(super) fn symmetric<T: Known>(
     let mut wide: Vec<T> = zeros(n);
     let kind = if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
     let mut memory = room(evd::self_adjoint_evd_scratch::<T>(n, kind, ALONE, Default::default()));
-    let (numbers, mut turned) = (own(numbers), vectors.as_ref().map(|_| zeros(n * n)));
-    let done = answer_apart(n * n * n, move || {
-        let vectors = turned.as_mut().map(|x: &mut Vec<T>| writable(x, n, n));
+    let (is_wanted, vectors) = (vectors.is_some(), vectors.unwrap_or_default());
+    let done = answer_apart(n * n * n, [numbers], [vectors], move |[numbers], [vectors]| {
+        let vectors = is_wanted.then(|| writable(vectors, n, n));
         let values = DiagMut::from_slice_mut(&mut wide);
-        let (matrix, memory) = (matrix(&numbers, n, n), MemStack::new(&mut memory));
+        let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
         let found = evd::self_adjoint_evd(matrix, values, vectors, ALONE, memory, Default::default());
-        found.is_ok().then_some((wide, turned))
+        found.is_ok().then_some(wide)
     });
-    let Some((wide, turned)) = done.flatten() else { return false };
-    if let (Some(vectors), Some(turned)) = (vectors, turned) {
-        vectors.copy_from_slice(&turned);
-    }
+    let Some(wide) = done.flatten() else { return false };
     values.iter_mut().zip(&wide).for_each(|(value, x)| *value = <T::Real as Element>::from_f64(x.real()));
     true
 }
@@ -328,11 +311,10 @@ where
     let (mut values, (kind, mut columns)) = (zeros(n), wanted(n, vectors));
     let needed = evd::evd_scratch::<Complex<R>>(n, ComputeEigenvectors::No, kind, ALONE, Default::default());
     let mut memory = room(needed);
-    let numbers = own(numbers);
-    let done = answer_apart(n * n * n, move || {
+    let done = answer_apart(n * n * n, [numbers], [], move |[numbers], []| {
         let into = vectors.then(|| writable(&mut columns, n, n));
         let diagonal = DiagMut::from_slice_mut(&mut values);
-        let (matrix, memory) = (matrix(&numbers, n, n), MemStack::new(&mut memory));
+        let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
         let found = evd::evd_cplx(matrix, diagonal, None, into, ALONE, memory, Default::default());
         found.is_ok().then_some((values, columns))
     });
@@ -352,11 +334,10 @@ pub(super) fn real_spectrum<R: RealField + Known>(
     let (kind, mut columns): (_, Vec<R>) = wanted(n, vectors);
     let needed = evd::evd_scratch::<R>(n, ComputeEigenvectors::No, kind, ALONE, Default::default());
     let mut memory = room(needed);
-    let numbers = own(numbers);
-    let done = answer_apart(n * n * n, move || {
+    let done = answer_apart(n * n * n, [numbers], [], move |[numbers], []| {
         let into = vectors.then(|| writable(&mut columns, n, n));
         let parts = (DiagMut::from_slice_mut(&mut real), DiagMut::from_slice_mut(&mut imaginary));
-        let (matrix, memory) = (matrix(&numbers, n, n), MemStack::new(&mut memory));
+        let (matrix, memory) = (matrix(numbers, n, n), MemStack::new(&mut memory));
         let found = evd::evd_real(matrix, parts.0, parts.1, None, into, ALONE, memory, Default::default());
         found.is_ok().then_some((real, imaginary, columns))
     });
