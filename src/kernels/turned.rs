@@ -15,7 +15,7 @@ pub(super) const SIDE: usize = 64;
 /// So many rows are a few: short ones are turned then.
 pub(super) const A_FEW: usize = 8;
 
-/// The elements of rows at one place.
+/// A number of each row: their elements at one place, say.
 pub(super) type Line<T> = [T; SIDE];
 
 /// Calls `work` with rows of `len` elements in blocks, as lines, with the lines of `made` results a row, and with how many

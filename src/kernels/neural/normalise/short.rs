@@ -11,12 +11,9 @@ use crate::kernels::turned::{Line, SIDE, each_block};
 /// What is done with rows, if they are short.
 pub(super) struct Short<W>(pub(super) W);
 
-/// Numbers of as many rows.
-type Lanes<A> = [A; SIDE];
-
 /// The means of rows, and one over their deviations.
 #[inline(always)]
-fn moments<A: Arithmetic>(x: &[Line<A::Plain>], eps: f64) -> [Lanes<A>; 2] {
+fn moments<A: Arithmetic>(x: &[Line<A::Plain>], eps: f64) -> [Line<A>; 2] {
     let (zero, count) = (A::from_f64(0.0), A::from_f64(x.len() as f64));
     let (mut mean, mut scale) = ([zero; SIDE], [zero; SIDE]);
     for line in x {
@@ -42,7 +39,7 @@ fn moments<A: Arithmetic>(x: &[Line<A::Plain>], eps: f64) -> [Lanes<A>; 2] {
 /// Writes what becomes of elements at one place, less their means and over their deviations.
 #[inline(always)]
 fn put<A: Arithmetic>(
-    (x, mean, scale): (&Line<A::Plain>, &Lanes<A>, &Lanes<A>),
+    (x, mean, scale): (&Line<A::Plain>, &Line<A>, &Line<A>),
     out: &mut Line<A::Plain>,
     last: impl Fn(A) -> A,
 ) {
@@ -63,7 +60,7 @@ impl<T: Real> Calculation<T> for Short<Forward<'_, T>> {
             out,
             #[inline(always)]
             |[x], out, _| {
-                let [mean, scale]: [Lanes<A>; 2] = moments(x, eps);
+                let [mean, scale]: [Line<A>; 2] = moments(x, eps);
                 for (place, (x, out)) in x.iter().zip(out).enumerate() {
                     let number = |numbers: &[T]| A::new(numbers[place]);
                     let standard = (x, &mean, &scale);
@@ -93,7 +90,7 @@ impl<T: Real> Calculation<T> for Short<Backward<'_, T>> {
             input,
             #[inline(always)]
             |[x, g], out, width| {
-                let [mean, scale]: [Lanes<A>; 2] = moments(x, eps);
+                let [mean, scale]: [Line<A>; 2] = moments(x, eps);
                 let weight = |place: usize| weight.map_or(A::from_f64(1.0), |weight| A::new(weight[place]));
                 if is_wanted {
                     let (mut level, mut slope) = ([zero; SIDE], [zero; SIDE]);

@@ -8,9 +8,6 @@ use crate::kernels::pointwise::math::{Arithmetic, exp, ln};
 use crate::kernels::simd::Calculation;
 use crate::kernels::turned::{Line, SIDE, each_block};
 
-/// Numbers of as many rows.
-type Lanes<A> = [A; SIDE];
-
 /// A function along rows of `N` arrays that may be short.
 pub(super) trait Turned<const N: usize>: Formula<N> {
     /// Rows up to this length are turned to lie side by side, if there are a few of them.
@@ -42,7 +39,7 @@ impl<F: Turned<N>, T: Real, const N: usize> Calculation<T> for Short<'_, F, T, N
 
 /// The greatest elements of rows.
 #[inline(always)]
-fn greatest<A: Arithmetic>(x: &[Line<A::Plain>]) -> Lanes<A> {
+fn greatest<A: Arithmetic>(x: &[Line<A::Plain>]) -> Line<A> {
     let mut greatest = [A::new(<A::Plain as Number>::LOWEST); SIDE];
     for line in x {
         for lane in 0..SIDE {
@@ -54,7 +51,7 @@ fn greatest<A: Arithmetic>(x: &[Line<A::Plain>]) -> Lanes<A> {
 
 /// Σ e^(x - shift) of rows.
 #[inline(always)]
-fn sums_of_powers<A: Arithmetic>(x: &[Line<A::Plain>], shift: &Lanes<A>) -> Lanes<A> {
+fn sums_of_powers<A: Arithmetic>(x: &[Line<A::Plain>], shift: &Line<A>) -> Line<A> {
     let mut total = [A::from_f64(0.0); SIDE];
     for line in x {
         for lane in 0..SIDE {
@@ -70,7 +67,7 @@ impl Turned<1> for Forward {
     #[inline(always)]
     fn lines<A: Arithmetic>(self, [x]: [&[Line<A::Plain>]; 1], out: &mut [Line<A::Plain>]) {
         let (zero, lowest) = (A::from_f64(0.0), A::new(<A::Plain as Number>::LOWEST));
-        let mut shift: Lanes<A> = greatest(x);
+        let mut shift: Line<A> = greatest(x);
         if self.safe {
             for shift in &mut shift {
                 *shift = if *shift == lowest { zero } else { *shift };
@@ -113,7 +110,7 @@ impl Turned<1> for LogSumExp {
 
     #[inline(always)]
     fn lines<A: Arithmetic>(self, [x]: [&[Line<A::Plain>]; 1], out: &mut [Line<A::Plain>]) {
-        let mut shift: Lanes<A> = greatest(x);
+        let mut shift: Line<A> = greatest(x);
         for shift in &mut shift {
             *shift = finite(*shift);
         }
