@@ -144,6 +144,8 @@ pub enum Placed {
     InOrder,
     /// In order, if there is anything in the tensor or it is converted.
     InOrderUnlessEmpty,
+    /// By a copy into what is there, which keeps its shape.
+    Copied,
 }
 
 impl OutPolicy {

@@ -50,11 +50,6 @@ fn operations_are_named_in_their_blocks() {
 /// Files that say the name of an operation outside of the operation's block, those names, and why.
 const NAMES_OPERATIONS: &[(&str, &[&str], &str)] = &[
     (
-        "bindings/src/calls/outputs",
-        &["split_copy", "unbind_copy"],
-        "what torch calls the operators that write parts of a tensor",
-    ),
-    (
         "bindings/src/calls/outputs/composed",
         &["conj_physical", "linalg_lstsq", "linalg_pinv", "mm"],
         "operations of Python write by these",

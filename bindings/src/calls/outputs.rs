@@ -22,7 +22,7 @@ mod memory;
 
 mod types;
 
-use rushlight::schema::{History, Memory, OutPolicy, Placed, Shape, warn};
+use rushlight::schema::{History, Memory, OtherArguments, OutPolicy, Placed, Shape, warn};
 use types::Conversion;
 
 /// Calculates and writes the result into `out`, which is returned, in the result's class of tuple
@@ -138,7 +138,7 @@ impl Into<'_> {
                 return Err(error);
             }
             let in_order = match self.policy.placed {
-                Placed::AsItLies => false,
+                Placed::AsItLies | Placed::Copied => false,
                 Placed::InOrder => true,
                 Placed::InOrderUnlessEmpty => out.numel() > 0 || out.dtype() != result.dtype(),
             };
@@ -182,13 +182,10 @@ impl Into<'_> {
         outs: &[Bound<'_, PyAny>],
         parts: &Bound<'_, PyTuple>,
     ) -> PyResult<Py<PyAny>> {
-        // By the names of torch's operators; the first copies into what is there, whatever its shape.
-        let (operator, copies) = match self.name {
-            "split_copy" => ("split_copy_Tensor_out()", true),
-            "unbind_copy" => ("unbind_copy_int_out", false),
-            _ => ("split_with_sizes_copy_out", false),
-        };
+        let copies = self.policy.placed == Placed::Copied;
         if parts.len() != outs.len() {
+            let overload = (self.policy.out)(&OtherArguments::default()).replace('.', "_");
+            let operator = format!("{}{overload}{}", self.name, if copies { "()" } else { "" });
             let (wanted, given) = (parts.len(), outs.len());
             let text = format!("{operator} expected an out= argument of size {wanted}, got size {given}");
             return Err(PyRuntimeError::new_err(text));

@@ -1,6 +1,7 @@
 //! The entries of views that are copied.
 
 use super::*;
+use crate::schema::Placed;
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
@@ -154,7 +155,8 @@ pub const ENTRIES: &[Entry] = &[
             let dim = a.int(1)?;
             copies(a, "UnbindBackward0_copy", move |x| split::unbind(x, dim))
         },
-    ),
+    )
+    .written(&OutPolicy::PLAIN.out_as(|_| ".int_out")),
     function(
         "split_copy",
         &["(Tensor input, int split_size, int dim=0, *, Tensor[] out=None) -> tuple[Tensor, ...]"],
@@ -163,7 +165,8 @@ pub const ENTRIES: &[Entry] = &[
             let (size, dim) = (a.int(1)?, a.int(2)?);
             copies(a, "SplitBackward0_copy", move |x| split::split(x, size, dim))
         },
-    ),
+    )
+    .written(&OutPolicy::PLAIN.placed(Placed::Copied).out_as(|_| ".Tensor_out")),
     function(
         "split_with_sizes_copy",
         &["(Tensor input, int[] split_sizes, int dim=0, *, Tensor[] out=None) -> tuple[Tensor, ...]"],
