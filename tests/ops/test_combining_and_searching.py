@@ -119,6 +119,36 @@ def test_elements_are_counted_by_range():
     assert (hist.tolist(), edges.tolist()) == ([2, 1], [1, 1.5, 2])
 
 
+@pytest.mark.parametrize("bins", [1, 7, 700])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_what_lies_in_no_range_is_not_counted(bins, dtype):
+    x = torch.linspace(-1, 2, 3001, dtype=dtype)
+    x[::10] = torch.tensor([float("nan"), float("inf"), -float("inf")], dtype=dtype).repeat(101)[:301]
+    edges = torch.linspace(0, 1, bins + 1, dtype=dtype)
+    counts = torch.histogram(x, edges)[0]
+    inside = x[(x >= 0) & (x <= 1)]
+    places = torch.bucketize(inside, edges[1:-1], right=True)
+    assert counts.tolist() == torch.bincount(places, minlength=bins).tolist()
+    assert torch.histc(x.flip(0), bins, 0, 1).sum() == len(inside)
+
+
+@pytest.mark.parametrize("shape", [(300, 7), (300, 16), (40, 100), (3, 50, 21)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.uint8])
+def test_the_first_in_order_of_columns_are_those_of_rows(shape, dtype):
+    x = torch.arange(torch.Size(shape).numel()).mul(7919).remainder(251).reshape(shape).to(dtype)
+    for find in (
+        lambda x, dim: x.topk(5, dim),
+        lambda x, dim: x.sort(dim=dim, stable=True),
+        lambda x, dim: x.median(dim),
+    ):
+        values, places = find(x, -2)
+        expected, _ = find(x.mT.contiguous(), -1)
+        if values.ndim == x.ndim:
+            assert torch.equal(values, expected.mT) and torch.equal(x.gather(-2, places), values)
+        else:
+            assert torch.equal(values, expected)
+
+
 def test_slopes_are_estimated_from_neighbours():
     x = torch.tensor([1.0, 4.0, 9.0], requires_grad=True)
     (slope,) = torch.gradient(x)

@@ -306,3 +306,49 @@ def test_the_rank_of_equations_is_told_where_it_is_near_to_less(dtype):
         assert found.rank.item() == rank
         wanted = torch.linalg.pinv(a, rtol=1e-7 if single else 1e-14) @ right
         assert ((found.solution - wanted).norm() / wanted.norm()).item() < (0.05 if single else 1e-3)
+
+
+@pytest.mark.parametrize(
+    "dtype, scale",
+    [(torch.float64, 1.0), (torch.complex128, 1.0), (torch.float64, 1e-160), (torch.float64, 1e160)],
+)
+@pytest.mark.parametrize("shape", [(7, 7), (8, 8), (8, 21), (21, 8), (40, 40), (3, 9, 12)])
+def test_pseudoinverses_are_those_of_singular_values_whatever_the_rank(shape, dtype, scale):
+    state = np.random.RandomState(3)
+    full = state.randn(*shape) + (1j * state.randn(*shape) if dtype.is_complex else 0)
+    less = full.copy()
+    less[..., -1, :] = 2 * less[..., 0, :] - less[..., 1, :]
+    for given in (full * scale, less * scale):
+        a = torch.tensor(given, dtype=dtype)
+        for seen in (a, a.mT.contiguous().mT):
+            found = torch.linalg.pinv(seen).numpy() * scale
+            assert np.allclose(found, np.linalg.pinv(given, rcond=1e-12) * scale, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+@pytest.mark.parametrize("rank", [12, 30])
+def test_pseudoinverses_of_hermitian_matrices_take_eigenvalues_of_either_sign(rank, dtype):
+    state = np.random.RandomState(4)
+    half = state.randn(30, rank) + (1j * state.randn(30, rank) if dtype.is_complex else 0)
+    given = half * np.where(np.arange(rank) % 2 == 0, 1.0, -2.0) @ half.conj().T
+    found = torch.linalg.pinv(torch.tensor(given, dtype=dtype), hermitian=True).numpy()
+    assert np.allclose(found, np.linalg.pinv(given, rcond=1e-12), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+@pytest.mark.parametrize("shape", [(1, 1), (16, 16), (17, 17), (3, 40, 40), (0, 20, 20)])
+@pytest.mark.parametrize("upper", [False, True])
+def test_the_inverse_by_a_triangle_is_that_of_what_it_makes(shape, upper, dtype):
+    state = np.random.RandomState(5)
+    half = torch.tensor(
+        state.randn(*shape) + (1j * state.randn(*shape) if dtype.is_complex else 0), dtype=dtype
+    )
+    whole = half @ half.mH + shape[-1] * torch.eye(shape[-1], dtype=dtype)
+    triangle = torch.linalg.cholesky(whole, upper=upper)
+    found = torch.cholesky_inverse(triangle, upper=upper)
+    assert torch.allclose(found, torch.linalg.inv(whole), rtol=1e-9, atol=1e-12)
+    # The other half is not read.
+    other = torch.full_like(triangle, float("nan"))
+    garbled = triangle + (other.tril(-1) if upper else other.triu(1)).nan_to_num(nan=7.0)
+    assert torch.equal(torch.cholesky_inverse(garbled, upper=upper), found)
+    assert torch.allclose(found, found.mH)

@@ -109,7 +109,12 @@ fn nested<'py>(
             PyListMethods::append(&outer, list)?;
             list = outer;
         } else if around.len() + 1 == shape.len() {
-            list.append(next(listening)?)?;
+            // A list that is made of as many objects as it has need not grow.
+            let mut row = storage::room(shape[around.len()]).map_err(raise)?;
+            for _ in 0..shape[around.len()] {
+                row.push(next(listening)?);
+            }
+            list = PyList::new(py, row)?;
         } else {
             listening.object(py)?;
             around.push(std::mem::replace(&mut list, PyList::empty(py)));

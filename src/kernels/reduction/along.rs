@@ -5,6 +5,7 @@ use std::array::from_fn;
 use std::mem::MaybeUninit;
 
 use crate::kernels::geometry::dense::Extent;
+use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
 use crate::kernels::parallel::parallel_parts;
@@ -26,7 +27,7 @@ pub(in crate::kernels) fn along<T, U, const N: usize>(
     out: &mut [MaybeUninit<U>],
     kernel: impl Fn([&[T]; N], &mut [U]) + Sync,
 ) where
-    T: Copy + Default + Sync,
+    T: Copy + Default + Send + Sync + 'static,
     U: Copy + Default + Send,
 {
     let Extent { len, inner, .. } = extent;
@@ -38,6 +39,7 @@ pub(in crate::kernels) fn along<T, U, const N: usize>(
     parallel_parts(out, (SORTED / block_in.max(1)).max(1) * block_out, |start, part| {
         let mut gathered: [Vec<T>; N] =
             from_fn(|_| interrupt::filled(if inner == 1 { 0 } else { len * together }, T::default()));
+        let mut near = interrupt::filled(if inner > together { len * together } else { 0 }, T::default());
         let mut results = interrupt::filled(out_len * together, U::default());
         let mut steps = Steps::default();
         for (block, out) in part.chunks_exact_mut(block_out).enumerate() {
@@ -52,11 +54,15 @@ pub(in crate::kernels) fn along<T, U, const N: usize>(
                 steps.take(len * together);
                 let width = together.min(inner - column);
                 for (gathered, block) in gathered.iter_mut().zip(blocks) {
-                    for (row, line) in block.chunks_exact(inner).enumerate() {
-                        for (lane, &element) in line[column..column + width].iter().enumerate() {
-                            gathered[lane * len + row] = element;
+                    let lines = if width == inner {
+                        block
+                    } else {
+                        for (near, line) in near.chunks_exact_mut(width).zip(block.chunks_exact(inner)) {
+                            near.copy_from_slice(&line[column..column + width]);
                         }
-                    }
+                        &near[..len * width]
+                    };
+                    moves::turn(lines, [len, width], &mut gathered[..len * width], moves::put);
                 }
                 for (lane, result) in results.chunks_exact_mut(out_len).take(width).enumerate() {
                     kernel(from_fn(|input| &gathered[input][lane * len..][..len]), result);

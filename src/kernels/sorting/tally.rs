@@ -1,5 +1,7 @@
 //! How often numbers are there, and how many lie between others.
 
+use std::cmp::Ordering;
+
 use crate::dtype::Real;
 use crate::kernels::interrupt;
 use crate::kernels::interrupt::Steps;
@@ -10,9 +12,6 @@ const RUN: usize = 4096;
 
 /// Numbers whose places are found before they are counted.
 const TOGETHER: usize = 256;
-
-/// The place of numbers that lie nowhere.
-const OUTSIDE: i32 = -1;
 
 /// Counts of one number that are kept side by side: the next of equal numbers need not wait for the one before it.
 const TABLES: usize = 4;
@@ -81,7 +80,18 @@ pub fn count_between<T: Real>(values: &[T], edges: &[T], counts: &mut [i64]) {
     let (Some(&lower), Some(&upper)) = (edges.first(), edges.get(counts.len())) else { return };
     let (mut steps, Some(last)) = (Steps::default(), counts.len().checked_sub(1)) else { return };
     let scale = T::from_f64(counts.len() as f64) / (upper - lower);
-    let (mut places, most) = ([0; TOGETHER], last.min(i32::MAX as usize) as i32);
+    let (mut places, most) = ([0; TOGETHER], last.min(i32::MAX as usize - 1) as i32);
+    // What lies nowhere has a place behind the others, so that no branch has to be guessed for it.
+    let (nowhere, infinity) = (most + 1, T::from_f64(f64::INFINITY));
+    let bounds_of = |bound: &dyn Fn(usize) -> T| interrupt::collected((0..last + 2).map(bound));
+    let lows = bounds_of(&|place| if place > last { -infinity } else { edges[place] });
+    let highs = bounds_of(&|place| match place.cmp(&last) {
+        Ordering::Less => edges[place + 1],
+        Ordering::Equal => infinity,
+        Ordering::Greater => T::from_f64(f64::NAN),
+    });
+    let sides = if counts.len() > MANY { 1 } else { TABLES };
+    let mut tables = interrupt::filled((counts.len() + 1) * sides, 0i64);
     for run in values.chunks(RUN) {
         steps.take(run.len());
         for run in run.chunks(TOGETHER) {
@@ -91,23 +101,27 @@ pub fn count_between<T: Real>(values: &[T], edges: &[T], counts: &mut [i64]) {
                 || {
                     for (place, &x) in places.iter_mut().zip(run) {
                         let near = (((x - lower) * scale).to_f64() as i32).min(most);
-                        *place = if x >= lower && x <= upper { near } else { OUTSIDE };
+                        *place = if x >= lower && x <= upper { near } else { nowhere };
                     }
                 },
             );
-            for (&place, &x) in places.iter().zip(run).filter(|(place, _)| **place != OUTSIDE) {
+            for (at, (&place, &x)) in places.iter().zip(run).enumerate() {
                 let mut place = place as usize;
                 // The quotient may be off by its last bit: the edges decide.
-                while x < edges[place] && place > 0 {
+                while x < lows[place] {
                     place -= 1;
                 }
-                while place < last && x >= edges[place + 1] {
+                while x >= highs[place] {
                     place += 1;
                 }
-                counts[place] += 1;
+                tables[place * sides + (at & (sides - 1))] += 1;
             }
         }
     }
+    counts
+        .iter_mut()
+        .zip(tables.chunks_exact(sides))
+        .for_each(|(count, table)| *count += table.iter().sum::<i64>());
 }
 
 #[cfg(test)]

@@ -146,6 +146,9 @@ impl Matrices {
     /// The first matrix that has a number that is infinite, or none.
     fn not_finite<T: Field>(&self) -> Option<usize> {
         let numbers = self.numbers.slice::<T>().unwrap_or_else(|| unreachable!("the numbers are in order"));
+        if factor::are_finite(numbers) {
+            return None;
+        }
         let at = numbers.iter().position(|x| !x.magnitude().is_finite())?;
         Some(at / (self.rows * self.columns).max(1))
     }

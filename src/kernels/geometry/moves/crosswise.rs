@@ -97,10 +97,14 @@ pub(super) fn turn_rows<V, T: Copy + 'static>(
                 let mut across = 0;
                 while across < columns {
                     let column = across.min(columns - BLOCK);
-                    let mut block = [[a[0]; BLOCK]; BLOCK];
-                    for (at, numbers) in block.iter_mut().enumerate() {
+                    let row = |at: usize| -> &[T; BLOCK] {
                         let row = a[(first + at) * columns + column..].first_chunk();
-                        *numbers = *row.unwrap_or_else(|| unreachable!("blocks are inside"));
+                        row.unwrap_or_else(|| unreachable!("blocks are inside"))
+                    };
+                    // Of a block that is filled with one number first, the compiler would take each one by itself.
+                    let mut block = [*row(0); BLOCK];
+                    for (at, numbers) in block.iter_mut().enumerate().skip(1) {
+                        *numbers = *row(at);
                     }
                     exchange(&mut block);
                     for (at, numbers) in block.iter().enumerate() {

@@ -3,7 +3,7 @@
 use ndarray::ArrayView2;
 
 use super::lanes::{self, Lanes, in_lanes};
-use super::{Field, Known, are_finite, lay, library};
+use super::{Field, Known, are_finite, laid, lay, library};
 
 /// Matrices with fewer rows than this are factored by a plain loop, alone and with others.
 const SMALL: usize = lanes::MOST + 1;
@@ -59,6 +59,22 @@ fn cholesky<T: Known>(matrix: ArrayView2<'_, T>, triangle: &mut [T]) -> i32 {
     order
 }
 
+/// Writes the inverse of a triangle times its adjoint, column by column; of the triangle the lower half is read. Says
+/// whether it did: it leaves small ones to others, and those whose inverse has numbers that are none.
+pub fn invert<T: Known>(triangle: ArrayView2<'_, T>, inverse: &mut [T]) -> bool {
+    let n = triangle.nrows();
+    if n < SMALL || !library::invert_positive(&laid(triangle), n, inverse) {
+        return false;
+    }
+    for column in 0..n {
+        let (above, below) = inverse.split_at_mut((column + 1) * n);
+        for (row, column_below) in (column + 1..n).zip(below.chunks_exact_mut(n)) {
+            column_below[column] = above[column * n + row].conj();
+        }
+    }
+    are_finite(inverse)
+}
+
 /// Column by column, each less what those before it make of it.
 fn plainly<T: Field>(triangle: &mut [T], n: usize) -> i32 {
     for step in 0..n {
@@ -103,7 +119,7 @@ mod tests {
             if row == column { n as f64 } else { 1.0 / (1 + row + column) as f64 }
         };
         let matrix = Array2::from_shape_fn((n, n), number);
-        let (mut triangle, mut plain) = (vec![0.0; n * n], super::super::laid(matrix.view()));
+        let (mut triangle, mut plain) = (vec![0.0; n * n], laid(matrix.view()));
         assert_eq!((cholesky(matrix.view(), &mut triangle), plainly(&mut plain, n)), (0, 0));
         for (place, (a, b)) in triangle.iter().zip(&plain).enumerate() {
             let wanted = if place % n < place / n { 0.0 } else { *b };

@@ -238,13 +238,22 @@ pub fn solve_factored<T: Known>(
     if !adjoined {
         return solve(triangles, pivots, solutions);
     }
+    solve_adjoined(triangles, pivots, solutions);
+}
+
+/// `solve` of the adjoint of the matrix.
+pub(super) fn solve_adjoined<T: Known>(triangles: ArrayView2<'_, T>, pivots: &[i32], columns: &mut [T]) {
     // Conjugates of both sides leave a transposed matrix.
-    let conjugate = |numbers: &mut [T]| numbers.iter_mut().for_each(|x| *x = Field::conj(*x));
-    conjugate(solutions);
-    triangles::solve(triangles.reversed_axes(), solutions, false, false);
-    triangles::solve(triangles.reversed_axes(), solutions, true, true);
-    conjugate(solutions);
-    for column in solutions.chunks_exact_mut(pivots.len().max(1)) {
+    let conjugate = |numbers: &mut [T]| {
+        if !T::IS_REAL {
+            numbers.iter_mut().for_each(|x| *x = Field::conj(*x));
+        }
+    };
+    conjugate(columns);
+    triangles::solve(triangles.reversed_axes(), columns, false, false);
+    triangles::solve(triangles.reversed_axes(), columns, true, true);
+    conjugate(columns);
+    for column in columns.chunks_exact_mut(pivots.len().max(1)) {
         for (step, &pivot) in pivots.iter().enumerate().rev() {
             column.swap(step, pivot as usize - 1);
         }
@@ -252,7 +261,7 @@ pub fn solve_factored<T: Known>(
 }
 
 /// Writes the inverse of the matrix that the triangles stand for, if it `exists`, else what is infinite or no number.
-fn invert<T: Known>(triangles: &[T], pivots: &[i32], exists: bool, inverse: &mut [T]) {
+pub(super) fn invert<T: Known>(triangles: &[T], pivots: &[i32], exists: bool, inverse: &mut [T]) {
     let n = pivots.len();
     if exists && n >= SMALL && library::invert(triangles, pivots, inverse) {
         return;

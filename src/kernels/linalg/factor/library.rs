@@ -8,12 +8,12 @@ use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::householder;
 use faer::linalg::lu::partial_pivoting as lu;
 use faer::linalg::matmul::matmul;
-use faer::linalg::qr::{col_pivoting, no_pivoting};
+use faer::linalg::qr::no_pivoting::{self, factor::QrParams};
 use faer::linalg::svd::{self, ComputeSvdVectors};
 use faer::linalg::triangular_solve as triangular;
 use faer::perm::PermRef;
 use faer::traits::RealField;
-use faer::{Accum, Conj, MatMut, MatRef, Par};
+use faer::{Accum, Auto, Conj, MatMut, MatRef, Par, Spec};
 use ndarray::ArrayView2;
 
 use super::apart::{COLUMNS, answer_apart, few_at_a_time, writable};
@@ -25,6 +25,11 @@ const ALONE: Par = Par::Seq;
 
 /// Rows and columns of the blocks that the library multiplies of large matrices.
 const BLOCK: usize = 512;
+
+/// Reflections that are applied together to what is left of a matrix, and to that of one with more rows and columns than
+/// so many.
+const REFLECTIONS: [usize; 2] = [16, 64];
+const LARGE: usize = 512;
 
 /// Room to work in, beside which there is some for what products need of their own.
 fn room(needed: StackReq) -> MemBuffer {
@@ -124,6 +129,16 @@ pub(super) fn cholesky<T: Known>(numbers: &mut [T], n: usize) -> bool {
     done == Some(true)
 }
 
+/// The lower half of the inverse of a lower triangle times its adjoint.
+pub(super) fn invert_positive<T: Known>(triangle: &[T], n: usize, inverse: &mut [T]) -> bool {
+    let mut memory = room(llt::inverse::inverse_scratch::<T>(n, ALONE));
+    let done = answer_apart(triangle.len() * n, [triangle], [inverse], move |[triangle], [inverse]| {
+        let memory = MemStack::new(&mut memory);
+        llt::inverse::inverse(writable(inverse, n, n), matrix(triangle, n, n), ALONE, memory);
+    });
+    done.is_some()
+}
+
 /// The product of matrices of (m, k) and (k, n) numbers.
 pub(super) fn product<T: Known>(left: &[T], right: &[T], (m, k, n): (usize, usize, usize), into: &mut [T]) {
     let (left, right) = (matrix(left, m, k), matrix(right, k, n));
@@ -138,46 +153,27 @@ pub(super) struct Reflected<T> {
     factors: Vec<T>,
     /// How many it applies at a time.
     block: usize,
-    /// The order of columns, if they were exchanged.
-    pub(super) order: Vec<usize>,
     rows: usize,
     columns: usize,
 }
 
-/// The reflections that turn a matrix into a triangle, the longest column first if columns are exchanged. `None` also
-/// where a column depends on others exactly: the library leaves such columns in a form of its own.
-pub(super) fn reflect<T: Known>(
-    packed: Vec<T>,
-    rows: usize,
-    columns: usize,
-    exchange: bool,
-) -> Option<Reflected<T>> {
+/// The reflections that turn a matrix into a triangle. `None` also where a column depends on others exactly: the library
+/// leaves such columns in a form of its own.
+pub(super) fn reflect<T: Known>(packed: Vec<T>, rows: usize, columns: usize) -> Option<Reflected<T>> {
     let least = rows.min(columns);
-    let block = no_pivoting::factor::recommended_block_size::<T>(rows, columns);
-    let factors = zeros(block * least);
-    let order = if exchange { zeros(columns) } else { Vec::new() };
-    let mut all = Reflected { packed, factors, block, order, rows, columns };
-    let mut places = zeros(all.order.len());
-    let mut memory = room(match exchange {
-        false => {
-            no_pivoting::factor::qr_in_place_scratch::<T>(rows, columns, block, ALONE, Default::default())
-        }
-        true => {
-            let parameters = Default::default();
-            col_pivoting::factor::qr_in_place_scratch::<usize, T>(rows, columns, block, ALONE, parameters)
-        }
-    });
+    let block = REFLECTIONS[usize::from(least > LARGE)].min(least).max(1);
+    let mut all = Reflected { packed, factors: zeros(block * least), block, rows, columns };
+    // The library would go on in blocks inside of these.
+    let mut one_by_one: QrParams = Auto::<T>::auto();
+    one_by_one.blocking_threshold = usize::MAX;
+    let how = Spec::new(one_by_one);
+    let mut memory = room(no_pivoting::factor::qr_in_place_scratch::<T>(rows, columns, block, ALONE, how));
     answer_apart::<T, _, 0, 0>(all.packed.len() * least, [], [], move |[], []| {
         let (packed, factors) =
             (writable(&mut all.packed, rows, columns), writable(&mut all.factors, block, least));
         let memory = MemStack::new(&mut memory);
-        if !exchange {
-            let info = no_pivoting::factor::qr_in_place(packed, factors, ALONE, memory, Default::default());
-            return (info.rank == least).then_some(all);
-        }
-        let (order, places, parameters) = (&mut all.order, &mut places, Default::default());
-        let _ = col_pivoting::factor::qr_in_place(packed, factors, order, places, ALONE, memory, parameters);
-        Some(all)
+        let info = no_pivoting::factor::qr_in_place(packed, factors, ALONE, memory, how);
+        (info.rank == least).then_some(all)
     })?
 }
 

@@ -23,9 +23,11 @@ use faer::traits::ComplexField;
 use ndarray::{ArrayView2, Axis};
 
 use crate::dtype::{Complex, Element, Real, Ring};
+use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
 use crate::kernels::linalg::gemm;
 use crate::kernels::parallel::parallel_items;
+use crate::kernels::simd::vectorised;
 
 /// Numbers that matrices are factored over.
 pub trait Field: Ring {
@@ -236,28 +238,16 @@ fn square<T>(numbers: &[T], n: usize) -> ArrayView2<'_, T> {
     ArrayView2::from_shape((n, n), numbers).unwrap_or_else(|_| unreachable!("there are so many numbers"))
 }
 
-/// Elements that are looked at together while a matrix is turned.
-const TILE: usize = 16;
-
 /// A matrix column by column.
 #[inline]
-fn lay<T: Copy>(matrix: ArrayView2<'_, T>, into: &mut [T]) {
+fn lay<T: Copy + Send + 'static>(matrix: ArrayView2<'_, T>, into: &mut [T]) {
     let (rows, columns) = matrix.dim();
     if into.is_empty() {
         return;
     }
     match (matrix.to_slice(), matrix.reversed_axes().to_slice()) {
         (_, Some(columns)) => into.copy_from_slice(columns),
-        (Some(numbers), _) => {
-            for first in (0..rows).step_by(TILE) {
-                let last = rows.min(first + TILE);
-                for (column, into) in into.chunks_exact_mut(rows).enumerate() {
-                    for (row, place) in (first..last).zip(&mut into[first..last]) {
-                        *place = numbers[row * columns + column];
-                    }
-                }
-            }
-        }
+        (Some(numbers), _) => moves::turn(numbers, [rows, columns], into, moves::put),
         _ => {
             for (column, into) in matrix.axis_iter(Axis(1)).zip(into.chunks_exact_mut(rows)) {
                 into.iter_mut().zip(column).for_each(|(place, &x)| *place = x);
@@ -267,7 +257,7 @@ fn lay<T: Copy>(matrix: ArrayView2<'_, T>, into: &mut [T]) {
 }
 
 /// `lay` in memory of its own.
-fn laid<T: Copy + Default>(matrix: ArrayView2<'_, T>) -> Vec<T> {
+fn laid<T: Copy + Default + Send + 'static>(matrix: ArrayView2<'_, T>) -> Vec<T> {
     let mut columns = zeros(matrix.len());
     lay(matrix, &mut columns);
     columns
@@ -280,11 +270,26 @@ fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
     zeros
 }
 
+/// Sums that are made side by side: none waits for another.
+const SIDES: usize = 16;
+
 /// Whether no number is infinite, or none at all.
-#[inline]
-fn are_finite<T: Field>(numbers: &[T]) -> bool {
-    // What is not finite stays so in a sum of differences with itself, which needs no branch.
-    numbers.iter().fold(T::ZERO, |sum, &x| sum.add(x.sub(x))) == T::ZERO
+pub fn are_finite<T: Field>(numbers: &[T]) -> bool {
+    vectorised(
+        numbers.len(),
+        #[inline(always)]
+        || {
+            // What is not finite stays so in a sum of differences with itself, which needs no branch.
+            let (chunks, rest) = numbers.as_chunks::<SIDES>();
+            let mut sums = [T::ZERO; SIDES];
+            for chunk in chunks {
+                for side in 0..SIDES {
+                    sums[side] = sums[side].add(chunk[side].sub(chunk[side]));
+                }
+            }
+            rest.iter().chain(&sums).fold(T::ZERO, |sum, &x| sum.add(x.sub(x))) == T::ZERO
+        },
+    )
 }
 
 /// Multiplications that are worth a turn of a thread.

@@ -120,7 +120,7 @@ pub fn decompose<T: Known>(matrix: ArrayView2<'_, T>, triangle: &mut [T], mut or
     };
     if T::IS_REAL
         && rows.min(columns) >= SMALL
-        && let Some(found) = library::reflect(laid(matrix), rows, columns, false)
+        && let Some(found) = library::reflect(laid(matrix), rows, columns)
     {
         read(&|row, column| found.at(row, column));
         let Some(orthogonal) = orthogonal else { return };

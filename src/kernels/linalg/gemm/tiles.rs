@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use ndarray::{ArrayView2, Axis};
 use pulp::{Arch, Simd, WithSimd};
 
+use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
 use crate::kernels::place::Place;
 use crate::kernels::wide::Wide;
@@ -159,7 +160,14 @@ fn lay<T: Wide, P: Place<T>>(matrix: ArrayView2<'_, T>, width: usize, room: &mut
         let (own, width) = (width.min(columns - first), width.min(padded - first));
         let panel = &mut room[first * depth..][..width * depth];
         if matrix.strides()[0] == 1 && columns > 1 {
-            turn(matrix, first, own, panel, width);
+            match matrix.t().to_slice() {
+                Some(numbers) if own == width => {
+                    moves::turn(&numbers[first * depth..], [width, depth], panel, |to, number| {
+                        to.put(number)
+                    });
+                }
+                _ => turn(matrix, first, own, panel, width),
+            }
             continue;
         }
         for (to, row) in panel.chunks_exact_mut(width).zip(matrix.outer_iter()) {

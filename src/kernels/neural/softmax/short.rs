@@ -62,7 +62,7 @@ fn sums_of_powers<A: Arithmetic>(x: &[Line<A::Plain>], shift: &Line<A>) -> Line<
 }
 
 impl Turned<1> for Forward {
-    const SHORT: usize = 48;
+    const SHORT: usize = 128;
 
     #[inline(always)]
     fn lines<A: Arithmetic>(self, [x]: [&[Line<A::Plain>]; 1], out: &mut [Line<A::Plain>]) {
@@ -106,7 +106,7 @@ impl Turned<1> for Forward {
 }
 
 impl Turned<1> for LogSumExp {
-    const SHORT: usize = 48;
+    const SHORT: usize = 128;
 
     #[inline(always)]
     fn lines<A: Arithmetic>(self, [x]: [&[Line<A::Plain>]; 1], out: &mut [Line<A::Plain>]) {
@@ -122,7 +122,7 @@ impl Turned<1> for LogSumExp {
 }
 
 impl Turned<2> for Backward {
-    const SHORT: usize = 8;
+    const SHORT: usize = 32;
 
     #[inline(always)]
     fn lines<A: Arithmetic>(self, [g, y]: [&[Line<A::Plain>]; 2], out: &mut [Line<A::Plain>]) {
