@@ -12,6 +12,7 @@ mod lanes;
 mod library;
 pub mod nearest;
 pub mod orthogonal;
+mod positive;
 mod quotients;
 mod reflected;
 mod rotations;
@@ -23,6 +24,7 @@ use faer::traits::ComplexField;
 use ndarray::{ArrayView2, Axis};
 
 use crate::dtype::{Complex, Element, Real, Ring};
+use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
 use crate::kernels::linalg::gemm;
 use crate::kernels::parallel::parallel_items;
@@ -65,6 +67,11 @@ pub trait Known: Field + ComplexField<Real: Element> {
         triangle: &mut [Self],
         orthogonal: Option<&mut [Self]>,
     ) -> bool;
+    /// `cholesky::cholesky` in the lower half of a matrix that lies column by column and is not small; whether it was
+    /// found.
+    fn factor(matrix: &mut [Self], n: usize) -> bool;
+    /// `cholesky::pull_back`, of a gradient that lies column by column; whether that is a way for it.
+    fn pull_back(triangle: &[Self], gradient: &mut [Self], n: usize) -> bool;
     /// Eigenvalues of a matrix that is its own adjoint and lies column by column, the least first, and if wanted
     /// vectors as columns; whether they were found.
     fn symmetric(matrix: &[Self], n: usize, values: &mut [Self::Real], vectors: Option<&mut [Self]>) -> bool;
@@ -177,6 +184,13 @@ macro_rules! field {
             ) -> bool {
                 reflected::decompose(matrix, size, triangle, orthogonal)
             }
+            fn factor(matrix: &mut [$T], n: usize) -> bool {
+                if n <= positive::MOST { positive::cholesky(matrix, n) } else { library::cholesky(matrix, n) }
+            }
+            fn pull_back(triangle: &[$T], gradient: &mut [$T], n: usize) -> bool {
+                positive::pull_back(triangle, gradient, n);
+                true
+            }
             fn symmetric(matrix: &[$T], n: usize, values: &mut [$T], mut vectors: Option<&mut [$T]>) -> bool {
                 let ours =
                     if vectors.is_some() { tridiagonal::MOST_VECTORS } else { tridiagonal::MOST_VALUES };
@@ -215,6 +229,12 @@ macro_rules! field {
             fn decompose(_: &[Self], _: (usize, usize), _: &mut [Self], _: Option<&mut [Self]>) -> bool {
                 false
             }
+            fn factor(matrix: &mut [Self], n: usize) -> bool {
+                library::cholesky(matrix, n)
+            }
+            fn pull_back(_: &[Self], _: &mut [Self], _: usize) -> bool {
+                false
+            }
             fn symmetric(matrix: &[Self], n: usize, values: &mut [$T], vectors: Option<&mut [Self]>) -> bool {
                 library::symmetric(matrix, n, values, vectors)
             }
@@ -236,28 +256,16 @@ fn square<T>(numbers: &[T], n: usize) -> ArrayView2<'_, T> {
     ArrayView2::from_shape((n, n), numbers).unwrap_or_else(|_| unreachable!("there are so many numbers"))
 }
 
-/// Elements that are looked at together while a matrix is turned.
-const TILE: usize = 16;
-
 /// A matrix column by column.
 #[inline]
-fn lay<T: Copy>(matrix: ArrayView2<'_, T>, into: &mut [T]) {
+fn lay<T: Copy + Send + 'static>(matrix: ArrayView2<'_, T>, into: &mut [T]) {
     let (rows, columns) = matrix.dim();
     if into.is_empty() {
         return;
     }
     match (matrix.to_slice(), matrix.reversed_axes().to_slice()) {
         (_, Some(columns)) => into.copy_from_slice(columns),
-        (Some(numbers), _) => {
-            for first in (0..rows).step_by(TILE) {
-                let last = rows.min(first + TILE);
-                for (column, into) in into.chunks_exact_mut(rows).enumerate() {
-                    for (row, place) in (first..last).zip(&mut into[first..last]) {
-                        *place = numbers[row * columns + column];
-                    }
-                }
-            }
-        }
+        (Some(numbers), _) => moves::turn(numbers, [rows, columns], into, moves::put),
         _ => {
             for (column, into) in matrix.axis_iter(Axis(1)).zip(into.chunks_exact_mut(rows)) {
                 into.iter_mut().zip(column).for_each(|(place, &x)| *place = x);
@@ -267,7 +275,7 @@ fn lay<T: Copy>(matrix: ArrayView2<'_, T>, into: &mut [T]) {
 }
 
 /// `lay` in memory of its own.
-fn laid<T: Copy + Default>(matrix: ArrayView2<'_, T>) -> Vec<T> {
+fn laid<T: Copy + Default + Send + 'static>(matrix: ArrayView2<'_, T>) -> Vec<T> {
     let mut columns = zeros(matrix.len());
     lay(matrix, &mut columns);
     columns
