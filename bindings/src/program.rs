@@ -266,11 +266,15 @@ impl Compiled {
         let Some(batch) = batches.first() else { return Ok(None) };
         let py = batch.py();
         let (mut done, mut last) = (0, None);
+        let is_seamless = batches.len() == 1 && self.0.program.is_seamless();
         while done < count {
             let from = (first + done) % batches.len();
             let in_turn = batches[from..].iter().chain(&batches[..from]);
             let at_once = self.0.runs_at_once().min(count - done);
-            let (more, made) = self.0.runs(py, in_turn, at_once)?;
+            let (more, made) = match is_seamless && at_once > 1 {
+                true => self.0.runs_in_a_row(batch, &self.0.numbers(py)?, at_once)?,
+                false => self.0.runs(py, in_turn, at_once)?,
+            };
             done += more;
             last = made.or(last);
             if more < at_once {

@@ -100,9 +100,21 @@ pub trait Direct: Send + Sync {
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()>;
 }
 
+/// A result that is computed so many parts after the other, of equal size: how far it is from one to the next in each
+/// operand.
+pub struct Turns {
+    /// How many.
+    pub count: usize,
+    /// How many elements there are between them.
+    pub steps: SmallVec<[usize; 3]>,
+}
+
 /// So many elements at most have rows: more are worth a loop that is shared between threads.
 const MOST: usize = 1 << 16;
-const SHORTEST_ROW: usize = 4;
+const SHORTEST_ROW: usize = 2;
+
+/// Shorter parts are not worth a turn.
+const SHORTEST_PART: usize = 32;
 
 /// How an operand goes with a result that lies in order, if a loop can take it so.
 pub(crate) fn beside(operand: &Layout, result: &Layout) -> Option<Beside> {
@@ -134,10 +146,16 @@ pub(crate) fn beside(operand: &Layout, result: &Layout) -> Option<Beside> {
     }
 }
 
-/// Whether there is one operand, which is of the type and the shape of the result and lies in order.
+/// Whether two tensors of one shape lie alike, so that their elements go with each other as they lie in memory.
+pub(crate) fn lie_alike(a: &Layout, b: &Layout) -> bool {
+    let is_one_order =
+        || a.is_contiguous() && b.is_contiguous() || a.strides() == b.strides() && a.is_dense();
+    a.shape() == b.shape() && is_one_order()
+}
+
+/// Whether there is one operand, which is of the type of the result and lies as that does.
 pub(crate) fn is_one_like(operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
-    let is_alike = |layout: &Layout| layout.is_contiguous() && layout.shape() == result.shape();
-    matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && is_alike(layout))
+    matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && lie_alike(layout, result))
 }
 
 /// How the operands of an elementwise operation go with its result, if loops can take them so.
@@ -145,7 +163,7 @@ pub(crate) fn all_beside(
     operands: &[Lies<'_>],
     (result, dtype): (&Layout, DType),
 ) -> Option<SmallVec<[Beside; 3]>> {
-    if !result.is_contiguous() || !matches!(dtype, DType::Float32 | DType::Float64) {
+    if !matches!(dtype, DType::Float32 | DType::Float64) {
         return None;
     }
     let mut found = SmallVec::new();
@@ -155,7 +173,12 @@ pub(crate) fn all_beside(
             found.push(Beside::All);
             continue;
         };
-        let beside = beside(layout, result).filter(|_| *own == dtype)?;
+        let beside = match result.is_contiguous() {
+            true => beside(layout, result),
+            false if lie_alike(layout, result) => Some(Beside::Each),
+            false => (layout.numel() == 1 && result.is_dense()).then_some(Beside::All),
+        };
+        let beside = beside.filter(|_| *own == dtype)?;
         if let Beside::Row(len) | Beside::Column(len) = beside
             && *length.get_or_insert(len) != len
         {
@@ -166,8 +189,57 @@ pub(crate) fn all_beside(
     Some(found)
 }
 
+/// `all_beside` of the parts of a result that lie one after the other, if loops can take operands so from part to part.
+pub(crate) fn beside_in_turns(
+    operands: &[Lies<'_>],
+    (result, dtype): (&Layout, DType),
+) -> Option<(SmallVec<[Beside; 3]>, Turns)> {
+    let whole = result.shape();
+    if !result.is_contiguous() || result.numel() > MOST {
+        return None;
+    }
+    (1..whole.len()).find_map(|dims| {
+        let (outer, inner) = whole.split_at(dims);
+        if inner.iter().product::<usize>() < SHORTEST_PART {
+            return None;
+        }
+        let (mut steps, mut parts): (SmallVec<[usize; 3]>, SmallVec<[Option<Layout>; 3]>) =
+            Default::default();
+        for operand in operands {
+            let Lies::Tensor(layout, _) = operand else {
+                steps.push(0);
+                parts.push(None);
+                continue;
+            };
+            let missing = whole.len().checked_sub(layout.ndim())?;
+            let (own, part) = layout.shape().split_at(dims.saturating_sub(missing));
+            let is_there = own == outer;
+            if !layout.is_contiguous() || !is_there && own.iter().any(|&size| size != 1) {
+                return None;
+            }
+            let part = Layout::contiguous(part).ok()?;
+            steps.push(if is_there { part.numel() } else { 0 });
+            parts.push(Some(part));
+        }
+        let result = Layout::contiguous(inner).ok()?;
+        let lies: SmallVec<[Lies<'_>; 3]> = operands
+            .iter()
+            .zip(&parts)
+            .map(|(operand, part)| match (operand, part) {
+                (Lies::Tensor(_, dtype), Some(part)) => Lies::Tensor(part, *dtype),
+                (other, _) => *other,
+            })
+            .collect();
+        let beside = all_beside(&lies, (&result, dtype))?;
+        Some((beside, Turns { count: outer.iter().product(), steps }))
+    })
+}
+
 /// Elements of short rows that are taken together.
 pub(crate) const ROOM: usize = 128;
+
+/// Elements that are written at one go.
+const FEW: usize = 4;
 
 /// The elements of an operand as a loop takes them.
 #[derive(Clone, Copy)]
@@ -194,12 +266,17 @@ impl<'a, T: Element> Side<'a, T> {
             Source::Number(number) => return Ok(Side::All(number.to())),
             Source::Array(array, first, beside) => (array, first, beside),
         };
-        let elements = || array.part::<T>(0, array.layout.numel());
         let side = match beside {
             Beside::Each => array.part(first, count).map(Side::Each),
+            // There may be one for each turn.
+            Beside::All if first > 0 && array.layout.numel() > 1 && array.layout.is_contiguous() => {
+                array.part(first, 1).and_then(|one| one.first().copied().map(Side::All))
+            }
             Beside::All => array.first_element().map(Side::All),
-            Beside::Row(_) => elements().map(Side::Row),
-            Beside::Column(length) => elements().map(|column| Side::Column(column, length)),
+            Beside::Row(length) => array.part(first, length).map(Side::Row),
+            Beside::Column(length) => {
+                array.part(first, count / length).map(|column| Side::Column(column, length))
+            }
         };
         side.ok_or_else(misfit)
     }
@@ -224,6 +301,32 @@ impl<'a, T: Element> Side<'a, T> {
             there += more;
         }
         Side::Row(&room[..whole])
+    }
+
+    /// What goes with so many elements from a row on, of rows of this length: those of a column as often as they count.
+    pub(crate) fn spread<'r>(
+        self,
+        (first, length): (usize, usize),
+        count: usize,
+        room: &'r mut [T; ROOM],
+    ) -> Side<'r, T>
+    where
+        'a: 'r,
+    {
+        match self {
+            Side::Column(elements, _) => {
+                let elements = &elements[first..][..count / length.max(1)];
+                for (place, &element) in (0..count).step_by(length.max(1)).zip(elements) {
+                    // More than the row at one go: what is too much is overwritten by those that follow.
+                    match room[place..].first_chunk_mut::<FEW>() {
+                        Some(few) if length <= FEW => *few = [element; FEW],
+                        _ => room[place..][..length].fill(element),
+                    }
+                }
+                Side::Each(&room[..count])
+            }
+            side => side.row(first, length, count),
+        }
     }
 
     /// How long rows are, if there are any.

@@ -34,7 +34,7 @@ impl Program {
             }
         }
         let mut frame = self.frame()?;
-        frame.numbers = numbers.into();
+        frame.take_numbers(numbers);
         self.bind(&mut frame, &|place| {
             let copied = written.iter().find(|(other, ..)| *other == place);
             copied.map_or_else(|| original(place), |(_, copied, _)| Some(Cow::Borrowed(copied)))

@@ -32,6 +32,11 @@ impl Maker {
             let writes = self.targets.iter_mut().filter(|(_, place)| *place == copy);
             writes.for_each(|(_, place)| *place = original);
         }
+        self.leave_out(&is_left_out);
+    }
+
+    /// Leaves out instructions.
+    pub(super) fn leave_out(&mut self, is_left_out: &[bool]) {
         let numbers = is_left_out.iter().scan(0, |next, is_left_out| {
             let number = *next;
             *next += usize::from(!is_left_out);

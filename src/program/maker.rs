@@ -317,6 +317,7 @@ impl Maker {
 
     /// The program of what there is, which leaves nothing behind yet.
     pub(super) fn planned(mut self, stays: &HashSet<usize>) -> Program {
+        self.fold(stays);
         self.leave_out_copies(stays);
         self.instructions.iter_mut().enumerate().for_each(|(at, instruction)| instruction.at = at);
         let mut given = self.order(stays);
@@ -352,7 +353,7 @@ impl Maker {
         let end = self.instructions.iter().rposition(may_fail).unwrap_or(0);
         let was_there = |place: usize| matches!(self.places[place], Place::Known(_) | Place::Gradient(_));
         let before = self.targets.iter().filter(|(at, place)| *at < end && was_there(*place));
-        Undone { places: before.map(|(_, place)| *place).collect(), draws: AtomicBool::new(end > 0) }
+        Undone { places: before.map(|(_, place)| *place).collect(), end, draws: AtomicBool::new(end > 0) }
     }
 
     /// Finds out when each form comes into being and when it may go. Answers those that are there at first.

@@ -23,6 +23,7 @@
 
 mod backward;
 mod compare;
+mod constants;
 mod copies;
 mod known;
 mod maker;
@@ -42,7 +43,7 @@ use parking_lot::Mutex;
 
 use smallvec::SmallVec;
 
-use crate::dispatch::direct::{Beside, Direct};
+use crate::dispatch::direct::{Beside, Direct, Turns};
 use crate::dispatch::modes::intercept::Compute;
 use crate::dispatch::modes::plain::What;
 use crate::dtype::{DType, Scalar};
@@ -92,8 +93,12 @@ struct Way {
     result: usize,
     /// How many elements it has.
     count: usize,
+    /// Whether a part of them can be computed.
+    in_parts: bool,
     /// Whether somebody gets it, so that it is in memory of its own each time.
     is_fresh: bool,
+    /// How it is computed a part after the other, where that takes it.
+    turns: Option<Turns>,
 }
 
 /// A number that an operation is given in the place of the one that was recorded.
@@ -222,6 +227,8 @@ enum Gradient {
 /// What was there before and is as it was again when an operation has failed.
 struct Undone {
     places: HashSet<usize>,
+    /// The last operation that may fail.
+    end: usize,
     /// Whether random numbers may be drawn before that, as far as is known.
     draws: AtomicBool,
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use smallvec::SmallVec;
 
 use super::{Form, Instruction, Operand, Place, Way, tiles};
-use crate::dispatch::direct::{Beside, Lies, all_beside};
+use crate::dispatch::direct::{Beside, Lies, all_beside, beside_in_turns};
 
 /// What is there all the time, and what is not.
 pub(super) struct Plan {
@@ -107,9 +107,20 @@ fn way(forms: &[Form], instruction: &Instruction) -> Option<Way> {
     if !direct.takes(&lies, (layout, *dtype)) || !is_whole && !instruction.outputs.is_empty() {
         return None;
     }
-    let beside = match direct.is_elementwise() {
-        true => all_beside(&lies, (layout, *dtype))?,
-        false => lies.iter().map(|_| Beside::Each).collect(),
+    let result_lies = (&**layout, *dtype);
+    let found = match direct.is_elementwise() {
+        true => all_beside(&lies, result_lies),
+        false => None,
     };
-    Some(Way { direct, beside, result, count: layout.numel(), is_fresh: false })
+    let in_turns = match direct.is_elementwise() && !direct.is_copy() && found.is_none() {
+        true => Some(beside_in_turns(&lies, result_lies)?),
+        false => None,
+    };
+    let (in_parts, count, is_fresh) = (found.is_some(), layout.numel(), false);
+    let (beside, turns) = match (found, in_turns) {
+        (Some(beside), _) => (beside, None),
+        (None, Some((beside, turns))) => (beside, Some(turns)),
+        (None, None) => (lies.iter().map(|_| Beside::Each).collect(), None),
+    };
+    Some(Way { direct, beside, result, count, in_parts, is_fresh, turns })
 }

@@ -29,8 +29,8 @@ pub(super) struct Frame {
     pub(super) arrays: Vec<Option<Array>>,
     /// Those that are wanted as tensors.
     tensors: Vec<Option<Tensor>>,
-    /// Numbers that are others than those that were recorded.
-    pub(super) numbers: SmallVec<[Number; 4]>,
+    /// Numbers that are others than those that were recorded, in the order of instructions.
+    numbers: SmallVec<[Number; 4]>,
 }
 
 impl Frame {
@@ -39,10 +39,17 @@ impl Frame {
         self.arrays[form].as_ref().ok_or_else(|| diverged("what is read"))
     }
 
+    /// Takes numbers in the place of recorded ones.
+    pub(super) fn take_numbers(&mut self, numbers: &[Number]) {
+        self.numbers = numbers.into();
+        self.numbers.sort_unstable_by_key(|number| (number.instruction, number.operand));
+    }
+
     /// The number that an instruction is given as this operand.
     fn number(&self, instruction: &Instruction, operand: usize, recorded: Scalar) -> Scalar {
-        let is_it = |number: &&Number| number.instruction == instruction.at && number.operand == operand;
-        self.numbers.iter().find(is_it).map_or(recorded, |number| Scalar::Float(number.value))
+        let place = |number: &Number| (number.instruction, number.operand);
+        let found = self.numbers.binary_search_by_key(&(instruction.at, operand), place);
+        found.map_or(recorded, |at| Scalar::Float(self.numbers[at].value))
     }
 
     /// Drops what nobody reads after an instruction.
@@ -77,38 +84,12 @@ impl Program {
     ) -> Result<Vec<Tensor>> {
         let _off = mode::GradModeGuard::off();
         let before = self.before(known)?;
-        let kept = self.frame.lock().take();
-        let mut frame = kept.map_or_else(|| self.frame().map(Box::new), Ok)?;
-        frame.numbers = numbers.into();
-        self.bind(&mut frame, &|place| self.known_at(place, known))?;
-        let mut versions: SmallVec<[u32; 16]> = SmallVec::new();
-        for &(place, count) in &self.written {
-            let version = self.known_at(place, known).map_or(0, |tensor| tensor.version());
-            versions.push(version.wrapping_add(count));
-        }
-        if let Err(error) = self.compute(&mut frame) {
+        let mut done = 0;
+        let outcome = self.run_in_a_row(known, numbers, 1, &mut done);
+        if outcome.is_err() {
             before.restore()?;
-            return Err(error);
         }
-        for (&(place, _), version) in self.written.iter().zip(versions) {
-            if let Some(tensor) = self.known_at(place, known)
-                && tensor.is_counted()
-            {
-                tensor.set_version(version);
-            }
-        }
-        for (index, gradient) in &self.gradients {
-            known[*index].replace_grad(match gradient {
-                Gradient::None => None,
-                Gradient::Is(left) => Some(self.hand_out(left, &frame)?),
-            });
-        }
-        let mut outputs = self.hand_all_out(&frame, known)?;
-        for &form in &self.passing {
-            frame.arrays[form] = None;
-            frame.tensors[form] = None;
-        }
-        *self.frame.lock() = Some(frame);
+        let mut outputs = outcome?;
         let kept = outputs.split_off(self.shown);
         if let Some(back) = &self.back {
             let leaves = back.leaves.iter().flat_map(|&(leaf, edges)| repeat_n(&known[leaf], edges));
@@ -117,6 +98,101 @@ impl Program {
                 back.leading.iter().map(|&index| outputs[index].clone()).collect();
             record(Recorded::new(back, known, &kept, before, host), edges, &leading)?;
         }
+        Ok(outputs)
+    }
+
+    /// Computes a program that `is_seamless` so many times, or until it fails. Answers how often that was done, and what the
+    /// last time gives; nothing if the first time fails. An error leaves some of it done.
+    pub fn run_often(
+        &self,
+        known: &[Tensor],
+        numbers: &[Number],
+        count: usize,
+    ) -> Result<Option<(usize, Vec<Tensor>)>> {
+        let _off = mode::GradModeGuard::off();
+        let mut done = 0;
+        match self.run_in_a_row(known, numbers, count, &mut done) {
+            Ok(outputs) => Ok(Some((done, outputs))),
+            Err(_) if done == 0 => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether nobody can tell if it has left something behind between two runs: none reads it, and where a run fails, what
+    /// the one before has made is still there.
+    pub fn is_seamless(&self) -> bool {
+        let is_own = |form: &usize| match &self.places[self.forms[*form].place] {
+            Place::Known(_) | Place::Made => true,
+            Place::Fixed { shared, .. } => *shared,
+            Place::Gradient(_) | Place::Given(_) => false,
+        };
+        let gradients = self.gradients.iter().filter_map(|(_, gradient)| match gradient {
+            Gradient::Is(left) => Some(left),
+            Gradient::None => None,
+        });
+        let is_made_late = |left: &Left| {
+            let place = self.forms[left.form].place;
+            let makes = |instruction: &&Instruction| {
+                instruction.outputs.iter().flatten().any(|&form| self.forms[form].place == place)
+            };
+            self.instructions.iter().find(makes).is_some_and(|instruction| instruction.at >= self.undone.end)
+        };
+        self.back.is_none()
+            && self.undone.places.is_empty()
+            && !self.undone.draws()
+            && self.given.iter().all(is_own)
+            && self.outputs.iter().chain(gradients).all(is_made_late)
+            && self.leaves_forms()
+    }
+
+    /// Computes it so many times, counts how often that is done, and leaves behind what the last time gives.
+    fn run_in_a_row(
+        &self,
+        known: &[Tensor],
+        numbers: &[Number],
+        count: usize,
+        done: &mut usize,
+    ) -> Result<Vec<Tensor>> {
+        let kept = self.frame.lock().take();
+        let mut frame = kept.map_or_else(|| self.frame().map(Box::new), Ok)?;
+        frame.take_numbers(numbers);
+        self.bind(&mut frame, &|place| self.known_at(place, known))?;
+        let mut versions: SmallVec<[u32; 16]> = SmallVec::new();
+        for &(place, _) in &self.written {
+            versions.push(self.known_at(place, known).map_or(0, |tensor| tensor.version()));
+        }
+        while *done < count {
+            if let Err(error) = self.compute(&mut frame) {
+                // Where nothing has been written yet, all is as the run before has left it.
+                if *done > 0 && self.failed.load(Ordering::Relaxed) <= self.undone.end + 1 {
+                    break;
+                }
+                return Err(error);
+            }
+            *done += 1;
+            if *done < count {
+                self.passing.iter().for_each(|&form| frame.tensors[form] = None);
+            }
+        }
+        for (&(place, writes), version) in self.written.iter().zip(versions) {
+            if let Some(tensor) = self.known_at(place, known)
+                && tensor.is_counted()
+            {
+                tensor.set_version(version.wrapping_add(writes.wrapping_mul(*done as u32)));
+            }
+        }
+        for (index, gradient) in &self.gradients {
+            known[*index].replace_grad(match gradient {
+                Gradient::None => None,
+                Gradient::Is(left) => Some(self.hand_out(left, &frame)?),
+            });
+        }
+        let outputs = self.hand_all_out(&frame, known)?;
+        for &form in &self.passing {
+            frame.arrays[form] = None;
+            frame.tensors[form] = None;
+        }
+        *self.frame.lock() = Some(frame);
         Ok(outputs)
     }
 
@@ -216,7 +292,10 @@ impl Program {
         while let Some(instruction) = left.first() {
             if instruction.together > 1 {
                 let (group, rest) = left.split_at(instruction.together);
-                self.in_tiles(group, frame)?;
+                if let Err(error) = self.in_tiles(group, frame) {
+                    self.failed.store(instruction.at + instruction.together, Ordering::Relaxed);
+                    return Err(error);
+                }
                 left = rest;
                 continue;
             }
@@ -245,7 +324,8 @@ impl Program {
 
     /// Memory for a result that somebody gets.
     pub(super) fn make_room(&self, way: &Way, frame: &mut Frame) -> Result<()> {
-        if way.is_fresh {
+        // In a row of runs, nobody has got what was there before.
+        if way.is_fresh && frame.arrays[way.result].is_none() {
             let Form { layout, dtype, .. } = &self.forms[way.result];
             let storage = Storage::uninit(layout.numel() * dtype.size())?;
             frame.arrays[way.result] = Some(Array { storage, layout: layout.clone(), dtype: *dtype });
@@ -268,8 +348,20 @@ impl Program {
                 Operand::Form(form) => Source::Array(frame.array(*form)?, elements.start, *beside),
             });
         }
-        let target = Target { array: frame.array(way.result)?, first: elements.start, count: elements.len() };
-        way.direct.compute(&sources, target)
+        let mut target =
+            Target { array: frame.array(way.result)?, first: elements.start, count: elements.len() };
+        let Some(turns) = &way.turns else { return way.direct.compute(&sources, target) };
+        target.count = way.count / turns.count;
+        for turn in 0..turns.count {
+            for (source, step) in sources.iter_mut().zip(&turns.steps) {
+                if let Source::Array(_, first, _) = source {
+                    *first = turn * step;
+                }
+            }
+            target.first = turn * target.count;
+            way.direct.compute(&sources, target)?;
+        }
+        Ok(())
     }
 
     /// Computes an operation as it computes itself, of tensors.

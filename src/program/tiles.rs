@@ -65,7 +65,7 @@ fn read<'a>(forms: &'a [Form], instruction: &'a Instruction) -> impl Iterator<It
 /// How many elements an instruction has, and of which type, if it can be computed in tiles and is worth that.
 fn kind_of(forms: &[Form], instruction: &Instruction) -> Option<(usize, DType)> {
     let way = instruction.way.as_ref()?;
-    let goes = way.direct.is_elementwise()
+    let goes = way.in_parts
         && instruction.outputs.len() == 1
         && way.count >= 2 * TILE
         && way.beside.iter().all(|beside| matches!(beside, Beside::Each | Beside::All));

@@ -4,6 +4,8 @@
 //! the furthest place are far from the end of numbers. Sizes that are given, broadcast or multiplied are not
 //! known to be so before there is a layout of them.
 
+use smallvec::SmallVec;
+
 use super::{Dims, contiguous_strides, counted, element_count, is_contiguous, order, signed};
 use crate::error::{Error, Result};
 
@@ -189,9 +191,9 @@ impl Layout {
         if self.contiguous {
             return true;
         }
-        let mut dims: Vec<(usize, usize)> =
+        let mut dims: SmallVec<[(usize, usize); 4]> =
             self.strides.iter().copied().zip(self.shape.iter().copied()).collect();
-        dims.retain(|&(_, size)| size != 1);
+        dims.retain(|(_, size)| *size != 1);
         dims.sort_unstable();
         let mut reach = 1;
         for (stride, size) in dims {

@@ -174,10 +174,11 @@ impl Array {
         unsafe { std::slice::from_raw_parts_mut(self.start::<T>().cast(), self.layout.numel()) }
     }
 
-    /// So many elements, from this one on, of those that lie in row-major order: nobody looks at the others.
+    /// So many elements, from this one on as they lie in memory, of those that lie there without gaps: nobody looks at the
+    /// others.
     pub(crate) fn part<T: Element>(&self, first: usize, count: usize) -> Option<&[T]> {
         let is_part = first.checked_add(count).is_some_and(|end| end <= self.layout.numel());
-        if !self.layout.is_contiguous() || !is_part {
+        if !is_part || !self.layout.is_contiguous() && !self.layout.is_dense() {
             return None;
         }
         // SAFETY: as in `slice`, of which this is a part.

@@ -2,6 +2,7 @@
 
 import pytest
 import rushlight as torch
+from compiling import state_of
 
 pytestmark = pytest.mark.own
 
@@ -121,3 +122,102 @@ def test_a_schedule_counts_every_step_of_many():
     torch.compiler.repeat(step, 20, over=batches)
     assert scheduler.last_epoch == 20
     assert optimizer.param_groups[0]["lr"] == 0.5**20
+
+
+@pytest.mark.parametrize("kind", ["Adam", "SGD", "NAdam", "AMSGrad"])
+def test_nobody_can_tell_how_many_steps_were_done_in_a_row(kind):
+    found = []
+    for repeated in (False, True):
+        torch.manual_seed(0)
+        model, x, y = torch.nn.Linear(3, 2), torch.randn(8, 3), torch.randn(8, 2)
+        make = {
+            "AMSGrad": lambda p: torch.optim.Adam(p, amsgrad=True),
+            "SGD": lambda p: torch.optim.SGD(p, 0.1, 0.9),
+        }
+        optimizer = make.get(kind, getattr(torch.optim, kind, None))(model.parameters())
+
+        def step(optimizer=optimizer, model=model, x=x, y=y):
+            optimizer.zero_grad()
+            loss = ((model(x) - y) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        if repeated:
+            loss = torch.compiler.repeat(step, 700)
+        else:
+            for _ in range(700):
+                loss = step()
+        found.append(state_of(loss, model, optimizer))
+    assert found[0] == found[1]
+
+
+def test_gradients_that_add_up_add_up_in_a_row_too():
+    found = []
+    for repeated in (False, True):
+        torch.manual_seed(0)
+        weight, x = torch.randn(4, requires_grad=True), torch.randn(4)
+
+        def step(weight=weight, x=x):
+            loss = (weight * x).tanh().sum()
+            loss.backward()
+            with torch.no_grad():
+                weight -= 0.01 * weight.grad
+            return loss
+
+        if repeated:
+            loss = torch.compiler.repeat(step, 300)
+        else:
+            for _ in range(300):
+                loss = step()
+        found.append(state_of(loss, weight))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_step_that_goes_another_way_in_the_middle_of_a_row_is_done_as_it_is_written(late):
+    found = []
+    for repeated in (False, True):
+        torch.manual_seed(0)
+        weight = torch.ones(3, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.01)
+
+        def step(weight=weight, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = weight.square().sum()
+            if not late and loss < 1.0:
+                return loss * 1000
+            loss.backward()
+            optimizer.step()
+            if late and weight.detach().sum() < 1.0:
+                return loss * 1000
+            return loss
+
+        if repeated:
+            loss = torch.compiler.repeat(step, 200)
+        else:
+            for _ in range(200):
+                loss = step()
+        found.append(state_of(loss, weight))
+    assert found[0] == found[1]
+
+
+def test_a_matrix_that_stops_being_positive_in_a_row_is_an_error_at_that_step():
+    found = []
+    for repeated in (False, True):
+        shift = torch.zeros(())
+        matrix = torch.eye(3)
+
+        def step(shift=shift, matrix=matrix):
+            found = torch.linalg.cholesky(matrix - shift)
+            shift.add_(1 / 128)
+            return found.sum()
+
+        with pytest.raises(RuntimeError):
+            if repeated:
+                torch.compiler.repeat(step, 1000)
+            else:
+                for _ in range(1000):
+                    step()
+        found.append(shift.item())
+    assert 0.0 < found[0] == found[1] < 1.0

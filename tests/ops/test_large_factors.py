@@ -352,3 +352,42 @@ def test_the_inverse_by_a_triangle_is_that_of_what_it_makes(shape, upper, dtype)
     garbled = triangle + (other.tril(-1) if upper else other.triu(1)).nan_to_num(nan=7.0)
     assert torch.equal(torch.cholesky_inverse(garbled, upper=upper), found)
     assert torch.allclose(found, found.mH)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("shape", [(20, 20), (2, 17, 17), (35, 35)])
+def test_gradients_of_triangles_are_those_of_their_parts(shape, upper):
+    a = positive(*shape).requires_grad_()
+    g = numbers(*shape, seed=3)
+    y = L.cholesky(a, upper=upper)
+    # The whole matrix moves, or what is symmetric of it.
+    (found,) = torch.autograd.grad(y, a, g, retain_graph=True)
+    (parts,) = torch.autograd.grad(y, a, g, create_graph=True)
+    assert near(found, parts.detach()) and torch.equal(found, found.mT) and found.stride() == parts.stride()
+    (single,) = torch.autograd.grad(L.cholesky(a.float(), upper=upper), a, g.float())
+    assert torch.allclose(single, found, rtol=0, atol=1e-4 * float(found.abs().max()))
+
+
+def test_triangles_that_are_not_small_pass_gradcheck():
+    a = positive(18, 18).requires_grad_()
+    symmetric = lambda a: L.cholesky((a + a.mT) / 2)  # noqa: E731
+    assert torch.autograd.gradcheck(symmetric, a, fast_mode=True)
+    assert torch.autograd.gradgradcheck(symmetric, a, fast_mode=True)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("columns", [1, 2, 8])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+def test_solutions_by_triangles_pass_gradcheck_of_any_number_of_right_sides(dtype, columns, upper):
+    triangle = L.cholesky(positive(5, 5, dtype=dtype), upper=upper).requires_grad_()
+    b = numbers(5, columns, dtype=dtype, seed=1).requires_grad_()
+    solve = lambda b, triangle: torch.cholesky_solve(b, triangle.triu() if upper else triangle.tril(), upper)  # noqa: E731
+    assert torch.autograd.gradcheck(solve, (b, triangle))
+    assert torch.autograd.gradgradcheck(solve, (b, triangle))
+
+
+def test_a_matrix_with_numbers_that_are_none_above_its_diagonal_has_its_triangle():
+    a = positive(40, 40)
+    wanted = L.cholesky(a)
+    a[torch.triu(torch.ones(40, 40), 1).bool()] = torch.nan
+    assert torch.equal(L.cholesky(a), wanted)

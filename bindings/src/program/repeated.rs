@@ -1,13 +1,16 @@
 //! Runs of a program that follow one another: what nothing can have changed meanwhile is looked at once for all of them.
 
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rushlight::Tensor;
 use rushlight::dispatch::long_work;
+use rushlight::program::Number;
 
 use super::Inner;
+use crate::error::raise;
 
 /// The known tensors of a run, and what that has made.
 type Made = (Vec<Tensor>, Vec<Tensor>);
@@ -22,6 +25,28 @@ impl Inner {
         let work = self.nanoseconds.load(Ordering::Relaxed).max(1);
         let is_alone = self.after.is_empty() && self.program.leaves_forms() && !long_work::is_long(work);
         if is_alone { usize::try_from(UNSEEN / work).unwrap_or(1).max(1) } else { 1 }
+    }
+
+    /// Runs with the same arguments, without anything between the runs.
+    pub(super) fn runs_in_a_row(
+        &self,
+        batch: &Bound<'_, PyTuple>,
+        numbers: &[Number],
+        count: usize,
+    ) -> PyResult<(usize, Option<Made>)> {
+        let Some(known) = self.known(batch, None) else { return Ok((0, None)) };
+        let work = self.nanoseconds.load(Ordering::Relaxed);
+        let run = || self.program.run_often(&known, numbers, count);
+        let start = Instant::now();
+        let made = long_work::to_the_end(work, run).map_err(raise)?;
+        let done = made.as_ref().map_or(0, |(done, _)| *done);
+        // What a program was found to take while it was verified is more.
+        if let Some(each) = (start.elapsed().as_nanos() as u64).checked_div(done as u64) {
+            self.nanoseconds.store(each.max(1), Ordering::Relaxed);
+        }
+        self.ran.fetch_add(done as u64, Ordering::Relaxed);
+        self.failed.fetch_add(u64::from(done < count), Ordering::Relaxed);
+        Ok((done, made.map(|(_, made)| (known, made))))
     }
 
     /// Runs with these arguments in turn, until one is to be looked at otherwise. Answers how many, the known tensors of

@@ -54,6 +54,10 @@ impl<E: Elementwise2> Direct for Directly<E> {
 fn by_rows<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out: &mut [MaybeUninit<T>]) {
     let (mut long_a, mut long_b) = ([T::ZERO; ROOM], [T::ZERO; ROOM]);
     let has_columns = matches!((a, b), (Side::Column(..), _) | (_, Side::Column(..)));
+    let length = a.length().or(b.length()).unwrap_or(out.len()).max(1);
+    if has_columns && length <= SHORT {
+        return by_short_rows(op, a, b, out, length);
+    }
     let (a, b) = match has_columns {
         true => (a, b),
         false => (a.lengthened(out.len(), &mut long_a), b.lengthened(out.len(), &mut long_b)),
@@ -61,6 +65,28 @@ fn by_rows<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out:
     let length = a.length().or(b.length()).unwrap_or(out.len()).max(1);
     for (index, out) in out.chunks_mut(length).enumerate() {
         along(op, a.row(index, length, out.len()), b.row(index, length, out.len()), out);
+    }
+}
+
+/// Rows with one element beside all of theirs that are too short for loops of their own.
+const SHORT: usize = 16;
+
+/// The function of elements in such rows, many at a time.
+#[inline(never)]
+fn by_short_rows<T: Real, E: Elementwise2>(
+    op: E,
+    a: Side<'_, T>,
+    b: Side<'_, T>,
+    out: &mut [MaybeUninit<T>],
+    length: usize,
+) {
+    let (mut long_a, mut long_b) = ([T::ZERO; ROOM], [T::ZERO; ROOM]);
+    let (mut near_a, mut near_b) = ([T::ZERO; ROOM], [T::ZERO; ROOM]);
+    let rows = (out.len().min(ROOM) / length).max(1);
+    let (a, b) = (a.lengthened(out.len(), &mut long_a), b.lengthened(out.len(), &mut long_b));
+    for (index, out) in out.chunks_mut(rows * length).enumerate() {
+        let (at, count) = ((index * rows, length), out.len());
+        along(op, a.spread(at, count, &mut near_a), b.spread(at, count, &mut near_b), out);
     }
 }
 

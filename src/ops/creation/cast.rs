@@ -4,6 +4,7 @@ mod entries;
 
 pub use entries::{ENTRIES, converted};
 
+mod directly;
 mod portable;
 
 use crate::dispatch::accumulate;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, OpRule, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like, misfit};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Operand;
@@ -29,10 +30,10 @@ use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::following::Known;
 use crate::graph::{At, Gradients, Rule, SavedTensor, mode};
-use crate::kernels::pointwise::map;
 use crate::ops::creation::copy;
 use crate::shape::{self, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
+use directly::Copied;
 pub use portable::ROWS;
 use portable::{Copying, Filling};
 
@@ -44,31 +45,6 @@ struct Clone {
     layout: SharedLayout,
     /// Whether the layout is that of the input, packed: many samples keep theirs too.
     packed: bool,
-}
-
-/// The elements of an array that lies in order, copied into memory that is there.
-struct Copied;
-
-impl Direct for Copied {
-    fn is_elementwise(&self) -> bool {
-        true
-    }
-
-    fn is_copy(&self) -> bool {
-        true
-    }
-
-    fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
-        is_one_like(operands, result)
-    }
-
-    fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
-        dispatch!(float target.array.dtype, T => {
-            let Side::Each(x) = Side::<T>::of(&sources[0], target.count)? else { return Err(misfit()) };
-            target.write_of::<T>(sources, |y| map::map_slice(x, y, |x| x));
-        }, else { return Err(misfit()) });
-        Ok(())
-    }
 }
 
 impl Op for Clone {

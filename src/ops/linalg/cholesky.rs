@@ -15,12 +15,13 @@ use crate::dispatch::apply::{Arrays, Keep, Op, apply, apply_one, one, single, ta
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::memory_order;
+use crate::dispatch::modes::recording;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::linalg::factor::cholesky;
-use crate::kernels::linalg::factor::cholesky::Positive;
+use crate::kernels::linalg::factor::cholesky::{Gradient, PULLED_BACK, Positive};
 use crate::ops::creation::create;
 use crate::ops::geometry::triangle::tril;
 use crate::ops::linalg::matmul::matmul;
@@ -49,6 +50,29 @@ impl Cholesky {
 /// The lower triangle with half of the diagonal.
 fn halved(x: &Tensor) -> Result<Tensor> {
     mul(&add(&tril(x, 0)?, &tril(x, -1)?)?, 0.5)
+}
+
+/// Whether the gradient of a matrix is found of that of its triangle at one go.
+fn is_pulled_back(triangle: &Tensor, gradient: &Tensor) -> bool {
+    matches!(triangle.dtype(), DType::Float32 | DType::Float64)
+        && gradient.dtype() == triangle.dtype()
+        && PULLED_BACK.contains(&sides(triangle).0)
+}
+
+/// It at one go: Φ and equations with the triangle are all that the composition of `vjp` is made of, and half of what they
+/// make is made twice.
+fn pull_back(name: &'static str, triangle: &Tensor, gradient: &Tensor) -> Result<Tensor> {
+    let found = recording::as_one(name, &[triangle, gradient], 1, |given| {
+        let (l, g) = (Matrices::of(&given[0].array())?, Matrices::of(&given[1].array())?);
+        let mut matrix = l.columns(l.rows, l.rows)?;
+        dispatch!(float l.dtype, T => {
+            let all = l.each::<T>().zip(g.each::<T>()).zip(l.parts::<T>(&mut matrix));
+            let all = all.map(|((triangle, gradient), matrix)| Gradient { triangle, gradient, matrix });
+            cholesky::pull_back_each(all, l.size());
+        }, else { unreachable!("the type was looked at") });
+        Ok(smallvec![Tensor::from_array(memory_order::by_columns(l.by_columns(matrix))?)])
+    });
+    found?.pop().map_or_else(|| unreachable!("there is one"), Ok)
 }
 
 impl Op for Cholesky {
@@ -96,6 +120,9 @@ impl Op for Cholesky {
 
     fn vjp(&self, saved: &SavedTensor, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (l, g) = (self.seen(&at.load(saved)?)?, self.seen(single(gradients))?);
+        if recording::is_undivided(&[&l, &g]) && is_pulled_back(&l, &g) {
+            return one(pull_back(self.name(), &l, &g)?);
+        }
         let lower = tril(&matmul(&adjoint(&l)?, &g)?, 0)?;
         let middle = mul(&add(&lower, &adjoint(&tril(&lower, -1)?)?)?, 0.5)?;
         let back = solve_triangular(&adjoint(&l)?, &middle, true, true, false)?;
@@ -168,10 +195,19 @@ pub fn cholesky_solve(b: &Tensor, triangle: &Tensor, upper: bool) -> Result<Tens
     apply_one(CholeskySolve { upper }, &[&b, &triangle])
 }
 
-/// A triangle as what it is the factor of, less what depends on it: Ā as L̄, with the triangle on its side.
-fn toward(triangle: &Tensor, upper: bool, whole: &Tensor) -> Result<Tensor> {
-    let twice = add(whole, &adjoint(whole)?)?;
-    along(triangle, upper, &twice)
+/// L̄ where Ā = -r xᴴ, with the triangle on its side: -(r xᴴ + x rᴴ) L, of which the products with the triangle come
+/// first where these have fewer columns than it.
+fn toward(triangle: &Tensor, upper: bool, right: &Tensor, x: &Tensor) -> Result<Tensor> {
+    let (rows, columns) = sides(x);
+    if 2 * columns > rows {
+        let whole = matmul(right, &adjoint(x)?)?;
+        return along(triangle, upper, &add(&whole, &adjoint(&whole)?)?);
+    }
+    let half = |a: &Tensor, b: &Tensor| match upper {
+        true => matmul(&matmul(triangle, a)?, &adjoint(b)?),
+        false => matmul(a, &matmul(&adjoint(b)?, triangle)?),
+    };
+    neg(&add(&half(right, x)?, &half(x, right)?)?)
 }
 
 /// Less a symmetric matrix, with the triangle on its side.
@@ -228,7 +264,7 @@ impl Op for CholeskySolve {
     fn vjp(&self, [_, triangle, x]: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let (triangle, x) = (at.load(triangle)?, at.load(x)?);
         let right = apply_one(self.clone(), &[single(gradients), &triangle])?;
-        let left = || toward(&triangle, self.upper, &matmul(&right, &adjoint(&x)?)?);
+        let left = || toward(&triangle, self.upper, &right, &x);
         let left = at.needs(1).then(left).transpose()?;
         Ok(smallvec![at.needs(0).then_some(right), left])
     }

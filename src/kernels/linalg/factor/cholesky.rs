@@ -1,9 +1,11 @@
 //! Positive matrices as a triangle times its transpose.
 
+use std::ops::RangeInclusive;
+
 use ndarray::ArrayView2;
 
 use super::lanes::{self, Lanes, in_lanes};
-use super::{Field, Known, are_finite, laid, lay, library};
+use super::{Field, Known, are_finite, each, laid, lay, library, positive};
 
 /// Matrices with fewer rows than this are factored by a plain loop, alone and with others.
 const SMALL: usize = lanes::MOST + 1;
@@ -40,14 +42,22 @@ fn factored<T: Known, const L: usize>(items: &mut [Positive<'_, T>]) -> bool {
 fn cholesky<T: Known>(matrix: ArrayView2<'_, T>, triangle: &mut [T]) -> i32 {
     let n = matrix.nrows();
     lay(matrix, triangle);
-    let mut found = n >= SMALL && library::cholesky(triangle, n) && are_finite(triangle);
-    let mut order = 0;
-    if !found {
-        lay(matrix, triangle);
-        order = plainly(triangle, n);
-        found = order == 0;
+    let mut found = n >= SMALL && T::factor(triangle, n);
+    if found {
+        clear(triangle, n);
+        found = are_finite(triangle);
     }
-    debug_assert!(found || order > 0);
+    if found {
+        return 0;
+    }
+    lay(matrix, triangle);
+    let order = plainly(triangle, n);
+    clear(triangle, n);
+    order
+}
+
+/// Leaves nothing above the diagonal of a triangle.
+fn clear<T: Field>(triangle: &mut [T], n: usize) {
     for column in 0..n {
         let column = &mut triangle[column * n..][..=column];
         if let Some((head, above)) = column.split_last_mut() {
@@ -56,7 +66,6 @@ fn cholesky<T: Known>(matrix: ArrayView2<'_, T>, triangle: &mut [T]) -> i32 {
             *head = T::of(head.real());
         }
     }
-    order
 }
 
 /// Writes the inverse of a triangle times its adjoint, column by column; of the triangle the lower half is read. Says
@@ -96,6 +105,32 @@ fn plainly<T: Field>(triangle: &mut [T], n: usize) -> i32 {
         column[step + 1..].iter_mut().for_each(|x| *x = x.div(root));
     }
     0
+}
+
+/// A triangle, what of a gradient belongs to it, and room for that of the matrix.
+pub struct Gradient<'a, T> {
+    pub triangle: ArrayView2<'a, T>,
+    pub gradient: ArrayView2<'a, T>,
+    pub matrix: &'a mut [T],
+}
+
+/// Matrices of so many rows have gradients that are found without equations, if they are real.
+pub const PULLED_BACK: RangeInclusive<usize> = SMALL..=positive::MOST;
+
+/// Writes the gradients of many matrices, as symmetric as these, of those of their triangles: see `Cholesky`.
+pub fn pull_back_each<'a, T: Known>(
+    items: impl Iterator<Item = Gradient<'a, T>>,
+    size: (usize, usize, usize),
+) {
+    each(items, size, |Gradient { triangle, gradient, matrix }| {
+        lay(gradient, matrix);
+        let rows = triangle.nrows();
+        let is_done = match triangle.reversed_axes().to_slice() {
+            Some(numbers) => T::pull_back(numbers, matrix, rows),
+            None => T::pull_back(&laid(triangle), matrix, rows),
+        };
+        debug_assert!(is_done, "nobody asks for those of complex numbers");
+    });
 }
 
 #[cfg(test)]

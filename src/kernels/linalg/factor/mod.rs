@@ -12,6 +12,7 @@ mod lanes;
 mod library;
 pub mod nearest;
 pub mod orthogonal;
+mod positive;
 mod quotients;
 mod reflected;
 mod rotations;
@@ -67,6 +68,11 @@ pub trait Known: Field + ComplexField<Real: Element> {
         triangle: &mut [Self],
         orthogonal: Option<&mut [Self]>,
     ) -> bool;
+    /// `cholesky::cholesky` in the lower half of a matrix that lies column by column and is not small; whether it was
+    /// found.
+    fn factor(matrix: &mut [Self], n: usize) -> bool;
+    /// `cholesky::pull_back`, of a gradient that lies column by column; whether that is a way for it.
+    fn pull_back(triangle: &[Self], gradient: &mut [Self], n: usize) -> bool;
     /// Eigenvalues of a matrix that is its own adjoint and lies column by column, the least first, and if wanted
     /// vectors as columns; whether they were found.
     fn symmetric(matrix: &[Self], n: usize, values: &mut [Self::Real], vectors: Option<&mut [Self]>) -> bool;
@@ -179,6 +185,13 @@ macro_rules! field {
             ) -> bool {
                 reflected::decompose(matrix, size, triangle, orthogonal)
             }
+            fn factor(matrix: &mut [$T], n: usize) -> bool {
+                if n <= positive::MOST { positive::cholesky(matrix, n) } else { library::cholesky(matrix, n) }
+            }
+            fn pull_back(triangle: &[$T], gradient: &mut [$T], n: usize) -> bool {
+                positive::pull_back(triangle, gradient, n);
+                true
+            }
             fn symmetric(matrix: &[$T], n: usize, values: &mut [$T], mut vectors: Option<&mut [$T]>) -> bool {
                 let ours =
                     if vectors.is_some() { tridiagonal::MOST_VECTORS } else { tridiagonal::MOST_VALUES };
@@ -215,6 +228,12 @@ macro_rules! field {
                 library::product(b, a, (n, n, n), into);
             }
             fn decompose(_: &[Self], _: (usize, usize), _: &mut [Self], _: Option<&mut [Self]>) -> bool {
+                false
+            }
+            fn factor(matrix: &mut [Self], n: usize) -> bool {
+                library::cholesky(matrix, n)
+            }
+            fn pull_back(_: &[Self], _: &mut [Self], _: usize) -> bool {
                 false
             }
             fn symmetric(matrix: &[Self], n: usize, values: &mut [$T], vectors: Option<&mut [Self]>) -> bool {

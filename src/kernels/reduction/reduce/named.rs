@@ -5,11 +5,11 @@ use std::convert::identity;
 use std::mem::MaybeUninit;
 
 use super::extremes::extremes_with;
-use super::{Fold, columns, fold_slice, reduce};
+use super::{Fold, columns, fold_slice, reduce, rows};
 use crate::dtype::{Bool, Element, Number, Real, Ring};
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
-use crate::kernels::pointwise::apply::GRAIN;
+use crate::kernels::pointwise::apply::{self, GRAIN};
 use crate::kernels::simd::vectorised;
 
 /// The sum.
@@ -20,7 +20,19 @@ pub fn sum<T: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUni
     {
         return;
     }
-    reduce(view, axes, out, Fold { identity: T::ZERO, map: identity, merge: T::add }, identity);
+    match rows::short_rows(&view, axes) {
+        Some((elements, 2)) => sum_few::<T, 2>(elements, out),
+        Some((elements, 3)) => sum_few::<T, 3>(elements, out),
+        Some((elements, 4)) => sum_few::<T, 4>(elements, out),
+        _ => reduce(view, axes, out, Fold { identity: T::ZERO, map: identity, merge: T::add }, identity),
+    }
+}
+
+/// The sums of rows of so few elements, one after the other as in a leaf.
+fn sum_few<T: Ring, const N: usize>(elements: &[T], out: &mut [MaybeUninit<T>]) {
+    apply::each_slice_1(out, elements.as_chunks::<N>().0, |out, row| {
+        out.write(row.iter().fold(T::ZERO, |sum, &element| sum.add(element)));
+    });
 }
 
 /// The sum of all elements, with the bits of `sum`.

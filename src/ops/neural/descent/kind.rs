@@ -1,5 +1,6 @@
 //! What kinds of steps there are: what each remembers of a parameter, and what one is made of.
 
+use std::cell::Cell;
 use std::hint::black_box;
 
 use crate::dispatch::modes::plain::{Plain, Reader, damaged};
@@ -73,9 +74,21 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// What is left of a whole one after so many steps.
-    fn begun(&self, steps: f64) -> [f64; 2] {
-        self.betas.map(|beta| 1.0 - power(beta, steps))
+    /// What is left of a whole one after so many steps, and the root of the latter. Many parameters take the same step one
+    /// after the other, and powers take longer than a small one's numbers.
+    fn begun(&self, steps: f64) -> [f64; 3] {
+        thread_local!(static LAST: Cell<([f64; 3], [f64; 3])> = const { Cell::new(([f64::NAN; 3], [0.0; 3])) });
+        let [first, second] = self.betas;
+        let of = [first, second, steps];
+        let (last, begun) = LAST.get();
+        // No number is the same as one that is none: those are calculated anew.
+        if last == of {
+            return begun;
+        }
+        let [first, second] = self.betas.map(|beta| 1.0 - power(beta, steps));
+        let begun = [first, second, power(second, 0.5)];
+        LAST.set((of, begun));
+        begun
     }
 
     fn means(&self) -> Means {
@@ -189,8 +202,8 @@ impl Descent {
             (Descent::Sgd(step), [p]) => step.plain(way, p, g),
             (Descent::Sgd(step), [p, buffer]) => step.with_momentum(way, [p, buffer], g),
             (Descent::Adam { moments, .. }, written) => {
-                let [first, second] = moments.begun(steps);
-                let (length, spread) = (moments.rate / first, power(second, 0.5));
+                let [first, _, spread] = moments.begun(steps);
+                let length = moments.rate / first;
                 let step = Adam { length, spread, means: moments.means(), eps: moments.eps };
                 match written {
                     [p, mean, square] => step.plain(way, [p, mean, square], g),

@@ -4,10 +4,12 @@ use crate::dispatch::apply::portable;
 use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Arguments, Entry, IntoReply, function};
 use smallvec::smallvec;
+use std::sync::Arc;
 
-use super::{Reduction, Single, common_type};
+use super::{Reduction, Single, Values, common_type};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::forward_mode::tangents::innermost;
 use crate::dispatch::operand::Numbers;
 use crate::dispatch::{binary, unary};
@@ -133,6 +135,10 @@ impl Op for BinaryCrossEntropyWithLogits {
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         shown! { reduction: self.reduction }
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        self.reduction.directly(Values(Logits))
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {

@@ -4,6 +4,7 @@
 pub mod alignment;
 pub mod binary;
 pub mod cross_entropy;
+mod directly;
 pub mod margins;
 pub mod nll;
 pub mod probability;
@@ -12,7 +13,7 @@ pub mod squared;
 
 use crate::dispatch::apply::Outputs;
 use crate::dispatch::batch::{Answer, Samples};
-use crate::dispatch::direct::misfit;
+use crate::dispatch::direct::{Direct, misfit};
 use crate::dispatch::fused::{fused, fused_numbers, is_alike, numbers};
 use crate::dispatch::modes::intercept;
 use crate::dispatch::modes::plain::{Plain, Portable, Reader, plain};
@@ -30,7 +31,9 @@ use crate::ops::reduction::reduce::{mean, sum};
 use crate::ops::{neg, sub};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
+use directly::Together;
 use smallvec::smallvec;
+use std::sync::Arc;
 
 /// What becomes of the losses of single elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +113,10 @@ impl<S: Single> Portable for Shared<S> {
         let found = numbers(Scaled(self.loss, share), &x.array(), [&target.array()])?;
         Ok(smallvec![Tensor::from_array(found)])
     }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(self.clone()))
+    }
 }
 
 impl<S: Single> Plain for Shared<S> {
@@ -175,6 +182,11 @@ impl Reduction {
             unreachable!("losses are floating-point numbers")
         });
         Ok(loss)
+    }
+
+    /// The loss into memory that is there, of arrays that are alike and those of single elements.
+    fn directly(self, each: impl Function<1> + 'static) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(Together { each, reduction: self }))
     }
 
     /// The loss in one pass, of arrays that are alike.

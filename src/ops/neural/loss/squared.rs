@@ -4,15 +4,19 @@ use crate::dispatch::apply::portable;
 use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::{Arguments, Entry, IntoReply, inner};
 use smallvec::smallvec;
+use std::sync::Arc;
 
 use super::{Reduction, common_type};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
+use crate::dispatch::direct::Direct;
 use crate::dispatch::operand::Numbers;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::kernels::pointwise::math::Arithmetic;
+use crate::kernels::vector::Function;
 use crate::ops::{mul, sub};
 use crate::tensor::{Array, Tensor};
 
@@ -22,6 +26,19 @@ use crate::tensor::{Array, Tensor};
 #[derive(Clone)]
 pub struct MseLoss {
     reduction: Reduction,
+}
+
+/// The square of a difference.
+#[derive(Clone, Copy)]
+struct Squared;
+
+impl Function<1> for Squared {
+    const LITTLE: bool = true;
+
+    #[inline(always)]
+    fn at<A: Arithmetic>(&self, x: A, [target]: [A; 1]) -> A {
+        (x - target) * (x - target)
+    }
 }
 
 impl Op for MseLoss {
@@ -45,6 +62,10 @@ impl Op for MseLoss {
             return Err(Error::NotImplementedFor { operation: "mse_cpu", dtype }.into())
         });
         Ok(smallvec![self.reduction.finish(losses)?])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        self.reduction.directly(Squared)
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
