@@ -323,3 +323,23 @@ def test_a_module_may_have_complex_parameters_and_is_warned_of():
         layer = torch.nn.Linear(2, 2).to(torch.complex64)
     assert layer.weight.dtype is torch.complex64
     assert layer(torch.tensor(NUMBERS)).dtype is torch.complex64
+
+
+@pytest.mark.parametrize("dtype", PAIR)
+def test_reciprocals_of_infinite_numbers_are_nothing_and_of_none_are_none(dtype):
+    inf, nan = float("inf"), float("nan")
+    numbers = [
+        2 + 0j,
+        3 - 4j,
+        complex(inf, 1),
+        complex(-2, inf),
+        complex(inf, nan),
+        complex(nan, -inf),
+        complex(0, nan),
+    ]
+    found = torch.tensor(numbers * 9, dtype=dtype)[::3].reciprocal().tolist()
+    expected = (([0.5, 0.12 + 0.16j, 0, 0] + [complex(nan, nan)] * 3) * 9)[::3]
+    for one, other in zip(found, expected, strict=True):
+        assert one != one if other != other else abs(one - other) < 1e-7
+    (zero,) = torch.zeros(1, dtype=dtype).reciprocal().tolist()
+    assert zero.real == inf and zero.imag != zero.imag

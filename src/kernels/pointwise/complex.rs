@@ -97,16 +97,16 @@ pub fn sqrt(z: Complex<f64>) -> Complex<f64> {
     }
 }
 
-/// 1/z
+/// 1/z. Nothing is branched on, as in `quotient`.
+#[inline(always)]
 pub fn reciprocal(z: Complex<f64>) -> Complex<f64> {
     let (x, y) = (z.re, z.im);
-    if x == 0.0 && y == 0.0 {
-        return of(f64::INFINITY, f64::NAN);
-    }
-    if x.is_infinite() || y.is_infinite() {
-        return of(0.0_f64.copysign(x), 0.0_f64.copysign(-y));
-    }
-    quotient(of(1.0, 0.0), z)
+    let is_nothing = (x == 0.0) & (y == 0.0);
+    let is_infinite = (x.is_infinite() | y.is_infinite()) & !x.is_nan() & !y.is_nan();
+    let found = quotient(of(1.0, 0.0), z);
+    let re = if is_infinite { 0.0_f64.copysign(x) } else { found.re };
+    let im = if is_infinite { 0.0_f64.copysign(-y) } else { found.im };
+    of(if is_nothing { f64::INFINITY } else { re }, if is_nothing { f64::NAN } else { im })
 }
 
 /// a/b, the greater part of b divided out first, so that nothing overflows on the way. Nothing is branched on, so that

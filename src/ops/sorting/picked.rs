@@ -167,7 +167,7 @@ impl Op for Picked {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         // What has no dimensions is picked from as what has one.
         let (ndim, lifted) = (inputs[0].layout.ndim(), self.lifted(&inputs[0])?);
-        let index = match self.pick {
+        let (values, index) = match self.pick {
             Pick::Running { greatest } => {
                 let mut index = Array::uninit(&lifted.layout, DType::Int64)?;
                 // Truth values are compared as the numbers that they are.
@@ -175,17 +175,20 @@ impl Op for Picked {
                     DType::Bool => Cow::Owned(copy::converted(&lifted, DType::UInt8)?),
                     _ => Cow::Borrowed(&lifted),
                 };
-                dispatch!(number wide.dtype, T => {
+                let values = dispatch!(number wide.dtype, T => {
                     let mut values = Array::uninit(&wide.layout, wide.dtype)?;
                     scan::cumulative_extreme(wide.view::<T>(), self.dim, greatest, values.fresh(), index.fresh());
+                    values
                 }, else { return Err(self.refusal(wide.dtype).into()) });
-                index
+                (copy::as_type(&values, lifted.dtype)?.into_owned(), index)
             }
-            pick => dispatch!(ordered lifted.dtype, T => places::<T>(pick, &lifted, self.dim)?, else {
-                return Err(self.refusal(lifted.dtype).into())
-            }),
+            pick => {
+                let index = dispatch!(ordered lifted.dtype, T => places::<T>(pick, &lifted, self.dim)?, else {
+                    return Err(self.refusal(lifted.dtype).into())
+                });
+                (gather::numbers(&lifted, self.dim, &index)?, index)
+            }
         };
-        let values = gather::numbers(&lifted, self.dim, &index)?;
         let plain = |y: Array| -> Result<Array> {
             let goes = (self.reduces || ndim == 0) && y.layout.shape()[self.dim] == 1;
             let y = if goes { Part::Select { dim: self.dim, index: 0 }.of(&y)? } else { y };

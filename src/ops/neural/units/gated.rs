@@ -2,6 +2,7 @@
 
 use crate::dispatch::binary;
 use crate::dispatch::unary;
+use crate::kernels::pointwise::zip;
 use crate::ops::creation::cast;
 use crate::ops::creation::create;
 use crate::ops::geometry::part::Part;
@@ -148,7 +149,15 @@ impl Op for Glu {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let (dim, length) = (self.dim as usize, self.half as usize);
         let half = |start: usize| Part::Slice { dim, start, length, step: 1 }.of(&inputs[0]);
-        Ok(smallvec![binary::numbers(Mul, &half(0)?, &unary::numbers(Sigmoid, &half(length)?)?)?])
+        let (a, mut gate) = (half(0)?, unary::numbers(Sigmoid, &half(length)?)?);
+        if gate.dtype != a.dtype || !gate.layout.is_contiguous() {
+            return Ok(smallvec![binary::numbers(Mul, &a, &gate)?]);
+        }
+        // Where the gate is, the product may be.
+        dispatch!(float gate.dtype, T => {
+            zip::zip_in_place(gate.owned::<T>(), a.view::<T>(), |gate, a| a * gate);
+        }, else { return Ok(smallvec![binary::numbers(Mul, &a, &gate)?]) });
+        Ok(smallvec![gate])
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {
