@@ -136,12 +136,12 @@ pub fn matmul<T: Ring>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [Ma
         return;
     }
     let laid;
-    let b = if T::DTYPE.is_float()
-        && k * n >= LAID
-        && (FEW_ROWS..MANY_ROWS).contains(&m)
-        && b.strides()[1] != 1
-        && b.strides()[0] == 1
-    {
+    let is_by_columns = match T::DTYPE.is_float() {
+        true => k * n >= LAID && m < MANY_ROWS && b.strides()[1] != 1 && b.strides()[0] == 1,
+        // The loop for these goes along rows.
+        false => !T::DTYPE.is_complex() && b.strides()[1] != 1,
+    };
+    let b = if m >= FEW_ROWS && is_by_columns {
         laid = moves::gathered(&b.into_dyn());
         ArrayView2::from_shape((k, n), &laid).unwrap_or_else(|_| unreachable!("there are so many numbers"))
     } else {

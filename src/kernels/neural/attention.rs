@@ -78,20 +78,34 @@ impl<'a, A: Arithmetic> Row<'a, A> {
     #[inline(always)]
     fn folded(&mut self, start: A, step: impl Fn(A) -> A, merge: impl Fn(A, A) -> A) -> A {
         let mut lanes = [start; LANES];
+        self.each_chunk(
+            #[inline(always)]
+            |chunk, count| {
+                for (index, (lane, number)) in lanes.iter_mut().zip(chunk).enumerate() {
+                    let x = step(A::new(*number));
+                    *number = x.get();
+                    let merged = merge(*lane, x);
+                    *lane = if index < count { merged } else { *lane };
+                }
+            },
+        );
+        merged(lanes, merge)
+    }
+
+    /// Calls with the numbers by lanes, and how many of these there are: the last few have as many numbers beside them
+    /// as are missing, which are nobody's.
+    #[inline(always)]
+    fn each_chunk(&mut self, mut call: impl FnMut(&mut [A::Plain; LANES], usize)) {
         let (chunks, rest) = self.numbers.as_chunks_mut::<LANES>();
         for chunk in chunks {
-            for (lane, number) in lanes.iter_mut().zip(chunk) {
-                let x = step(A::new(*number));
-                *number = x.get();
-                *lane = merge(*lane, x);
-            }
+            call(chunk, LANES);
         }
-        for (lane, number) in lanes.iter_mut().zip(rest) {
-            let x = step(A::new(*number));
-            *number = x.get();
-            *lane = merge(*lane, x);
+        if !rest.is_empty() {
+            let mut chunk = [A::from_f64(0.0).get(); LANES];
+            chunk[..rest.len()].copy_from_slice(rest);
+            call(&mut chunk, rest.len());
+            rest.copy_from_slice(&chunk[..rest.len()]);
         }
-        merged(lanes, merge)
     }
 }
 
@@ -169,9 +183,14 @@ impl<T: Real> Calculation<T> for WeighAgain<'_, '_, T> {
             let mut row = Row::<A>::seen(numbers, index, seen);
             let factor = row.prepare(scale, mask, index);
             let log = A::new(log);
-            for number in row.numbers.iter_mut() {
-                *number = exp(A::new(*number) * factor - log).get();
-            }
+            row.each_chunk(
+                #[inline(always)]
+                |chunk, _| {
+                    for number in chunk {
+                        *number = exp(A::new(*number) * factor - log).get();
+                    }
+                },
+            );
         }
     }
 }
