@@ -1,6 +1,8 @@
 //! What the library `faer` computes: factors of matrices that are not small. Always one thread a matrix, since how
 //! many there are would show in the bits. Matrices lie column by column. See Note [Where a library ends].
 
+use std::hint::black_box;
+
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt;
@@ -31,6 +33,9 @@ const BLOCK: usize = 512;
 const REFLECTIONS: [usize; 2] = [16, 64];
 const LARGE: usize = 512;
 
+/// By so many columns at most it rounds up.
+const OVER: usize = 128;
+
 /// Room to work in, beside which there is some for what products need of their own.
 fn room(needed: StackReq) -> MemBuffer {
     let bytes = needed.size_bytes();
@@ -38,6 +43,12 @@ fn room(needed: StackReq) -> MemBuffer {
     let side = if bytes < 1 << 16 { 0 } else { BLOCK };
     gemm::ask_for_room::<f64>(side, side, side);
     room
+}
+
+/// Looks whether there is memory for products of factors that are as high as that and have so many columns together: the
+/// library takes it for granted. In a call of it nothing else is asked for meanwhile.
+fn ask_for_high<T>(rows: usize, columns: usize) {
+    drop(black_box(interrupt::room::<T>(rows.saturating_mul(columns + OVER))));
 }
 
 fn matrix<T>(numbers: &[T], rows: usize, columns: usize) -> MatRef<'_, T> {
@@ -172,6 +183,7 @@ pub(super) fn reflect<T: Known>(packed: Vec<T>, rows: usize, columns: usize) -> 
         let (packed, factors) =
             (writable(&mut all.packed, rows, columns), writable(&mut all.factors, block, least));
         let memory = MemStack::new(&mut memory);
+        ask_for_high::<T>(rows, block + columns);
         let info = no_pivoting::factor::qr_in_place(packed, factors, ALONE, memory, how);
         (info.rank == least).then_some(all)
     })?
@@ -193,23 +205,28 @@ impl<T: Known> Reflected<T> {
             room(householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
                 self.rows, self.block, count,
             ));
-        few_at_a_time(columns, self.rows, |columns| match back {
-            false => householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
-                basis,
-                factors,
-                Conj::No,
-                columns,
-                ALONE,
-                MemStack::new(&mut memory),
-            ),
-            true => householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
-                basis,
-                factors,
-                Conj::Yes,
-                columns,
-                ALONE,
-                MemStack::new(&mut memory),
-            ),
+        few_at_a_time(columns, self.rows, |columns| {
+            ask_for_high::<T>(self.rows, self.block + count);
+            match back {
+                false => householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+                    basis,
+                    factors,
+                    Conj::No,
+                    columns,
+                    ALONE,
+                    MemStack::new(&mut memory),
+                ),
+                true => {
+                    householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
+                        basis,
+                        factors,
+                        Conj::Yes,
+                        columns,
+                        ALONE,
+                        MemStack::new(&mut memory),
+                    )
+                }
+            }
         })
     }
 
