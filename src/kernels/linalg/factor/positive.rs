@@ -67,20 +67,21 @@ impl<T: Wide> WithSimd for Factor<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) -> bool {
-        (0..self.n).step_by(MANY).all(
-            #[inline(always)]
-            |first| {
-                let mut row = vector_of::<T>(first);
-                while row < self.room {
-                    row += match (self.room - row) / lanes::<T, S>() {
-                        3.. => self.less::<S, 3>(simd, first, row),
-                        2 => self.less::<S, 2>(simd, first, row),
-                        _ => self.less::<S, 1>(simd, first, row),
-                    };
-                }
-                self.few(simd, first)
-            },
-        )
+        // A closure, as `all` takes it, would be compiled for another processor.
+        for first in (0..self.n).step_by(MANY) {
+            let mut row = vector_of::<T>(first);
+            while row < self.room {
+                row += match (self.room - row) / lanes::<T, S>() {
+                    3.. => self.less::<S, 3>(simd, first, row),
+                    2 => self.less::<S, 2>(simd, first, row),
+                    _ => self.less::<S, 1>(simd, first, row),
+                };
+            }
+            if !self.few(simd, first) {
+                return false;
+            }
+        }
+        true
     }
 }
 
@@ -142,7 +143,10 @@ fn scale<T: Wide, S: Simd>(simd: S, line: &mut [T], factor: T) {
 #[inline(always)]
 fn along<T: Wide, S: Simd>(simd: S, a: &[T], b: &[T], first: usize) -> T {
     let whole = first.next_multiple_of(T::LANES).min(a.len());
-    let few = a[first..whole].iter().zip(&b[first..whole]).fold(T::ZERO, |sum, (&a, &b)| sum + a * b);
+    let mut few = T::ZERO;
+    for (&a, &b) in a[first..whole].iter().zip(&b[first..whole]) {
+        few = few + a * b;
+    }
     few + dot(simd, &a[whole..], &b[whole..])
 }
 
