@@ -3,16 +3,15 @@
 //!
 //! A loop for each operation, element type and combination of strides would be most of the program. So
 //! those loops run along slices only, and the walking is here, compiled once for each element type. What
-//! lies in order is not moved: of a row that is added to every row of a matrix, each block is the same.
+//! lies in order is not moved, and what is repeated is repeated in copies of what was copied already: of a row that is
+//! added to every row of a matrix, each block is the same.
 
 use ndarray::{ArrayViewD, Axis, Slice};
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::parallel::{Body, each_item};
 use super::simd::vectorised;
-use crate::kernels::geometry::dense::dense;
 use crate::kernels::geometry::moves;
 use crate::kernels::pointwise::apply::{GRAIN, each_slice_1, each_slice_2, each_slice_3};
 
@@ -20,7 +19,7 @@ use crate::kernels::pointwise::apply::{GRAIN, each_slice_1, each_slice_2, each_s
 /// a block has as many as there is room for.
 const BLOCK: usize = 1 << 12;
 
-/// Elements of a run that is shorter than it takes to ask how long it is.
+/// Elements of a run that are written at once.
 const SHORT: usize = 16;
 
 /// How often the elements of an operand have to be repeated for all of them to be gathered beforehand.
@@ -114,12 +113,6 @@ fn squeezed<'a, T>(mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> {
     view
 }
 
-/// A view at the first index of these axes.
-fn without<T>(mut view: ArrayViewD<'_, T>, axes: Range<usize>) -> ArrayViewD<'_, T> {
-    axes.rev().for_each(|axis| view.index_axis_inplace(Axis(axis), 0));
-    view
-}
-
 /// Whether a large view goes through columns where rows are wanted.
 fn is_crosswise<T>(view: &ArrayViewD<'_, T>) -> bool {
     let Some((last, before)) = view.strides().split_last() else { return false };
@@ -131,6 +124,8 @@ fn is_crosswise<T>(view: &ArrayViewD<'_, T>) -> bool {
 struct Plan {
     /// Axes along which all operands go on as along the next one, the last first.
     merged: SmallVec<[usize; 4]>,
+    /// The sizes of what is left.
+    sizes: SmallVec<[usize; 4]>,
     axis: usize,
     /// Length of that axis, and of a range.
     size: usize,
@@ -157,7 +152,7 @@ impl Plan {
         let (size, inner) = (sizes.get(axis).copied().unwrap_or(1), inner(axis));
         let most = (block / inner.max(1)).max(1);
         let rows = size.div_ceil(size.div_ceil(most).max(1)).max(1);
-        Plan { merged, axis, size, rows, inner }
+        Plan { merged, sizes, axis, size, rows, inner }
     }
 
     /// Elements in all ranges of the axis, and in one.
@@ -179,6 +174,32 @@ impl Plan {
             chunks.map(move |(inside, out)| blocks(index * outer + inside * chunk, out))
         });
         each_item(chunks, 1, body);
+    }
+
+    /// Where the element at `start` lies, the first of a range, if one step along each axis is so many elements.
+    fn offset(&self, strides: &[usize], start: usize) -> usize {
+        let (whole, _) = self.lengths();
+        let (mut outer, first) = (start / whole, start % whole / self.inner);
+        let mut offset = first * strides.get(self.axis).copied().unwrap_or(0);
+        for (&size, &stride) in self.sizes[..self.axis].iter().zip(strides).rev() {
+            offset += outer % size * stride;
+            outer /= size;
+        }
+        offset
+    }
+
+    /// The axes of a block of so many elements, of which one step is so many: lengths and steps. What goes on as along
+    /// the next axis is one with it.
+    fn axes(&self, strides: &[usize], len: usize) -> Axes {
+        let mut axes = Axes::new();
+        let sizes = std::iter::once(len / self.inner).chain(self.sizes.iter().skip(self.axis + 1).copied());
+        for (size, &stride) in sizes.zip(strides.iter().skip(self.axis)).filter(|(size, _)| *size != 1) {
+            match axes.last_mut() {
+                Some(last) if last.1 == stride * size => *last = (last.0 * size, stride),
+                _ => axes.push((size, stride)),
+            }
+        }
+        axes
     }
 
     /// The block of a view that has `len` elements from `start` on.
@@ -220,53 +241,51 @@ impl<'a, V> Iterator for Blocks<'a, V> {
     }
 }
 
-/// An operand that is to be looked at block by block. Blocks hold whole periods and runs, or lie within one.
+/// Lengths of axes, the first one first, and how many elements a step along them is.
+type Axes = SmallVec<[(usize, usize); 4]>;
+
+/// An operand that is to be looked at block by block.
 enum Operand<'a, T: Clone> {
-    /// It lies in order, and is repeated behind every so many elements: a row of a matrix. As many elements are
-    /// here as a block may show.
-    Periods(Cow<'a, [T]>, usize),
-    /// Every element is repeated this many times: a column of a matrix.
-    Runs(Cow<'a, [T]>, usize),
+    /// Elements that lie in order, and how many of them a step along each axis is: none, where they are repeated.
+    Spread(Cow<'a, [T]>, SmallVec<[usize; 4]>),
     View(ArrayViewD<'a, T>),
 }
 
 impl<'a, T: Copy + Send + Sync + 'static> Operand<'a, T> {
     /// A squeezed operand.
     fn new(mut view: ArrayViewD<'a, T>, plan: &Plan) -> Operand<'a, T> {
-        if let Some(elements) = view.to_slice() {
-            return Operand::Periods(Cow::Borrowed(elements), usize::MAX);
-        }
-        for &axis in &plan.merged {
-            view.merge_axes(Axis(axis), Axis(axis + 1));
-            view.index_axis_inplace(Axis(axis), 0);
-        }
-        let is_repeated = |stride: &&isize| **stride == 0;
-        let leading = view.strides().iter().take_while(is_repeated).count();
-        if leading > plan.axis {
-            let (_, part) = plan.lengths();
-            return Operand::Periods(dense(&plan.part(view, 0, part)), plan.inner);
-        }
-        let times = |axes: Range<usize>| view.shape()[axes].iter().product::<usize>();
-        let trailing = view.strides().iter().rev().take_while(is_repeated).count();
-        let (before, behind) = (0..leading, view.ndim() - trailing..view.ndim());
-        let (period, runs) = (without(view.clone(), before.clone()), without(view.clone(), behind.clone()));
-        match (period.to_slice(), runs.to_slice()) {
-            (Some(elements), _) => Operand::Periods(Cow::Borrowed(elements), elements.len()),
-            (_, Some(elements)) => Operand::Runs(Cow::Borrowed(elements), times(behind)),
-            _ if times(before) >= OFTEN => {
-                Operand::Periods(Cow::Owned(moves::gathered(&period)), period.len())
+        let (mut own, mut times, mut count) = (view.clone(), 1, 1);
+        let mut strides: SmallVec<[usize; 4]> = SmallVec::from_elem(0, view.ndim());
+        for (axis, stride) in strides.iter_mut().enumerate().rev() {
+            let size = view.shape()[axis];
+            if view.strides()[axis] == 0 {
+                own.index_axis_inplace(Axis(axis), 0);
+                times *= size;
+            } else {
+                *stride = count;
+                count *= size;
             }
-            _ if times(behind.clone()) >= OFTEN => {
-                Operand::Runs(Cow::Owned(moves::gathered(&runs)), times(behind))
-            }
+        }
+        let elements = match own.to_slice() {
+            Some(elements) => Cow::Borrowed(elements),
             // Block by block, a column would be gone through for each of its elements.
-            _ if is_crosswise(&view) => Operand::Periods(Cow::Owned(moves::gathered(&view)), usize::MAX),
-            _ => Operand::View(view),
+            None if times >= OFTEN || is_crosswise(&view) => Cow::Owned(moves::gathered(&own)),
+            None => {
+                for &axis in &plan.merged {
+                    view.merge_axes(Axis(axis), Axis(axis + 1));
+                    view.index_axis_inplace(Axis(axis), 0);
+                }
+                return Operand::View(view);
+            }
+        };
+        for &axis in &plan.merged {
+            strides.remove(axis);
         }
+        Operand::Spread(elements, strides)
     }
 
     fn reader<'o>(&'o self, plan: &'o Plan) -> Reader<'o, 'a, T> {
-        Reader { operand: self, plan, gathered: Vec::new(), filled: None }
+        Reader { operand: self, plan, gathered: Vec::new(), from: None }
     }
 }
 
@@ -275,16 +294,28 @@ struct Reader<'o, 'a, T: Clone> {
     operand: &'o Operand<'a, T>,
     plan: &'o Plan,
     gathered: Vec<T>,
-    /// The run that all of `gathered` is part of.
-    filled: Option<usize>,
+    /// Where the elements lie that `gathered` begins with, if they are spread.
+    from: Option<usize>,
 }
 
 impl<T: Copy + Send + Sync + 'static> Reader<'_, '_, T> {
     /// The elements of a block: where they lie, if they lie in order.
     fn block(&mut self, start: usize, len: usize) -> &[T] {
         match self.operand {
-            Operand::Periods(elements, period) => &elements[start % period..][..len],
-            Operand::Runs(elements, run) => self.runs(elements, *run, start, len),
+            Operand::Spread(elements, strides) => {
+                let offset = self.plan.offset(strides, start);
+                if self.from == Some(offset) && len <= self.gathered.len() {
+                    return &self.gathered[..len];
+                }
+                let axes = self.plan.axes(strides, len);
+                if let [(_, 1)] | [] = axes[..] {
+                    return &elements[offset..][..len];
+                }
+                self.gathered.resize(len, elements[offset]);
+                self.from = Some(offset);
+                lay(&elements[offset..], &axes, &mut self.gathered);
+                &self.gathered
+            }
             Operand::View(view) => {
                 let part = self.plan.part(view.view(), start, len);
                 if let Some(elements) = part.to_slice() {
@@ -297,33 +328,48 @@ impl<T: Copy + Send + Sync + 'static> Reader<'_, '_, T> {
             }
         }
     }
+}
 
-    fn runs(&mut self, elements: &[T], run: usize, start: usize, len: usize) -> &[T] {
-        let first = start / run;
-        if self.gathered.len() < len {
-            self.gathered.resize(len, elements[first]);
-        } else if self.filled == Some(first) {
-            return &self.gathered[..len];
+/// Lays elements out along axes. There are as many turns of this inside of each other as there are axes, of which a
+/// block has few: each is longer than one.
+fn lay<T: Copy + Send + Sync>(elements: &[T], axes: &[(usize, usize)], out: &mut [T]) {
+    match *axes {
+        [] => out.copy_from_slice(&elements[..1]),
+        [(len, 1)] => out.copy_from_slice(&elements[..len]),
+        [(_, 0)] => out.fill(elements[0]),
+        [(len, 1), (run, 0)] => repeat_each(&elements[..len], run, out),
+        [(times, 0), ref inner @ ..] => {
+            let mut there = out.len() / times;
+            lay(elements, inner, &mut out[..there]);
+            while there < out.len() {
+                let more = there.min(out.len() - there);
+                out.copy_within(..more, there);
+                there += more;
+            }
         }
-        let filled = &mut self.gathered[..len];
-        vectorised(
-            len,
-            #[inline(always)]
-            || {
-                if run >= SHORT {
-                    let runs = filled.chunks_mut(run).zip(&elements[first..]);
-                    return runs.for_each(|(run, &element)| run.fill(element));
-                }
-                // More than the run, in one go: what is too much is overwritten by those that follow.
-                for (index, &element) in (0..len).step_by(run).zip(&elements[first..]) {
-                    match filled[index..].first_chunk_mut::<SHORT>() {
+        [(times, stride), ref inner @ ..] => {
+            let parts = out.chunks_exact_mut(out.len() / times);
+            parts.enumerate().for_each(|(index, part)| lay(&elements[index * stride..], inner, part));
+        }
+    }
+}
+
+/// Writes every element so many times.
+fn repeat_each<T: Copy + Send + Sync>(elements: &[T], run: usize, out: &mut [T]) {
+    vectorised(
+        out.len(),
+        #[inline(always)]
+        || {
+            // More than the run, in one go: what is too much is overwritten by those that follow.
+            for (index, &element) in elements.iter().enumerate() {
+                let (start, end) = (index * run, (index + 1) * run);
+                for at in (start..end).step_by(SHORT) {
+                    match out[at..].first_chunk_mut::<SHORT>() {
                         Some(room) => *room = [element; SHORT],
-                        None => filled[index..][..run.min(len - index)].fill(element),
+                        None => out[at..end].fill(element),
                     }
                 }
-            },
-        );
-        self.filled = (len <= run && self.gathered.len() == len).then_some(first);
-        &self.gathered[..len]
-    }
+            }
+        },
+    );
 }

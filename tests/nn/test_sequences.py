@@ -34,6 +34,34 @@ def test_a_layer_is_its_cell_step_by_step(kind, cell):
     assert torch.allclose(last[0], shown[-1], atol=1e-6)
 
 
+@pytest.mark.parametrize("samples, size", [(1, 3), (7, 5), (3, 40)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    "kind, options", [("RNN", {}), ("RNN", {"nonlinearity": "relu"}), ("GRU", {}), ("LSTM", {})]
+)
+def test_a_layer_shows_the_same_where_nothing_is_recorded(kind, options, dtype, samples, size):
+    for bias, both in [(True, False), (False, True)]:
+        layer = filled(
+            getattr(nn, kind)(4, size, num_layers=2, bias=bias, bidirectional=both, dtype=dtype, **options)
+        )
+        with torch.no_grad():
+            for weight in layer.parameters():
+                weight.mul_(0.2)
+        x = steps(6, samples, 4).to(dtype)
+        x[1, 0, 2] = torch.nan
+        output, last = layer(x)
+        assert output.requires_grad and output.isnan().any() and (samples == 1 or not output.isnan().all())
+        with torch.no_grad():
+            again, last_again = layer(x)
+            turned, _ = layer(x.transpose(0, 1).contiguous().transpose(0, 1))
+        assert torch.allclose(again, output, atol=1e-6, equal_nan=True) and not again.requires_grad
+        assert torch.equal(turned.nan_to_num(9.0), again.nan_to_num(9.0))
+        for one, other in zip(
+            torch.utils._pytree.tree_leaves(last), torch.utils._pytree.tree_leaves(last_again), strict=True
+        ):
+            assert torch.allclose(one, other, atol=1e-6, equal_nan=True)
+
+
 @pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
 def test_packed_sequences_end_where_they_end(kind):
     layer = filled(getattr(nn, kind)(4, 3, num_layers=2, bidirectional=True))

@@ -151,3 +151,38 @@ def test_groups_that_are_far_from_zero_keep_their_deviation():
         torch.testing.assert_close(
             functional.group_norm(x, groups), expected.reshape(x.shape), atol=1e-7, rtol=1e-6
         )
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.bfloat16, torch.float32, torch.complex128])
+def test_a_few_columns_become_rows_in_their_order(dtype):
+    for count in (2, 3, 4, 5):
+        x = torch.arange(7 * count * 33).reshape(7, count, 33).to(dtype)
+        rows = torch.stack([x[:, column] for column in range(count)], 2)
+        assert torch.equal(x.transpose(1, 2).contiguous(), rows)
+        assert torch.equal(x[:, :, 1::2].transpose(1, 2).contiguous(), rows[:, 1::2])
+
+
+def test_integers_are_multiplied_however_the_second_factor_lies():
+    a, b = torch.arange(6 * 40).reshape(6, 40) % 11 - 5, torch.arange(70 * 40).reshape(70, 40) % 13 - 6
+    for dtype in (torch.int8, torch.int32, torch.int64):
+        x, y = a.to(dtype), b.to(dtype)
+        expected = (x.double() @ y.double().t()).to(torch.int64).to(dtype)
+        assert torch.equal(x @ y.t(), expected) and torch.equal(x @ y.t().contiguous(), expected)
+        assert torch.equal(x[:, ::2] @ y[:, ::2].t(), x[:, ::2].contiguous() @ y[:, ::2].contiguous().t())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_powers_of_half_types_are_those_of_wider_ones_rounded(dtype):
+    x = (torch.arange(1, 200) * 0.03).to(dtype)
+    for exponent in (2, 3, 0.5, -0.5, -1, -2, 1.5):
+        assert torch.equal(x**exponent, (x.float() ** exponent).to(dtype)), exponent
+
+
+def test_a_number_that_names_no_element_is_told_wherever_it_stands():
+    x, index = torch.arange(5.0), torch.arange(3000) % 5 - 5
+    assert torch.equal(x.take(index), x[index])
+    for place, wrong in [(0, 5), (1023, -6), (1024, 7), (2999, -(2**63)), (2999, 2**63 - 1)]:
+        named = index.clone()
+        named[place] = wrong
+        with pytest.raises(IndexError, match=str(wrong)):
+            x.take(named)

@@ -61,7 +61,8 @@ pub(super) fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype
             false => combine::<T, T>(a, b, op.loops()),
         }, else {});
         if dtype.is_half() {
-            if let Some(y) = calculate_in_order(&op.in_half(dtype), a, b, dtype)? {
+            let has_way = matches!((a, b), (Numbers::Array(_), Numbers::Scalar(b)) if op.has_number_way(*b, dtype.wide()));
+            if !has_way && let Some(y) = calculate_in_order(&op.in_half(dtype), a, b, dtype)? {
                 return Ok(y);
             }
             let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);

@@ -18,7 +18,7 @@ use plain::{plain, square};
 
 use gemm::Parallelism;
 use gemm_common::gemm::L2_SLAB;
-use ndarray::{ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis, CowArray, Ix2};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::hint::black_box;
@@ -136,12 +136,12 @@ pub fn matmul<T: Ring>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [Ma
         return;
     }
     let laid;
-    let b = if T::DTYPE.is_float()
-        && k * n >= LAID
-        && (FEW_ROWS..MANY_ROWS).contains(&m)
-        && b.strides()[1] != 1
-        && b.strides()[0] == 1
-    {
+    let is_by_columns = match T::DTYPE.is_float() {
+        true => k * n >= LAID && m < MANY_ROWS && b.strides()[1] != 1 && b.strides()[0] == 1,
+        // The loop for these goes along rows.
+        false => !T::DTYPE.is_complex() && b.strides()[1] != 1,
+    };
+    let b = if m >= FEW_ROWS && is_by_columns {
         laid = moves::gathered(&b.into_dyn());
         ArrayView2::from_shape((k, n), &laid).unwrap_or_else(|_| unreachable!("there are so many numbers"))
     } else {
@@ -200,6 +200,37 @@ fn real_in_tiles<T: Wide>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut 
         tiles::product(a, b, out);
     }
     takes
+}
+
+/// A right factor of many products with matrices of one shape: what each of them needs of it is made once.
+pub struct Repeated<'a, T>(Kept<'a, T>);
+
+enum Kept<'a, T> {
+    Laid(tiles::Laid<T>),
+    InOrder(CowArray<'a, T, Ix2>),
+}
+
+impl<'a, T: Wide> Repeated<'a, T> {
+    /// For left factors of so many rows.
+    pub fn new(factor: ArrayView2<'a, T>, rows: usize) -> Repeated<'a, T> {
+        let work = rows * factor.len();
+        Repeated(if rows >= FEW_ROWS && work > SMALL && work < SHARED && tiles::has_vectors() {
+            Kept::Laid(tiles::Laid::new(factor))
+        } else if factor.is_standard_layout() {
+            Kept::InOrder(factor.into())
+        } else {
+            let laid = Array2::from_shape_vec(factor.dim(), moves::gathered(&factor.into_dyn()));
+            Kept::InOrder(laid.unwrap_or_else(|_| unreachable!("there are so many numbers")).into())
+        })
+    }
+
+    /// `out = a b`, with this as `b`.
+    pub fn product(&self, a: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+        match &self.0 {
+            Kept::Laid(laid) => laid.product(a, out),
+            Kept::InOrder(factor) => matmul(a, factor.view(), out),
+        }
+    }
 }
 
 /// The products with a matrix of one row or column, or of few rows with one that lies column by column, if they are
@@ -299,7 +330,7 @@ mod tests {
     use super::*;
     use crate::dtype::Complex;
     use crate::kernels::testing::{at_thread_counts, written};
-    use ndarray::{Array2, Array3, Axis, s};
+    use ndarray::{Array3, s};
 
     fn numbers(m: usize, n: usize, seed: usize) -> Array2<f64> {
         Array2::from_shape_fn((m, n), |(i, j)| ((i * 31 + j * 17 + seed) % 23) as f64 - 11.0)
@@ -359,6 +390,24 @@ mod tests {
             assert_eq!(product(x.view(), spread), naive(x.view(), spread));
             assert_eq!(dot(&vec![2i64; k], &vec![3; k]), 6 * k as i64);
         }
+    }
+
+    #[test]
+    fn a_factor_that_is_repeated_multiplies_like_any_other() {
+        let mut cases = 0;
+        for (m, k, n) in [(1, 40, 7), (4, 9, 33), (5, 1, 40), (8, 64, 250), (13, 17, 100), (300, 90, 130)] {
+            let (b, columns) = (numbers(k, n, 2), numbers(n, k, 3));
+            for b in [b.view(), columns.t()] {
+                let repeated = Repeated::new(b, m);
+                for seed in [1, 4] {
+                    let a = numbers(m, k, seed);
+                    let product = written(m * n, |out| repeated.product(a.view(), out));
+                    assert_eq!(product, naive(a.view(), b), "{m} {k} {n}");
+                    cases += 1;
+                }
+            }
+        }
+        assert_eq!(cases, 24);
     }
 
     #[test]

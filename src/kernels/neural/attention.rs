@@ -42,23 +42,29 @@ struct Row<'a, A: Arithmetic> {
 /// Accumulators of a row, which fill the vector registers.
 const LANES: usize = 32;
 
-impl<A: Arithmetic> Row<'_, A> {
-    /// Scales what is seen, adds the mask, and has nothing come of the rest.
+impl<'a, A: Arithmetic> Row<'a, A> {
+    /// What is seen of the numbers of a row; nothing comes of the rest.
     #[inline(always)]
-    fn prepare(&mut self, scale: A, mask: Option<ArrayView2<'_, A::Plain>>, row: usize, seen: Option<usize>) {
+    fn seen(numbers: &'a mut [A::Plain], row: usize, first: Option<usize>) -> Row<'a, A> {
+        let seen = first.map_or(numbers.len(), |first| numbers.len().min(first + row));
+        let (numbers, hidden) = numbers.split_at_mut(seen);
+        hidden.fill(A::from_f64(0.0).get());
+        Row { numbers }
+    }
+
+    /// Scales the numbers and adds the mask, if there is one; answers by what they are still to be multiplied.
+    #[inline(always)]
+    fn prepare(&mut self, scale: A, mask: Option<ArrayView2<'_, A::Plain>>, row: usize) -> A {
+        let Some(mask) = mask else { return scale };
         for number in self.numbers.iter_mut() {
             *number = (A::new(*number) * scale).get();
         }
-        if let Some(mask) = mask {
-            let added = mask.row(row);
-            match added.as_slice() {
-                Some(added) => self.add(added),
-                None => self.add(added),
-            }
+        let added = mask.row(row);
+        match added.as_slice() {
+            Some(added) => self.add(added),
+            None => self.add(added),
         }
-        if let Some(seen) = seen.map(|first| first + row).filter(|&seen| seen < self.numbers.len()) {
-            self.numbers[seen..].fill(A::from_f64(f64::NEG_INFINITY).get());
-        }
+        A::from_f64(1.0)
     }
 
     #[inline(always)]
@@ -72,20 +78,34 @@ impl<A: Arithmetic> Row<'_, A> {
     #[inline(always)]
     fn folded(&mut self, start: A, step: impl Fn(A) -> A, merge: impl Fn(A, A) -> A) -> A {
         let mut lanes = [start; LANES];
+        self.each_chunk(
+            #[inline(always)]
+            |chunk, count| {
+                for (index, (lane, number)) in lanes.iter_mut().zip(chunk).enumerate() {
+                    let x = step(A::new(*number));
+                    *number = x.get();
+                    let merged = merge(*lane, x);
+                    *lane = if index < count { merged } else { *lane };
+                }
+            },
+        );
+        merged(lanes, merge)
+    }
+
+    /// Calls with the numbers by lanes, and how many of these there are: the last few have as many numbers beside them
+    /// as are missing, which are nobody's.
+    #[inline(always)]
+    fn each_chunk(&mut self, mut call: impl FnMut(&mut [A::Plain; LANES], usize)) {
         let (chunks, rest) = self.numbers.as_chunks_mut::<LANES>();
         for chunk in chunks {
-            for (lane, number) in lanes.iter_mut().zip(chunk) {
-                let x = step(A::new(*number));
-                *number = x.get();
-                *lane = merge(*lane, x);
-            }
+            call(chunk, LANES);
         }
-        for (lane, number) in lanes.iter_mut().zip(rest) {
-            let x = step(A::new(*number));
-            *number = x.get();
-            *lane = merge(*lane, x);
+        if !rest.is_empty() {
+            let mut chunk = [A::from_f64(0.0).get(); LANES];
+            chunk[..rest.len()].copy_from_slice(rest);
+            call(&mut chunk, rest.len());
+            rest.copy_from_slice(&chunk[..rest.len()]);
         }
-        merged(lanes, merge)
     }
 }
 
@@ -115,13 +135,13 @@ impl<T: Real> Calculation<T> for Weigh<'_, '_, T> {
         let Scores { products, width, scale, mask, seen } = self.scores;
         let (scale, lowest) = (A::from_f64(scale), A::from_f64(f64::NEG_INFINITY));
         for (index, (numbers, log)) in products.chunks_exact_mut(width).zip(self.logs).enumerate() {
-            let mut row = Row::<A> { numbers };
-            row.prepare(scale, mask, index, seen);
+            let mut row = Row::<A>::seen(numbers, index, seen);
+            let factor = row.prepare(scale, mask, index);
             // What is not a number is not the greatest, and makes the sum what it is.
             let greatest = row.folded(
                 lowest,
                 #[inline(always)]
-                |x| x,
+                |x| x * factor,
                 #[inline(always)]
                 |a, b| if b > a { b } else { a },
             );
@@ -160,12 +180,17 @@ impl<T: Real> Calculation<T> for WeighAgain<'_, '_, T> {
         let Scores { products, width, scale, mask, seen } = self.scores;
         let scale = A::from_f64(scale);
         for (index, (numbers, &log)) in products.chunks_exact_mut(width).zip(self.logs).enumerate() {
-            let mut row = Row::<A> { numbers };
-            row.prepare(scale, mask, index, seen);
+            let mut row = Row::<A>::seen(numbers, index, seen);
+            let factor = row.prepare(scale, mask, index);
             let log = A::new(log);
-            for number in row.numbers.iter_mut() {
-                *number = exp(A::new(*number) - log).get();
-            }
+            row.each_chunk(
+                #[inline(always)]
+                |chunk, _| {
+                    for number in chunk {
+                        *number = exp(A::new(*number) * factor - log).get();
+                    }
+                },
+            );
         }
     }
 }

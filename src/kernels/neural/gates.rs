@@ -1,7 +1,7 @@
-//! One step of an LSTM for some samples, all gates in one pass, and the way back. Products of matrices are made
-//! elsewhere.
+//! One step of a recurrent layer for some samples, all gates in one pass, and the way back for an LSTM. Products of
+//! matrices are made elsewhere.
 //!
-//! The gates of a sample are four rows of `size` numbers: enter, forget, new, leave.
+//! The gates of a sample are rows of `size` numbers: enter, forget, new, leave in an LSTM; reset, update, new in a GRU.
 
 use crate::dtype::Real;
 use crate::kernels::pointwise::math::{Arithmetic, sigmoid, tanh};
@@ -131,6 +131,89 @@ impl<T: Real> Calculation<T> for Back<'_, T> {
                 let (g, forget) = (A::new(*remembered), A::new(forget));
                 *to_forget = (g * A::new(before) * (forget * (one - forget))).get();
                 *remembered = (g * forget).get();
+            }
+        }
+    }
+}
+
+/// A layer with one state: how the sums of inputs and of the state become the next one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Cell {
+    /// h' = tanh(n)
+    Tanh,
+    /// h' = max(n, 0)
+    Relu,
+    /// r and z are open as far as their sums say, n = tanh(nₓ + r nₕ), h' = (h - n) z + n
+    Gated,
+}
+
+impl Cell {
+    /// How many sums there are for each number of the state.
+    pub fn gates(self) -> usize {
+        if self == Cell::Gated { 3 } else { 1 }
+    }
+}
+
+/// A step of each sample of a layer with one state.
+pub struct StateStep<'a, T> {
+    pub cell: Cell,
+    /// How many numbers the state of a sample has.
+    pub size: usize,
+    /// What inputs say to each gate, and what is said for every sample besides.
+    pub said: &'a [T],
+    pub bias: &'a [T],
+    /// What the state says to each gate, and what is said for every sample besides.
+    pub own: &'a mut [T],
+    pub own_bias: &'a [T],
+    /// The state before.
+    pub before: &'a [T],
+    /// The state.
+    pub state: &'a mut [T],
+}
+
+impl<T: Real> StateStep<'_, T> {
+    /// Writes the next states, as `Cell` has it.
+    pub fn take(self) {
+        calculated(self);
+    }
+}
+
+impl<T: Real> Calculation<T> for StateStep<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic<Plain = T>>(self) {
+        let StateStep { cell, size, said, bias, own, own_bias, before, state } = self;
+        let gates = cell.gates() * size;
+        let samples = said.chunks_exact(gates).zip(own.chunks_exact_mut(gates));
+        let states = before.chunks_exact(size).zip(state.chunks_exact_mut(size));
+        for ((said, own), (before, state)) in samples.zip(states) {
+            for (own, &bias) in own.iter_mut().zip(own_bias) {
+                *own = (A::new(*own) + A::new(bias)).get();
+            }
+            let together = 2 * size * usize::from(cell == Cell::Gated);
+            let (ways, new) = own.split_at_mut(together);
+            for ((way, &said), &bias) in ways.iter_mut().zip(said).zip(bias) {
+                *way = sigmoid(A::new(*way) + (A::new(said) + A::new(bias))).get();
+            }
+            let new = new.iter().zip(&said[together..]).zip(&bias[together..]);
+            let sums = |((&own, &said), &bias): ((&T, &T), &T)| (A::new(own), A::new(said) + A::new(bias));
+            let states = state.iter_mut().zip(new.map(sums));
+            match cell {
+                Cell::Tanh => states.for_each(|(state, (own, said))| *state = tanh(own + said).get()),
+                // What is not a number stays so.
+                Cell::Relu => states.for_each(|(state, (own, said))| {
+                    let sum = (own + said).get();
+                    *state = if sum < T::ZERO { T::ZERO } else { sum };
+                }),
+                Cell::Gated => {
+                    let (reset, update) = ways.split_at(size);
+                    let ways = reset.iter().zip(update).zip(before);
+                    for ((state, (own, said)), ((&reset, &update), &before)) in states.zip(ways) {
+                        let new = tanh(said + own * A::new(reset));
+                        *state = ((A::new(before) - new) * A::new(update) + new).get();
+                    }
+                }
             }
         }
     }

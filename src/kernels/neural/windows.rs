@@ -17,6 +17,9 @@ const FEW: usize = 1 << 19;
 /// Elements of windows that are compared on one thread before others are looked at.
 const COMPARED: usize = 1 << 15;
 
+/// Rows of fewer windows than this are looked at window by window.
+const NARROW: usize = 16;
+
 /// How windows lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windows {
@@ -65,6 +68,16 @@ impl Windows {
     fn at(&self, dim: usize, place: usize, element: usize) -> Option<usize> {
         let padded = place * self.stride[dim] + element * self.dilation[dim];
         padded.checked_sub(self.padding[dim]).filter(|&at| at < self.size[dim])
+    }
+
+    /// The elements along a dimension of the `place`-th window that are no padding: where the first of them is, and how
+    /// many there are.
+    fn along(&self, dim: usize, place: usize) -> (usize, usize) {
+        let (start, step) = (place * self.stride[dim], self.dilation[dim]);
+        let first = self.padding[dim].saturating_sub(start).div_ceil(step);
+        let past = (self.padding[dim] + self.size[dim]).saturating_sub(start).div_ceil(step);
+        let at = (start + first * step).saturating_sub(self.padding[dim]);
+        (at, past.min(self.kernel[dim]).saturating_sub(first))
     }
 
     /// The windows of a row of which the `element`-th element along the row is no padding.
@@ -155,8 +168,12 @@ impl Windows {
         let together = (COMPARED / places.saturating_mul(self.elements()).max(1)).max(1);
         let parts = values.chunks_mut(together * places).zip(index.chunks_mut(together * places));
         parallel_items(parts.zip(x.chunks(together * area)), 1, |((values, index), x)| {
-            let (mut held, mut found) = (interrupt::filled(places, T::ZERO), interrupt::filled(places, -1));
             let channels = values.chunks_mut(places).zip(index.chunks_mut(places)).zip(x.chunks(area));
+            if self.count[2] < NARROW {
+                channels.for_each(|((values, index), channel)| self.greatest_of_each(channel, values, index));
+                return;
+            }
+            let (mut held, mut found) = (interrupt::filled(places, T::ZERO), interrupt::filled(places, -1));
             for ((values, index), channel) in channels {
                 found.fill(-1);
                 self.each_run(0..self.lines(), &mut |_, column, at, count| {
@@ -180,6 +197,42 @@ impl Windows {
                 index.write_copy_of_slice(&found);
             }
         });
+    }
+
+    /// `greatest` of one channel, window by window.
+    fn greatest_of_each<T: Number>(
+        &self,
+        channel: &[T],
+        values: &mut [MaybeUninit<T>],
+        index: &mut [MaybeUninit<i64>],
+    ) {
+        let [_, height, width] = self.count;
+        let [_, rows, columns] = self.size;
+        let mut steps = Steps::default();
+        let mut found = values.iter_mut().zip(index);
+        for line in 0..self.lines() {
+            let (z, depth) = self.along(0, line / height);
+            let (y, tall) = self.along(1, line % height);
+            steps.take(width * self.elements());
+            for (place, (value, index)) in found.by_ref().take(width).enumerate() {
+                let (x, wide) = self.along(2, place);
+                let (mut held, mut at) = (channel[0], 0);
+                let mut is_first = true;
+                for z in (0..depth).map(|step| z + step * self.dilation[0]) {
+                    for y in (0..tall).map(|step| y + step * self.dilation[1]) {
+                        let start = (z * rows + y) * columns + x;
+                        for here in (0..wide).map(|step| start + step * self.dilation[2]) {
+                            let element = channel[here];
+                            if is_first || element > held || element.is_nan() {
+                                (held, at, is_first) = (element, here, false);
+                            }
+                        }
+                    }
+                }
+                value.write(held);
+                index.write(at as i64);
+            }
+        }
     }
 }
 
@@ -268,6 +321,34 @@ mod tests {
             plane.fold_lines(lines, &part, &mut back_in_parts);
         }
         assert_eq!(back, back_in_parts);
+    }
+
+    #[test]
+    fn the_greatest_are_the_same_window_by_window_and_row_by_row() {
+        for (stride, padding, dilation) in [(1, 0, 1), (2, 1, 1), (3, 2, 2), (1, 1, 3)] {
+            let (size, kernel) = ([4, 9, 60], [2, 3, 2]);
+            let count = [0, 1, 2].map(|dim: usize| {
+                let padding = padding.min(kernel[dim] / 2);
+                (size[dim] + 2 * padding - dilation * (kernel[dim] - 1) - 1) / stride + 1
+            });
+            let padding = kernel.map(|kernel| padding.min(kernel / 2));
+            let windows =
+                Windows { size, kernel, stride: [stride; 3], padding, dilation: [dilation; 3], count };
+            let number = |place: usize| [f64::NAN, 3.0, -1.0, 3.0, f64::NEG_INFINITY][place * place % 7 % 5];
+            let x: Vec<f64> = (0..windows.area()).map(number).collect();
+            let places = windows.places();
+            assert!(count[2] >= NARROW);
+            let (mut index, mut index_of_each) = (Vec::new(), Vec::new());
+            let values = written(places, |values| {
+                index = written(places, |index| windows.greatest(&x, values, index));
+            });
+            let values_of_each = written(places, |values| {
+                index_of_each = written(places, |index| windows.greatest_of_each(&x, values, index));
+            });
+            assert_eq!(index, index_of_each);
+            let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+            assert_eq!(bits(values), bits(values_of_each));
+        }
     }
 
     #[test]

@@ -110,6 +110,12 @@ mod tests {
             (&[9, 7, 40, 40], &[7, 1, 1], &[9, 7, 40, 40]),
             (&[5, 200, 6, 7], &[200, 1, 1], &[5, 200, 6, 7]),
             (&[9, 7, 1, 40], &[1, 7, 40, 1], &[9, 7, 40, 40]),
+            // Axes that are repeated in one operand and not in the other, in turns, in one block and in many.
+            (&[6, 1, 7, 1], &[1, 5, 1, 9], &[6, 5, 7, 9]),
+            (&[40, 1, 40, 1], &[1, 40, 1, 40], &[40, 40, 40, 40]),
+            (&[5, 1, 5, 1, 5], &[1, 5, 1, 5, 1], &[5, 5, 5, 5, 5]),
+            (&[50, 1, 50], &[50, 50, 1], &[50, 50, 50]),
+            (&[3, 2, 1, 17], &[3, 1, 200, 1], &[3, 2, 200, 17]),
             (&[3, 0], &[1], &[3, 0]),
         ] {
             let (a, b) = (numbers(left, 1), numbers(right, 2));
@@ -122,7 +128,7 @@ mod tests {
             assert_eq!(zipped(dense.view(), b.t()), expected, "{left:?} {right:?} crosswise");
             pairs += 1;
         }
-        assert_eq!(pairs, 19);
+        assert_eq!(pairs, 24);
     }
 
     #[test]

@@ -23,7 +23,6 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::indexing::gather;
 use crate::kernels::interrupt::Steps;
 use crate::ops::creation::{copy, create};
-use crate::ops::geometry::part::from_end;
 use crate::ops::geometry::{join, part, reshape};
 use crate::ops::indexing::indexed::tangent_or_zeros;
 use crate::ops::indexing::places::write_slices;
@@ -31,6 +30,9 @@ use crate::ops::pointwise::select;
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
+
+/// Indices that are looked at together.
+const TOGETHER: usize = 1 << 10;
 
 /// Elements by their number in row-major order, in a shape.
 #[derive(Clone)]
@@ -59,11 +61,21 @@ impl Numbers {
             return Err(of_nothing.into());
         }
         let places = long_work::patiently(index.numel() as u64, || {
-            let (mut places, mut steps) = (index.to_vec::<i64>()?, Steps::default());
-            for place in &mut places {
-                steps.take(0);
-                let index = *place;
-                *place = from_end(index, numel).ok_or(Error::TakeRange { index, numel })? as i64;
+            let (mut places, mut steps, size) = (index.to_vec::<i64>()?, Steps::default(), numel as i64);
+            for places in places.chunks_mut(TOGETHER) {
+                steps.take(places.len());
+                let mut is_outside = false;
+                for place in &mut *places {
+                    // Only what is no place is looked for again.
+                    is_outside |= *place < -size || *place >= size;
+                    *place = if *place < 0 { place.wrapping_add(size) } else { *place };
+                }
+                if is_outside {
+                    let named = |place: i64| if place < 0 { place.wrapping_sub(size) } else { place };
+                    let outside = |place: &&mut i64| !(0..size).contains(&**place);
+                    let place = places.iter_mut().find(outside).map_or(0, |place| *place);
+                    return Err(Error::TakeRange { index: named(place), numel }.into());
+                }
             }
             Ok(places)
         })?;

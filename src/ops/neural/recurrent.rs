@@ -1,6 +1,7 @@
-//! A layer of an LSTM along a sequence, as one operation.
+//! A layer of an LSTM along a sequence, as one operation; and the numbers of layers with one state.
 
 mod numbers;
+mod states;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -18,11 +19,12 @@ use crate::error::Result;
 use crate::graph::mode::{self, Flags, FlagsGuard};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
+use crate::kernels::neural::gates::Cell;
 use crate::ops::creation::copy;
 use crate::ops::geometry::{join, part};
 use crate::ops::linalg::linear::linear;
 use crate::ops::{add, mul, sigmoid, tanh};
-use crate::schema::{Entry, Reply, inner};
+use crate::schema::{Arguments, Entry, Reply, inner};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
@@ -172,31 +174,31 @@ impl Op for Lstm {
 
 /// Estimated nanoseconds of a layer: some ten steps of a product in one.
 fn effort(inputs: &[Array]) -> u64 {
-    let (x, rows) = (&inputs[0].layout, &inputs[1].layout);
-    let width = rows.shape()[1] + rows.shape()[0] / 4;
-    (x.shape()[0] * x.shape()[1] * rows.shape()[0] * width) as u64 / 10
+    let [x, to_gates, own] = [0, 1, 2].map(|index| inputs[index].layout.shape());
+    (x[0] * x[1] * to_gates[0] * (to_gates[1] + own[1])) as u64 / 10
 }
 
-/// Whether these are a sequence, weights and states of one type that go together.
-fn fits(inputs: &[&Tensor; 7]) -> bool {
-    let [x, to_gates, own, bias, own_bias, shown, memory] = inputs.map(Tensor::layout);
+/// Whether these are a sequence, weights of so many gates, and states, of one type, that go together.
+fn fits(inputs: &[&Tensor], gates: usize) -> bool {
+    let (layouts, states) = inputs.split_at(5);
+    let [x, to_gates, own, bias, own_bias] = [0, 1, 2, 3, 4].map(|index| layouts[index].layout());
     let (&[steps, samples, width], &[rows, columns]) = (x.shape(), to_gates.shape()) else { return false };
-    let size = rows / 4;
+    let size = rows / gates;
     let dtype = inputs[0].dtype();
     matches!(dtype, DType::Float32 | DType::Float64)
         && inputs.iter().all(|input| input.dtype() == dtype)
         && steps * samples * width * size > 0
-        && rows == 4 * size
+        && rows == gates * size
         && columns == width
         && *own.shape() == [rows, size]
         && [bias, own_bias].iter().all(|bias| *bias.shape() == [rows])
-        && [shown, memory].iter().all(|state| *state.shape() == [samples, size])
+        && states.iter().all(|state| *state.layout().shape() == [samples, size])
 }
 
 /// What a layer shows at every step of a sequence, and the last of that and of its memories; `None` where torch
 /// records every step, and where somebody wants to see them. The inputs are those of `Lstm`.
 pub fn lstm(inputs: [&Tensor; 7], reverse: bool) -> Result<Option<[Tensor; 3]>> {
-    if mode::special() && !recording::is_alone(&inputs) || !fits(&inputs) {
+    if mode::special() && !recording::is_alone(&inputs) || !fits(&inputs, 4) {
         return Ok(None);
     }
     let layer = Lstm { reverse };
@@ -213,20 +215,55 @@ pub fn lstm(inputs: [&Tensor; 7], reverse: bool) -> Result<Option<[Tensor; 3]>> 
     Ok(<[Tensor; 5]>::try_from(found).ok().map(|[all, shown, memory, _, _]| [all, shown, memory]))
 }
 
+/// What a layer with one state shows at every step, and the last of that; `None` where steps are recorded, and where
+/// somebody wants to see them. The inputs are those of `Lstm` but for the memory.
+fn state_layer(a: &dyn Arguments, cell: Cell) -> Result<Reply> {
+    let [x, to_gates, own, bias, own_bias, state] = [0, 1, 2, 3, 4, 5].map(|index| a.tensor(index));
+    let inputs = [x?, to_gates?, own?, bias?, own_bias?, state?];
+    if mode::special() || !fits(&inputs, cell.gates()) || records(&inputs) {
+        return Ok(Reply::Nothing);
+    }
+    let (arrays, reverse) = (in_order(&memory(&inputs))?, a.boolean(6));
+    let found = long_work::patiently(effort(&arrays), || {
+        dispatch!(float arrays[0].dtype, T => states::along::<T>(cell, &arrays, reverse), else {
+            unreachable!("the type was asked for")
+        })
+    })?;
+    Ok(Reply::Tensors(found.into_iter().map(Tensor::from_array).collect()))
+}
+
+const WITH_ONE_STATE: &[&str] = &[
+    "(Tensor input, Tensor weight_ih, Tensor weight_hh, Tensor bias_ih, Tensor bias_hh, Tensor hx, bool reverse)",
+];
+
 /// The entries.
-pub const ENTRIES: &[Entry] = &[inner(
-    "lstm",
-    &[
-        "(Tensor input, Tensor weight_ih, Tensor weight_hh, Tensor bias_ih, Tensor bias_hh, Tensor hx, Tensor cx, bool reverse)",
-    ],
-    "A layer of a long short-term memory over a sequence, if it can be computed as one operation.",
-    |a| {
-        let [x, to_gates, own, bias, own_bias, shown, memory] =
-            [0, 1, 2, 3, 4, 5, 6].map(|index| a.tensor(index));
-        let found = lstm([x?, to_gates?, own?, bias?, own_bias?, shown?, memory?], a.boolean(7))?;
-        Ok(found.map_or(Reply::Nothing, |found| Reply::Tensors(found.into())))
-    },
-)];
+pub const ENTRIES: &[Entry] = &[
+    inner(
+        "lstm",
+        &[
+            "(Tensor input, Tensor weight_ih, Tensor weight_hh, Tensor bias_ih, Tensor bias_hh, Tensor hx, Tensor cx, bool reverse)",
+        ],
+        "A layer of a long short-term memory over a sequence, if it can be computed as one operation.",
+        |a| {
+            let [x, to_gates, own, bias, own_bias, shown, memory] =
+                [0, 1, 2, 3, 4, 5, 6].map(|index| a.tensor(index));
+            let found = lstm([x?, to_gates?, own?, bias?, own_bias?, shown?, memory?], a.boolean(7))?;
+            Ok(found.map_or(Reply::Nothing, |found| Reply::Tensors(found.into())))
+        },
+    ),
+    inner(
+        "gru",
+        WITH_ONE_STATE,
+        "A layer of gated units over a sequence, if no step of it is recorded.",
+        |a| state_layer(a, Cell::Gated),
+    ),
+    inner("rnn_tanh", WITH_ONE_STATE, "A layer over a sequence, if no step of it is recorded.", |a| {
+        state_layer(a, Cell::Tanh)
+    }),
+    inner("rnn_relu", WITH_ONE_STATE, "A layer over a sequence, if no step of it is recorded.", |a| {
+        state_layer(a, Cell::Relu)
+    }),
+];
 
 plain! {
     struct Lstm { reverse }

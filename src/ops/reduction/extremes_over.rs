@@ -104,8 +104,11 @@ impl Op for Extreme {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = &inputs[0];
         let shape = self.over.shape(x.layout.shape());
-        // One kernel serves all integers.
-        let dtype = comparable(x.dtype);
+        // One kernel serves all integers but the most frequent ones, which would take longer to convert than to compare.
+        let dtype = match x.dtype {
+            DType::Int32 | DType::UInt8 => x.dtype,
+            dtype => comparable(dtype),
+        };
         let wide = copy::as_type(x, dtype)?;
         let mut y = Array::uninit_shape(&shape, dtype)?;
         let dims = &self.over.dims;
@@ -121,6 +124,8 @@ impl Op for Extreme {
             (DType::Float32, _) => run!(f32),
             (DType::Float64, _) => run!(f64),
             (DType::Int64, _) => run!(i64),
+            (DType::Int32, _) => run!(i32),
+            (DType::UInt8, _) => run!(u8),
             (dtype, greatest) if dtype.is_complex() => {
                 let operation = match (self.named, greatest) {
                     (true, true) => "max_values_cpu",

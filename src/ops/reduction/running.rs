@@ -1,13 +1,10 @@
 //! Sums that pass over what is not a number, traces, and running logarithms of sums of exponentials.
 
-use crate::dtype::Scalar;
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::ops;
 use crate::ops::geometry::part::Part;
-use crate::ops::pointwise::compare::Question;
 use crate::ops::pointwise::logical;
-use crate::ops::pointwise::select;
 use crate::shape::Layout;
 
 use smallvec::smallvec;
@@ -15,6 +12,7 @@ use smallvec::smallvec;
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call, Samples, plumbing};
 use crate::dispatch::composites::attribute_override::apply_one_with_attributes;
+use crate::dispatch::unary;
 use crate::dtype::{Complex, DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor, mode};
@@ -57,8 +55,9 @@ impl Op for Nansum {
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let x = copy::as_type_in_order(&inputs[0], inputs[0].dtype.wide())?;
-        let (is_nan, nothing) = (compare::numbers(Question::NotEqual, &*x, &*x)?, Scalar::Int(0));
-        let x = select::choose(&is_nan, &Array::from_scalar(nothing, x.dtype)?, &x, x.dtype)?;
+        let x = dispatch!(float x.dtype, T => {
+            unary::compute::<T, T>(&x, x.dtype, |x| if x.is_nan() { 0.0 } else { x })?
+        }, else { unreachable!("only floating-point types come here") });
         // What is no number goes before a type is taken that may not know it.
         Ok(smallvec![self.over.sum_numbers(&x, Some(self.dtype))?])
     }

@@ -283,14 +283,13 @@ class RNNBase(Module):
         weight_ih, weight_hh, *others = weights
         bias_ih, bias_hh = others[:2] if self.bias else (None, None)
         projection = weights[-1] if self.proj_size else None
-        if self.mode == "LSTM" and sizes is None and projection is None:
+        # Whoever sees calls is shown the steps.
+        if sizes is None and projection is None and not native._has_torch_function((input,)):
             biases = others[:2] if self.bias else [native.zeros(len(weight_ih), dtype=input.dtype)] * 2
-            (bias, other), (hidden, cell) = biases, start
-            # Whoever sees calls is shown the steps.
-            if not native._has_torch_function((input,)):
-                found: Any = native._nn.lstm(input, weight_ih, weight_hh, bias, other, hidden, cell, back)
-                if found is not None:
-                    return found[0], found[1:]
+            whole = getattr(native._nn, self.mode.lower())
+            found: Any = whole(input, weight_ih, weight_hh, *biases, *start, back)
+            if found is not None:
+                return found[0], found[1:]
         # The inputs of all steps at once: one product instead of many.
         gates = _parts(functional.linear(input, weight_ih, bias_ih), sizes)
         count = len(state[0])

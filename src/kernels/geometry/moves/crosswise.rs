@@ -26,6 +26,14 @@ pub(super) fn turn<V: Send, T: Copy + 'static>(
     write: impl Fn(&mut V, T) + Copy,
     steps: &mut Steps,
 ) {
+    if let Some(rows) = out.as_slice_mut().filter(|_| (2..=4).contains(&a.ncols())) {
+        steps.take(a.len());
+        return match a.ncols() {
+            2 => interleave::<2, V, T>(rows, a, write),
+            3 => interleave::<3, V, T>(rows, a, write),
+            _ => interleave::<4, V, T>(rows, a, write),
+        };
+    }
     let bands = out.axis_chunks_iter_mut(Axis(0), SIDE).zip(a.axis_chunks_iter(Axis(0), SIDE));
     for (mut out, a) in bands {
         let squares = out.axis_chunks_iter_mut(Axis(1), SIDE).zip(a.axis_chunks_iter(Axis(1), SIDE));
@@ -38,6 +46,29 @@ pub(super) fn turn<V: Send, T: Copy + 'static>(
             );
         }
     }
+}
+
+/// `turn` of a few columns into rows that lie one after another.
+fn interleave<const N: usize, V, T: Copy>(
+    out: &mut [V],
+    a: ArrayView2<'_, T>,
+    write: impl Fn(&mut V, T) + Copy,
+) {
+    let columns: [&[T]; N] = from_fn(|index| {
+        a.index_axis_move(Axis(1), index).to_slice().unwrap_or_else(|| unreachable!("columns lie in order"))
+    });
+    vectorised(
+        out.len(),
+        #[inline(always)]
+        || {
+            let columns = columns.map(|column| &column[..out.len() / N]);
+            for (at, row) in out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+                for (place, column) in row.iter_mut().zip(columns) {
+                    write(place, column[at]);
+                }
+            }
+        },
+    );
 }
 
 /// Writes the elements of a matrix of so many rows and columns to one in which its rows are columns, both row by row.

@@ -7,12 +7,16 @@ use ndarray::{ArrayView2, Axis};
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::kernels::interrupt;
+use crate::kernels::place::Place;
 use crate::kernels::wide::Wide;
 
 /// Rows of a tile where there are many registers, and where there are few; vectors of its columns.
 const ROWS: usize = 8;
 const FEW_ROWS: usize = 4;
 const ACROSS: usize = 2;
+
+/// Neighbours in a line of the left factor that are looked at together.
+const TOGETHER: usize = 4;
 
 /// From so many registers on there are many.
 const REGISTERS: usize = 32;
@@ -31,6 +35,11 @@ const LINES: usize = 4;
 /// Whether a matrix of these rows can be the left factor: not on processors without vectors, and not where its rows
 /// are neither lines nor columns of lines.
 pub(super) fn takes<T: Wide>(a: ArrayView2<'_, T>) -> bool {
+    (lies_along(a, 0) || lies_along(a, 1)) && has_vectors()
+}
+
+/// Whether the processor has vectors.
+pub(super) fn has_vectors() -> bool {
     struct Vectors;
     impl WithSimd for Vectors {
         type Output = bool;
@@ -39,7 +48,7 @@ pub(super) fn takes<T: Wide>(a: ArrayView2<'_, T>) -> bool {
             !S::IS_SCALAR
         }
     }
-    (lies_along(a, 0) || lies_along(a, 1)) && Arch::new().dispatch(Vectors)
+    Arch::new().dispatch(Vectors)
 }
 
 /// Whether neighbours along an axis lie beside each other.
@@ -65,6 +74,53 @@ const fn lanes<T: Wide, S: Simd>() -> usize {
     size_of::<T::Of<S>>() / size_of::<T>()
 }
 
+/// A right factor that is laid out in panels once, for many products.
+pub(super) struct Laid<T> {
+    numbers: Vec<T>,
+    depth: usize,
+}
+
+impl<T: Wide> Laid<T> {
+    pub(super) fn new(b: ArrayView2<'_, T>) -> Laid<T> {
+        Arch::new().dispatch(Laying { b })
+    }
+
+    /// Writes the products with some rows.
+    pub(super) fn product(&self, a: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+        Arch::new().dispatch(LaidProduct { a, panels: Panels::new(&self.numbers, self.depth), out });
+    }
+}
+
+struct Laying<'a, T> {
+    b: ArrayView2<'a, T>,
+}
+
+impl<T: Wide> WithSimd for Laying<'_, T> {
+    type Output = Laid<T>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> Laid<T> {
+        let mut numbers = interrupt::filled(laid_len::<T, S>(self.b), T::ZERO);
+        lay(self.b, const { ACROSS * lanes::<T, S>() }, &mut numbers);
+        Laid { numbers, depth: self.b.nrows() }
+    }
+}
+
+struct LaidProduct<'a, 'o, T> {
+    a: ArrayView2<'a, T>,
+    panels: Panels<'a, T>,
+    out: &'o mut [MaybeUninit<T>],
+}
+
+impl<T: Wide> WithSimd for LaidProduct<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        self.panels.all_rows(simd, self.a, self.out);
+    }
+}
+
 struct Product<'a, 'o, T> {
     a: ArrayView2<'a, T>,
     b: ArrayView2<'a, T>,
@@ -77,34 +133,26 @@ impl<T: Wide> WithSimd for Product<'_, '_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Product { a, b, out } = self;
-        let len = b.nrows() * b.ncols().next_multiple_of(const { lanes::<T, S>() });
+        let len = laid_len::<T, S>(b);
         let (mut little, mut much) = ([const { MaybeUninit::uninit() }; LITTLE], None);
         let room = match len <= LITTLE {
             true => &mut little[..len],
             false => much.insert(interrupt::filled(len, MaybeUninit::uninit())),
         };
-        let numbers = lay(b, const { ACROSS * lanes::<T, S>() }, room);
-        let mut panels = Panels { numbers, depth: b.nrows(), turned: Vec::new() };
-        let (rows, mut row) = (a.nrows(), 0);
-        if S::REGISTER_COUNT >= REGISTERS {
-            while row + ROWS <= rows {
-                panels.rows::<S, ROWS>(simd, a, row, out);
-                row += ROWS;
-            }
-        }
-        while row + FEW_ROWS <= rows {
-            panels.rows::<S, FEW_ROWS>(simd, a, row, out);
-            row += FEW_ROWS;
-        }
-        while row < rows {
-            panels.rows::<S, 1>(simd, a, row, out);
-            row += 1;
-        }
+        lay(b, const { ACROSS * lanes::<T, S>() }, room);
+        // SAFETY: every number of every panel was written, and `MaybeUninit` has the layout of what it holds.
+        let numbers = unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), room.len()) };
+        Panels::new(numbers, b.nrows()).all_rows(simd, a, out);
     }
 }
 
+/// How many numbers a matrix is laid out in.
+fn laid_len<T: Wide, S: Simd>(matrix: ArrayView2<'_, T>) -> usize {
+    matrix.nrows() * matrix.ncols().next_multiple_of(const { lanes::<T, S>() })
+}
+
 /// Lays a matrix in panels of so many columns, one after the other, and zeros behind the last column.
-fn lay<'r, T: Wide>(matrix: ArrayView2<'_, T>, width: usize, room: &'r mut [MaybeUninit<T>]) -> &'r [T] {
+fn lay<T: Wide, P: Place<T>>(matrix: ArrayView2<'_, T>, width: usize, room: &mut [P]) {
     let (depth, columns) = matrix.dim();
     let padded = room.len() / depth.max(1);
     for first in (0..columns).step_by(width) {
@@ -116,29 +164,27 @@ fn lay<'r, T: Wide>(matrix: ArrayView2<'_, T>, width: usize, room: &'r mut [Mayb
         }
         for (to, row) in panel.chunks_exact_mut(width).zip(matrix.outer_iter()) {
             let (to, behind) = to.split_at_mut(own);
-            behind.fill(MaybeUninit::new(T::ZERO));
+            behind.iter_mut().for_each(|to| to.put(T::ZERO));
             match row.to_slice() {
                 Some(row) => {
-                    to.write_copy_of_slice(&row[first..first + own]);
+                    P::copied(to, &row[first..first + own]);
                 }
                 None => {
                     for (column, to) in to.iter_mut().enumerate() {
-                        to.write(row[first + column]);
+                        to.put(row[first + column]);
                     }
                 }
             }
         }
     }
-    // SAFETY: every number of every panel was written, and `MaybeUninit` has the layout of what it holds.
-    unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), room.len()) }
 }
 
 /// Lays some columns of a matrix that lies column by column in a panel.
-fn turn<T: Wide>(
+fn turn<T: Wide, P: Place<T>>(
     matrix: ArrayView2<'_, T>,
     first: usize,
     columns: usize,
-    panel: &mut [MaybeUninit<T>],
+    panel: &mut [P],
     width: usize,
 ) {
     let depth = matrix.nrows();
@@ -159,13 +205,13 @@ fn turn<T: Wide>(
             }
             for (row, to) in panel[top * width..].chunks_exact_mut(width).take(SQUARE).enumerate() {
                 for (to, numbers) in to[left..left + breadth].iter_mut().zip(&tile) {
-                    to.write(numbers[row]);
+                    to.put(numbers[row]);
                 }
             }
         }
         for (row, to) in panel.chunks_exact_mut(width).enumerate().skip(whole) {
             for (column, to) in to[left..left + breadth].iter_mut().enumerate() {
-                to.write(if column < own { line(left + column)[row] } else { T::ZERO });
+                to.put(if column < own { line(left + column)[row] } else { T::ZERO });
             }
         }
     }
@@ -178,7 +224,32 @@ struct Panels<'a, T> {
     turned: Vec<T>,
 }
 
-impl<T: Wide> Panels<'_, T> {
+impl<'a, T: Wide> Panels<'a, T> {
+    #[inline(always)]
+    fn new(numbers: &'a [T], depth: usize) -> Panels<'a, T> {
+        Panels { numbers, depth, turned: Vec::new() }
+    }
+
+    /// The products of all rows, as many together as there are registers for.
+    #[inline(always)]
+    fn all_rows<S: Simd>(&mut self, simd: S, a: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+        let (rows, mut row) = (a.nrows(), 0);
+        if S::REGISTER_COUNT >= REGISTERS {
+            while row + ROWS <= rows {
+                self.rows::<S, ROWS>(simd, a, row, out);
+                row += ROWS;
+            }
+        }
+        while row + FEW_ROWS <= rows {
+            self.rows::<S, FEW_ROWS>(simd, a, row, out);
+            row += FEW_ROWS;
+        }
+        while row < rows {
+            self.rows::<S, 1>(simd, a, row, out);
+            row += 1;
+        }
+    }
+
     /// The products of some rows.
     #[inline(always)]
     fn rows<S: Simd, const R: usize>(
@@ -244,10 +315,22 @@ impl<T: Wide, const R: usize> Left<'_, T, R> {
         let (vectors, _) = T::vectors::<S>(panel);
         let rows = vectors.as_chunks::<V>().0;
         if self.turned.is_empty() {
-            for p in 0..rows.len() {
-                let near = rows[p];
+            // Some at a time, so that the length of a line is asked for seldom.
+            let (blocks, rest) = rows.as_chunks::<TOGETHER>();
+            for (p, near) in blocks.iter().enumerate() {
                 for r in 0..R {
-                    let x = T::splat(simd, self.lines[r][p]);
+                    let factors = self.lines[r].as_chunks::<TOGETHER>().0[p];
+                    for q in 0..TOGETHER {
+                        let x = T::splat(simd, factors[q]);
+                        for v in 0..V {
+                            sums[r][v] = T::times_plus(simd, x, near[q][v], sums[r][v]);
+                        }
+                    }
+                }
+            }
+            for (p, near) in rest.iter().enumerate() {
+                for r in 0..R {
+                    let x = T::splat(simd, self.lines[r][blocks.len() * TOGETHER + p]);
                     for v in 0..V {
                         sums[r][v] = T::times_plus(simd, x, near[v], sums[r][v]);
                     }

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::kernels::interrupt;
 use crate::kernels::linalg::gemm;
 use crate::kernels::neural::gates::{Back, Step};
+use crate::kernels::wide::Wide;
 use crate::ops::neural::scratch::{elements, room};
 use crate::shape::Layout;
 use crate::storage;
@@ -28,7 +29,7 @@ pub(super) struct Layer<'a, T> {
     reverse: bool,
 }
 
-impl<'a, T: Real> Layer<'a, T> {
+impl<'a, T: Wide> Layer<'a, T> {
     /// The layer of these arrays, which go together.
     pub(super) fn new(arrays: &'a [Array], reverse: bool) -> Layer<'a, T> {
         let [x, to_gates, own, bias, own_bias, shown, memory] = arrays else {
@@ -64,14 +65,13 @@ impl<'a, T: Real> Layer<'a, T> {
         let (mut all, mut memories) = (all?, memories?);
         let bias = self.biases[0].iter().zip(self.biases[1]).map(|(&a, &b)| a + b);
         let bias: Vec<T> = storage::collected(4 * self.size, bias)?;
-        // As rows of what is shown, which every step reads in order.
-        let turned = matrix(self.own, self.size).reversed_axes().as_standard_layout().into_owned();
+        let own = gemm::Repeated::new(matrix(self.own, self.size).reversed_axes(), self.samples);
         let mut said = room::<T>(sums);
         let mut before: Option<usize> = None;
         for place in places(self.steps, self.reverse) {
             interrupt::unwind_if_due();
             let shown = before.map_or(self.shown, |before| at(&all, before, state));
-            gemm::matmul(matrix(shown, self.size), turned.view(), said.fresh());
+            own.product(matrix(shown, self.size), said.fresh());
             let (last, memory) = match before {
                 None => (self.memory, &mut memories.owned()[place * state..][..state]),
                 Some(before) => two_parts(memories.owned(), before, place, state),
@@ -110,6 +110,7 @@ impl<'a, T: Real> Layer<'a, T> {
             array
         });
         let (mut to_shown, mut to_memory) = (to_shown?, to_memory?);
+        let own = gemm::Repeated::new(matrix(self.own, self.size), self.samples);
         let order: Vec<usize> = storage::collected(self.steps, places(self.steps, self.reverse))?;
         for (step, &place) in order.iter().enumerate().rev() {
             interrupt::unwind_if_due();
@@ -129,7 +130,7 @@ impl<'a, T: Real> Layer<'a, T> {
             };
             back.take();
             let said = matrix(at::<T>(&said, place, sums), 4 * self.size);
-            gemm::matmul(said, matrix(self.own, self.size), to_shown.fresh());
+            own.product(said, to_shown.fresh());
         }
         let said_all = matrix(elements::<T>(&said), 4 * self.size);
         let mut to_x = Array::uninit_shape(&[self.steps, self.samples, self.width], T::DTYPE)?;
@@ -155,19 +156,19 @@ impl<'a, T: Real> Layer<'a, T> {
 }
 
 /// What an array has for the step at this place, which are so many elements.
-fn at<T: Real>(array: &Array, place: usize, elements_of_step: usize) -> &[T] {
+pub(super) fn at<T: Real>(array: &Array, place: usize, elements_of_step: usize) -> &[T] {
     &elements::<T>(array)[place * elements_of_step..][..elements_of_step]
 }
 
 /// A matrix of rows of that many elements, which lie one after the other.
-fn matrix<T: Real>(elements: &[T], columns: usize) -> ArrayView2<'_, T> {
+pub(super) fn matrix<T: Real>(elements: &[T], columns: usize) -> ArrayView2<'_, T> {
     let rows = elements.len() / columns.max(1);
     ArrayView2::from_shape((rows, columns), &elements[..rows * columns])
         .unwrap_or_else(|_| unreachable!("the matrix has as many elements"))
 }
 
 /// Of parts of one length, one to read and another to write.
-fn two_parts<T>(all: &mut [T], read: usize, write: usize, length: usize) -> (&[T], &mut [T]) {
+pub(super) fn two_parts<T>(all: &mut [T], read: usize, write: usize, length: usize) -> (&[T], &mut [T]) {
     let (before, from) = all.split_at_mut(read.max(write) * length);
     let (before, from) = (&mut before[read.min(write) * length..][..length], &mut from[..length]);
     if read < write { (before, from) } else { (from, before) }
