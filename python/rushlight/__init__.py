@@ -85,16 +85,6 @@ if TYPE_CHECKING:
     from ._devices.streams import get_device_module as get_device_module
     from ._functions.assertions import _assert as _assert
     from ._functions.assertions import _check as _check
-    from ._functions.assertions import _check_index as _check_index
-    from ._functions.assertions import _check_is_size as _check_is_size
-    from ._functions.assertions import _check_not_implemented as _check_not_implemented
-    from ._functions.assertions import _check_tensor_all as _check_tensor_all
-    from ._functions.assertions import _check_tensor_all_with as _check_tensor_all_with
-    from ._functions.assertions import _check_type as _check_type
-    from ._functions.assertions import _check_value as _check_value
-    from ._functions.assertions import _check_with as _check_with
-    from ._functions.assertions import _is_all_true as _is_all_true
-    from ._functions.assertions import _is_any_true as _is_any_true
     from ._functions.assertions import sym_float as sym_float
     from ._functions.assertions import sym_int as sym_int
     from ._functions.assertions import sym_ite as sym_ite
@@ -312,6 +302,12 @@ else:
             "._compat.inner_functions": "_assert_async _assert_tensor_metadata _int_mm _nnpack_available "
             "_convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _disable_dynamo "
             "_sample_dirichlet _standard_gamma classes",
+            "._compat.inner_operators": "_adaptive_avg_pool2d _adaptive_avg_pool3d _add_relu _add_relu_ "
+            "_addmm_activation _aminmax _compute_linear_combination _conj _conj_physical "
+            "_debug_has_internal_overlap _embedding_bag _embedding_bag_forward_only _euclidean_dist "
+            "_fft_c2c _fft_c2r _fft_r2c _log_softmax _make_dual _masked_softmax _neg_view "
+            "_nested_tensor_from_mask _pack_padded_sequence _pad_packed_sequence _segment_reduce _softmax "
+            "_stack _unique _unique2 _unpack_dual _weight_norm set_flush_denormal",
             ".nn.functional.grouped": "_grouped_mm _scaled_mm",
             "._calls.compiled": "compile",
             "._functions.eigenpairs": "lobpcg",
@@ -380,6 +376,9 @@ double = float64
 short = int16
 int = int32
 long = int64
+
+# The compiled ones take other numbers of levels than torch's, which `_compat.inner_operators` has.
+del _make_dual, _unpack_dual  # type: ignore[name-defined] # noqa: F821
 
 _tensor.install(Tensor)
 _devices.install(_rushlight.device)

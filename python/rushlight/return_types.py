@@ -222,6 +222,11 @@ class _lu_with_info(_Named):
     LU, pivots, info = _elements(3)
 
 
+class _unpack_dual(_Named):
+    __slots__ = ()
+    primal, tangent = _elements(2)
+
+
 def __getattr__(name: str) -> type[_Named]:
     """Make the class of results that were written into tensors which the caller gave."""
     plain = globals().get(name.removesuffix("_out"))

@@ -60,6 +60,11 @@ pub(crate) fn in_order(y: Array) -> Result<Array> {
     settled_as(y, &layout)
 }
 
+/// In how many dimensions channels lie: those of volumes, or of images.
+pub(crate) fn spatial(x: &Layout) -> usize {
+    if x.ndim() == 5 { 3 } else { 2 }
+}
+
 /// Whether an operand is meant as images, or volumes (`spatial` is 3), of which the channels come last in
 /// memory. What has one dimension in the place of two (`spatial` is 1) is images of one row.
 pub(crate) fn has_channels_last(x: &Layout, spatial: usize) -> bool {

@@ -17,6 +17,7 @@ ONCE = (
     "Using torch.cross",
     "torch.meshgrid:",
     "index_reduce() is in beta",
+    "Sparse invariant checks are",
 )
 
 

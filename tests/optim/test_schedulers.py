@@ -68,6 +68,31 @@ def test_a_scheduler_that_steps_before_its_optimizer_warns():
         scheduler.step()
 
 
+def test_a_step_that_took_the_place_of_another_is_warned_of():
+    under = optimizer()
+    scheduler = S.StepLR(under, 1)
+    step = under.step
+    under.step = lambda: step()
+    under.step()
+    with pytest.warns(UserWarning, match="`optimizer.step\\(\\)` has been overridden after"):
+        scheduler.step()
+
+
+def test_two_schedulers_whose_states_are_the_same_have_the_same_attributes():
+    for make in (
+        lambda: S.StepLR(optimizer(), 3),
+        lambda: S.MultiStepLR(optimizer(), [2, 3]),
+        lambda: S.CyclicLR(optimizer(), 0.1, 1.0, mode="triangular2", cycle_momentum=False),
+        lambda: S.CosineAnnealingWarmRestarts(optimizer(), 3),
+    ):
+        one, other = make(), make()
+        for _ in range(3):
+            one.optimizer.step()
+            one.step()
+        other.load_state_dict(one.state_dict())
+        assert {**vars(one), "optimizer": 0} == {**vars(other), "optimizer": 0}
+
+
 @pytest.mark.parametrize(
     "make, kind, message",
     [

@@ -145,3 +145,85 @@ def test_what_comes_later_is_not_pickled():
 
     with pytest.raises(RuntimeError, match=r"Can not pickle torch\.futures\.Future"):
         pickle.dumps(torch.futures.Future())
+
+
+def test_least_and_greatest_elements_come_as_a_pair():
+    least, greatest = torch._aminmax(torch.tensor([[3.0, 1.0], [2.0, 5.0]]), 1, True)
+    assert least.tolist() == [[1.0], [2.0]] and greatest.tolist() == [[3.0], [5.0]]
+
+
+def test_parts_of_a_dual_tensor_have_names():
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(torch.tensor(1.0), torch.tensor(2.0))
+        found = torch._unpack_dual(dual, level=0)
+        assert found.primal == 1 and found.tangent == 2
+        assert torch._unpack_dual(torch.tensor(1.0), level=0).tangent is None
+
+
+def test_rows_where_a_mask_holds_are_sequences_of_several_lengths():
+    mask = torch.tensor([[True, True, False], [True, False, False]])
+    nested = torch._nested_tensor_from_mask(torch.arange(6.0).reshape(2, 3, 1), mask)
+    assert [part.flatten().tolist() for part in nested.unbind()] == [[0.0, 1.0], [3.0]]
+
+
+def test_libraries_of_another_device_can_be_preferred():
+    cuda = torch.backends.cuda
+    assert str(cuda.preferred_linalg_library()) == "_LinalgBackend.Default"
+    assert cuda.preferred_linalg_library("magma") is torch._C._LinalgBackend.Magma
+    assert cuda.preferred_linalg_library("default") is cuda.preferred_linalg_library()
+    assert cuda.preferred_blas_library() is torch._C._BlasBackend.Cublas
+    with pytest.raises(RuntimeError, match=r"Unknown input value\. Choose from: default, cusolver, magma"):
+        cuda.preferred_linalg_library("lapack")
+
+
+def test_warnings_of_mappings_without_rules_are_a_setting():
+    before = torch._C._debug_only_are_vmap_fallback_warnings_enabled()
+    torch._C._debug_only_display_vmap_fallback_warnings(not before)
+    assert torch._C._debug_only_are_vmap_fallback_warnings_enabled() is not before
+    torch._C._debug_only_display_vmap_fallback_warnings(before)
+    with torch._C._DisableFuncTorch():
+        assert torch._C._functorch._is_vmap_fallback_enabled()
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+def test_backward_leaves_gradients_of_samples(reduction):
+    from rushlight.nn.utils._per_sample_grad import call_for_per_sample_grads
+
+    model = nn.Sequential(nn.Conv1d(2, 3, 2), nn.Flatten(), nn.Linear(9, 2))
+    x = torch.randn(4, 2, 4)
+    losses = call_for_per_sample_grads(model, loss_reduction=reduction)(x).square()
+    getattr(losses.sum(1), reduction)().backward()
+    for sample in range(4):
+        model.zero_grad()
+        model(x[sample : sample + 1]).square().sum().backward()
+        for weight in model.parameters():
+            assert torch.allclose(weight.grad_sample[sample], weight.grad, atol=1e-5)
+    with pytest.raises(RuntimeError, match="accumulates the gradients"):
+        call_for_per_sample_grads(model)
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"loss_reduction": "max"}, "Expected loss_reduction argument to be sum or mean, got max"),
+        ({"batch_size": 1.5}, "Batch size passed must be None or an integer, got float"),
+        ({"batch_size": 0}, "Batch size must be positive, got 0"),
+    ],
+)
+def test_gradients_of_samples_are_refused_for_no_samples(given, message):
+    from rushlight.nn.utils._per_sample_grad import call_for_per_sample_grads
+
+    with pytest.raises(RuntimeError, match=message):
+        call_for_per_sample_grads(nn.Linear(1, 1), **given)
+    with pytest.raises(RuntimeError, match="found at least one input with batch size 2 and one"):
+        call_for_per_sample_grads(nn.Bilinear(1, 1, 1))(torch.ones(2, 1), torch.ones(3, 1))
+    with pytest.raises(RuntimeError, match="Unable to find a tensor"):
+        call_for_per_sample_grads(nn.Identity())(1)
+    with pytest.raises(RuntimeError, match=r"Module passed must be nn\.Module, got int"):
+        call_for_per_sample_grads(3)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint16, torch.uint32, torch.uint64])
+def test_wide_unsigned_numbers_are_made(dtype):
+    made = torch.testing.make_tensor(30, dtype=dtype, device="cpu", low=-5, high=3, exclude_zero=True)
+    assert made.dtype is dtype and set(made.tolist()) <= {1, 2}

@@ -215,13 +215,7 @@ def embedding_bag(
             "Expected per_sample_weights.value().numel() == indices.numel() to be true, but got false.  "
             "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
         )
-    if per_sample_weights is not None and per_sample_weights.dtype != weight.dtype:
-        kinds = [scalar_name(tensor) for tensor in (weight, per_sample_weights)]
-        raise RuntimeError(
-            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
-            f"'per_sample_weights'; but type torch.{kinds[0]}Tensor does not equal torch.{kinds[1]}Tensor "
-            "(while checking arguments for embedding_bag)"
-        )
+    bags._check_shares(weight, per_sample_weights)
     if len(offsets) == 0:
         none = indices.new_empty(0)
         return weight.new_empty(0, weight.shape[1]), none, none, none

@@ -57,6 +57,33 @@ def allow_fp16_bf16_reduction_math_sdp(enabled: bool) -> None:
     """Allow sums in half precision, which nothing here makes."""
 
 
+def _preference(name: str, first: str) -> Callable[..., Any]:
+    """Return what tells which library is preferred, and what sets it: nothing here asks."""
+    chosen: list[Any] = []
+
+    def preferred(backend: Any = None) -> Any:
+        """Say or ask which library is preferred on that device."""
+        from .._compat import _C
+
+        kinds = getattr(_C, name)
+        known = {kind.name.lower(): kind for kind in kinds}
+        if isinstance(backend, str):
+            if backend not in known:
+                raise RuntimeError(f"Unknown input value. Choose from: {', '.join(known)}.")
+            backend = known[backend]
+        if backend is not None and not isinstance(backend, kinds):
+            raise RuntimeError("Unknown input value type.")
+        if backend is not None:
+            chosen[:] = [backend]
+        return chosen[0] if chosen else kinds[first]
+
+    return preferred
+
+
+preferred_linalg_library = _preference("_LinalgBackend", "Default")
+preferred_blas_library = _preference("_BlasBackend", "Cublas")
+
+
 def _switch(name: str) -> tuple[Callable[[], bool], Callable[[bool], None]]:
     """Return what tells whether a way of computing attention is allowed, and what allows or forbids it."""
 

@@ -9,6 +9,7 @@ from .. import _rushlight as native
 from .._compat._C import DisableTorchFunctionSubclass
 from .._devices import absent_types as layouts
 from .._rushlight import Tensor
+from .._tensors.typename import scalar_name
 from ..autograd import Function
 from ._forms import Pieces, in_words, is_sparse, like, sparse
 from ._making import Values, coalesce, dense, made, named
@@ -29,6 +30,7 @@ _ELEMENTWISE = [
     "atan",
     "atanh",
     "ceil",
+    "conj_physical",
     "deg2rad",
     "erf",
     "erfinv",
@@ -59,9 +61,31 @@ _ELEMENTWISE = [
 
 def answer(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Answer a call of a function, or let it come to what it is made of."""
+    out = kwargs.get("out")
+    if isinstance(out, Tensor) and (is_sparse(out) or getattr(func, "__name__", "") in _ELEMENTWISE):
+        rest = {name: value for name, value in kwargs.items() if name != "out"}
+        return _put(out, func(*args, **rest))
     with DisableTorchFunctionSubclass():
         answering = known.get(getattr(func, "__name__", ""))
         return answering(*args, **kwargs) if answering else func(*args, **kwargs)
+
+
+def _put(out: Any, found: Any) -> Any:
+    """Give a tensor the pieces of a result, if it can have them."""
+    if not (is_sparse(out) and is_sparse(found)):
+        raise RuntimeError(
+            "Expected self.is_sparse() && result.is_sparse() to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    if not native.can_cast(found.dtype, out.dtype):
+        raise RuntimeError(
+            f"result type {scalar_name(found)} can't be cast to the desired output type {scalar_name(out)}"
+        )
+    if out.shape != found.shape:
+        from .methods import _resized
+
+        _resized(out, found)
+    return overwrite(out, found if found.dtype == out.dtype else found.to(out.dtype))
 
 
 def _called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -90,7 +114,7 @@ def _of_elements(name: str) -> Callable[..., Any]:
 
 def _writing(function: Callable[..., Any]) -> Callable[..., Any]:
     def write(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        return overwrite(tensor, function(tensor.detach(), *args, **kwargs))
+        return _put(tensor, function(tensor.detach(), *args, **kwargs))
 
     return write
 
@@ -98,6 +122,7 @@ def _writing(function: Callable[..., Any]) -> Callable[..., Any]:
 for _name in _ELEMENTWISE:
     known[_name] = _of_elements(_name)
     known[f"{_name}_"] = _writing(known[_name])
+known["conj"] = known["conj_physical"]
 
 
 @_called("pow", "__pow__")

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["make_tensor"]
 
-_INTEGERS = (native.uint8, native.int8, native.int16, native.int32, native.int64)
+_LARGEST = (native.int64, native.uint64)
+_INTEGERS = (native.uint8, native.uint16, native.uint32, native.int8, native.int16, native.int32, *_LARGEST)
 
 
 def _bounds(dtype: Any, low: float | None, high: float | None) -> tuple[float, float]:
@@ -25,7 +26,7 @@ def _bounds(dtype: Any, low: float | None, high: float | None) -> tuple[float, f
         usual = (0, 2)
     elif is_integer:
         info = native.iinfo(dtype)
-        bounds, usual = (info.min, info.max + (dtype != native.int64)), (-9, 10)
+        bounds, usual = (info.min, info.max + (dtype not in _LARGEST)), (-9, 10)
     else:
         limits = native.finfo(dtype)
         bounds, usual = (limits.min, limits.max), (-9, 9)
@@ -92,7 +93,9 @@ def make_tensor(
         # The width of all numbers is none.
         parts.uniform_(low / 2, high / 2).mul_(2) if high - low == math.inf else parts.uniform_(low, high)
     else:
-        made = native.randint(int(low), int(high), sizes, dtype=dtype)
+        # What is drawn of wide unsigned numbers is what signed ones have too.
+        drawn = native.int64 if dtype in (native.uint16, native.uint32, native.uint64) else dtype
+        made = native.randint(int(low), int(high), sizes, dtype=drawn).to(dtype)
     if apart:
         made = made[..., 1::2]
     elif memory_format is not None:

@@ -4,6 +4,7 @@ mod entries;
 
 pub use entries::ENTRIES;
 
+use num_complex::Complex;
 use smallvec::{SmallVec, smallvec};
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
@@ -12,7 +13,7 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::Operand;
 use crate::dispatch::{in_place, view};
-use crate::dtype::{DType, Number};
+use crate::dtype::{Category, DType, Number, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -21,7 +22,6 @@ use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{part, reshape};
 use crate::ops::indexing::along;
 use crate::ops::indexing::gather::{checked_scatter, gather, lines, scatter, scatter_add, write_lines};
-use crate::ops::pointwise::compare::check_ordered;
 use crate::ops::pointwise::select::{masked_fill, where_};
 use crate::ops::pointwise::{clamp, compare};
 use crate::ops::{add, div, mul};
@@ -61,35 +61,31 @@ impl Fold {
         Fold::NAMES.iter().find(|(_, fold)| *fold == self).map_or("", |(name, _)| name)
     }
 
-    /// What changes nothing.
-    fn neutral<T: Number>(self) -> T {
+    /// How elements that are ordered are combined, and with what nothing changes.
+    fn of_numbers<T: Number>(self) -> (T, fn(T, T) -> T) {
         match self {
-            Fold::Sum | Fold::Mean => T::ZERO,
-            Fold::Product => T::ONE,
-            Fold::Greatest => T::LOWEST,
-            Fold::Least => T::HIGHEST,
+            Fold::Greatest => (T::LOWEST, |a, b| if b > a || b.is_nan() { b } else { a }),
+            Fold::Least => (T::HIGHEST, |a, b| if b < a || b.is_nan() { b } else { a }),
+            _ => self.of_sums(),
         }
     }
 
-    fn combine<T: Number>(self, a: T, b: T) -> T {
+    /// How any elements are added up or multiplied, and with what nothing changes.
+    fn of_sums<T: Ring>(self) -> (T, fn(T, T) -> T) {
         match self {
-            Fold::Sum | Fold::Mean => a.add(b),
-            Fold::Product => a.mul(b),
-            Fold::Greatest => {
-                if b > a || b.is_nan() {
-                    b
-                } else {
-                    a
-                }
-            }
-            Fold::Least => {
-                if b < a || b.is_nan() {
-                    b
-                } else {
-                    a
-                }
-            }
+            Fold::Product => (T::ONE, T::mul),
+            _ => (T::ZERO, T::add),
         }
+    }
+
+    /// Refuses complex elements of which one would have to be greater, and means of truth values.
+    fn check(self, dtype: DType, operation: &'static str) -> Result<()> {
+        let refused = match self {
+            Fold::Sum | Fold::Product => false,
+            Fold::Mean => dtype == DType::Bool,
+            Fold::Greatest | Fold::Least => dtype.is_complex(),
+        };
+        if refused { Err(Error::NotImplementedFor { operation, dtype }.into()) } else { Ok(()) }
     }
 }
 
@@ -113,28 +109,28 @@ struct ScatterReduce<const SLICES: bool> {
 }
 
 impl<const SLICES: bool> ScatterReduce<SLICES> {
-    fn folded<T: Number>(
+    fn folded<T: Ring>(
         &self,
         x: &Array,
         source: &Array,
         index: &Array,
+        (neutral, combine): (T, fn(T, T) -> T),
         over: fn(T, T) -> T,
     ) -> Result<Array> {
         let mut y = copy::converted(x, T::DTYPE)?;
         let source = copy::as_type(source, T::DTYPE)?;
         let (index, values) = (index.view::<i64>(), source.view::<T>());
-        let fold = self.fold;
         if !self.included {
-            kernels::scatter(y.owned_view(), self.dim, index.view(), values.view(), |_, _| fold.neutral());
+            kernels::scatter(y.owned_view(), self.dim, index.view(), values.view(), |_, _| neutral);
         }
-        kernels::scatter(y.owned_view(), self.dim, index.view(), values.view(), |a, b| fold.combine(a, b));
-        if fold == Fold::Mean {
+        kernels::scatter(y.owned_view(), self.dim, index.view(), values.view(), combine);
+        if self.fold == Fold::Mean {
             let mut counts = Array::zeroed(&y.layout, T::DTYPE)?;
             kernels::scatter(counts.owned_view(), self.dim, index, values, |count, _| count.add(T::ONE));
             let own = if self.included { T::ONE } else { T::ZERO };
             ndarray::Zip::from(&mut y.owned_view::<T>()).and(&counts.view::<T>()).for_each(|y, &count| {
                 let count = count.add(own);
-                *y = if count > T::ONE { over(*y, count) } else { *y };
+                *y = if count.is_true() { over(*y, count) } else { *y };
             });
         }
         Ok(y)
@@ -223,9 +219,13 @@ impl<const SLICES: bool> Op for ScatterReduce<SLICES> {
             return Ok(smallvec![copy::dense(x)?]);
         }
         let index = copy::as_type(&index, DType::Int64)?;
-        let y = match x.dtype.is_float() {
-            true => self.folded::<f64>(x, source, &index, |sum, count| sum / count)?,
-            false => self.folded::<i64>(x, source, &index, i64::div_euclid)?,
+        let (fold, over) = (self.fold, |sum, count| sum / count);
+        let y = match x.dtype.category() {
+            Category::Complex => {
+                self.folded::<Complex<f64>>(x, source, &index, fold.of_sums(), |sum, count| sum / count.re)?
+            }
+            Category::Float => self.folded::<f64>(x, source, &index, fold.of_numbers(), over)?,
+            _ => self.folded::<i64>(x, source, &index, fold.of_numbers(), i64::div_euclid)?,
         };
         Ok(smallvec![copy::as_type(&y, x.dtype)?.into_owned()])
     }
@@ -286,7 +286,14 @@ pub fn scatter_reduce(
     included: bool,
 ) -> Result<Tensor> {
     let place = checked_scatter(x, dim, index, source)?;
-    check_ordered(x, "scatter_reduce")?;
+    fold.check(
+        x.dtype(),
+        match fold {
+            Fold::Greatest => "scatter_gather_tensor_cpu_reduce_amax",
+            Fold::Least => "scatter_gather_tensor_cpu_reduce_amin",
+            _ => "scatter_gather_tensor_cpu_reduce_mean",
+        },
+    )?;
     let source = corner(source, index.layout().shape())?;
     let (index, named) = (index.clone(), index.clone());
     let reduce = ScatterReduce::<false> { dim: place, given: dim, index, named, fold, included };
@@ -333,7 +340,7 @@ pub fn index_reduce(
 ) -> Result<Tensor> {
     let dim = shape::normalize_dim(given, x.ndim())?;
     check_slices(x, dim, named, source)?;
-    check_ordered(x, "index_reduce")?;
+    fold.check(x.dtype(), if included { "index_func_" } else { "index_reduce_func_exclude_input_init" })?;
     let count = named.layout().numel();
     let layout = source.layout();
     let mut line = vec![1; layout.ndim()];

@@ -26,7 +26,6 @@ use crate::ops::geometry::{reshape, squeeze};
 use crate::ops::reduction::reduce;
 use crate::ops::{add, mul, sub};
 use crate::shape;
-use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
 
 pub(in crate::ops) use super::correlation::ROWS as CORRELATIONS;
@@ -88,7 +87,7 @@ impl Op for Convolution {
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
         let bias = self.biased.then(|| &inputs[2]);
         let y = self.correlation.numbers(&inputs[0], &inputs[1], bias)?;
-        let y = if has_channels_last(&inputs[0].layout, &inputs[1].layout) {
+        let y = if self.correlation.has_channels_last(&inputs[0], &inputs[1]) {
             memory_order::channels_last(y)?
         } else {
             y
@@ -128,16 +127,6 @@ impl Op for Convolution {
         let bias = reshape::reshape(&bias.moved(0)?, &shape)?;
         Ok(smallvec![Samples::first(add(&y, &bias)?)])
     }
-}
-
-/// Whether the result of a convolution has the channels last in memory. That of volumes has not.
-pub(super) fn has_channels_last(x: &Layout, weight: &Layout) -> bool {
-    let spatial = x.ndim() - 2;
-    let last = |layout: &Layout| {
-        // One row is laid out in order first.
-        (spatial != 1 || layout.is_contiguous()) && memory_order::has_channels_last(layout, spatial)
-    };
-    spatial < 3 && (last(x) || last(weight))
 }
 
 fn check_bias_type(x: &Tensor, bias: Option<&Tensor>) -> Result<()> {

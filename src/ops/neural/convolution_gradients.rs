@@ -5,7 +5,7 @@ use crate::dispatch::modes::plain::{Row, plain};
 use crate::schema::Operator;
 use smallvec::smallvec;
 
-use super::convolution::{Convolution, has_channels_last};
+use super::convolution::Convolution;
 use super::correlation::Correlation;
 use crate::dispatch::accumulate;
 use crate::dispatch::apply::{Arrays, Keep, Op, apply};
@@ -42,7 +42,7 @@ impl ConvolutionGradients {
     /// The gradients that are wanted, in their order, of arrays. Images and kernels have their channels last if either operand
     /// has.
     fn numbers(&self, g: &Array, x: &Array, w: &Array) -> Result<Arrays> {
-        let last = x.layout.ndim() == 4 && has_channels_last(&x.layout, &w.layout);
+        let last = x.layout.ndim() > 3 && self.correlation.has_channels_last(x, w);
         let toward = |index: usize| match index {
             2 => Over::but(1, g.layout.ndim()).sum_numbers(g, None),
             _ => {

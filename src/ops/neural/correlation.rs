@@ -11,8 +11,8 @@ use smallvec::smallvec;
 use crate::dispatch::apply::portable;
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, single};
 use crate::dispatch::batch::{Answer, Call, Samples};
-use crate::dispatch::binary;
 use crate::dispatch::modes::plain::{Row, plain};
+use crate::dispatch::{binary, memory_order};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -22,7 +22,7 @@ use crate::ops::add;
 use crate::ops::creation::{copy, create};
 use crate::ops::geometry::{permute, reshape};
 use crate::ops::pointwise::arithmetic;
-use crate::shape;
+use crate::shape::{self, Layout};
 use crate::tensor::{Array, Tensor};
 
 /// Which of the three.
@@ -150,6 +150,24 @@ impl Correlation {
     /// What the convolution is called with, if this is one, and if it is a gradient the one that it belongs to.
     pub(super) fn options(&self) -> Attributes {
         self.geometry.options(self.gives == Role::Input)
+    }
+
+    /// Whether results have the channels last in memory, as either operand has. Of volumes they have where torch
+    /// leaves the work to a library, which is said in sizes, groups and element types.
+    pub(super) fn has_channels_last(&self, x: &Array, weight: &Array) -> bool {
+        let (spatial, groups, kernel) = (x.layout.ndim() - 2, self.geometry.groups, weight.layout.shape());
+        let last = |layout: &Layout| {
+            // One row is laid out in order first.
+            (spatial != 1 || layout.is_contiguous()) && memory_order::has_channels_last(layout, spatial)
+        };
+        let is_large = || {
+            let sizes = x.layout.shape();
+            sizes[0] > 1
+                || kernel[3..].iter().all(|&size| size > 3)
+                || sizes[..4].iter().product::<usize>() > 20480
+        };
+        let is_fast = || x.dtype.is_float() && x.dtype != DType::Float64 && (groups > 1 || is_large());
+        (last(&x.layout) || last(&weight.layout)) && (spatial < 3 || is_fast())
     }
 
     /// How many channels the result has.

@@ -22,7 +22,8 @@ use crate::ops::creation::{cast, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::{along, gather};
 use crate::ops::pointwise::compare;
-use crate::ops::{add, div, mul};
+use crate::ops::pointwise::select::masked_fill;
+use crate::ops::{add, div};
 use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
 
@@ -47,22 +48,12 @@ impl Embedding {
         reshape::reshape(&rows, &shape)
     }
 
-    /// How much the gradient of each index counts, as a column.
-    fn counts(&self, flat: &Tensor, rows: i64, dtype: DType) -> Result<Tensor> {
-        let mut weight = create::full(&[flat.numel() as i64], 1.into(), dtype)?;
-        if let Some(padding) = self.padding {
-            weight = {
-                let row = crate::ops::remainder(flat, self.rows)?;
-                mul(&weight, &cast::to_dtype(&compare::ne(&row, padding)?, dtype)?)?
-            };
-        }
-        if self.by_frequency {
-            let ones = create::full(&[flat.numel() as i64], 1.into(), dtype)?;
-            let totals = along::index_add(&create::zeros(&[rows], dtype)?, 0, flat, &ones, 1.into())?;
-            let flat = cast::to_dtype(flat, DType::Int64)?;
-            weight = div(&weight, &gather::gather(&totals, 0, &flat)?)?;
-        }
-        reshape::reshape(&weight, &[-1, 1])
+    /// How much the gradient of each index counts, as a column: one over how often the index is there.
+    fn counts(flat: &Tensor, rows: i64, dtype: DType) -> Result<Tensor> {
+        let ones = create::full(&[flat.numel() as i64], 1.into(), dtype)?;
+        let totals = along::index_add(&create::zeros(&[rows], dtype)?, 0, flat, &ones, 1.into())?;
+        let flat = cast::to_dtype(flat, DType::Int64)?;
+        reshape::reshape(&gather::gather(&totals, 0, &flat)?, &[-1, 1])
     }
 }
 
@@ -72,8 +63,13 @@ impl Embedding {
         let shape = shape::signed(table.shape());
         let flat = reshape::reshape(indices, &[-1])?;
         let mut rows = reshape::reshape(g, &[flat.numel() as i64, shape[1]])?;
-        if self.padding.is_some() || self.by_frequency {
-            rows = mul(&rows, &self.counts(&flat, shape[0], g.dtype())?)?;
+        if let Some(padding) = self.padding {
+            // Whatever comes for padding is left out, also what is no number.
+            let row = reshape::reshape(&crate::ops::remainder(&flat, self.rows)?, &[-1, 1])?;
+            rows = masked_fill(&rows, &compare::eq(&row, padding)?, 0.0)?;
+        }
+        if self.by_frequency {
+            rows = div(&rows, &Self::counts(&flat, shape[0], g.dtype())?)?;
         }
         along::index_add(&create::zeros(&shape, g.dtype())?, 0, &flat, &rows, 1.into())
     }

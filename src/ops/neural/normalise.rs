@@ -145,7 +145,7 @@ impl Normalise {
     fn laid_out(&self, index: usize, gradient: Option<Tensor>, x: &Tensor) -> Result<Option<Tensor>> {
         let images = index == 0 && self.name != "NativeLayerNormBackward0";
         let laid_out = |one: Tensor| match images {
-            true => memory_order::gradient_as_images(one, &x.layout(), 2),
+            true => memory_order::gradient_as_images(one, &x.layout(), memory_order::spatial(&x.layout())),
             false => {
                 let layout = one.layout().fresh();
                 memory_order::gradient_as_images(one, &layout, 2)
@@ -227,7 +227,12 @@ impl Op for Normalise {
             })?,
         };
         let images = self.name != "NativeLayerNormBackward0";
-        let laid = |y| if images { memory_order::as_images(y, &inputs[0].layout, 2) } else { Ok(y) };
+        let x = &inputs[0].layout;
+        let laid = |y| match images {
+            true if x.numel() == 0 => memory_order::like(y, x), // That is a copy.
+            true => memory_order::as_images(y, x, memory_order::spatial(x)),
+            false => Ok(y),
+        };
         y.into_iter().map(laid).collect()
     }
 

@@ -358,9 +358,6 @@ fn combined(c: &Conversion<'_>) -> PyResult<()> {
 
 /// Extremes up to each element, and logarithms of sums.
 fn running(c: &Conversion<'_>) -> PyResult<()> {
-    if c.place.is_some_and(|place| place > 0) {
-        return same(c);
-    }
     refuse_unless(c.same(), || format!("expected scalar_type {} but found {}", c.wanted(), c.is()))
 }
 
@@ -406,19 +403,20 @@ fn mantissa(c: &Conversion<'_>) -> PyResult<()> {
 
 /// The element of a rank, and its place.
 fn ranked(c: &Conversion<'_>) -> PyResult<()> {
-    if c.place == Some(1) {
-        return same(c);
-    }
-    refuse_unless(c.same(), || "output values must be of same type as input".to_owned())
+    refuse_unless(c.same(), || {
+        match c.place {
+            Some(1) => "output indices must be of scalar type Long",
+            _ => "output values must be of same type as input",
+        }
+        .to_owned()
+    })
 }
 
 /// The most frequent element, and its place.
 fn frequent(c: &Conversion<'_>) -> PyResult<()> {
-    if c.place == Some(1) {
-        return same(c);
-    }
     refuse_unless(c.same(), || {
-        format!("expected scalar type '{}' but got '{}' for values output", c.wanted(), c.is())
+        let part = if c.place == Some(1) { "indices" } else { "values" };
+        format!("expected scalar type '{}' but got '{}' for {part} output", c.wanted(), c.is())
     })
 }
 

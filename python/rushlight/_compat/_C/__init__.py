@@ -45,13 +45,13 @@ _PLACES = {
     "..._rushlight": "Generator device dtype finfo iinfo layout memory_format",
     "..._devices.streams": "AcceleratorError OutOfMemoryError",
     "...futures": "Future",
-    "._conventions": "Tag _ConvBackend _select_conv_backend",
+    "._conventions": "Tag _BlasBackend _ConvBackend _LinalgBackend _select_conv_backend",
     "._dispatch": "DispatchKey DispatchKeySet",
     "._types": "AnyType BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType FutureType "
     "IntType InterfaceType JitType ListType NoneType NumberType OptionalType RRefType StreamObjType "
     "StringType TensorType TupleType UnionType",
     "._scripting": "Block Function Graph Node ScriptFunction "
-    "ScriptModule ScriptObject Value _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard "
+    "ScriptModule ScriptObject Value _AutoDispatchBelowAutograd _DisableFuncTorch _ExcludeDispatchKeyGuard "
     "_IncludeDispatchKeyGuard _are_functorch_transforms_active _cuda_clearCublasWorkspaces "
     "_cuda_isInBadFork _get_accelerator _get_default_device _get_privateuse1_backend_name "
     "_get_tracing_state _jit_can_fuse_on_cpu _jit_can_fuse_on_gpu _jit_get_all_schemas "
@@ -66,6 +66,7 @@ _PLACES = {
     "..._files.writing": "PyTorchFileWriter",
     "..._machine": "has_lapack has_mkl has_mkldnn has_openmp has_spectral",
     "..._files.pickles": "_VariableFunctionsClass",
+    "._mappings": "_debug_only_are_vmap_fallback_warnings_enabled _debug_only_display_vmap_fallback_warnings",
     "._levels": "_enter_dual_level _exit_dual_level",
     "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "
     "_storage_address _storage_id",

@@ -78,3 +78,20 @@ def tags_of(operator: Any) -> list[Tag]:
         "view_copy": name.endswith("_copy") and name != "_to_copy",
     }
     return [Tag[word] for word, holds in said.items() if holds]
+
+
+class _LinalgBackend(Kind):
+    """What would factor matrices on another device."""
+
+    Default = 0
+    Cusolver = 1
+    Magma = 2
+
+
+class _BlasBackend(Kind):
+    """What would multiply matrices on another device."""
+
+    Default = 0
+    Cublas = 1
+    Cublaslt = 2
+    Ck = 3

@@ -7,13 +7,15 @@ from ..._rushlight import Tensor, _add_batch_dim, _unwrap_batched
 from ..._rushlight import _get_inplace_requires_grad_allowed as get_inplace_requires_grad_allowed
 from ..._rushlight import _set_inplace_requires_grad_allowed as set_inplace_requires_grad_allowed
 from ...func import debug_unwrap
-from . import _interpreters
+from . import _interpreters, _mappings
 from ._called import of_tensor
 from ._interpreters import *  # noqa: F403 - it says what it has
 from ._levels import get_single_level_autograd_function_allowed, set_single_level_autograd_function_allowed
+from ._mappings import *  # noqa: F403 - it says what it has
 
 __all__ = [
     *_interpreters.__all__,
+    *_mappings.__all__,
     "_add_batch_dim",
     "_unwrap_batched",
     "current_level",

@@ -55,6 +55,10 @@ class _IncludeDispatchKeyGuard(Switch):
     """A block in which keys choose nothing, as nowhere."""
 
 
+class _DisableFuncTorch(Switch):
+    """A block in which transforms see nothing. What is done in such blocks, no transform sees anywhere."""
+
+
 class _AutoDispatchBelowAutograd(Switch):
     """A block in which operations would not be recorded."""
 

@@ -60,6 +60,7 @@ def embedding_bag(
     _check_mode(mode, scale_grad_by_freq, sparse, per_sample_weights)
     padding = _padding(padding_idx, weight.shape[0])
     _check_indices(input, offsets)
+    _check_shares(weight, per_sample_weights)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
     options = {"mode": _MODES.index(mode), "scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}
@@ -80,7 +81,9 @@ def in_bags(
     Sums without padding need none of that; where torch does not list the bags for them, they are not listed.
     """
     mode, scale_grad_by_freq = _MODES[options["mode"]], options["scale_grad_by_freq"]
-    is_plain = mode == "sum" and padding < 0 and weight.dtype != native.float64 and weight.stride(1) == 1
+    # What torch has a library for.
+    is_quick = mode != "max" and padding < 0 and weight.dtype != native.float64
+    is_plain = is_quick and mode == "sum" and weight.stride(1) == 1
     every_number = input.flatten().long()
     weighed = per_sample_weights is not None
     looked_up: Any = native.embedding
@@ -100,7 +103,7 @@ def in_bags(
         try:
             found = looked_up(weight, numbers, -1, scale_grad_by_freq)
         except IndexError:
-            raise RuntimeError(_outside(every_number, weight.shape[0], mode)) from None
+            raise RuntimeError(_outside(every_number, weight.shape[0], is_quick)) from None
         if weighed:
             shares = weights.flatten()
             found = found * (shares if kept is None else shares[kept]).unsqueeze(1)
@@ -193,11 +196,11 @@ def _greatest(found: Tensor, of_bag: Tensor, bags: int) -> Tensor:
     return first.scatter_reduce(0, inside, places, "amin", include_self=False)
 
 
-def _outside(numbers: Tensor, rows: int, mode: str) -> str:
+def _outside(numbers: Tensor, rows: int, is_quick: bool) -> str:
     """Return the words for the first number that there is no row of."""
     place = int(((numbers < 0) | (numbers >= rows)).nonzero()[0])
     number = int(numbers[place])
-    if mode == "max":
+    if not is_quick:
         return f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {number}"
     return f"Index {place} of input takes value {number} which is not in the valid range [0, {rows})"
 
@@ -213,6 +216,16 @@ def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool, per_sample_we
         raise NotImplementedError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
             f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
+        )
+
+
+def _check_shares(weight: Tensor, per_sample_weights: Tensor | None) -> None:
+    if per_sample_weights is not None and per_sample_weights.dtype != weight.dtype:
+        kinds = [scalar_name(tensor) for tensor in (weight, per_sample_weights)]
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+            f"'per_sample_weights'; but type torch.{kinds[0]}Tensor does not equal torch.{kinds[1]}Tensor "
+            "(while checking arguments for embedding_bag)"
         )
 
 

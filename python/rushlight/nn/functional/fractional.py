@@ -70,6 +70,9 @@ def _pool(
     x = input if batched else input.unsqueeze(0)
     if samples is None:
         samples = native.rand((x.shape[0], x.shape[1], count), dtype=input.dtype)
+    elif samples.dtype != input.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
+    samples = samples[: len(x)]
     # Samples of an image count from the width on.
     order = range(count) if count == 3 else range(count - 1, -1, -1)
     index = None

@@ -79,7 +79,7 @@ def linear_cross_entropy(
     if target.shape == logits.shape and target.is_floating_point():
         if ignore_index is not None:
             raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
-    elif target.dtype not in (native.int64, native.uint8):
+    elif target.ndim < logits.ndim and target.dtype not in (native.int64, native.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(target)}")
     return cross_entropy(
         logits,

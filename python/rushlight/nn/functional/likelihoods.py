@@ -14,6 +14,8 @@ from ...autograd.grad_mode import no_grad
 from .reductions import checked_reduction, chosen_reduction, reduced, reduction_number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..._rushlight import Tensor
 
 __all__ = [
@@ -199,6 +201,14 @@ def poisson_nll_loss(
     return reduced(losses, reduction)
 
 
+def _is_shared(shape: Sequence[int], whole: Sequence[int]) -> bool:
+    """Tell whether one dimension has one element for all of those of the whole."""
+    if len(shape) != len(whole):
+        return False
+    others = [size for size, full in zip(shape, whole, strict=True) if size != full]
+    return others == [1]
+
+
 @shown
 def gaussian_nll_loss(
     input: Tensor,
@@ -223,7 +233,7 @@ def gaussian_nll_loss(
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = var.unsqueeze(-1)
-        elif input.shape[:-1] != var.shape[:-1] or var.shape[-1] != 1:
+        elif not _is_shared(var.shape, input.shape):
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")

@@ -147,7 +147,9 @@ def rms_norm(
     >>> torch.nn.functional.rms_norm(torch.tensor([3.0, 3.0]), [2])
     tensor([1., 1.])
     """
-    return native.rms_norm(input, normalized_shape, weight, eps).contiguous()
+    found = native.rms_norm(input, normalized_shape, weight, eps)
+    order = {4: native.channels_last, 5: native.channels_last_3d}.get(found.ndim, native.contiguous_format)
+    return found if found.is_contiguous(memory_format=order) else found.contiguous()
 
 
 @shown

@@ -196,6 +196,8 @@ class HuberLoss(_Loss):
     """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        if not isinstance(delta, (float, int)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}".replace("rushlight", "torch"))
         super().__init__(reduction=reduction)
         self.delta = delta
 

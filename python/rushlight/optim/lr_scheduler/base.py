@@ -14,6 +14,11 @@ _ORDER = (
     "do this will result in PyTorch skipping the first value of the learning rate schedule. See more "
     "details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 )
+_OVERRIDDEN = (
+    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, "
+    "make sure to call `optimizer.step()` before `lr_scheduler.step()`. See more details at "
+    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+)
 EPOCH = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. "
     "Please use `scheduler.step()` to step the scheduler. During the deprecation, if epoch is different "
@@ -29,13 +34,25 @@ _RESUMING = (
 )
 
 
-class _Steps:
-    """Whether an optimiser has taken a step: a hook of it that sees nothing else."""
+def _follow(optimizer: Any) -> None:
+    """Have an optimiser remember which step it has, and whether it took one."""
+    optimizer._make_hooks()  # Of a wrapper of optimisers, `__init__` has not run.
+    optimizer._followed_step = vars(optimizer).get("step")
+    if not hasattr(optimizer, "_opt_called"):
+        optimizer._opt_called = False
+        optimizer.register_step_post_hook(_note_step)
 
-    any = False
 
-    def __call__(self, *_: Any) -> None:
-        self.any = True
+def _note_step(optimizer: Any, *_: Any) -> None:
+    optimizer._opt_called = True
+
+
+def _check_order(optimizer: Any) -> None:
+    """Warn if an optimiser has taken no step before its scheduler, or if it cannot be known."""
+    if vars(optimizer).get("step") is not getattr(optimizer, "_followed_step", None):
+        warnings.warn(_OVERRIDDEN, UserWarning, stacklevel=3)
+    elif not getattr(optimizer, "_opt_called", False):
+        warnings.warn(_ORDER, UserWarning, stacklevel=3)
 
 
 class LRScheduler:
@@ -54,15 +71,12 @@ class LRScheduler:
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
-        self._steps = _Steps()
-        optimizer._make_hooks()  # Of a wrapper of optimisers, `__init__` has not run.
-        optimizer.register_step_post_hook(self._steps)
+        _follow(optimizer)
         self.step()
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything but the optimiser."""
-        left_out = ("optimizer", "_steps")
-        return {name: value for name, value in self.__dict__.items() if name not in left_out}
+        return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` returned."""
@@ -78,8 +92,8 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Begin the next epoch."""
-        if self._step_count == 1 and not self._steps.any:
-            warnings.warn(_ORDER, UserWarning, stacklevel=2)
+        if self._step_count == 1:
+            _check_order(self.optimizer)
         self._step_count += 1
         if epoch is None:
             self.last_epoch += 1

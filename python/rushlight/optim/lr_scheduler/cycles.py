@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -110,11 +111,28 @@ class CyclicLR(_Cycling):
 
     def scale_fn(self, x: float) -> float:
         """Return how high a cycle is, or what is left of it at an iteration."""
-        if self._scale_fn_custom is not None:
-            return self._scale_fn_custom(x)
+        function = self._scale_fn_custom
+        return self._scale_fn_ref(x) if function is None else function(x)
+
+    @property
+    def _scale_fn_ref(self) -> Callable[[float], float]:
         if self.mode == "exp_range":
-            return float(self.gamma**x)
-        return 1.0 if self.mode == "triangular" else 1 / 2.0 ** (x - 1)
+            return partial(self._exp_range_scale_fn, self.gamma)
+        return self._triangular_scale_fn if self.mode == "triangular" else self._triangular2_scale_fn
+
+    @staticmethod
+    def _triangular_scale_fn(x: float) -> float:
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x: float) -> float:
+        found: float = 1 / 2.0 ** (x - 1)
+        return found
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma: float, x: float) -> float:
+        found: float = gamma**x
+        return found
 
     def get_lr(self) -> list[Any]:
         cycle = math.floor(1 + self.last_epoch / self.total_size)

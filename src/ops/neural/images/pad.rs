@@ -99,7 +99,7 @@ impl Op for ConstantPad {
         copy::write(&y.with_layout(target), &x.with_layout(source))?;
         let y = match self.pad.iter().all(|&pad| pad == 0) {
             true => memory_order::like(y, &x.layout)?,
-            false => memory_order::as_images(y, &x.layout, 2)?,
+            false => memory_order::as_images(y, &x.layout, memory_order::spatial(&x.layout))?,
         };
         Ok(smallvec![y])
     }

@@ -59,8 +59,10 @@ impl Resample {
     /// How many dimensions images have. Windows take those of one dimension for images of one row.
     fn spatial(&self) -> usize {
         match self.axes.len() {
+            // Means of volumes are in order.
+            3 if self.operation.contains("pool") => usize::from(u8::MAX),
             count if self.operation.contains("pool") => count,
-            3 if !self.operation.contains("pad") => 3,
+            3 => 3,
             _ => 2,
         }
     }
