@@ -172,8 +172,8 @@ impl<T: Wide> WithSimd for PullBack<'_, T> {
         for first in (0..self.n).step_by(MANY).rev() {
             let behind = (first + MANY).min(self.n);
             for (row, factors) in self.factors.iter_mut().enumerate().skip(behind) {
-                for column in 0..MANY {
-                    factors[column] = self.known[(first + column) * self.room + row];
+                for (column, factor) in factors.iter_mut().enumerate() {
+                    *factor = self.known[(first + column) * self.room + row];
                 }
             }
             let mut row = vector_of::<T>(first);
