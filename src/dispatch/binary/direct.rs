@@ -94,7 +94,8 @@ fn is_real(number: Scalar) -> bool {
     !matches!(number, Scalar::Complex(_))
 }
 
-/// The function of elements in a row, or of one of them again and again.
+/// The function of elements in a row, or of one of them again and again. Not inlined: once for all who call it.
+#[inline(never)]
 fn along<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out: &mut [MaybeUninit<T>]) {
     match (a, b) {
         (Side::Each(a), Side::Each(b)) => match const { E::VECTOR.has::<T>() } {
