@@ -228,3 +228,36 @@ def test_empty_draws_are_allowed():
     assert (
         torch.rand(0).shape == (0,) and torch.randn(2, 0).shape == (2, 0) and torch.randperm(0).tolist() == []
     )
+
+
+@pytest.mark.parametrize("dtype", [torch.uint16, torch.uint32, torch.uint64])
+def test_wide_unsigned_integers_are_drawn_as_those_of_64_bits(dtype):
+    for draw in (
+        lambda dtype: torch.randint(0, 300, (40,), dtype=dtype),
+        lambda dtype: torch.zeros(40, dtype=dtype).random_(7),
+        lambda dtype: torch.zeros(40, dtype=dtype).random_(3, 9),
+    ):
+        torch.manual_seed(0)
+        found = draw(dtype)
+        torch.manual_seed(0)
+        assert found.dtype is dtype and found.tolist() == draw(torch.int64).tolist()
+    for name, arguments in [("random_", ()), ("bernoulli_", ()), ("geometric_", (0.5,))]:
+        with pytest.raises(NotImplementedError, match="not implemented for 'UInt"):
+            getattr(torch.zeros(5, dtype=dtype), name)(*arguments)
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2])
+def test_numbers_of_eight_bits_are_not_drawn(dtype):
+    draws = [
+        ("random_", (1, 7)),
+        ("random_", (1, None)),
+        ("random_", ()),
+        ("bernoulli_", ()),
+        ("geometric_", (0.5,)),
+    ]
+    draws += [(name, ()) for name in ("uniform_", "normal_", "exponential_", "cauchy_", "log_normal_")]
+    for name, arguments in draws:
+        with pytest.raises(NotImplementedError, match="not implemented for 'Float8_"):
+            getattr(torch.zeros(5, dtype=dtype), name)(*arguments)
+    with pytest.raises(NotImplementedError, match="not implemented for 'Float8_"):
+        torch.rand(3, dtype=dtype)

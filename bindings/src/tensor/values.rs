@@ -109,12 +109,7 @@ fn nested<'py>(
             PyListMethods::append(&outer, list)?;
             list = outer;
         } else if around.len() + 1 == shape.len() {
-            // A list that is made of as many objects as it has need not grow.
-            let mut row = storage::room(shape[around.len()]).map_err(raise)?;
-            for _ in 0..shape[around.len()] {
-                row.push(next(listening)?);
-            }
-            list = PyList::new(py, row)?;
+            list.append(next(listening)?)?;
         } else {
             listening.object(py)?;
             around.push(std::mem::replace(&mut list, PyList::empty(py)));

@@ -138,8 +138,8 @@ pub fn matmul<T: Ring>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [Ma
     let laid;
     let is_by_columns = match T::DTYPE.is_float() {
         true => k * n >= LAID && m < MANY_ROWS && b.strides()[1] != 1 && b.strides()[0] == 1,
-        // The loop for these goes along rows.
-        false => !T::DTYPE.is_complex() && b.strides()[1] != 1,
+        // The loop for integers goes along rows; of wide ones no vectors are gathered.
+        false => !T::DTYPE.is_complex() && size_of::<T>() == 8 && b.strides()[1] != 1,
     };
     let b = if m >= FEW_ROWS && is_by_columns {
         laid = moves::gathered(&b.into_dyn());

@@ -80,6 +80,11 @@ impl Windows {
         (at, past.min(self.kernel[dim]).saturating_sub(first))
     }
 
+    /// `along` the rows, of each window of one.
+    fn all_across(&self) -> Vec<(usize, usize)> {
+        interrupt::collected((0..self.count[2]).map(|place| self.along(2, place)))
+    }
+
     /// The windows of a row of which the `element`-th element along the row is no padding.
     fn inside(&self, element: usize) -> Range<usize> {
         let (stride, before) = (self.stride[2], element * self.dilation[2]);
@@ -170,7 +175,8 @@ impl Windows {
         parallel_items(parts.zip(x.chunks(together * area)), 1, |((values, index), x)| {
             let channels = values.chunks_mut(places).zip(index.chunks_mut(places)).zip(x.chunks(area));
             if self.count[2] < NARROW {
-                channels.for_each(|((values, index), channel)| self.greatest_of_each(channel, values, index));
+                let across = self.all_across();
+                channels.for_each(|((values, index), x)| self.greatest_of_each(&across, x, values, index));
                 return;
             }
             let (mut held, mut found) = (interrupt::filled(places, T::ZERO), interrupt::filled(places, -1));
@@ -199,9 +205,10 @@ impl Windows {
         });
     }
 
-    /// `greatest` of one channel, window by window.
+    /// `greatest` of one channel, window by window, which lie so across.
     fn greatest_of_each<T: Number>(
         &self,
+        across: &[(usize, usize)],
         channel: &[T],
         values: &mut [MaybeUninit<T>],
         index: &mut [MaybeUninit<i64>],
@@ -214,8 +221,7 @@ impl Windows {
             let (z, depth) = self.along(0, line / height);
             let (y, tall) = self.along(1, line % height);
             steps.take(width * self.elements());
-            for (place, (value, index)) in found.by_ref().take(width).enumerate() {
-                let (x, wide) = self.along(2, place);
+            for (&(x, wide), (value, index)) in across.iter().zip(found.by_ref()) {
                 let (mut held, mut at) = (channel[0], 0);
                 let mut is_first = true;
                 for z in (0..depth).map(|step| z + step * self.dilation[0]) {
@@ -343,7 +349,9 @@ mod tests {
                 index = written(places, |index| windows.greatest(&x, values, index));
             });
             let values_of_each = written(places, |values| {
-                index_of_each = written(places, |index| windows.greatest_of_each(&x, values, index));
+                index_of_each = written(places, |index| {
+                    windows.greatest_of_each(&windows.all_across(), &x, values, index)
+                });
             });
             assert_eq!(index, index_of_each);
             let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();

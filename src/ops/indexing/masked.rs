@@ -31,7 +31,7 @@ use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
 
-/// Indices that are looked at together.
+/// Indices that are counted from the end before anybody asks whether to go on.
 const TOGETHER: usize = 1 << 10;
 
 /// Elements by their number in row-major order, in a shape.
@@ -61,21 +61,13 @@ impl Numbers {
             return Err(of_nothing.into());
         }
         let places = long_work::patiently(index.numel() as u64, || {
+            if let Some(index) = gather::first_bad(index.array().view::<i64>(), numel, true) {
+                return Err(Error::TakeRange { index, numel }.into());
+            }
             let (mut places, mut steps, size) = (index.to_vec::<i64>()?, Steps::default(), numel as i64);
             for places in places.chunks_mut(TOGETHER) {
                 steps.take(places.len());
-                let mut is_outside = false;
-                for place in &mut *places {
-                    // Only what is no place is looked for again.
-                    is_outside |= *place < -size || *place >= size;
-                    *place = if *place < 0 { place.wrapping_add(size) } else { *place };
-                }
-                if is_outside {
-                    let named = |place: i64| if place < 0 { place.wrapping_sub(size) } else { place };
-                    let outside = |place: &&mut i64| !(0..size).contains(&**place);
-                    let place = places.iter_mut().find(outside).map_or(0, |place| *place);
-                    return Err(Error::TakeRange { index: named(place), numel }.into());
-                }
+                places.iter_mut().for_each(|place| *place += if *place < 0 { size } else { 0 });
             }
             Ok(places)
         })?;

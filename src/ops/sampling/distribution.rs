@@ -113,11 +113,13 @@ impl Distribution {
         let parameter = |operation, argument, verb, range, value| {
             Err(Error::DistributionParameter { operation, argument, range, verb, value }.into())
         };
-        let refused = |operation| match dtype.is_complex() {
+        // Types that are held in memory and no more have no kernels, but for halves.
+        let is_held = dtype.is_stored() && !dtype.is_half();
+        let refused = |operation| match dtype.is_complex() || is_held {
             true => Err(Error::NotImplementedFor { operation, dtype }.into()),
             false => Ok(()),
         };
-        let only_float = |operation| match dtype.is_float() {
+        let only_float = |operation| match dtype.is_float() && !is_held {
             true => Ok(()),
             false => Err(Error::NotImplementedFor { operation, dtype }.into()),
         };
@@ -132,6 +134,7 @@ impl Distribution {
             Distribution::Exponential { .. } if !dtype.is_float() => {
                 Err(Error::ExponentialDType { dtype }.into())
             }
+            Distribution::Exponential { .. } if is_held => refused("exponential_cpu"),
             Distribution::Exponential { rate } if rate.is_nan() || rate <= 0.0 => {
                 parameter("exponential_", "lambda", "found lambda=", "> 0.0", rate)
             }
@@ -147,7 +150,7 @@ impl Distribution {
             Distribution::Cauchy { .. } if dtype.is_complex() => {
                 Err(Error::CauchyDType { name: dtype.name_in_c() }.into())
             }
-            Distribution::Cauchy { .. } => only_float("cauchy"),
+            Distribution::Cauchy { .. } => only_float(if dtype.is_float() { "cauchy_cpu" } else { "cauchy" }),
             Distribution::LogNormal { std, .. } if std.is_nan() || std <= 0.0 => {
                 parameter("log_normal_", "std", "found std=", "> 0.0", std)
             }
@@ -159,8 +162,15 @@ impl Distribution {
                 if low >= high {
                     return Err(Error::RandomBounds { low, high }.into());
                 }
+                if dtype.is_float() {
+                    refused("random_update_from_to")?;
+                }
                 check_integer(low, "from", dtype)?;
                 check_integer(high - 1, "to - 1", dtype)
+            }
+            Distribution::From { .. } if dtype.is_float() && is_held => refused("random_from_to_range_calc"),
+            Distribution::From { .. } if dtype == DType::UInt64 => {
+                Err(Error::RandomRange { argument: "to - 1", dtype }.into())
             }
             Distribution::From { low } => check_integer(low, "from", dtype),
             Distribution::Bernoulli { .. } => refused("bernoulli_scalar_cpu_"),
@@ -208,11 +218,11 @@ impl Distribution {
                 written::<T>(out, |out| kernels::fill_geometric(generator, out, probability));
             }, else { not_for(out.dtype) }),
             Distribution::Integers { low, high, .. } => {
-                fill_integers(generator, out, low, high.wrapping_sub(low) as u64)
+                fill_integers(generator, out, low, high.wrapping_sub(low) as u64)?;
             }
             Distribution::From { low } => {
                 let range = greatest(out.dtype).wrapping_sub(low).wrapping_add(1) as u64;
-                fill_integers(generator, out, low, range);
+                fill_integers(generator, out, low, range)?;
             }
             Distribution::Natural => {
                 dispatch!(ordered out.dtype, T => written::<T>(out, |out| kernels::fill_natural(generator, out)), else {
@@ -261,11 +271,17 @@ impl Distribution {
 }
 
 /// Integers of [base, base + range); of all 64 bits if the range is zero, as which 2⁶⁴ is written.
-fn fill_integers(generator: &mut Generator, out: &Array, base: i64, range: u64) {
+fn fill_integers(generator: &mut Generator, out: &Array, base: i64, range: u64) -> Result<()> {
+    if out.dtype.is_stored() {
+        let wide = Array::zeroed(&out.layout, DType::Int64)?;
+        fill_integers(generator, &wide, base, range)?;
+        return copy::write(out, &wide);
+    }
     dispatch!(ordered out.dtype, T => match NonZeroU64::new(range) {
         Some(range) => written::<T>(out, |out| kernels::fill_integers(generator, out, base, range)),
         None => written::<T>(out, |out| kernels::fill_all_integers(generator, out)),
     }, else { not_for(out.dtype) });
+    Ok(())
 }
 
 fn not_for(dtype: DType) {

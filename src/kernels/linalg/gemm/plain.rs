@@ -72,15 +72,10 @@ fn stretches<'a, T: Ring, const WIDTH: usize>(
             let mut sums = [T::ZERO; WIDTH];
             for (&x, line) in row.iter().zip(b.outer_iter()) {
                 match line.as_slice() {
-                    Some(line) => match line[first..].first_chunk::<WIDTH>() {
-                        Some(line) => {
-                            sums.iter_mut().zip(line).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)))
-                        }
-                        None => {
-                            let line = &line[first..first + width];
-                            sums.iter_mut().zip(line).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)));
-                        }
-                    },
+                    Some(line) => {
+                        let line = &line[first..first + width];
+                        sums.iter_mut().zip(line).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)));
+                    }
                     None => {
                         let line = line.iter().skip(first);
                         sums[..width].iter_mut().zip(line).for_each(|(sum, &y)| *sum = sum.add(x.mul(y)));

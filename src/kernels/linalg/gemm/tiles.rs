@@ -16,9 +16,6 @@ const ROWS: usize = 8;
 const FEW_ROWS: usize = 4;
 const ACROSS: usize = 2;
 
-/// Neighbours in a line of the left factor that are looked at together.
-const TOGETHER: usize = 4;
-
 /// From so many registers on there are many.
 const REGISTERS: usize = 32;
 
@@ -323,22 +320,10 @@ impl<T: Wide, const R: usize> Left<'_, T, R> {
         let (vectors, _) = T::vectors::<S>(panel);
         let rows = vectors.as_chunks::<V>().0;
         if self.turned.is_empty() {
-            // Some at a time, so that the length of a line is asked for seldom.
-            let (blocks, rest) = rows.as_chunks::<TOGETHER>();
-            for (p, near) in blocks.iter().enumerate() {
+            for p in 0..rows.len() {
+                let near = rows[p];
                 for r in 0..R {
-                    let factors = self.lines[r].as_chunks::<TOGETHER>().0[p];
-                    for q in 0..TOGETHER {
-                        let x = T::splat(simd, factors[q]);
-                        for v in 0..V {
-                            sums[r][v] = T::times_plus(simd, x, near[q][v], sums[r][v]);
-                        }
-                    }
-                }
-            }
-            for (p, near) in rest.iter().enumerate() {
-                for r in 0..R {
-                    let x = T::splat(simd, self.lines[r][blocks.len() * TOGETHER + p]);
+                    let x = T::splat(simd, self.lines[r][p]);
                     for v in 0..V {
                         sums[r][v] = T::times_plus(simd, x, near[v], sums[r][v]);
                     }

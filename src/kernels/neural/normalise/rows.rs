@@ -20,7 +20,7 @@ const PARTS: usize = 16;
 const TOGETHER: usize = 64;
 
 /// Rows up to this length are turned to lie side by side, if there are a few of them.
-const SHORT: usize = 128;
+const SHORT: usize = 40;
 
 /// Rows, one at least and not empty, and what their elements are weighed by.
 #[derive(Clone, Copy)]

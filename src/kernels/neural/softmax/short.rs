@@ -62,7 +62,7 @@ fn sums_of_powers<A: Arithmetic>(x: &[Line<A::Plain>], shift: &Line<A>) -> Line<
 }
 
 impl Turned<1> for Forward {
-    const SHORT: usize = 128;
+    const SHORT: usize = 48;
 
     #[inline(always)]
     fn lines<A: Arithmetic>(self, [x]: [&[Line<A::Plain>]; 1], out: &mut [Line<A::Plain>]) {

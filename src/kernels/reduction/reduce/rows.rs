@@ -20,8 +20,8 @@ const LANES: usize = 32;
 #[repr(C, align(64))]
 struct Lanes<A>([A; LANES]);
 
-/// Shorter rows take longer, element by element, than it takes to turn them.
-const SHORT: usize = 160;
+/// Shorter rows take several times as long, element by element.
+const SHORT: usize = 64;
 
 /// So many rows are turned together, if there are a few.
 const TURNED: usize = 128;
