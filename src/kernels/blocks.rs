@@ -19,7 +19,7 @@ use crate::kernels::pointwise::apply::{GRAIN, each_slice_1, each_slice_2, each_s
 /// a block has as many as there is room for.
 const BLOCK: usize = 1 << 12;
 
-/// Elements of a run that are written at once.
+/// Elements of a run that is shorter than it takes to ask how long it is.
 const SHORT: usize = 16;
 
 /// How often the elements of an operand have to be repeated for all of them to be gathered beforehand.
@@ -336,7 +336,7 @@ fn lay<T: Copy + Send + Sync>(elements: &[T], axes: &[(usize, usize)], out: &mut
     match *axes {
         [] => out.copy_from_slice(&elements[..1]),
         [(len, 1)] => out.copy_from_slice(&elements[..len]),
-        [(_, 0)] => out.fill(elements[0]),
+        [(run, 0)] => repeat_each(&elements[..1], run, out),
         [(len, 1), (run, 0)] => repeat_each(&elements[..len], run, out),
         [(times, 0), ref inner @ ..] => {
             let mut there = out.len() / times;
@@ -360,14 +360,15 @@ fn repeat_each<T: Copy + Send + Sync>(elements: &[T], run: usize, out: &mut [T])
         out.len(),
         #[inline(always)]
         || {
+            if run >= SHORT {
+                let runs = out.chunks_exact_mut(run).zip(elements);
+                return runs.for_each(|(run, &element)| run.fill(element));
+            }
             // More than the run, in one go: what is too much is overwritten by those that follow.
             for (index, &element) in elements.iter().enumerate() {
-                let (start, end) = (index * run, (index + 1) * run);
-                for at in (start..end).step_by(SHORT) {
-                    match out[at..].first_chunk_mut::<SHORT>() {
-                        Some(room) => *room = [element; SHORT],
-                        None => out[at..end].fill(element),
-                    }
+                match out[index * run..].first_chunk_mut::<SHORT>() {
+                    Some(room) => *room = [element; SHORT],
+                    None => out[index * run..][..run].fill(element),
                 }
             }
         },

@@ -18,7 +18,7 @@ const FEW: usize = 1 << 19;
 const COMPARED: usize = 1 << 15;
 
 /// Rows of fewer windows than this are looked at window by window.
-const NARROW: usize = 16;
+const NARROW: usize = 10;
 
 /// How windows lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
