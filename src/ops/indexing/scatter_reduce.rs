@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::indexing::gather as kernels;
+use crate::ops::conjugate;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{part, reshape};
 use crate::ops::indexing::along;
@@ -237,8 +238,9 @@ impl<const SLICES: bool> Op for ScatterReduce<SLICES> {
     fn vjp(&self, saved: &Self::Saved, at: &At<'_>, gradients: &Gradients) -> Result<Gradients> {
         let [x, _, source, y] = saved;
         at.load(&saved[1])?;
-        let (x, source, y) = (at.load(x)?, at.load(source)?, at.load(y)?);
-        let (of_x, of_source) = self.passed([&x, &source, &y], single(gradients))?;
+        // What a gradient counts by is conjugated: it is made of conjugates.
+        let [x, source, y] = [at.load(x)?, at.load(source)?, at.load(y)?].map(conjugate::conj);
+        let (of_x, of_source) = self.passed([&x?, &source?, &y?], single(gradients))?;
         Ok(smallvec![at.needs(0).then(|| self.kept(of_x)).transpose()?, at.needs(1).then_some(of_source)])
     }
 
