@@ -166,7 +166,10 @@ impl<const SLICES: bool> ScatterReduce<SLICES> {
             Fold::Mean => {
                 let start = if self.included { create::ones_like(y)? } else { create::zeros_like(y)? };
                 let counts = self.sum(&start, &create::ones_like(source)?)?;
-                let counts = clamp::clamp(&counts, Some(Operand::Scalar(1.into())), None)?;
+                let counts = match y.dtype().is_complex() {
+                    true => masked_fill(&counts, &compare::eq(&counts, 0.0)?, 1.0)?,
+                    false => clamp::clamp(&counts, Some(Operand::Scalar(1.into())), None)?,
+                };
                 Ok((div(g, &counts)?, div(&self.picked(g)?, &self.picked(&counts)?)?))
             }
             Fold::Greatest | Fold::Least => {
