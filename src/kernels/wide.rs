@@ -43,6 +43,12 @@ pub trait Wide: Real {
     fn vectors_mut<S: Simd>(line: &mut [Self]) -> (&mut [Self::Of<S>], &mut [Self]);
 }
 
+/// How many numbers a vector has.
+#[inline(always)]
+pub const fn lanes<T: Wide, S: Simd>() -> usize {
+    size_of::<T::Of<S>>() / size_of::<T>()
+}
+
 /// The vectors of one precision, by the names that the library has for them.
 macro_rules! wide {
     ($T:ident, $Of:ident, $splat:ident, $mul:ident, $mul_add:ident, $negate_mul_add:ident, $sum:ident,

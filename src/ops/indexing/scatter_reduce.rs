@@ -11,7 +11,6 @@ use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
-use crate::dispatch::operand::Operand;
 use crate::dispatch::{in_place, view};
 use crate::dtype::{Category, DType, Number, Ring};
 use crate::error::{Error, Result};
@@ -23,8 +22,8 @@ use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::{part, reshape};
 use crate::ops::indexing::along;
 use crate::ops::indexing::gather::{checked_scatter, gather, lines, scatter, scatter_add, write_lines};
+use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::{masked_fill, where_};
-use crate::ops::pointwise::{clamp, compare};
 use crate::ops::{add, div, mul};
 use crate::shape;
 use crate::tensor::{Array, Tensor};
@@ -166,10 +165,7 @@ impl<const SLICES: bool> ScatterReduce<SLICES> {
             Fold::Mean => {
                 let start = if self.included { create::ones_like(y)? } else { create::zeros_like(y)? };
                 let counts = self.sum(&start, &create::ones_like(source)?)?;
-                let counts = match y.dtype().is_complex() {
-                    true => masked_fill(&counts, &compare::eq(&counts, 0.0)?, 1.0)?,
-                    false => clamp::clamp(&counts, Some(Operand::Scalar(1.into())), None)?,
-                };
+                let counts = masked_fill(&counts, &compare::eq(&counts, 0.0)?, 1.0)?;
                 Ok((div(g, &counts)?, div(&self.picked(g)?, &self.picked(&counts)?)?))
             }
             Fold::Greatest | Fold::Least => {

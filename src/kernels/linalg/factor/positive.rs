@@ -5,7 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::columns::{MANY, add, dot, of, room_of, splats, vector_of};
 use super::{Field, zeros};
-use crate::kernels::wide::Wide;
+use crate::kernels::wide::{Wide, lanes};
 
 /// Matrices with more rows than this are the library's.
 pub(super) const MOST: usize = 192;
@@ -24,12 +24,6 @@ fn lower<T: Wide>(numbers: &[T], n: usize, room: usize) -> Vec<T> {
 fn vectors<T: Wide, S: Simd, const R: usize>(line: &[T], row: usize) -> [T::Of<S>; R] {
     let vectors = T::vectors::<S>(&line[row..]).0;
     *vectors.first_chunk().unwrap_or_else(|| unreachable!("lines have room for whole vectors"))
-}
-
-/// How many numbers are in a vector.
-#[inline(always)]
-fn lanes<T: Wide, S: Simd>() -> usize {
-    size_of::<T::Of<S>>() / size_of::<T>()
 }
 
 /// `cholesky::cholesky` in the lower half, if the matrix is positive; else it stays as it is.

@@ -9,7 +9,7 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
 use crate::kernels::place::Place;
-use crate::kernels::wide::Wide;
+use crate::kernels::wide::{Wide, lanes};
 
 /// Rows of a tile where there are many registers, and where there are few; vectors of its columns.
 const ROWS: usize = 8;
@@ -65,11 +65,6 @@ pub(super) fn product<T: Wide>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: 
         true => Arch::new().dispatch(Lines { a, b, out }),
         false => Arch::new().dispatch(Product { a, b, out }),
     }
-}
-
-/// How many numbers a vector has.
-const fn lanes<T: Wide, S: Simd>() -> usize {
-    size_of::<T::Of<S>>() / size_of::<T>()
 }
 
 /// A right factor that is laid out in panels once, for many products.

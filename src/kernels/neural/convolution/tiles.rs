@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::kernels::wide::Wide;
+use crate::kernels::wide::{Wide, lanes};
 
 /// Places of which sums are kept for each channel before they are handed on.
 pub(super) const STRETCH: usize = 768;
@@ -58,11 +58,6 @@ fn first<T: Wide, S: Simd, const V: usize>(line: &[T]) -> &[T::Of<S>; V] {
         unreachable!("there are numbers behind")
     };
     vectors
-}
-
-/// How many numbers a vector has.
-const fn lanes<T: Wide, S: Simd>() -> usize {
-    size_of::<T::Of<S>>() / size_of::<T>()
 }
 
 /// Sums at a stretch of places for each of some channels: of what lies at distances from a place, and each channel's
