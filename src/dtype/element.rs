@@ -192,12 +192,15 @@ macro_rules! integer {
         impl Ring for $T {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn add(self, other: Self) -> Self {
                 self.wrapping_add(other)
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn sub(self, other: Self) -> Self {
                 self.wrapping_sub(other)
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn mul(self, other: Self) -> Self {
                 self.wrapping_mul(other)
             }

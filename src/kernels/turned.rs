@@ -15,6 +15,9 @@ pub(super) const SIDE: usize = 64;
 /// So many rows are a few: short ones are turned then.
 pub(super) const A_FEW: usize = 8;
 
+/// So many elements of rows that are fewer are worth being turned elsewhere first.
+const MANY: usize = 1 << 10;
+
 /// A number of each row: their elements at one place, say.
 pub(super) type Line<T> = [T; SIDE];
 
@@ -30,15 +33,24 @@ pub(super) fn each_block<T: Real, const N: usize>(
     let mut near: [Vec<Line<T>>; N] = std::array::from_fn(|_| interrupt::filled(len, [T::ZERO; SIDE]));
     let mut results = interrupt::filled(if out.is_empty() { 0 } else { made }, [T::ZERO; SIDE]);
     let (whole, mut rest) = (SIDE * len, out);
+    // The rows of the last block, where they are fewer.
+    let mut few: Option<Vec<T>> = None;
     for start in (0..inputs[0].len()).step_by(whole) {
         let width = SIDE.min((inputs[0].len() - start) / len);
         for (near, input) in near.iter_mut().zip(inputs) {
             let rows = &input[start..start + width * len];
             match width {
                 SIDE => moves::turn(rows, [SIDE, len], near.as_flattened_mut(), moves::put),
-                _ => {
+                _ if width * len < MANY => {
                     for (lane, row) in rows.chunks_exact(len).enumerate() {
                         near.iter_mut().zip(row).for_each(|(line, &element)| line[lane] = element);
+                    }
+                }
+                _ => {
+                    let few = few.get_or_insert_with(|| interrupt::filled(width * len, T::ZERO));
+                    moves::turn(rows, [width, len], few, moves::put);
+                    for (line, few) in near.iter_mut().zip(few.chunks_exact(width)) {
+                        line[..width].copy_from_slice(few);
                     }
                 }
             }

@@ -43,6 +43,9 @@ pub trait Wide: Real {
     fn vectors_mut<S: Simd>(line: &mut [Self]) -> (&mut [Self::Of<S>], &mut [Self]);
 }
 
+/// Numbers of a vector that are copied together where there is not room for all.
+const FEW: usize = 4;
+
 /// How many numbers a vector has.
 #[inline(always)]
 pub const fn lanes<T: Wide, S: Simd>() -> usize {
@@ -84,8 +87,16 @@ macro_rules! wide {
                     _ => {
                         let mut line = [0.0; 64 / size_of::<$T>()];
                         simd.$partial(&mut line[..out.len()], x);
-                        for place in 0..out.len() {
-                            out[place].write(line[place]);
+                        // A few at a time: copies of any length are calls.
+                        let (places, rest) = out.as_chunks_mut::<FEW>();
+                        let (few, left) = line.as_chunks::<FEW>();
+                        for (place, few) in places.iter_mut().zip(few) {
+                            *place = few.map(MaybeUninit::new);
+                        }
+                        for (place, &x) in
+                            rest.iter_mut().zip(few[places.len()..].as_flattened().iter().chain(left))
+                        {
+                            place.write(x);
                         }
                     }
                 }

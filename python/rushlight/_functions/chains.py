@@ -99,6 +99,11 @@ def _check(tensors: Sequence[Tensor]) -> None:
 def _splits(sizes: list[int]) -> dict[tuple[int, int], int]:
     """Say for each stretch of matrices, whose sizes follow each other, after which one it is best divided."""
     count = len(sizes) - 1
+    if count == 2:
+        return {(0, 1): 0}
+    if count == 3:  # Of equals the first two are multiplied first; of more matrices, the first ones alone.
+        a, b, c, d = sizes
+        return {(0, 1): 0, (1, 2): 1, (0, 2): 0 if (b * c + a * b) * d < (b * c + c * d) * a else 1}
     costs = {(place, place): 0 for place in range(count)}
     splits: dict[tuple[int, int], int] = {}
     for length in range(1, count):
@@ -109,8 +114,6 @@ def _splits(sizes: list[int]) -> dict[tuple[int, int], int]:
                 product = sizes[start] * sizes[split + 1] * sizes[end + 1]
                 return costs[start, split] + costs[split + 1, end] + product
 
-            # Of equals the first; of three matrices the first two are multiplied first.
-            choices = range(start, end) if count != 3 else range(end - 1, start - 1, -1)
-            best = splits[start, end] = min(choices, key=cost)
+            best = splits[start, end] = min(range(start, end), key=cost)
             costs[start, end] = cost(best)
     return splits

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_COMPLEX = frozenset((native.complex64, native.complex128))
+_READY = _COMPLEX | {native.float32, native.float64}
+
+
 def divisor(norm: str | None, forward: bool) -> int:
     """Return by what sums are divided: 0 by nothing, 1 by the root of their number, 2 by their number."""
     if norm is None or norm == "backward":
@@ -27,6 +31,9 @@ def divisor(norm: str | None, forward: bool) -> int:
 
 def inexact(input: Tensor, complex: bool) -> Tensor:
     """Return the tensor in a floating-point or complex type, or in a complex one."""
+    kind = input.dtype
+    if kind in (_COMPLEX if complex else _READY):
+        return input
     (input,) = exact(input)
     kind = input.dtype
     if not (kind.is_floating_point or kind.is_complex):
@@ -48,6 +55,8 @@ def check_size(size: int) -> None:
 
 def resized(input: Tensor, dims: Sequence[int], sizes: Sequence[int]) -> Tensor:
     """Cut dimensions off, or fill them up with zeros; a size of -1 leaves one as it is."""
+    if all(size == -1 for size in sizes):
+        return input
     padding = [0] * (2 * input.dim())
     for dim, size in zip(dims, sizes, strict=True):
         if size == -1:

@@ -10,11 +10,12 @@ mod narrow;
 mod plain;
 mod tiles;
 mod vector;
+mod whole;
 
 pub use vector::dot;
 
 use narrow::narrow;
-use plain::{plain, square};
+use plain::{little, plain, square};
 
 use gemm::Parallelism;
 use gemm_common::gemm::L2_SLAB;
@@ -130,17 +131,17 @@ pub fn matmul<T: Ring>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, out: &mut [Ma
         };
     }
     if m * k * n <= SMALL {
-        return plain(a, b, out.chunks_exact_mut(n));
+        return match (a.to_slice(), b.to_slice()) {
+            (Some(a), Some(b)) => little(a, b, n, out),
+            _ => plain(a, b, out.chunks_exact_mut(n)),
+        };
     }
     if products_of_vectors(a, b, out) || narrow(a, b, out) || in_tiles(a, b, out) {
         return;
     }
     let laid;
-    let is_by_columns = match T::DTYPE.is_float() {
-        true => k * n >= LAID && m < MANY_ROWS && b.strides()[1] != 1 && b.strides()[0] == 1,
-        // The loop for integers goes along rows; of wide ones no vectors are gathered.
-        false => !T::DTYPE.is_complex() && size_of::<T>() == 8 && b.strides()[1] != 1,
-    };
+    let is_by_columns =
+        T::DTYPE.is_float() && k * n >= LAID && m < MANY_ROWS && b.strides()[1] != 1 && b.strides()[0] == 1;
     let b = if m >= FEW_ROWS && is_by_columns {
         laid = moves::gathered(&b.into_dyn());
         ArrayView2::from_shape((k, n), &laid).unwrap_or_else(|_| unreachable!("there are so many numbers"))
@@ -290,7 +291,8 @@ pub(super) fn ask_for_room<T>(m: usize, k: usize, n: usize) {
 fn block<T: Ring>((a, b, mut out): Part<'_, T>) {
     let ((m, k), n) = (a.dim(), b.ncols());
     if !(T::DTYPE.is_float() || T::DTYPE.is_complex()) {
-        return plain(a, b, out.axis_iter_mut(Axis(0)).filter_map(ArrayViewMut1::into_slice));
+        let out = out.axis_iter_mut(Axis(0)).filter_map(ArrayViewMut1::into_slice);
+        return if m >= whole::LEAST_ROWS { whole::tiled(a, b, out) } else { plain(a, b, out) };
     }
     assert!(out.dim() == (m, n) && b.nrows() == k, "the caller has checked the shapes");
     ask_for_room::<T>(m, k, n);
@@ -369,6 +371,11 @@ mod tests {
             assert_eq!(
                 product(bytes(&a).view(), bytes(&b).view()),
                 naive(bytes(&a).view(), bytes(&b).view())
+            );
+            let wholes = |x: &Array2<f64>| x.mapv(|x| x as i64);
+            assert_eq!(
+                product(wholes(&at).t(), wholes(&bt).t()),
+                naive(wholes(&a).view(), wholes(&b).view())
             );
             cases += 1;
         }

@@ -8,6 +8,7 @@ use num_traits::AsPrimitive;
 use crate::dtype::Real;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_items;
+use crate::kernels::simd::vectorised;
 
 /// Points of a stretch.
 const STRETCH: usize = 256;
@@ -56,14 +57,15 @@ struct Place<T> {
 /// An element that a point does not see.
 const NOWHERE: usize = usize::MAX;
 
-/// The elements that a point sees, and what they count. Where two dimensions matter, the others have one element.
+/// The elements that a point sees, and what they count.
 #[derive(Clone, Copy)]
 struct Point<T, const K: usize> {
     elements: [usize; K],
     weights: [T; K],
-    /// The slopes of weights by each coordinate.
-    slopes: [[T; K]; 3],
 }
+
+/// The slopes of the weights of a point by each of its coordinates.
+type Slopes<T, const K: usize, const R: usize> = [[T; K]; R];
 
 /// Lines of memory that is still to be written.
 type Lines<'a, T> = Vec<&'a mut [MaybeUninit<T>]>;
@@ -71,11 +73,6 @@ type Lines<'a, T> = Vec<&'a mut [MaybeUninit<T>]>;
 impl View {
     fn plane(&self) -> usize {
         self.sizes.iter().product()
-    }
-
-    /// The sizes of the dimensions that points name, in their order.
-    fn named(&self) -> &[usize] {
-        &self.sizes[3 - self.rank..]
     }
 
     /// Where a coordinate looks along a dimension of this size.
@@ -129,54 +126,92 @@ impl View {
         Place { low, share: at - low, slope }
     }
 
-    /// What a point of these coordinates sees.
+    /// Where a point of these coordinates looks.
     #[inline(always)]
-    fn point<T: Real, const K: usize>(&self, coordinates: &[T]) -> Point<T, K> {
-        let nothing = Place { low: T::ZERO, share: T::ZERO, slope: T::ZERO };
-        let mut places = [nothing; 3];
-        for (dim, &size) in self.named().iter().enumerate() {
-            places[dim] = self.place(coordinates[self.rank - 1 - dim], size);
+    fn places<T: Real, const R: usize>(&self, coordinates: &[T; R]) -> [Place<T>; R] {
+        let mut places = [Place { low: T::ZERO, share: T::ZERO, slope: T::ZERO }; R];
+        for dim in 0..R {
+            places[dim] = self.place(coordinates[R - 1 - dim], self.sizes[3 - R + dim]);
         }
-        let mut point = Point { elements: [0; K], weights: [T::ONE; K], slopes: [[T::ONE; K]; 3] };
-        for corner in 0..K {
-            for (dim, (&size, place)) in self.named().iter().zip(&places).enumerate() {
-                // The last dimension changes first.
-                let is_high = corner >> (self.rank - 1 - dim) & 1 == 1;
-                let (at, weight, slope) = match is_high {
-                    true => (place.low + T::ONE, place.share, place.slope),
-                    false => (place.low, T::ONE - place.share, -place.slope),
-                };
-                let is_inside = at >= T::ZERO && at < T::from_f64(size as f64);
-                let before = point.elements[corner];
-                point.elements[corner] = match is_inside && before != NOWHERE {
-                    true => before * size + AsPrimitive::<f64>::as_(at) as usize,
-                    false => NOWHERE,
-                };
-                point.weights[corner] = point.weights[corner] * weight;
-                for (of, slopes) in point.slopes.iter_mut().enumerate().take(self.rank) {
-                    slopes[corner] = slopes[corner] * if of == dim { slope } else { weight };
+        places
+    }
+
+    /// What points see of these coordinates, one after the other.
+    fn points<T: Real, const K: usize, const R: usize>(&self, coordinates: &[T]) -> Vec<Point<T, K>> {
+        let coordinates = coordinates.as_chunks::<R>().0;
+        let none = Point { elements: [NOWHERE; K], weights: [T::ZERO; K] };
+        let mut points = interrupt::filled(coordinates.len(), none);
+        vectorised(
+            usize::MAX,
+            #[inline(always)]
+            || {
+                for (point, coordinates) in points.iter_mut().zip(coordinates) {
+                    *point = self.point(&self.places::<T, R>(coordinates));
                 }
+            },
+        );
+        points
+    }
+
+    /// What is seen from there.
+    #[inline(always)]
+    fn point<T: Real, const K: usize, const R: usize>(&self, places: &[Place<T>; R]) -> Point<T, K> {
+        let mut point = Point { elements: [0; K], weights: [T::ONE; K] };
+        for dim in 0..R {
+            let (size, place) = (self.sizes[3 - R + dim], &places[dim]);
+            // What is no number is the lesser one here, and outside.
+            let low = AsPrimitive::<f64>::as_(place.low).max(-2.0).min(size as f64) as i64;
+            let ways = [(low, T::ONE - place.share), (low + 1, place.share)].map(|(at, weight)| {
+                let is_inside = (0..size as i64).contains(&at);
+                (if is_inside { at as usize } else { NOWHERE }, weight)
+            });
+            for corner in 0..K {
+                // The last dimension changes first.
+                let (at, weight) = ways[corner >> (R - 1 - dim) & 1];
+                let before = point.elements[corner];
+                let is_somewhere = at != NOWHERE && before != NOWHERE;
+                point.elements[corner] = if is_somewhere { before * size + at } else { NOWHERE };
+                point.weights[corner] = point.weights[corner] * weight;
             }
         }
         point
     }
 
-    /// How many elements a point sees at most, as what the loops are compiled for.
-    fn corners(&self) -> usize {
-        if self.is_nearest { 1 } else { 1 << self.rank }
+    /// How the weights of what is seen from there change.
+    #[inline(always)]
+    fn slopes<T: Real, const K: usize, const R: usize>(&self, places: &[Place<T>; R]) -> Slopes<T, K, R> {
+        let mut slopes = [[T::ONE; K]; R];
+        for corner in 0..K {
+            for (dim, place) in places.iter().enumerate() {
+                let (weight, slope) = match corner >> (R - 1 - dim) & 1 == 1 {
+                    true => (place.share, place.slope),
+                    false => (T::ONE - place.share, -place.slope),
+                };
+                for (of, slopes) in slopes.iter_mut().enumerate() {
+                    slopes[corner] = slopes[corner] * if of == dim { slope } else { weight };
+                }
+            }
+        }
+        slopes
     }
 
     /// What is seen at all points, in every channel.
     pub fn seen<T: Real>(&self, images: &[T], points: &[T], out: &mut [MaybeUninit<T>]) {
-        match self.corners() {
-            1 => self.seen_by::<T, 1>(images, points, out),
-            4 => self.seen_by::<T, 4>(images, points, out),
-            _ => self.seen_by::<T, 8>(images, points, out),
+        match (self.is_nearest, self.rank) {
+            (true, 2) => self.seen_by::<T, 1, 2>(images, points, out),
+            (true, _) => self.seen_by::<T, 1, 3>(images, points, out),
+            (false, 2) => self.seen_by::<T, 4, 2>(images, points, out),
+            (false, _) => self.seen_by::<T, 8, 3>(images, points, out),
         }
     }
 
-    fn seen_by<T: Real, const K: usize>(&self, images: &[T], points: &[T], out: &mut [MaybeUninit<T>]) {
-        let ([_, channels, count], plane, rank) = (self.counts, self.plane(), self.rank);
+    fn seen_by<T: Real, const K: usize, const R: usize>(
+        &self,
+        images: &[T],
+        points: &[T],
+        out: &mut [MaybeUninit<T>],
+    ) {
+        let ([_, channels, count], plane) = (self.counts, self.plane());
         // Of every stretch of points its lines in all channels.
         let mut stretches: Vec<(usize, usize, Lines<'_, T>)> = Vec::new();
         for (sample, out) in out.chunks_exact_mut(channels * count).enumerate() {
@@ -192,9 +227,7 @@ impl View {
         let grain = (TURN / (STRETCH.min(count) * channels * K)).max(1);
         parallel_items(stretches, grain, |(sample, start, lines)| {
             let len = lines.first().map_or(0, |line| line.len());
-            let points = &points[(sample * count + start) * rank..][..len * rank];
-            let points: Vec<Point<T, K>> =
-                interrupt::collected(points.chunks_exact(rank).map(|point| self.point(point)));
+            let points = self.points::<T, K, R>(&points[(sample * count + start) * R..][..len * R]);
             let images = images[sample * channels * plane..].chunks_exact(plane);
             for (line, image) in lines.into_iter().zip(images) {
                 interrupt::unwind_if_due();
@@ -218,35 +251,36 @@ impl View {
         to_images: &mut [T],
         to_points: &mut [T],
     ) {
-        match self.corners() {
-            1 => self.gradients_by::<T, 1>([images, points, gradients], to_images, to_points),
-            4 => self.gradients_by::<T, 4>([images, points, gradients], to_images, to_points),
-            _ => self.gradients_by::<T, 8>([images, points, gradients], to_images, to_points),
+        let given = [images, points, gradients];
+        match (self.is_nearest, self.rank) {
+            (true, 2) => self.gradients_by::<T, 1, 2>(given, to_images, to_points),
+            (true, _) => self.gradients_by::<T, 1, 3>(given, to_images, to_points),
+            (false, 2) => self.gradients_by::<T, 4, 2>(given, to_images, to_points),
+            (false, _) => self.gradients_by::<T, 8, 3>(given, to_images, to_points),
         }
     }
 
-    fn gradients_by<T: Real, const K: usize>(
+    fn gradients_by<T: Real, const K: usize, const R: usize>(
         &self,
         [images, points, gradients]: [&[T]; 3],
         to_images: &mut [T],
         to_points: &mut [T],
     ) {
-        let ([samples, channels, count], plane, rank) = (self.counts, self.plane(), self.rank);
+        let ([samples, channels, count], plane) = (self.counts, self.plane());
         let mut each_image = to_images.chunks_exact_mut(channels * plane);
-        let mut each_point = to_points.chunks_exact_mut(count * rank);
+        let mut each_point = to_points.chunks_exact_mut(count * R);
         let items = (0..samples).map(|sample| {
             (sample, each_image.next().unwrap_or_default(), each_point.next().unwrap_or_default())
         });
         parallel_items(interrupt::collected(items), 1, |(sample, to_image, to_points)| {
-            let points = &points[sample * count * rank..][..count * rank];
+            let points = &points[sample * count * R..][..count * R];
             let images = &images[sample * channels * plane..][..channels * plane];
             let gradients = &gradients[sample * channels * count..][..channels * count];
             for start in (0..count).step_by(STRETCH) {
                 interrupt::unwind_if_due();
                 let len = STRETCH.min(count - start);
-                let seen: Vec<Point<T, K>> = interrupt::collected(
-                    points[start * rank..][..len * rank].chunks_exact(rank).map(|point| self.point(point)),
-                );
+                let here = &points[start * R..][..len * R];
+                let seen = self.points::<T, K, R>(here);
                 let lines = gradients.chunks_exact(count).map(|line| &line[start..start + len]);
                 for (image, line) in to_image.chunks_exact_mut(plane).zip(lines.clone()) {
                     for (point, &gradient) in seen.iter().zip(line) {
@@ -271,13 +305,21 @@ impl View {
                         }
                     }
                 }
-                let to_points = to_points[start * rank..][..len * rank].chunks_exact_mut(rank);
-                for ((to, sums), point) in to_points.zip(&sums).zip(&seen) {
-                    for (dim, slopes) in point.slopes.iter().enumerate().take(rank) {
-                        let terms = sums.iter().zip(slopes);
-                        to[rank - 1 - dim] = terms.fold(T::ZERO, |sum, (&x, &slope)| sum + x * slope);
-                    }
-                }
+                let to_points = to_points[start * R..][..len * R].as_chunks_mut::<R>().0;
+                vectorised(
+                    usize::MAX,
+                    #[inline(always)]
+                    || {
+                        for ((to, sums), here) in to_points.iter_mut().zip(&sums).zip(here.as_chunks::<R>().0)
+                        {
+                            let all: Slopes<T, K, R> = self.slopes(&self.places(here));
+                            for (dim, slopes) in all.iter().enumerate() {
+                                let terms = sums.iter().zip(slopes);
+                                to[R - 1 - dim] = terms.fold(T::ZERO, |sum, (&x, &slope)| sum + x * slope);
+                            }
+                        }
+                    },
+                );
             }
         });
     }

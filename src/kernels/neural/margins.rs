@@ -12,6 +12,9 @@ use crate::kernels::simd::{Calculation, calculated};
 /// Comparisons that are worth a turn of a thread.
 const TURN: usize = 1 << 16;
 
+/// So few numbers are looked at one by one.
+const FEW: usize = 16;
+
 /// Rows that have one right class each.
 #[derive(Clone, Copy)]
 pub struct OneClass<'a, T> {
@@ -91,14 +94,21 @@ impl<T: Real, const N: usize> Calculation<T> for Violations<'_, T, N> {
     #[inline(always)]
     fn run<A: Arithmetic<Plain = T>>(self) -> T {
         let (base, one, mut total) = (A::new(self.base), A::from_f64(1.0), A::from_f64(0.0));
+        let loss = move |x: A| {
+            let by = violation(base + x);
+            by * if self.squared { by } else { one }
+        };
         for row in self.rows {
+            if row.len() <= FEW {
+                for &x in row {
+                    total = total + loss(A::new(x));
+                }
+                continue;
+            }
             let [sum] = lanes::sums(
                 [row],
                 #[inline(always)]
-                |[x]: [A; 1]| {
-                    let by = violation(base + x);
-                    [by * if self.squared { by } else { one }]
-                },
+                |[x]: [A; 1]| [loss(x)],
             );
             total = total + sum;
         }
@@ -128,6 +138,14 @@ impl<T: Real> Calculation<T> for Passed<'_, '_, T> {
             if by > none { slope } else { none }
         };
         for (row, out) in self.rows.into_iter().zip(self.outs) {
+            if row.len() <= FEW {
+                for (out, &x) in out.iter_mut().zip(row) {
+                    let slope = slope(A::new(x));
+                    total = total + slope;
+                    out.write(slope.get());
+                }
+                continue;
+            }
             lanes::visit(
                 [row],
                 out,
@@ -254,6 +272,14 @@ impl<T: Real> Calculation<T> for Counted<'_, '_, T> {
     fn run<A: Arithmetic<Plain = T>>(self) -> T {
         let (base, none, one) = (A::new(self.base), A::from_f64(0.0), A::from_f64(1.0));
         let count = move |x: A| if base + x > none { one } else { none };
+        if self.row.len() <= FEW {
+            let mut sum = none;
+            for (counted, &x) in self.counts.iter_mut().zip(self.row) {
+                let count = count(A::new(x));
+                (*counted, sum) = ((A::new(*counted) + count).get(), sum + count);
+            }
+            return sum.get();
+        }
         lanes::visit(
             [self.row],
             self.counts,

@@ -174,12 +174,13 @@ impl Windows {
         let parts = values.chunks_mut(together * places).zip(index.chunks_mut(together * places));
         parallel_items(parts.zip(x.chunks(together * area)), 1, |((values, index), x)| {
             let channels = values.chunks_mut(places).zip(index.chunks_mut(places)).zip(x.chunks(area));
-            if self.count[2] < NARROW {
+            if self.count[2] < NARROW || area > i32::MAX as usize {
                 let across = self.all_across();
                 channels.for_each(|((values, index), x)| self.greatest_of_each(&across, x, values, index));
                 return;
             }
-            let (mut held, mut found) = (interrupt::filled(places, T::ZERO), interrupt::filled(places, -1));
+            let (mut held, mut found) =
+                (interrupt::filled(places, T::ZERO), interrupt::filled(places, -1i32));
             for ((values, index), channel) in channels {
                 found.fill(-1);
                 self.each_run(0..self.lines(), &mut |_, column, at, count| {
@@ -191,16 +192,16 @@ impl Windows {
                         step => {
                             for (place, (held, found)) in held.iter_mut().zip(found).enumerate() {
                                 let at = at + place * step;
-                                keep([channel[at]], [at as i64], from_mut(held), from_mut(found));
+                                keep([channel[at]], [at as i32], from_mut(held), from_mut(found));
                             }
                         }
                     }
                 });
-                for (held, found) in held.iter_mut().zip(&mut found) {
-                    (*held, *found) = if *found < 0 { (channel[0], 0) } else { (*held, *found) };
+                let places = values.iter_mut().zip(index).zip(held.iter().zip(&found));
+                for ((value, index), (&held, &found)) in places {
+                    value.write(if found < 0 { channel[0] } else { held });
+                    index.write(i64::from(found.max(0)));
                 }
-                values.write_copy_of_slice(&held);
-                index.write_copy_of_slice(&found);
             }
         });
     }
@@ -244,7 +245,7 @@ impl Windows {
 
 /// Keeps the elements that are greater than those that are held, if there are any.
 #[inline(always)]
-fn keep<T: Number, const L: usize>(x: [T; L], at: [i64; L], held: &mut [T; L], index: &mut [i64; L]) {
+fn keep<T: Number, const L: usize>(x: [T; L], at: [i32; L], held: &mut [T; L], index: &mut [i32; L]) {
     let (before, place) = (*held, *index);
     let better: [bool; L] = from_fn(|lane| (place[lane] < 0) | (x[lane] > before[lane]) | x[lane].is_nan());
     *held = from_fn(|lane| if better[lane] { x[lane] } else { before[lane] });
@@ -252,7 +253,7 @@ fn keep<T: Number, const L: usize>(x: [T; L], at: [i64; L], held: &mut [T; L], i
 }
 
 /// `keep` for every `S`-th element, of which the first lies at this place.
-fn keep_greater<T: Number, const S: usize>(x: &[T], at: usize, held: &mut [T], index: &mut [i64]) {
+fn keep_greater<T: Number, const S: usize>(x: &[T], at: usize, held: &mut [T], index: &mut [i32]) {
     const LANES: usize = 8;
     vectorised(
         index.len(),
@@ -266,11 +267,11 @@ fn keep_greater<T: Number, const S: usize>(x: &[T], at: usize, held: &mut [T], i
                 places.zip(index[..whole].as_chunks_mut::<LANES>().0).zip(steps.as_chunks::<LANES>().0);
             for (number, ((held, index), steps)) in places.enumerate() {
                 let first = at + number * LANES * S;
-                keep(from_fn(|lane| steps[lane][0]), from_fn(|lane| (first + lane * S) as i64), held, index);
+                keep(from_fn(|lane| steps[lane][0]), from_fn(|lane| (first + lane * S) as i32), held, index);
             }
             for place in whole / LANES * LANES..index.len() {
                 let (held, index) = (from_mut(&mut held[place]), from_mut(&mut index[place]));
-                keep([x[place * S]], [(at + place * S) as i64], held, index);
+                keep([x[place * S]], [(at + place * S) as i32], held, index);
             }
         },
     );

@@ -53,6 +53,24 @@ pub fn groups<T: Ordered>(elements: &[T], count: usize, neighbours: bool) -> Res
     Ok(groups)
 }
 
+/// The elements that differ from the one before.
+pub fn changes<T: Ordered>(elements: &[T]) -> Result<Vec<T>> {
+    let Some(&first) = elements.first() else { return Ok(Vec::new()) };
+    let (mut kept, mut count, mut steps) = (storage::filled(elements.len(), first)?, 1, Steps::default());
+    for run in 0..elements.len().div_ceil(PIECE) {
+        steps.take(PIECE);
+        let start = (run * PIECE).max(1) - 1;
+        let run = &elements[start..elements.len().min((run + 1) * PIECE)];
+        for pair in run.windows(2) {
+            // Written over by the next one if it is no change: there is no branch that would have to be guessed.
+            kept[count.min(elements.len() - 1)] = pair[1];
+            count += usize::from(pair[0] != pair[1]);
+        }
+    }
+    kept.truncate(count);
+    Ok(kept)
+}
+
 /// The least of whole numbers, and how many there are from it to the greatest, if they are hardly more than elements.
 fn near<T: Ordered>(elements: &[T]) -> Option<(i64, usize)> {
     if T::DTYPE.is_float() {
@@ -90,8 +108,35 @@ fn counted<T: Ordered>(elements: &[T], least: i64, range: usize) -> Result<Group
     Ok(groups)
 }
 
-/// How many of the sorted elements are less than the value, or not greater if `right`.
-pub fn place<T: Ordered>(sorted: &[T], value: T, right: bool) -> i64 {
+/// How many of the sorted elements are less than each value, or not greater if `right`: so many values one after the
+/// other are for one row of so many elements.
+pub fn places<T: Ordered>(
+    sorted: &[T],
+    length: usize,
+    values: &[T],
+    row: usize,
+    right: bool,
+) -> Result<Vec<i64>> {
+    let (mut found, mut steps) = (storage::filled(values.len(), 0)?, Steps::default());
+    let row = if row == 0 { values.len() } else { row };
+    let rows = found.chunks_mut(row.max(1)).zip(values.chunks(row.max(1)));
+    for (at, (found, values)) in rows.enumerate() {
+        let sorted = &sorted[(at * length).min(sorted.len())..][..length];
+        for (place, &value) in found.iter_mut().zip(values) {
+            steps.take(1);
+            // Comparisons with what is no number are false, as they are to be of elements, which are sorted last.
+            *place = match right {
+                _ if value.partial_cmp(&value).is_none() => place_of(sorted, value, right),
+                true => sorted.partition_point(|&element| element <= value) as i64,
+                false => sorted.partition_point(|&element| element < value) as i64,
+            };
+        }
+    }
+    Ok(found)
+}
+
+/// The place of a value, what is no number being greater than all that are.
+fn place_of<T: Ordered>(sorted: &[T], value: T, right: bool) -> i64 {
     let wanted = key(value);
     let before = |&element: &T| if right { key(element) <= wanted } else { key(element) < wanted };
     sorted.partition_point(before) as i64
@@ -107,6 +152,15 @@ mod tests {
         assert_eq!((found.firsts, found.members, found.counts), (vec![2, 0], vec![1, 1, 0, 1], vec![1, 3]));
         let found = groups(&[1, 1, 2, 1], 4, true).unwrap();
         assert_eq!((found.firsts, found.counts), (vec![0, 2, 3], vec![2, 1, 1]));
+    }
+
+    #[test]
+    fn what_changes_is_kept() {
+        assert_eq!(changes(&[1, 1, 2, 1, 1]).unwrap(), [1, 2, 1]);
+        assert_eq!(changes::<i64>(&[]).unwrap(), []);
+        assert_eq!(changes(&[f64::NAN, f64::NAN]).unwrap().len(), 2);
+        let many: Vec<i64> = (0..3 * PIECE as i64 + 5).map(|at| at / 3).collect();
+        assert_eq!(changes(&many).unwrap(), (0..=(many.len() as i64 - 1) / 3).collect::<Vec<_>>());
     }
 
     #[test]
@@ -128,6 +182,19 @@ mod tests {
 
     #[test]
     fn a_value_goes_before_or_behind_its_equals() {
-        assert_eq!([place(&[1, 3, 3], 3, false), place(&[1, 3, 3], 3, true)], [1, 3]);
+        let found = |right| places(&[1, 3, 3, 0, 2, 9], 3, &[3, 0, 4, 2, 9], 5, right).unwrap();
+        assert_eq!(found(false)[..5], [1, 0, 3, 1, 3]);
+        assert_eq!(found(true)[..5], [3, 0, 3, 1, 3]);
+        let both = places(&[1, 3, 3, 0, 2, 9], 3, &[3, 0, 2, 9], 2, false).unwrap();
+        assert_eq!(both, [1, 0, 1, 2]);
+        let nan = f64::NAN;
+        for right in [false, true] {
+            for len in 0..9 {
+                let sorted: Vec<f64> = [0.0, 1.0, 1.0, 2.0, 5.0, 5.0, nan, nan][..len].to_vec();
+                let values = [-1.0, -0.0, 1.0, 3.0, 5.0, 6.0, nan];
+                let wanted: Vec<i64> = values.iter().map(|&x| place_of(&sorted, x, right)).collect();
+                assert_eq!(places(&sorted, len, &values, 0, right).unwrap(), wanted);
+            }
+        }
     }
 }

@@ -194,17 +194,75 @@ fn first_keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool, out: &mut [i6
         items.select_nth_unstable(count);
         items.truncate(count);
     }
-    out.iter_mut().zip(in_order(items, 1, K::cmp)).for_each(|(out, item)| *out = item.place());
+    // What was selected lies in no order.
+    let lie_in_order = items.len() == lane.len();
+    let items = if lie_in_order { by_digits(items) } else { Err(items) };
+    let items = items.unwrap_or_else(|items| in_order(items, 1, K::cmp));
+    out.iter_mut().zip(items).for_each(|(out, item)| *out = item.place());
+}
+
+/// Bits of a digit of keys at the most, and in how many passes items are put where their digits are.
+const DIGIT: u32 = 11;
+const PASSES: u32 = 2;
+
+/// So many items are worth a pass: what is counted for each is a table.
+const WORTH: usize = 1 << 10;
+
+/// Items that lie as their places do put in order by the digits of their keys in which some differ, the last digit
+/// first; given back where those are many, or items few.
+fn by_digits<K: Keyed>(mut items: Vec<K>) -> Result<Vec<K>, Vec<K>> {
+    let first = items.first().map_or(0, |item| item.key());
+    let differing = items.iter().fold(0, |differing, item| differing | (item.key() ^ first));
+    if differing == 0 {
+        return Ok(items);
+    }
+    let low = differing.trailing_zeros();
+    let width = u64::BITS - differing.leading_zeros() - low;
+    let passes = width.div_ceil(DIGIT);
+    if passes > PASSES || items.len() < WORTH * passes as usize {
+        return Err(items);
+    }
+    let mut other = interrupt::filled(items.len(), K::new(0, 0));
+    let digit = width.div_ceil(passes);
+    for shift in (0..passes).map(|pass| low + pass * digit) {
+        let place = |item: &K| (item.key() >> shift & ((1 << digit) - 1)) as usize;
+        let mut starts = [0; 1 << DIGIT];
+        for part in items.chunks(GRAIN) {
+            interrupt::unwind_if_due();
+            part.iter().for_each(|item| starts[place(item)] += 1);
+        }
+        let mut before = 0;
+        for start in &mut starts {
+            (*start, before) = (before, before + *start);
+        }
+        for part in items.chunks(GRAIN) {
+            interrupt::unwind_if_due();
+            for item in part {
+                let start = &mut starts[place(item)];
+                other[*start] = *item;
+                *start += 1;
+            }
+        }
+        std::mem::swap(&mut items, &mut other);
+    }
+    Ok(items)
 }
 
 /// The keys of all elements with their places.
 fn keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool) -> Vec<K> {
-    let mut items = interrupt::room(lane.len());
+    let mut items = interrupt::filled(lane.len(), K::new(0, 0));
     let turned = if descending { u64::MAX >> (64 - bits::<T>()) } else { 0 };
-    for part in lane.chunks(GRAIN) {
+    for (part, (items, lane)) in items.chunks_mut(GRAIN).zip(lane.chunks(GRAIN)).enumerate() {
         interrupt::unwind_if_due();
-        let start = items.len();
-        items.extend((start..).zip(part).map(|(place, &x)| K::new(key(x) ^ turned, place)));
+        vectorised(
+            lane.len(),
+            #[inline(always)]
+            || {
+                for (at, (item, &x)) in items.iter_mut().zip(lane).enumerate() {
+                    *item = K::new(key(x) ^ turned, part * GRAIN + at);
+                }
+            },
+        );
     }
     items
 }
@@ -325,6 +383,20 @@ mod tests {
             let narrow = view.mapv(|x| x as f32);
             assert_eq!(written(1, |out| arg_ranked(narrow.view(), 0, |_| rank, out)), [expected[rank]]);
         }
+    }
+
+    #[test]
+    fn items_are_put_in_order_by_few_digits() {
+        let items: Vec<u64> =
+            (0..3000).map(|at| u64::new((at * 7919 % 601) as u64 * 3 + 70_000, at)).collect();
+        let found = by_digits(items.clone()).unwrap();
+        let mut expected = items.clone();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+        assert!(by_digits(items[..9].to_vec()).is_err());
+        let wide: Vec<u128> =
+            (0..3000).map(|at| u128::new((at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15), at)).collect();
+        assert!(by_digits(wide).is_err());
     }
 
     #[test]

@@ -11,10 +11,9 @@ use crate::dispatch::operand::{Operand, Value};
 use crate::dispatch::stored;
 use crate::dispatch::stored::Unsigned;
 use crate::dispatch::{batch, long_work};
-use crate::dtype::{DType, Element, Ordered};
+use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
 use crate::graph::{following, mode};
-use crate::kernels::interrupt::Steps;
 use crate::kernels::sorting::distinct;
 use crate::kernels::sorting::distinct::Groups;
 use crate::ops::creation::{cast, copy};
@@ -23,7 +22,6 @@ use crate::ops::indexing::along;
 use crate::ops::pointwise::compare::check_ordered;
 use crate::ops::sorting::picked;
 use crate::shape;
-use crate::storage;
 use crate::tensor::{Array, Mapping, Tensor};
 
 /// The integers or the numbers of double precision that elements are compared as.
@@ -100,6 +98,24 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     Ok((values, whole, listed(&counts)?))
 }
 
+/// The elements that differ from those before them.
+fn changes(x: &Tensor) -> Result<Tensor> {
+    let is_followed = mode::special() || x.requires_grad() && mode::is_grad_enabled();
+    let compared = x.dtype().wide();
+    if is_followed || compared != x.dtype() || x.ndim() == 0 {
+        return Ok(unique(x, None, true)?.0);
+    }
+    following::leaves("unique");
+    check_ordered(x, "unique")?;
+    let keys = keys(x, compared)?;
+    long_work::patiently(keys.layout.numel() as u64, || {
+        dispatch!(ordered compared, T => {
+            let kept = distinct::changes(elements::<T>(&keys))?;
+            Tensor::from_slice(&[kept.len()], &kept)
+        }, else { unreachable!("complex numbers were refused") })
+    })
+}
+
 /// Where values belong among those of the last dimension of `boundaries`, which are sorted, perhaps
 /// by an index: before their equals, or behind them if `right`.
 pub fn searchsorted(
@@ -136,12 +152,16 @@ pub fn searchsorted(
         Some(index) => picked::take_along_dim(boundaries, &cast::to_dtype(index, DType::Int64)?, Some(-1))?,
         None => boundaries.clone(),
     };
-    let dtype = wide(boundaries.dtype().promote(values.dtype()));
+    let dtype = match [boundaries.dtype(), values.dtype()] {
+        [DType::Float32, DType::Float32] => DType::Float32,
+        [boundaries, values] => wide(boundaries.promote(values)),
+    };
     let (sorted, wanted) = (keys(&boundaries, dtype)?, keys(values, dtype)?);
     let row = if lead.is_empty() { 0 } else { wanted.layout.shape().last().copied().unwrap_or(1) };
     let places = long_work::patiently(wanted.layout.numel() as u64, || match dtype {
-        DType::Float64 => places(elements::<f64>(&sorted), length, elements(&wanted), row, right),
-        _ => places(elements::<i64>(&sorted), length, elements(&wanted), row, right),
+        DType::Float32 => distinct::places::<f32>(elements(&sorted), length, elements(&wanted), row, right),
+        DType::Float64 => distinct::places::<f64>(elements(&sorted), length, elements(&wanted), row, right),
+        _ => distinct::places::<i64>(elements(&sorted), length, elements(&wanted), row, right),
     })?;
     Tensor::from_slice(wanted.layout.shape(), &places)
 }
@@ -180,23 +200,6 @@ fn searched(
     })
 }
 
-/// The places of values, so many of which belong among one row of sorted ones, or all if none.
-fn places<T: Ordered>(
-    sorted: &[T],
-    length: usize,
-    values: &[T],
-    row: usize,
-    right: bool,
-) -> Result<Vec<i64>> {
-    let mut steps = Steps::default();
-    let place = |(at, &value): (usize, &T)| {
-        steps.take(1);
-        let start = at.checked_div(row).unwrap_or(0) * length;
-        distinct::place(&sorted[start..start + length], value, right)
-    };
-    storage::collected(values.len(), values.iter().enumerate().map(place))
-}
-
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
     inner(
@@ -205,6 +208,9 @@ pub const ENTRIES: &[Entry] = &[
         "The unique elements or slices, the index of each in them, and how often each occurs.",
         |a| unique(a.tensor(0)?, a.optional_int(1)?, a.boolean(2)).reply(),
     ),
+    inner("changes", &["(Tensor input)"], "The elements that differ from those before them.", |a| {
+        changes(a.tensor(0)?).reply()
+    }),
     inner(
         "places_among",
         &["(Tensor sorted_sequence, Tensor input, bool right, Tensor? sorter, bool out_int32)"],

@@ -59,12 +59,13 @@ def embedding_bag(
     offsets, bags = _offsets(input, offsets, include_last_offset)
     _check_mode(mode, scale_grad_by_freq, sparse, per_sample_weights)
     padding = _padding(padding_idx, weight.shape[0])
-    _check_indices(input, offsets)
+    _check_indices(input, offsets, input.dim() == 1)
     _check_shares(weight, per_sample_weights)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
     options = {"mode": _MODES.index(mode), "scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}
-    return in_bags(weight, input, offsets, bags, padding, per_sample_weights, options)[0]
+    each = input.shape[1] if input.dim() == 2 else 0
+    return in_bags(weight, input, offsets, bags, padding, per_sample_weights, options, each)[0]
 
 
 def in_bags(
@@ -75,8 +76,11 @@ def in_bags(
     padding: int,
     per_sample_weights: Tensor | None,
     options: dict[str, Any],
+    each: int = 0,
 ) -> tuple[Tensor, ...]:
     """Return what rows come to in each bag, in which bag every number is, and what backward keeps besides.
+
+    `each` says how many numbers there are in every bag, if these are as many.
 
     Sums without padding need none of that; where torch does not list the bags for them, they are not listed.
     """
@@ -86,6 +90,8 @@ def in_bags(
     is_plain = is_quick and mode == "sum" and weight.stride(1) == 1
     every_number = input.flatten().long()
     weighed = per_sample_weights is not None
+    # As many of them count.
+    each = each if padding < 0 and mode != "max" else 0
     looked_up: Any = native.embedding
     if options["sparse"]:
         from ...sparse import embedding as with_sparse_gradient
@@ -94,12 +100,15 @@ def in_bags(
 
     def bagged(weight: Tensor, weights: Tensor, every_number: Tensor, offsets: Tensor) -> tuple[Tensor, ...]:
         # All is made of what is given: it may be others when this is computed again.
-        numbers, of_bag = every_number, _bags_of(every_number, offsets[:bags])
+        numbers = every_number
+        if each > 0:
+            of_bag = offsets[:0] if is_plain else native.arange(bags).repeat_interleave(each)
+        else:
+            of_bag = _bags_of(numbers, offsets[:bags])
         every_bag = of_bag
         kept = None if padding < 0 else numbers != padding
         if kept is not None:
             numbers, of_bag = numbers[kept], of_bag[kept]
-        counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
         try:
             found = looked_up(weight, numbers, -1, scale_grad_by_freq)
         except IndexError:
@@ -107,14 +116,20 @@ def in_bags(
         if weighed:
             shares = weights.flatten()
             found = found * (shares if kept is None else shares[kept]).unsqueeze(1)
-        empty = weight.new_zeros((bags, weight.shape[1]))
+        if each > 0:
+            result = found.view(bags, each, -1).sum(1)
+            counts = native.full_like(offsets, each) if mode == "mean" else offsets
+        else:
+            counts = native.zeros(bags, dtype=native.int64).index_add(0, of_bag, native.ones_like(of_bag))
+            empty = weight.new_zeros((bags, weight.shape[1]))
         if mode == "max":
             first = _greatest(found.detach(), of_bag, bags)
             # The first of those that are equally great has all of the gradient.
             result = found.gather(0, first) if len(numbers) else empty
             result = native.where((counts > 0).unsqueeze(1), result, 0.0)
             return result, every_bag, counts, numbers[first] if len(numbers) else first
-        result = empty.index_add(0, of_bag, found)
+        if each == 0:
+            result = empty.index_add(0, of_bag, found)
         if mode == "sum":
             listed = every_bag[:0] if is_plain else every_bag
             return result, listed, native.zeros_like(offsets), native.zeros_like(offsets)
@@ -229,7 +244,7 @@ def _check_shares(weight: Tensor, per_sample_weights: Tensor | None) -> None:
         )
 
 
-def _check_indices(input: Tensor, offsets: Tensor) -> None:
+def _check_indices(input: Tensor, offsets: Tensor, are_given: bool = True) -> None:
     for number, (name, given) in enumerate((("indices", input), ("offsets", offsets)), 1):
         if given.dtype not in (native.int64, native.int32):
             raise RuntimeError(
@@ -237,7 +252,7 @@ def _check_indices(input: Tensor, offsets: Tensor) -> None:
                 f"types: Long, Int; but got torch.{scalar_name(given)}Tensor instead (while checking "
                 "arguments for embedding_bag)"
             )
-    if len(offsets) == 0:
+    if len(offsets) == 0 or not are_given:
         return
     if offsets[0] != 0:
         raise RuntimeError(

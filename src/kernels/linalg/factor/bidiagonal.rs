@@ -5,7 +5,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::columns::{
-    MANY, Turns, add, dot, lines, of, onto_axis, pass, room_of, roomy, scale, splats, vector_of,
+    MANY, Turns, add, dot, gather, lines, of, onto, onto_axis, pass, room_of, roomy, scale, vector_of,
 };
 use super::reflected::Reflections;
 use super::{quotients, zeros};
@@ -94,22 +94,6 @@ impl<T: Wide> Diagonals<T> {
     }
 }
 
-/// `line + Σ factor · column`
-#[inline(always)]
-fn gather<T: Wide, S: Simd>(
-    simd: S,
-    line: &mut [T::Of<S>],
-    [a, b, c, d]: [&mut [T::Of<S>]; MANY],
-    factors: &[T; MANY],
-) {
-    let factors = splats(simd, factors);
-    for ((((sum, &mut a), &mut b), &mut c), &mut d) in line.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-        for (x, &factor) in [a, b, c, d].into_iter().zip(&factors) {
-            *sum = T::times_plus(simd, factor, x, *sum);
-        }
-    }
-}
-
 /// Leaves two diagonals of a matrix. What reflections take from all columns is taken in the pass over them that the
 /// next one needs.
 struct Reduce<'a, T>(&'a mut Diagonals<T>);
@@ -174,12 +158,6 @@ impl<T: Wide> WithSimd for Reduce<'_, T> {
             std::mem::swap(&mut v, &mut v_next);
         }
     }
-}
-
-/// The cosine and sine that turn (a, b) onto its first axis, and its length.
-fn onto(a: f64, b: f64) -> (f64, f64, f64) {
-    let length = (a * a + b * b).sqrt();
-    if length == 0.0 { (1.0, 0.0, 0.0) } else { (a / length, b / length, length) }
 }
 
 /// What a sweep takes: the lesser value of the two by two at the beginning, or nothing where that would not be seen, or

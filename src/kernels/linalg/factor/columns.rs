@@ -5,7 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::zeros;
 use crate::kernels::interrupt;
-use crate::kernels::wide::Wide;
+use crate::kernels::wide::{Wide, lanes};
 
 /// Columns that are gone over together.
 pub(super) const MANY: usize = 4;
@@ -13,9 +13,12 @@ pub(super) const MANY: usize = 4;
 /// The power of two that brings numbers to about one, as far as there is one, and back.
 pub(super) fn scale<T: Wide>(matrix: &[T]) -> (f64, f64) {
     let most = matrix.iter().fold(0.0, |most: f64, &x| most.max(x.abs().as_()));
-    let limit = if size_of::<T>() == 8 { 1000.0 } else { 120.0 };
-    let exponent = if most > 0.0 { most.log2().ceil().clamp(-limit, limit) } else { 0.0 };
-    (exponent.exp2().recip(), exponent.exp2())
+    let limit = if size_of::<T>() == 8 { 1000 } else { 120 };
+    // The bits of a number say it: neither logarithms nor powers have to be calculated.
+    let (bits, is_power) = (most.to_bits(), most.to_bits() << 12 == 0);
+    let exponent = ((bits >> 52) as i64 - 1022 - i64::from(is_power)).clamp(-limit, limit);
+    let power = |exponent: i64| f64::from_bits(((1023 + exponent) as u64) << 52);
+    if most > 0.0 { (power(-exponent), power(exponent)) } else { (1.0, 1.0) }
 }
 
 /// Columns of `n` numbers each, times a scale, with room for whole vectors and for more columns behind; and how many
@@ -98,6 +101,22 @@ pub(super) fn splats<T: Wide, S: Simd>(simd: S, numbers: &[T; MANY]) -> [T::Of<S
     all
 }
 
+/// Squares that are less than this have no inverse.
+const LEAST: f64 = 1e-290;
+
+/// The cosine and sine that turn (a, b), of numbers about one or less, onto its first axis, and its length.
+#[inline(always)]
+pub(super) fn onto(a: f64, b: f64) -> (f64, f64, f64) {
+    let square = a * a + b * b;
+    let length = square.sqrt();
+    if square > LEAST {
+        // The quotient does not wait for the root.
+        let inverse = length * (1.0 / square);
+        return (a * inverse, b * inverse, length);
+    }
+    if length == 0.0 { (1.0, 0.0, 0.0) } else { (a / length, b / length, length) }
+}
+
 /// Makes a vector of a line of which nothing is before `head`, the axis that it is turned onto: what is left of it
 /// there, and how much of itself the vector takes from what it is applied to.
 #[inline(always)]
@@ -157,6 +176,57 @@ pub(super) fn pass<T: Wide, S: Simd>(
         }
     }
     totals(simd, sums)
+}
+
+/// `line + Σ factor · column`
+#[inline(always)]
+pub(super) fn gather<T: Wide, S: Simd>(
+    simd: S,
+    line: &mut [T::Of<S>],
+    [a, b, c, d]: [&mut [T::Of<S>]; MANY],
+    factors: &[T; MANY],
+) {
+    let factors = splats(simd, factors);
+    for ((((sum, &mut a), &mut b), &mut c), &mut d) in line.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+        for (x, &factor) in [a, b, c, d].into_iter().zip(&factors) {
+            *sum = T::times_plus(simd, factor, x, *sum);
+        }
+    }
+}
+
+/// Reflects columns that lie beside each other, in whole vectors of rows.
+#[inline(always)]
+pub(super) fn beside<T: Wide, S: Simd, const H: usize>(
+    simd: S,
+    columns: &mut [T],
+    room: usize,
+    [top, end]: [usize; 2],
+    (vector, taken): ([T; H], [T; H]),
+) {
+    let (mut factors, mut less) = ([T::splat(simd, T::ZERO); H], [T::splat(simd, T::ZERO); H]);
+    for at in 0..H {
+        (factors[at], less[at]) = (T::splat(simd, vector[at]), T::splat(simd, taken[at]));
+    }
+    let (a, rest) = columns.split_at_mut(room);
+    let (b, rest) = rest.split_at_mut(room);
+    let whole = end.next_multiple_of(const { lanes::<T, S>() });
+    let a = T::vectors_mut::<S>(&mut a[top..whole]).0;
+    let b = T::vectors_mut::<S>(&mut b[top..whole]).0;
+    if const { H == 3 } {
+        let c = T::vectors_mut::<S>(&mut rest[top..whole]).0;
+        for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+            let sum = T::times_plus(simd, factors[H - 1], *c, T::times_plus(simd, factors[1], *b, *a));
+            *a = T::minus_times(simd, less[0], sum, *a);
+            *b = T::minus_times(simd, less[1], sum, *b);
+            *c = T::minus_times(simd, less[H - 1], sum, *c);
+        }
+    } else {
+        for (a, b) in a.iter_mut().zip(b) {
+            let sum = T::times_plus(simd, factors[1], *b, *a);
+            *a = T::minus_times(simd, less[0], sum, *a);
+            *b = T::minus_times(simd, less[1], sum, *b);
+        }
+    }
 }
 
 /// The numbers of a line that belong to columns.

@@ -4,6 +4,7 @@
 
 mod apart;
 mod bidiagonal;
+mod blocks;
 pub mod cholesky;
 mod columns;
 pub mod elimination;
@@ -16,6 +17,7 @@ mod positive;
 mod quotients;
 mod reflected;
 mod rotations;
+mod schur;
 pub mod triangles;
 mod tridiagonal;
 pub mod values;
@@ -172,7 +174,11 @@ macro_rules! field {
         impl Known for $T {
             type Wide = f64;
             fn spectrum(matrix: &[Self], n: usize, vectors: bool) -> Option<Spectrum<Complex<f64>>> {
-                library::real_spectrum(matrix, n, vectors)
+                match n <= schur::MOST {
+                    true => schur::spectrum(matrix, n, vectors),
+                    false => None,
+                }
+                .or_else(|| library::real_spectrum(matrix, n, vectors))
             }
             fn product(a: &[$T], b: &[$T], n: usize, into: &mut [$T]) {
                 gemm::matmul_into(square(a, n), square(b, n), into);

@@ -6,8 +6,8 @@ use super::columns::{MANY, dot, lines, reflect, roomy, scale, vector_of};
 use super::zeros;
 use crate::kernels::wide::Wide;
 
-/// Matrices whose larger side is more than this are better left to the library.
-const MOST: usize = 64;
+/// Matrices of more numbers than this are better left to the library.
+const MOST: usize = 64 * 64;
 
 /// So many times the least normal number is too little for a square whose root is taken.
 const SAFE: f64 = 1e12;
@@ -21,10 +21,13 @@ pub(super) fn decompose<T: Wide>(
     triangle: &mut [T],
     orthogonal: Option<&mut [T]>,
 ) -> bool {
-    if rows.max(columns) > MOST || matrix.is_empty() {
+    if rows * columns > MOST || matrix.is_empty() {
         return false;
     }
     let (scale, back) = scale(matrix);
+    if rows.max(columns) <= LITTLE {
+        return little(matrix, (rows, columns), [scale, back].map(T::from_f64), triangle, orthogonal);
+    }
     let (numbers, room) = roomy(matrix, rows, T::from_f64(scale));
     let mut all = Reflections { numbers, scales: zeros(rows.min(columns)), rows, columns, room };
     if !Arch::new().dispatch(Reduce(&mut all)) {
@@ -41,6 +44,73 @@ pub(super) fn decompose<T: Wide>(
     let basis = all.product(orthogonal.len() / rows);
     let columns = orthogonal.chunks_exact_mut(rows).zip(basis.chunks_exact(all.room));
     columns.for_each(|(into, column)| into.copy_from_slice(&column[..rows]));
+    true
+}
+
+/// So few rows and columns need no memory but the stack's.
+const LITTLE: usize = 4;
+
+/// Columns less their part along a vector.
+#[inline]
+fn turn<T: Wide>(columns: &mut [[T; LITTLE]], vector: &[T; LITTLE], scale: T) {
+    for column in columns {
+        let mut along = T::ZERO;
+        for row in 0..LITTLE {
+            along = along + vector[row] * column[row];
+        }
+        for row in 0..LITTLE {
+            column[row] = column[row] - scale * along * vector[row];
+        }
+    }
+}
+
+/// `decompose` of a little matrix, times a scale, and back.
+fn little<T: Wide>(
+    matrix: &[T],
+    (rows, columns): (usize, usize),
+    [scale, back]: [T; 2],
+    triangle: &mut [T],
+    orthogonal: Option<&mut [T]>,
+) -> bool {
+    let least = SAFE * T::min_positive_value().as_();
+    let mut numbers = [[T::ZERO; LITTLE]; LITTLE];
+    for (column, given) in numbers.iter_mut().zip(matrix.chunks_exact(rows)) {
+        column.iter_mut().zip(given).for_each(|(place, &x)| *place = x * scale);
+    }
+    let mut vectors = [([T::ZERO; LITTLE], T::ZERO); LITTLE];
+    let count = rows.min(columns);
+    for (step, (vector, scale)) in vectors.iter_mut().enumerate().take(count) {
+        let (head, below) = (numbers[step][step].as_(), &mut numbers[step][step + 1..]);
+        if below.iter().all(|&x| x == T::ZERO) {
+            continue;
+        }
+        let square: f64 = below.iter().fold(T::ZERO, |sum, &x| sum + x * x).as_();
+        if !(least..f64::INFINITY).contains(&square) {
+            return false;
+        }
+        let turned = -f64::copysign((head * head + square).sqrt(), head);
+        let factor = T::from_f64(1.0 / (head - turned));
+        vector[step] = T::ONE;
+        vector[step + 1..].iter_mut().zip(below).for_each(|(place, x)| *place = *x * factor);
+        *scale = T::from_f64((turned - head) / turned);
+        numbers[step][step] = T::from_f64(turned);
+        turn(&mut numbers[step + 1..columns.max(step + 1)], vector, *scale);
+    }
+    let height = triangle.len() / columns;
+    for (column, (into, numbers)) in triangle.chunks_exact_mut(height).zip(&numbers).enumerate() {
+        for (row, place) in into.iter_mut().enumerate() {
+            *place = if row > column { T::ZERO } else { numbers[row] * back };
+        }
+    }
+    let Some(orthogonal) = orthogonal else { return true };
+    let mut basis = [[T::ZERO; LITTLE]; LITTLE];
+    (0..LITTLE).for_each(|place| basis[place][place] = T::ONE);
+    for (step, (vector, scale)) in vectors.iter().enumerate().take(count).rev() {
+        turn(&mut basis[step..], vector, *scale);
+    }
+    for (into, column) in orthogonal.chunks_exact_mut(rows).zip(&basis) {
+        into.copy_from_slice(&column[..rows]);
+    }
     true
 }
 

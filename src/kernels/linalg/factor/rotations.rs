@@ -44,8 +44,9 @@ fn dot<T: Field>(a: &[T], b: &[T]) -> T {
 #[inline]
 fn angle(first: f64, second: f64, coupling: f64) -> (f64, f64) {
     let slope = (second - first) / (2.0 * coupling);
-    let tangent = 1.0_f64.copysign(slope) / (slope.abs() + slope.hypot(1.0));
-    let cosine = 1.0 / tangent.hypot(1.0);
+    // Of slopes whose square is infinite the coupling is none.
+    let tangent = 1.0_f64.copysign(slope) / (slope.abs() + (slope * slope + 1.0).sqrt());
+    let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
     (cosine, cosine * tangent)
 }
 
@@ -66,12 +67,13 @@ fn turn<T: Field>(rows: &mut [T], width: usize, first: usize, second: usize, fac
     }
 }
 
-/// The eigenvalues of a symmetric matrix, the least first, and its eigenvectors.
-pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize) -> Spectrum<T> {
+/// The eigenvalues of a symmetric matrix, the least first, and if wanted its eigenvectors.
+pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize, with_vectors: bool) -> Spectrum<T> {
+    let high = if with_vectors { n } else { 0 };
     if matrix.iter().any(|x| !x.magnitude().is_finite()) {
-        return Spectrum { values: filled(n, f64::NAN), vectors: filled(n * n, T::of(f64::NAN)) };
+        return Spectrum { values: filled(n, f64::NAN), vectors: filled(n * high, T::of(f64::NAN)) };
     }
-    let (mut a, mut vectors) = (collected(matrix.iter().copied()), identity::<T>(n));
+    let (mut a, mut vectors) = (collected(matrix.iter().copied()), identity::<T>(high));
     let mut steps = Steps::default();
     for _ in 0..ROUNDS {
         let mut any = false;
@@ -89,14 +91,20 @@ pub(super) fn symmetric<T: Field>(matrix: &[T], n: usize) -> Spectrum<T> {
                 for row in a.chunks_exact_mut(n) {
                     (row[first], row[second]) = turned(row[first], row[second], direction.conj(), by);
                 }
-                turn(&mut vectors, n, first, second, direction.conj(), by);
+                if with_vectors {
+                    turn(&mut vectors, n, first, second, direction.conj(), by);
+                }
             }
         }
         if !any {
             break;
         }
     }
-    let values: Vec<f64> = collected((0..n).map(|place| a[place * n + place].real()));
+    let mut values: Vec<f64> = collected((0..n).map(|place| a[place * n + place].real()));
+    if !with_vectors {
+        values.sort_unstable_by(f64::total_cmp);
+        return Spectrum { values, vectors };
+    }
     let mut order = collected(0..n);
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     Spectrum { values: collected(order.iter().map(|&at| values[at])), vectors: ordered(&order, &vectors, n) }
@@ -183,7 +191,7 @@ mod tests {
     #[test]
     fn values_and_vectors_of_a_symmetric_matrix_make_it_again() {
         let matrix = [2.0_f64, 1.0, 0.0, 1.0, 3.0, -1.0, 0.0, -1.0, 5.0];
-        let Spectrum { values, vectors } = symmetric(&matrix, 3);
+        let Spectrum { values, vectors } = symmetric(&matrix, 3, true);
         assert!(values.is_sorted());
         for (place, &element) in matrix.iter().enumerate() {
             let (row, column) = (place / 3, place % 3);

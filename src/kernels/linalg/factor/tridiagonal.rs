@@ -4,7 +4,9 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::columns::{MANY, Turns, add, dot, lines, of, onto_axis, pass, reflect, roomy, scale, vector_of};
+use super::columns::{
+    MANY, Turns, add, dot, lines, of, onto, onto_axis, pass, reflect, roomy, scale, vector_of,
+};
 use super::zeros;
 use crate::kernels::interrupt::{self, Steps};
 use crate::kernels::wide::Wide;
@@ -40,9 +42,7 @@ pub(super) fn symmetric<T: Wide>(
         values.iter_mut().zip(&d).for_each(|(value, &x)| *value = T::from_f64(x * back));
         return true;
     };
-    let room = all.room;
-    let mut basis = zeros(all.matrix.len());
-    Arch::new().dispatch(Product { all: &all, basis: &mut basis });
+    let (mut basis, room) = (all.product(), all.room);
     let mut turns = Turns::new(n);
     if !rotate(&mut d, &mut e, precision, |sweep, last| turns.take(sweep, last, &mut basis, room)) {
         return false;
@@ -59,21 +59,28 @@ pub(super) fn symmetric<T: Wide>(
 
 /// A matrix whose columns have room for whole vectors, with more columns behind, and what becomes of it: below the
 /// diagonal the vectors of reflections, without their heads, which are one.
-struct Reflections<T> {
-    matrix: Vec<T>,
-    n: usize,
+pub(super) struct Reflections<T> {
+    pub(super) matrix: Vec<T>,
+    pub(super) n: usize,
     /// Elements of a column with its room.
-    room: usize,
+    pub(super) room: usize,
     d: Vec<f64>,
     e: Vec<f64>,
     /// How much of itself a vector takes from what it is applied to, twice over its square.
-    scales: Vec<T>,
+    pub(super) scales: Vec<T>,
 }
 
 impl<T: Wide> Reflections<T> {
-    fn new(given: &[T], n: usize, scale: T) -> Self {
+    pub(super) fn new(given: &[T], n: usize, scale: T) -> Self {
         let (matrix, room) = roomy(given, n, scale);
         Reflections { matrix, n, room, d: zeros(n), e: zeros(n), scales: zeros(n) }
+    }
+
+    /// The product of all, in columns as long.
+    pub(super) fn product(&self) -> Vec<T> {
+        let mut basis = zeros(self.matrix.len());
+        Arch::new().dispatch(Product { all: self, basis: &mut basis });
+        basis
     }
 }
 
@@ -195,9 +202,7 @@ fn rotate(d: &mut [f64], e: &mut [f64], precision: f64, mut turn: impl FnMut(&[(
                 (d[last] - shift(d, first, e[first]), 1.0, 1.0, 0.0);
             for at in (first..last).rev() {
                 let (across, along) = (sine * e[at], cosine * e[at]);
-                let radius = length(across, bulge);
-                e[at + 1] = radius;
-                (cosine, sine) = if radius == 0.0 { (1.0, 0.0) } else { (bulge / radius, across / radius) };
+                (cosine, sine, e[at + 1]) = onto(bulge, across);
                 let head = d[at + 1] - taken;
                 let moved = (d[at] - head) * sine + 2.0 * cosine * along;
                 taken = sine * moved;

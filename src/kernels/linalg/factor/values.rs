@@ -108,7 +108,7 @@ pub fn symmetric<T: Known>(
     }
     // Rotations read rows, so that of complex numbers the conjugates are turned.
     let wide: Vec<T::Wide> = interrupt::collected(whole.iter().map(|x| Field::conj(*x).convert()));
-    let found = rotations::symmetric(&wide, n);
+    let found = rotations::symmetric(&wide, n, vectors.is_some());
     values.iter_mut().zip(&found.values).for_each(|(value, &x)| *value = <T::Real as Element>::from_f64(x));
     if let Some(vectors) = vectors {
         vectors.iter_mut().zip(&found.vectors).for_each(|(place, x)| *place = x.convert());
@@ -134,9 +134,10 @@ pub fn general<T: Known>(matrix: ArrayView2<'_, T>, vectors: bool) -> Spectrum<C
 fn settle(vector: &mut [Complex<f64>]) {
     let length = vector.iter().map(|x| x.norm_sqr()).sum::<f64>().sqrt();
     let zero = Complex::default();
-    let head = vector.iter().fold(zero, |most, &x| if x.norm() > most.norm() { x } else { most });
+    let head = vector.iter().fold(zero, |most, &x| if x.norm_sqr() > most.norm_sqr() { x } else { most });
     let (direction, _) = head.direction();
-    vector.iter_mut().for_each(|x| *x = *x * direction.conj() / length);
+    let factor = direction.conj() / length;
+    vector.iter_mut().for_each(|x| *x *= factor);
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use ndarray::ArrayView2;
 use crate::dtype::Ring;
 use crate::kernels::simd::vectorised;
 
-/// Numbers that are calculated with together.
+/// Numbers that are calculated with together, and twice as many of those that take half the room.
 const LANES: usize = 8;
+const MANY: usize = 16;
 
 /// So many columns are few.
 const MOST: usize = 4;
@@ -35,9 +36,16 @@ pub(super) fn narrow<T: Ring>(
     vectorised(
         rows * depth * columns,
         #[inline(always)]
-        || match by_columns {
-            false => along_depth(left, b, out),
-            true => along_rows(left, b, out),
+        || match (by_columns, columns, size_of::<T>()) {
+            (false, 2, 4) => along_depth::<T, 2, MANY>(left, b, out),
+            (false, 2, _) => along_depth::<T, 2, LANES>(left, b, out),
+            (false, 3, 4) => along_depth::<T, 3, MANY>(left, b, out),
+            (false, 3, _) => along_depth::<T, 3, LANES>(left, b, out),
+            (false, _, 4) => along_depth::<T, 4, MANY>(left, b, out),
+            (false, ..) => along_depth::<T, 4, LANES>(left, b, out),
+            (true, 2, _) => along_rows::<T, 2>(left, b, out),
+            (true, 3, _) => along_rows::<T, 3>(left, b, out),
+            (true, ..) => along_rows::<T, 4>(left, b, out),
         },
     );
     true
@@ -45,8 +53,8 @@ pub(super) fn narrow<T: Ring>(
 
 /// The columns of a matrix, one after the other, and zeros behind them.
 #[inline(always)]
-fn columns_of<T: Ring>(b: ArrayView2<'_, T>) -> [[T; DEEP]; MOST] {
-    let mut columns = [[T::ZERO; DEEP]; MOST];
+fn columns_of<T: Ring, const C: usize>(b: ArrayView2<'_, T>) -> [[T; DEEP]; C] {
+    let mut columns = [[T::ZERO; DEEP]; C];
     for (place, line) in b.outer_iter().enumerate() {
         for (column, &number) in columns.iter_mut().zip(line) {
             column[place] = number;
@@ -57,19 +65,19 @@ fn columns_of<T: Ring>(b: ArrayView2<'_, T>) -> [[T; DEEP]; MOST] {
 
 /// `sums += x y`, lane by lane.
 #[inline(always)]
-fn add_products<T: Ring>(sums: &mut [T; LANES], x: &[T; LANES], y: &[T; LANES]) {
-    for lane in 0..LANES {
+fn add_products<T: Ring, const L: usize>(sums: &mut [T; L], x: &[T; L], y: &[T; L]) {
+    for lane in 0..L {
         sums[lane] = sums[lane].add(x[lane].mul(y[lane]));
     }
 }
 
 /// What there is of so many numbers, and zeros behind them.
 #[inline(always)]
-fn padded<T: Ring>(numbers: &[T]) -> [T; LANES] {
+fn padded<T: Ring, const L: usize>(numbers: &[T]) -> [T; L] {
     match numbers.first_chunk() {
         Some(all) => *all,
         None => {
-            let mut padded = [T::ZERO; LANES];
+            let mut padded = [T::ZERO; L];
             padded[..numbers.len()].copy_from_slice(numbers);
             padded
         }
@@ -78,45 +86,53 @@ fn padded<T: Ring>(numbers: &[T]) -> [T; LANES] {
 
 /// Of a left factor that lies row by row.
 #[inline(always)]
-fn along_depth<T: Ring>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
-    let right = columns_of(b);
-    for (line, out) in left.chunks_exact(b.nrows()).zip(out.chunks_exact_mut(b.ncols())) {
-        let mut sums = [[T::ZERO; LANES]; MOST];
-        for (x, place) in line.chunks(LANES).zip((0..DEEP).step_by(LANES)) {
-            let x = padded(x);
-            for (sums, column) in sums.iter_mut().zip(&right) {
-                if let Some(y) = column[place..].first_chunk() {
-                    add_products(sums, &x, y);
+fn along_depth<T: Ring, const C: usize, const L: usize>(
+    left: &[T],
+    b: ArrayView2<'_, T>,
+    out: &mut [MaybeUninit<T>],
+) {
+    let (right, depth) = (columns_of::<T, C>(b), b.nrows());
+    for (line, out) in left.chunks_exact(depth).zip(out.as_chunks_mut::<C>().0) {
+        let mut sums = [[T::ZERO; L]; C];
+        for place in (0..depth).step_by(L) {
+            let x = padded(&line[place..]);
+            for column in 0..C {
+                if let Some(y) = right[column][place..].first_chunk() {
+                    add_products::<T, L>(&mut sums[column], &x, y);
                 }
             }
         }
-        for (out, mut sums) in out.iter_mut().zip(sums) {
-            for half in [4, 2, 1] {
+        let mut half = L / 2;
+        while half > 0 {
+            for sums in &mut sums {
                 for lane in 0..half {
                     sums[lane] = sums[lane].add(sums[lane + half]);
                 }
             }
-            out.write(sums[0]);
+            half /= 2;
+        }
+        for column in 0..C {
+            out[column].write(sums[column][0]);
         }
     }
 }
 
 /// Of a left factor that lies column by column.
 #[inline(always)]
-fn along_rows<T: Ring>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
-    let right = columns_of(b);
+fn along_rows<T: Ring, const C: usize>(left: &[T], b: ArrayView2<'_, T>, out: &mut [MaybeUninit<T>]) {
+    let right = columns_of::<T, C>(b);
     let rows = left.len() / b.nrows();
-    for (first, out) in (0..rows).step_by(LANES).zip(out.chunks_mut(LANES * b.ncols())) {
-        let mut sums = [[T::ZERO; LANES]; MOST];
+    for (first, out) in (0..rows).step_by(LANES).zip(out.chunks_mut(LANES * C)) {
+        let mut sums = [[T::ZERO; LANES]; C];
         for (place, column) in left.chunks_exact(rows).enumerate() {
             let x = padded(&column[first..rows.min(first + LANES)]);
             for (sums, column) in sums.iter_mut().zip(&right) {
                 add_products(sums, &x, &[column[place]; LANES]);
             }
         }
-        for (lane, out) in out.chunks_exact_mut(b.ncols()).enumerate() {
-            for (out, sums) in out.iter_mut().zip(&sums) {
-                out.write(sums[lane]);
+        for (lane, out) in out.as_chunks_mut::<C>().0.iter_mut().enumerate() {
+            for column in 0..C {
+                out[column].write(sums[column][lane]);
             }
         }
     }

@@ -41,6 +41,20 @@ pub(super) fn square<T: Ring, const N: usize>(
     }
 }
 
+/// The product of little matrices that lie row by row, the right one with so many columns, added up in the order of
+/// `plain`.
+#[inline]
+pub(super) fn little<T: Ring>(a: &[T], b: &[T], columns: usize, out: &mut [MaybeUninit<T>]) {
+    let depth = b.len() / columns;
+    for (row, out) in out.chunks_exact_mut(columns).enumerate() {
+        let row = &a[row * depth..][..depth];
+        for (column, out) in out.iter_mut().enumerate() {
+            let line = b[column.min(b.len())..].iter().step_by(columns);
+            out.write(row.iter().zip(line).fold(T::ZERO, |sum, (&x, &y)| sum.add(x.mul(y))));
+        }
+    }
+}
+
 /// One product without packing, whose rows are given.
 pub(super) fn plain<'a, T: Ring>(
     a: ArrayView2<'_, T>,

@@ -90,7 +90,7 @@ fn along<T: Real, F: Turned<N>, const N: usize>(
     let several = (WORTH / block).max(1) * block_out;
     let from_block = |start: usize| from(inputs, start / block_out * block);
     if inner == 1 {
-        let is_short = len <= F::SHORT && count >= A_FEW;
+        let is_short = formula.is_short(len) && count >= A_FEW;
         return parallel_parts(out, several, |start, out| {
             let rows = Rows { formula, inputs: from_block(start), len, lines, out };
             if is_short { calculated(Short(rows)) } else { calculated(rows) }

@@ -1,8 +1,11 @@
 //! What is done with short rows, many of them at a time: see `turned`.
 
+use std::mem::MaybeUninit;
+
 use super::Rows;
 use super::formulas::{Backward, Formula, Forward, LogSumExp, finite};
 use crate::dtype::{Number, Real};
+use crate::kernels::lanes::visit;
 use crate::kernels::merge::{Greater, Merge};
 use crate::kernels::pointwise::math::{Arithmetic, exp, ln};
 use crate::kernels::simd::Calculation;
@@ -13,8 +16,41 @@ pub(super) trait Turned<const N: usize>: Formula<N> {
     /// Rows up to this length are turned to lie side by side, if there are a few of them.
     const SHORT: usize;
 
+    /// Whether rows of this length are.
+    fn is_short(self, len: usize) -> bool {
+        len <= Self::SHORT
+    }
+
     /// Of rows side by side.
     fn lines<A: Arithmetic>(self, inputs: [&[Line<A::Plain>]; N], out: &mut [Line<A::Plain>]);
+
+    /// Of rows that are short.
+    #[inline(always)]
+    fn short<A: Arithmetic>(
+        self,
+        inputs: [&[A::Plain]; N],
+        sizes: [usize; 2],
+        out: &mut [MaybeUninit<A::Plain>],
+    ) {
+        there_and_back::<A, _, N>(self, inputs, sizes, out);
+    }
+}
+
+/// Rows are turned, and what comes of them is turned back.
+#[inline(always)]
+fn there_and_back<A: Arithmetic, F: Turned<N>, const N: usize>(
+    formula: F,
+    inputs: [&[A::Plain]; N],
+    sizes: [usize; 2],
+    out: &mut [MaybeUninit<A::Plain>],
+) {
+    each_block(
+        inputs,
+        sizes,
+        out,
+        #[inline(always)]
+        |inputs, out, _| formula.lines::<A>(inputs, out),
+    );
 }
 
 /// Some rows that are short.
@@ -27,13 +63,7 @@ impl<F: Turned<N>, T: Real, const N: usize> Calculation<T> for Short<'_, F, T, N
     fn run<A: Arithmetic<Plain = T>>(self) {
         let Rows { formula, inputs, len, lines, out } = self.0;
         let count = out.len() / lines * len;
-        each_block(
-            inputs.map(|input| &input[..count]),
-            [len, lines],
-            out,
-            #[inline(always)]
-            |inputs, out, _| formula.lines::<A>(inputs, out),
-        );
+        formula.short::<A>(inputs.map(|input| &input[..count]), [len, lines], out);
     }
 }
 
@@ -61,11 +91,14 @@ fn sums_of_powers<A: Arithmetic>(x: &[Line<A::Plain>], shift: &Line<A>) -> Line<
     total
 }
 
-impl Turned<1> for Forward {
-    const SHORT: usize = 48;
+/// Rows of logarithms up to this length are turned too, but not back: what was found of them is taken from them as they
+/// lie.
+const SHORT_LOGS: usize = 128;
 
+impl Forward {
+    /// What is taken from the elements of rows.
     #[inline(always)]
-    fn lines<A: Arithmetic>(self, [x]: [&[Line<A::Plain>]; 1], out: &mut [Line<A::Plain>]) {
+    fn shift<A: Arithmetic>(self, x: &[Line<A::Plain>]) -> Line<A> {
         let (zero, lowest) = (A::from_f64(0.0), A::new(<A::Plain as Number>::LOWEST));
         let mut shift: Line<A> = greatest(x);
         if self.safe {
@@ -73,11 +106,62 @@ impl Turned<1> for Forward {
                 *shift = if *shift == lowest { zero } else { *shift };
             }
         }
+        shift
+    }
+
+    /// What is taken from the elements of rows, and what is then taken from them again.
+    #[inline(always)]
+    fn logs<A: Arithmetic>(self, x: &[Line<A::Plain>]) -> [Line<A>; 2] {
+        let shift: Line<A> = self.shift(x);
+        let mut log = sums_of_powers(x, &shift);
+        for log in &mut log {
+            *log = ln(*log);
+        }
+        [shift, log]
+    }
+}
+
+impl Turned<1> for Forward {
+    const SHORT: usize = 48;
+
+    fn is_short(self, len: usize) -> bool {
+        len <= if self.log { SHORT_LOGS } else { Self::SHORT }
+    }
+
+    #[inline(always)]
+    fn short<A: Arithmetic>(
+        self,
+        [x]: [&[A::Plain]; 1],
+        [len, made]: [usize; 2],
+        out: &mut [MaybeUninit<A::Plain>],
+    ) {
+        if len <= Self::SHORT {
+            return there_and_back::<A, _, 1>(self, [x], [len, made], out);
+        }
+        let (mut x_rest, mut out_rest) = (x, out);
+        each_block(
+            [x],
+            [len, made],
+            &mut [],
+            #[inline(always)]
+            |[lines], _, width| {
+                let [shift, log]: [Line<A>; 2] = self.logs(lines);
+                for lane in 0..width {
+                    let (shift, log) = (shift[lane], log[lane]);
+                    let x = x_rest.split_off(..len).unwrap_or_default();
+                    let out = out_rest.split_off_mut(..len).unwrap_or_default();
+                    visit([x], out, |out: &mut MaybeUninit<A::Plain>, [x]: [A; 1]| {
+                        out.write(((x - shift) - log).get());
+                    });
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn lines<A: Arithmetic>(self, [x]: [&[Line<A::Plain>]; 1], out: &mut [Line<A::Plain>]) {
         if self.log {
-            let mut log = sums_of_powers(x, &shift);
-            for log in &mut log {
-                *log = ln(*log);
-            }
+            let [shift, log]: [Line<A>; 2] = self.logs(x);
             for (line, out) in x.iter().zip(out) {
                 for lane in 0..SIDE {
                     out[lane] = ((A::new(line[lane]) - shift[lane]) - log[lane]).get();
@@ -85,6 +169,7 @@ impl Turned<1> for Forward {
             }
             return;
         }
+        let (zero, shift): (_, Line<A>) = (A::from_f64(0.0), self.shift(x));
         let mut total = [zero; SIDE];
         for (line, out) in x.iter().zip(&mut *out) {
             for lane in 0..SIDE {

@@ -90,21 +90,17 @@ fn adaptive<T: Number>(
             start..end
         };
         steps.take(range(0).len() * range(1).len() * range(2).len());
-        let mut best: Option<usize> = None;
+        let first = (range(0).start * size[1] + range(1).start) * size[2] + range(2).start;
+        let (mut best, mut held) = (first, channel[first]);
         for z in range(0) {
             for y in range(1) {
-                for x in range(2) {
-                    let here = (z * size[1] + y) * size[2] + x;
-                    let better =
-                        best.is_none_or(|best| channel[here] > channel[best] || channel[here].is_nan());
-                    if better {
-                        best = Some(here);
-                    }
+                let start = (z * size[1] + y) * size[2] + range(2).start;
+                for (here, &x) in (start..).zip(&channel[start..][..range(2).len()]) {
+                    (best, held) = if x > held || x.is_nan() { (here, x) } else { (best, held) };
                 }
             }
         }
-        let best = best.unwrap_or(0);
-        value.write(channel[best]);
+        value.write(held);
         place.write(best as i64);
     }
 }
