@@ -378,6 +378,7 @@ _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
         lambda x, *rest, **options: torch.nn.functional.max_pool2d(x, *rest, return_indices=True, **options)
     ),
     "native_dropout": lambda torch: lambda x, p, train: _dropout(torch, x, p, train),
+    "native_dropout_backward": lambda torch: lambda grad, mask, scale: grad * mask * scale,
     "slice": lambda torch: _slice,
 }
 
@@ -400,7 +401,7 @@ def _function(operator: OpOverload) -> Callable[..., Any]:
 
         found = getattr(linalg, name.removeprefix("linalg_"))
     else:
-        rooms = (torch, Tensor, _rushlight._nn)
+        rooms = (torch, Tensor, _rushlight._nn, torch._C._nn)
         found = next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
     if found is not None:
         return found

@@ -227,3 +227,37 @@ def test_gradients_of_samples_are_refused_for_no_samples(given, message):
 def test_wide_unsigned_numbers_are_made(dtype):
     made = torch.testing.make_tensor(30, dtype=dtype, device="cpu", low=-5, high=3, exclude_zero=True)
     assert made.dtype is dtype and set(made.tolist()) <= {1, 2}
+
+
+def test_functions_that_read_by_indices_where_they_may():
+    x = torch.arange(6.0).view(2, 3)
+    there, places = torch.tensor([True, False]), [torch.tensor([1, 7]), torch.tensor([2, 0])]
+    assert torch._unsafe_masked_index(x, there, places, 9).tolist() == [5.0, 9.0]
+    added = torch._unsafe_masked_index_put_accumulate(x, there, places, torch.tensor([10.0, 20.0]))
+    assert added.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 15.0]]
+    chunks = torch._chunk_cat([torch.arange(6.0).view(3, 2), torch.ones(4, 3)], 0, 2)
+    assert chunks.tolist() == [[0, 1, 2, 3, 1, 1, 1, 1, 1, 1], [4, 5, 0, 0, 1, 1, 1, 1, 1, 1]]
+
+
+def test_lists_of_matrices_are_multiplied():
+    found = torch._foreach_mm([torch.ones(2, 3)], [torch.ones(3, 1)])
+    assert found[0].tolist() == [[3.0], [3.0]]
+    with pytest.raises(RuntimeError, match="_foreach_mm requires non-empty tensor lists"):
+        torch._foreach_mm([], [])
+    assert torch._foreach_powsum([torch.tensor([-3.0, 2.0])], 3)[0].item() == 35.0
+
+
+def test_operators_that_resample():
+    x = torch.arange(4.0).view(1, 1, 2, 2)
+    assert torch.ops.aten.upsample_nearest2d(x, [1, 2]).tolist() == [[[[0.0, 1.0]]]]
+    assert torch._C._nn._upsample_bilinear2d_aa(x, [1, 1], False).tolist() == [[[[1.5]]]]
+    assert torch._C._nn.upsample_linear1d(x[0], None, True, [1.5]).tolist() == [
+        [[0.0, 0.5, 1.0], [2.0, 2.5, 3.0]]
+    ]
+
+
+def test_batch_norm_that_keeps_statistics():
+    x, mean, variance = torch.tensor([[1.0], [3.0]]), torch.zeros(1), torch.ones(1)
+    *found, kept = torch.ops.aten._batch_norm_with_update(x, None, None, mean, variance, 0.5, 0.0)
+    assert found[0].tolist() == [[-1.0], [1.0]] and mean.tolist() == [1.0] and kept.dtype is torch.uint8
+    assert torch._native_batch_norm_legit(x, None, None, True, 0.1, 0.0)[1].tolist() == [2.0]

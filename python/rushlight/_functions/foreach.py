@@ -181,6 +181,29 @@ def _foreach_norm(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, .
     return tuple(vector_norm(x, ord, dtype=dtype) for x in self)
 
 
+def _foreach_powsum(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, ...]:
+    """Return the sum of the powers of what is in each of the tensors, without signs.
+
+    >>> import rushlight as torch
+    >>> torch._foreach_powsum([torch.tensor([-3.0, 2.0])], 3)
+    (tensor(35.),)
+    """
+    _expect_tensors("_foreach_powsum", self)
+    _expect_some(self)
+    return tuple(x.abs().pow(ord).sum(dtype=dtype) for x in self)
+
+
+def _foreach_mm(self: Any, mat2: Any) -> tuple[Tensor, ...]:
+    """Multiply each matrix of a list with its partner."""
+    _expect_tensors("_foreach_mm", self)
+    _expect_tensors("_foreach_mm", mat2, "mat2", 1)
+    if len(self) != len(mat2):
+        raise RuntimeError("_foreach_mm: self and mat2 must have the same number of tensors")
+    if not self:
+        raise RuntimeError("_foreach_mm requires non-empty tensor lists")
+    return tuple(native.mm(left, right) for left, right in zip(self, mat2, strict=True))
+
+
 def _foreach_max(self: Any) -> tuple[Tensor, ...]:
     """Return the greatest element of each of the tensors."""
     _expect_tensors("_foreach_max", self)

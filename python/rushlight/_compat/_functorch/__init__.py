@@ -56,4 +56,6 @@ add_module_aliases(
         },
     },
 )
-__getattr__, __dir__ = on_first_use(globals(), rooms={"autograd_function", "make_functional", "pyfunctorch"})
+__getattr__, __dir__ = on_first_use(
+    globals(), rooms={"autograd_function", "config", "make_functional", "pyfunctorch"}
+)
