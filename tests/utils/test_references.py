@@ -69,3 +69,39 @@ def test_a_function_is_given_an_output():
         RuntimeError, match=r"Attempting to cast from torch\.float32 to out tensor with dtype"
     ):
         once(torch.ones(1), out=torch.empty(1, dtype=torch.int32))
+
+
+def test_references_of_reductions_take_several_dimensions():
+    x = torch.arange(1.0, 7.0).view(1, 2, 3)
+    assert torch._refs.prod(x, [1, 2]).tolist() == [720.0]
+    assert torch._refs.all(x > 1, [0, 2]).tolist() == [False, True]
+    assert torch._refs.var(x, unbiased=False, keepdim=True).shape == (1, 1, 1)
+    assert torch._refs.sum(torch.tensor([1, 2])).dtype is torch.int64
+
+
+def test_calls_are_shown_to_the_mode_of_references():
+    from rushlight._prims.context import TorchRefsMode
+
+    with TorchRefsMode(strict=True):
+        assert torch.add(torch.ones(1), 1).item() == 2.0
+
+
+def test_memory_of_results_is_compared():
+    from rushlight._subclasses.fake_utils import (
+        output_alias_each_other,
+        outputs_alias_inputs,
+        outputs_are_inputs,
+    )
+    from rushlight._subclasses.meta_utils import assert_metadata_eq
+
+    x = torch.ones(4)
+    assert outputs_alias_inputs([x[1:]], {"x": x}) and not outputs_alias_inputs([x + 1], x)
+    assert outputs_are_inputs(x, [x]) and not outputs_are_inputs(x[1:], [x])
+    assert output_alias_each_other((x, x[1:])) and not output_alias_each_other((x, x + 1))
+
+    def equal(one, other):
+        assert one == other
+
+    assert_metadata_eq(equal, x[1:], torch.zeros(4)[1:])
+    with pytest.raises(AssertionError):
+        assert_metadata_eq(equal, x[1:], torch.zeros(3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
@@ -12,6 +12,7 @@ from ..._rushlight import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_F = TypeVar("_F")
 _MARK = "_torch_decompositions_out_wrapper"
 
 
@@ -28,7 +29,9 @@ def _write(found: Tensor, out: Tensor, exact_dtype: bool) -> None:
     out.copy_(found)
 
 
-def out_wrapper(*out_names: str, exact_dtype: bool = False, pass_is_out: bool = False, **_: Any) -> Any:
+def out_wrapper(
+    *out_names: str, exact_dtype: bool = False, pass_is_out: bool = False, **_: Any
+) -> Callable[[_F], _F]:
     """Let a function take `out=`: a tensor, or as many as there are names.
 
     >>> import rushlight as torch
@@ -43,7 +46,7 @@ def out_wrapper(*out_names: str, exact_dtype: bool = False, pass_is_out: bool = 
     """
     names = out_names or ("out",)
 
-    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(function: Any) -> Any:
         signature = inspect.signature(function)
         makes_tensors = {"device", "dtype"} <= signature.parameters.keys()
         fields: Any = [(name, Tensor) for name in names]

@@ -13,8 +13,9 @@ from typing import Any
 from ... import _rushlight as native
 from ..._module_aliases import add_module_aliases
 from ..._rushlight import Tensor
+from .reductions import all, amax, amin, any, mean, prod, std, std_mean, sum, var, var_mean
 
-__all__: list[str] = []
+__all__ = ["all", "amax", "amin", "any", "mean", "prod", "std", "std_mean", "sum", "var", "var_mean"]
 
 add_module_aliases(
     globals(),
