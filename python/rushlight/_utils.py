@@ -190,3 +190,10 @@ def _get_device_module(device_type: str) -> Any:
 def _is_privateuse1_backend_available() -> bool:
     """Tell whether devices of somebody's own are there: never."""
     return False
+
+
+def is_compiling() -> bool:
+    """Tell whether a program is being compiled, by the name that was before `torch.compiler.is_compiling`."""
+    from .compiler import is_compiling as asked
+
+    return asked()

@@ -170,7 +170,7 @@ class _Names:
         if not is_refused and (found := _allowed(module, name)) is not None:
             return found
         if self.careful:
-            full = f"{module}.{name}"
+            full = name if module in ("builtins", "__builtin__") else f"{module}.{name}"
             raise pickle.UnpicklingError(
                 f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please use "
                 f"`torch.serialization.add_safe_globals([{full}])` or the "

@@ -115,6 +115,10 @@ def _other(name: str, count: int, other: Any, **options: Any) -> Any:
 def _factors(name: str, count: int, tensor1: Any, tensor2: Any, value: Any = 1, scalars: Any = None) -> Any:
     value = value if scalars is None else scalars
     if isinstance(value, Tensor):
+        if value.dim() != 1:
+            raise RuntimeError(
+                f"Expected packed scalar Tensor to be of dimension 1. Got {value.dim()} instead."
+            )
         value = value.tolist()
         if len(value) != count:
             raise RuntimeError(

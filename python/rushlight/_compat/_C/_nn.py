@@ -22,6 +22,34 @@ for _entry in _NATIVE.split():
         globals()[_shown] = getattr(_functional, _real or _shown)
 
 
+def _convolving(name: str, convolve: Any) -> Any:
+    """Return the function of a way to compute convolutions: all have one result."""
+
+    def function(
+        self: Any,
+        weight: Any,
+        kernel_size: Any,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+    ) -> Any:
+        return convolve(self, weight, bias, stride, padding, dilation)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Convolve as `{convolve.__name__}` does."
+    return function
+
+
+for _name, _convolve in (
+    ("thnn_conv2d", _functional.conv2d),
+    ("slow_conv_dilated2d", _functional.conv2d),
+    ("slow_conv3d", _functional.conv3d),
+    ("slow_conv_dilated3d", _functional.conv3d),
+):
+    globals()[_name] = _convolving(_name, _convolve)
+
+
 def _enlarging(name: str, mode: str, spatial: int) -> Any:
     """Return the function of a way to resample so many dimensions."""
     aligns = "nearest" not in mode
