@@ -19,6 +19,7 @@ ENTRIES = 25
 
 # Folders with more entries, and why.
 WIDE = {
+    "python/rushlight/_compat": "torch's inner modules stand at the root of its package, and are found here",
     "python/rushlight": "torch's public modules stand at the root of its package",
     "python/rushlight/distributed": "half of it are torch's public modules, and they share the transports",
     "python/rushlight/distributions": "a file a distribution, as torch names them",

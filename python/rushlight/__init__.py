@@ -221,76 +221,18 @@ if TYPE_CHECKING:
 
     as_torch = activate
 else:
+    _ROOMS = (
+        "_C _VF backends compiler distributed types __future__ _dynamo _functorch _tensor_str _utils "
+        "_vmap_internals amp as_torch cpu cuda distributions fft func functional futures inspection "
+        "library linalg memory multiprocessing masked nested nn ops optim overrides profiler random "
+        "return_types serialization signal special storage testing torch torch_version utils __config__ "
+        "_custom_ops _prims _prims_common _refs _utils_internal _higher_order_ops _jit_internal "
+        "accelerator fx _inductor _logging _subclasses ao hub quantization onnx jit mps optimize sparse "
+        "export quasirandom mtia monitor xpu version"
+    )
     __getattr__, __dir__ = on_first_use(
         globals(),
-        rooms={
-            "_C",
-            "_VF",
-            "backends",
-            "compiler",
-            "distributed",
-            "types",
-            "__future__",
-            "_dynamo",
-            "_functorch",
-            "_tensor_str",
-            "_utils",
-            "_vmap_internals",
-            "amp",
-            "as_torch",
-            "cpu",
-            "cuda",
-            "distributions",
-            "fft",
-            "func",
-            "functional",
-            "futures",
-            "inspection",
-            "library",
-            "linalg",
-            "memory",
-            "multiprocessing",
-            "masked",
-            "nested",
-            "nn",
-            "ops",
-            "optim",
-            "overrides",
-            "profiler",
-            "random",
-            "return_types",
-            "serialization",
-            "signal",
-            "special",
-            "storage",
-            "testing",
-            "torch",
-            "torch_version",
-            "utils",
-            "__config__",
-            "_custom_ops",
-            "_higher_order_ops",
-            "_jit_internal",
-            "accelerator",
-            "fx",
-            "_inductor",
-            "_logging",
-            "_subclasses",
-            "ao",
-            "hub",
-            "quantization",
-            "onnx",
-            "jit",
-            "mps",
-            "optimize",
-            "sparse",
-            "export",
-            "quasirandom",
-            "mtia",
-            "monitor",
-            "xpu",
-            "version",
-        },
+        rooms=_ROOMS.split(),
         places={
             "._devices.absent_types": "bit bits16 bits1x8 bits2x4 bits4x2 bits8 float4_e2m1fn_x2 int1 int2 "
             "int3 int4 int5 int6 int7 jagged qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 "
@@ -299,16 +241,19 @@ else:
             "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with _is_all_true "
             "_is_any_true sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
             "._functions.chains": "chain_matmul",
-            "._compat.inner_functions": "_assert_async _assert_tensor_metadata _int_mm _nnpack_available "
+            "._compat.inner_functions": "_assert_async _assert_scalar _assert_tensor_metadata "
+            "_int_mm _nnpack_available "
             "_convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _disable_dynamo "
             "_sample_dirichlet _standard_gamma classes",
+            "._compat.inner_indexing": "_chunk_cat _unsafe_masked_index _unsafe_masked_index_put_accumulate",
             "._compat.inner_operators": "_adaptive_avg_pool2d _adaptive_avg_pool3d _add_relu _add_relu_ "
             "_addmm_activation _aminmax _compute_linear_combination _conj _conj_physical "
             "_debug_has_internal_overlap _embedding_bag _embedding_bag_forward_only _euclidean_dist "
-            "_fft_c2c _fft_c2r _fft_r2c _log_softmax _make_dual _masked_softmax _neg_view "
+            "_fft_c2c _fft_c2r _fft_r2c _grid_sampler_2d_cpu_fallback "
+            "_log_softmax _make_dual _masked_softmax _neg_view "
             "_nested_tensor_from_mask _pack_padded_sequence _pad_packed_sequence _segment_reduce _softmax "
             "_stack _unique _unique2 _unpack_dual _weight_norm set_flush_denormal",
-            ".nn.functional.grouped": "_grouped_mm _scaled_mm",
+            ".nn.functional.grouped": "_grouped_mm _scaled_mm _scaled_mm_v2",
             "._calls.compiled": "compile",
             "._functions.eigenpairs": "lobpcg",
             "._tensors.legacy": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor "
@@ -332,7 +277,8 @@ else:
             "._machine": "compiled_with_cxx11_abi from_file get_device get_num_interop_threads has_cuda "
             "has_cudnn has_lapack has_mkl has_mkldnn has_mps has_openmp has_spectral is_distributed "
             "set_num_interop_threads",
-            "._functions.native_functions": "_convolution _shape_as_tensor _softmax_backward_data "
+            "._functions.native_functions": "_batch_norm_with_update _convolution "
+            "_native_batch_norm_legit _shape_as_tensor _softmax_backward_data "
             "convolution embedding_bag embedding_renorm_ frobenius_norm gcd_ grid_sampler_2d grid_sampler_3d "
             "lcm_ ldexp_ native_batch_norm native_channel_shuffle native_dropout native_group_norm "
             "native_layer_norm nuclear_norm xlogy_",

@@ -377,7 +377,11 @@ _OTHERS: dict[str, Callable[[ModuleType], Any]] = {
     "max_pool2d_with_indices": lambda torch: (
         lambda x, *rest, **options: torch.nn.functional.max_pool2d(x, *rest, return_indices=True, **options)
     ),
+    "_new_zeros_with_same_feature_meta": lambda torch: (
+        lambda x, other, *, self_num_batch_dims=0: x.new_zeros([*x.shape[:self_num_batch_dims], *other.shape])
+    ),
     "native_dropout": lambda torch: lambda x, p, train: _dropout(torch, x, p, train),
+    "native_dropout_backward": lambda torch: lambda grad, mask, scale: grad * mask * scale,
     "slice": lambda torch: _slice,
 }
 
@@ -400,7 +404,7 @@ def _function(operator: OpOverload) -> Callable[..., Any]:
 
         found = getattr(linalg, name.removeprefix("linalg_"))
     else:
-        rooms = (torch, Tensor, _rushlight._nn)
+        rooms = (torch, Tensor, _rushlight._nn, torch._C._nn)
         found = next((getattr(room, name) for room in rooms if hasattr(room, name)), None)
     if found is not None:
         return found

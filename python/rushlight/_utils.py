@@ -185,3 +185,15 @@ def _get_device_module(device_type: str) -> Any:
             f"Device '{device_type}' does not have a corresponding module registered as "
             f"'torch.{device_type}'."
         ) from None
+
+
+def _is_privateuse1_backend_available() -> bool:
+    """Tell whether devices of somebody's own are there: never."""
+    return False
+
+
+def is_compiling() -> bool:
+    """Tell whether a program is being compiled, by the name that was before `torch.compiler.is_compiling`."""
+    from .compiler import is_compiling as asked
+
+    return asked()

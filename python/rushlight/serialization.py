@@ -170,7 +170,7 @@ class _Names:
         if not is_refused and (found := _allowed(module, name)) is not None:
             return found
         if self.careful:
-            full = f"{module}.{name}"
+            full = name if module in ("builtins", "__builtin__") else f"{module}.{name}"
             raise pickle.UnpicklingError(
                 f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please use "
                 f"`torch.serialization.add_safe_globals([{full}])` or the "
@@ -293,7 +293,7 @@ __getattr__, __dir__ = on_first_use(
         "STORAGE_KEY_SEPARATOR SourceChangeWarning check_module_version_greater_or_equal get_crc32_options "
         "get_default_load_endianness get_default_mmap_options get_unsafe_globals_in_checkpoint "
         "set_crc32_options set_default_load_endianness set_default_mmap_options skip_data",
-        "._files.archives": "_is_zipfile _open_zipfile_reader _open_zipfile_writer",
+        "._files.archives": "_is_zipfile _open_file_like _open_zipfile_reader _open_zipfile_writer",
         "._files.locations": "default_restore_location location_tag register_package",
         "._files.pickles": "_get_layout",
         "._files.safe_globals": "DEFAULT_PROTOCOL FILE_LIKE MAP_LOCATION add_safe_globals clear_safe_globals "

@@ -19,23 +19,22 @@ from ._rushlight import (
     _resize_memory,
     _storage_of,
     _whole_memory,
-    float32,
     uint8,
     zeros,
 )
-from ._warn_once import warn_once
+from ._tensors.storage_warning import (
+    _get_always_warn_typed_storage_removal as _get_always_warn_typed_storage_removal,
+)
+from ._tensors.storage_warning import _reset_warn_typed_storage_removal as _reset_warn_typed_storage_removal
+from ._tensors.storage_warning import (
+    _set_always_warn_typed_storage_removal as _set_always_warn_typed_storage_removal,
+)
+from ._tensors.storage_warning import _warn_typed_storage_removal
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["TypedStorage", "UntypedStorage"]
-
-_DEPRECATED = (
-    "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only "
-    "storage class. This should only matter to you if you are using storages directly.  To access "
-    "UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()"
-)
-
 
 _FIXED = "Trying to resize storage that is not resizable"
 _NEGATIVE = (
@@ -126,7 +125,7 @@ class _Storage:
         self._shown[index] = value
 
     def _lines(self) -> str:
-        return "".join(f" {number}\n" for number in self.tolist())
+        return " \n" if not len(self) else "".join(f" {number}\n" for number in self.tolist())
 
 
 # What torch names it by.
@@ -299,10 +298,22 @@ class TypedStorage(_Storage):
     """
 
     def __init__(
-        self, *, wrap_storage: UntypedStorage, dtype: Any = float32, _internal: bool = False
+        self,
+        *args: Any,
+        device: Any = None,
+        dtype: Any = None,
+        wrap_storage: UntypedStorage | None = None,
+        _internal: bool = False,
+        _kind: Any = None,
     ) -> None:
         if not _internal:
-            warn_once(_DEPRECATED)
+            _warn_typed_storage_removal()
+        if wrap_storage is None and dtype is None:
+            dtype = native.get_default_dtype()
+        if not _internal or wrap_storage is None:
+            from ._tensors.storage_making import bytes_for
+
+            wrap_storage = bytes_for(args, wrap_storage, dtype, device, _kind)
         self._untyped_storage, self.dtype = wrap_storage, dtype
 
     @property
@@ -422,7 +433,7 @@ def typed_storage(tensor: Tensor) -> TypedStorage:
 
 def deprecated_storage(tensor: Tensor) -> TypedStorage:
     """Return the memory of a tensor as elements of its type, with a warning."""
-    warn_once(_DEPRECATED, stacklevel=4)
+    _warn_typed_storage_removal(3)
     return typed_storage(tensor)
 
 

@@ -102,3 +102,16 @@ def test_a_file_that_breaks_is_told_by_what_broke_it():
 
     with pytest.raises(MemoryError, match="no room"):
         torch.save(torch.ones(1000), Broken())
+
+
+def test_files_are_opened_for_a_block_or_stay_open(tmp_path):
+    opened = torch.serialization._open_file_like
+    with opened(tmp_path / "some.bin", "wb") as file:
+        file.write(b"bytes")
+    assert file.closed and (tmp_path / "some.bin").read_bytes() == b"bytes"
+    memory = io.BytesIO(b"other")
+    with opened(memory, "rb") as file:
+        assert file is memory and file.read() == b"other"
+    assert not memory.closed
+    with pytest.raises(RuntimeError, match="Expected 'r' or 'w' in mode but got x"), opened(memory, "x"):
+        pass

@@ -179,3 +179,33 @@ def test_ways_to_begin_processes_are_checked():
     ):
         with pytest.raises(failure, match=words):
             data.DataLoader([1], num_workers=number, multiprocessing_context=given)
+
+
+def test_more_workers_than_processors_are_told_of(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1}, raising=False)
+    with pytest.warns(
+        UserWarning, match=r"will create 5 worker processes in total\. Our suggested max .* is 2,"
+    ):
+        data.DataLoader(Squares(), num_workers=5)
+
+
+def test_data_sets_that_are_longer_than_they_say_are_told_of():
+    class Longer(data.IterableDataset):
+        def __len__(self):
+            return 1
+
+        def __iter__(self):
+            return iter(range(2))
+
+    loader = data.DataLoader(Longer())
+    assert sum(1 for _ in loader) == 2  # Nobody has asked for the length yet.
+    assert len(loader) == 1
+    with pytest.warns(UserWarning, match=r"was reported to be 1\(when accessing .* but 2 samples have been"):
+        list(loader)
+
+
+def test_whether_samples_are_put_together_is_told():
+    assert data.DataLoader([1])._auto_collation
+    assert isinstance(data.DataLoader([1])._index_sampler, data.BatchSampler)
+    alone = data.DataLoader([1], batch_size=None)
+    assert not alone._auto_collation and alone._index_sampler is alone.sampler

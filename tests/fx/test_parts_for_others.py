@@ -16,6 +16,20 @@ def test_types_by_sizes():
     assert is_more_precise(known, open_ended) and not is_more_precise(open_ended, known)
 
 
+def test_types_by_sizes_are_written_in_code():
+    class Sized(torch.nn.Module):
+        def forward(self, x: TensorType((1, Dyn)), y: list[TensorType((2,))]) -> TensorType((3,)):
+            return torch.add(x, y)
+
+    traced = torch.fx.symbolic_trace(Sized())
+    sized = "torch.fx.tensor_type.TensorType"
+    assert (
+        f"x : {sized}[_1,torch.fx.tensor_type._DynType], y : list[{sized}[_2]]) -> {sized}[_3]:"
+        in traced.code
+    )
+    assert next(node.type for node in traced.graph.nodes) == TensorType((1, Dyn))
+
+
 def test_a_value_is_annotated_once():
     assert annotate(3, int) == 3
 

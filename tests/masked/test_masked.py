@@ -120,3 +120,10 @@ def test_masks_of_what_is_given_and_of_what_is_returned():
         torch.masked._input_mask(x)
     with pytest.raises(NotImplementedError, match=r"identity of amin on torch.bool input"):
         torch.masked._reduction_identity("amin", torch.ones(1, dtype=torch.bool))
+
+
+def test_logarithms_of_sums_have_the_type_of_the_elements():
+    x = torch.tensor([[1, 2, 3], [4, 5, 6]], dtype=torch.int32)
+    found = torch.masked.logsumexp(x, 1)
+    assert found.dtype is torch.int32 and found.tolist() == [3, 6]
+    assert torch.masked.logsumexp(x, 1, dtype=torch.float64).dtype is torch.float64

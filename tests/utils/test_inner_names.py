@@ -227,3 +227,86 @@ def test_gradients_of_samples_are_refused_for_no_samples(given, message):
 def test_wide_unsigned_numbers_are_made(dtype):
     made = torch.testing.make_tensor(30, dtype=dtype, device="cpu", low=-5, high=3, exclude_zero=True)
     assert made.dtype is dtype and set(made.tolist()) <= {1, 2}
+
+
+def test_functions_that_read_by_indices_where_they_may():
+    x = torch.arange(6.0).view(2, 3)
+    there, places = torch.tensor([True, False]), [torch.tensor([1, 7]), torch.tensor([2, 0])]
+    assert torch._unsafe_masked_index(x, there, places, 9).tolist() == [5.0, 9.0]
+    added = torch._unsafe_masked_index_put_accumulate(x, there, places, torch.tensor([10.0, 20.0]))
+    assert added.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 15.0]]
+    chunks = torch._chunk_cat([torch.arange(6.0).view(3, 2), torch.ones(4, 3)], 0, 2)
+    assert chunks.tolist() == [[0, 1, 2, 3, 1, 1, 1, 1, 1, 1], [4, 5, 0, 0, 1, 1, 1, 1, 1, 1]]
+
+
+def test_lists_of_matrices_are_multiplied():
+    found = torch._foreach_mm([torch.ones(2, 3)], [torch.ones(3, 1)])
+    assert found[0].tolist() == [[3.0], [3.0]]
+    with pytest.raises(RuntimeError, match="_foreach_mm requires non-empty tensor lists"):
+        torch._foreach_mm([], [])
+    assert torch._foreach_powsum([torch.tensor([-3.0, 2.0])], 3)[0].item() == 35.0
+
+
+def test_operators_that_resample():
+    x = torch.arange(4.0).view(1, 1, 2, 2)
+    assert torch.ops.aten.upsample_nearest2d(x, [1, 2]).tolist() == [[[[0.0, 1.0]]]]
+    assert torch._C._nn._upsample_bilinear2d_aa(x, [1, 1], False).tolist() == [[[[1.5]]]]
+    assert torch._C._nn.upsample_linear1d(x[0], None, True, [1.5]).tolist() == [
+        [[0.0, 0.5, 1.0], [2.0, 2.5, 3.0]]
+    ]
+
+
+def test_batch_norm_that_keeps_statistics():
+    x, mean, variance = torch.tensor([[1.0], [3.0]]), torch.zeros(1), torch.ones(1)
+    *found, kept = torch.ops.aten._batch_norm_with_update(x, None, None, mean, variance, 0.5, 0.0)
+    assert found[0].tolist() == [[-1.0], [1.0]] and mean.tolist() == [1.0] and kept.dtype is torch.uint8
+    assert torch._native_batch_norm_legit(x, None, None, True, 0.1, 0.0)[1].tolist() == [2.0]
+
+
+def test_functions_that_are_called_by_their_nodes_are_nodes():
+    node = torch.autograd.graph.Node
+    assert issubclass(torch._C._functions.DelayedError, node)
+    assert issubclass(torch._C._functions.UndefinedGrad, node)
+
+
+def test_cycles_of_gradients_are_told_of_every_time_if_asked():
+    torch.set_warn_always(True)
+    try:
+        for _ in range(2):
+            x = torch.ones(1, requires_grad=True)
+            with pytest.warns(UserWarning, match="create_graph=True will create a reference cycle"):
+                (x * x).backward(create_graph=True)
+            x.grad = None
+    finally:
+        torch.set_warn_always(False)
+
+
+def test_replicas_have_no_parameters_yet():
+    layer = nn.BatchNorm1d(2)
+    replica = layer._replicate_for_data_parallel()
+    assert not replica._parameters and replica.running_mean is layer.running_mean and replica._is_replica
+    assert list(layer._parameters) == ["weight", "bias"]
+
+
+def test_lists_of_factors_have_one_dimension():
+    x = [torch.ones(2)]
+    with pytest.raises(RuntimeError, match=r"packed scalar Tensor to be of dimension 1\. Got 0 instead"):
+        torch._foreach_addcdiv(x, x, x, torch.tensor(2))
+
+
+def test_shapes_below_zero_do_not_broadcast():
+    with pytest.raises(ValueError, match="Attempting to broadcast a dimension with negative length!"):
+        torch.broadcast_shapes((2, -3), (1,))
+
+
+def test_what_averages_kept_as_numbers_is_read():
+    layer = nn.Linear(1, 1)
+    optimiser = torch.optim.ASGD(layer.parameters())
+    layer(torch.ones(1, 1)).sum().backward()
+    optimiser.step()
+    state = optimiser.state_dict()
+    for kept in state["state"].values():
+        kept.update({name: kept[name].item() for name in ("step", "eta", "mu")})
+    optimiser.load_state_dict(state)
+    optimiser.step()
+    assert all(isinstance(kept["eta"], torch.Tensor) for kept in optimiser.state.values())

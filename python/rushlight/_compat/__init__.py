@@ -20,14 +20,21 @@ INNER_NAMES = frozenset(
     (
         "_C",
         "_VF",
+        "_custom_op",
         "_custom_ops",
         "_dynamo",
+        "_export",
         "_functorch",
         "_higher_order_ops",
         "_inductor",
         "_jit_internal",
         "_logging",
+        "_prims",
+        "_prims_common",
+        "_refs",
         "_subclasses",
+        "_utils_internal",
+        "_vendor",
         "_vmap_internals",
     )
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, List, Tuple, TypeVar, Union  # noqa: UP035 - others import them
 
+from .._devices.absent import Switch
 from ..futures import Future
 
 if TYPE_CHECKING:
@@ -159,3 +160,7 @@ class _BroadcastingList:
 BroadcastingList1 = _BroadcastingList(1)
 BroadcastingList2 = _BroadcastingList(2)
 BroadcastingList3 = _BroadcastingList(3)
+
+
+class _disable_emit_hooks(Switch):
+    """A block in which nobody is told of compiled functions, as nowhere."""

@@ -43,6 +43,12 @@ def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
         raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
+def _assert_scalar(self: Any, assert_msg: str) -> None:
+    """Refuse a number that is zero."""
+    if not self:
+        raise RuntimeError(assert_msg)
+
+
 @shown_as_given
 def _convert_indices_from_coo_to_csr(
     input: Tensor, size: int, *, out_int32: bool = False, out: Tensor | None = None

@@ -9,7 +9,7 @@ from .. import _rushlight as native
 from .. import return_types
 from .._calls.showing import shown_as_given, taking
 from .._functions.composites import norm_except_dim, tensordot
-from .._functions.native_functions import embedding_bag
+from .._functions.native_functions import embedding_bag, grid_sampler_2d
 from .._functions.segments import segment_reduce
 from .._functions.uniques import _groups
 from .._rushlight import Tensor, _neg_view
@@ -69,6 +69,14 @@ def _unique2(
     values, inverse, counts = _groups(self, None, False, True, True)
     none = native.empty(0, dtype=native.int64)
     return values, inverse if return_inverse else none, counts if return_counts else none
+
+
+@shown_as_given
+def _grid_sampler_2d_cpu_fallback(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """Return what `grid_sampler_2d` does: there is one way to compute it."""
+    return grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 @shown_as_given

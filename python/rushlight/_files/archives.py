@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .checkpoints import ARCHIVE_START, Archive
 from .writing import PyTorchFileWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .. import _rushlight as native
     from .._rushlight import Tensor
 
@@ -107,3 +111,17 @@ def _is_zipfile(f: Any) -> bool:
 
 
 _open_zipfile_reader, _open_zipfile_writer = PyTorchFileReader, PyTorchFileWriter
+
+
+@contextmanager
+def _open_file_like(name_or_buffer: Any, mode: str) -> Iterator[Any]:
+    """Open a file for a block, or take one that is open: it stays so, and has everything that was written."""
+    if isinstance(name_or_buffer, (str, os.PathLike)):
+        with open(name_or_buffer, mode) as file:
+            yield file
+        return
+    if not {"r", "w"} & set(mode):
+        raise RuntimeError(f"Expected 'r' or 'w' in mode but got {mode}")
+    yield name_or_buffer
+    if "w" in mode:
+        name_or_buffer.flush()

@@ -191,3 +191,6 @@ class _Functions(type):
 
 class _VariableFunctionsClass(metaclass=_Functions):
     """Whose methods compiled functions are in torch's pickles."""
+
+
+_VariableFunctions = _VariableFunctionsClass

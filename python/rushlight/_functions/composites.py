@@ -128,7 +128,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
         sizes = [shape] if isinstance(shape, int) else list(shape)
         for size in sizes:
             if size < 0:
-                raise RuntimeError(f"Trying to create tensor with negative dimension ({size}): ({size})")
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
         result = [1] * (len(sizes) - len(result)) + result
         for place in range(-1, -len(sizes) - 1, -1):
             if sizes[place] in (1, result[place]):

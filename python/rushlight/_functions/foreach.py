@@ -115,6 +115,10 @@ def _other(name: str, count: int, other: Any, **options: Any) -> Any:
 def _factors(name: str, count: int, tensor1: Any, tensor2: Any, value: Any = 1, scalars: Any = None) -> Any:
     value = value if scalars is None else scalars
     if isinstance(value, Tensor):
+        if value.dim() != 1:
+            raise RuntimeError(
+                f"Expected packed scalar Tensor to be of dimension 1. Got {value.dim()} instead."
+            )
         value = value.tolist()
         if len(value) != count:
             raise RuntimeError(
@@ -179,6 +183,29 @@ def _foreach_norm(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, .
             "not have an identity"
         )
     return tuple(vector_norm(x, ord, dtype=dtype) for x in self)
+
+
+def _foreach_powsum(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, ...]:
+    """Return the sum of the powers of what is in each of the tensors, without signs.
+
+    >>> import rushlight as torch
+    >>> torch._foreach_powsum([torch.tensor([-3.0, 2.0])], 3)
+    (tensor(35.),)
+    """
+    _expect_tensors("_foreach_powsum", self)
+    _expect_some(self)
+    return tuple(x.abs().pow(ord).sum(dtype=dtype) for x in self)
+
+
+def _foreach_mm(self: Any, mat2: Any) -> tuple[Tensor, ...]:
+    """Multiply each matrix of a list with its partner."""
+    _expect_tensors("_foreach_mm", self)
+    _expect_tensors("_foreach_mm", mat2, "mat2", 1)
+    if len(self) != len(mat2):
+        raise RuntimeError("_foreach_mm: self and mat2 must have the same number of tensors")
+    if not self:
+        raise RuntimeError("_foreach_mm requires non-empty tensor lists")
+    return tuple(native.mm(left, right) for left, right in zip(self, mat2, strict=True))
 
 
 def _foreach_max(self: Any) -> tuple[Tensor, ...]:

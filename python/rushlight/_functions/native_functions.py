@@ -118,6 +118,36 @@ def native_batch_norm(
     return result, *_statistics(input.detach(), others, eps)
 
 
+@shown_as_given
+def _native_batch_norm_legit(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return what `native_batch_norm` does; statistics that are not kept need not be named.
+
+    >>> import rushlight as torch
+    >>> x = torch.tensor([[1.0], [3.0]])
+    >>> torch._native_batch_norm_legit(x, None, None, True, 0.1, 1e-5)[1]
+    tensor([2.])
+    """
+    kept = rest if len(rest) == 5 else (None, None, *rest)
+    return native_batch_norm(input, weight, bias, *kept)
+
+
+@shown_as_given
+def _batch_norm_with_update(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return what `native_batch_norm` does while training, and what else was kept: nothing."""
+    found = native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
+    return *found, input.new_empty(0, dtype=native.uint8)
+
+
 def _statistics(x: Tensor, dims: list[int], eps: float, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     variance = x.var(dims, correction=0, keepdim=keepdim)
     return x.mean(dims, keepdim=keepdim), (variance + eps).rsqrt()

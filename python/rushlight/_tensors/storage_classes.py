@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _rushlight as native
 from ..storage import TypedStorage
+from .storage_making import only_of_its_type
 
 __all__ = [
     "BFloat16Storage",
@@ -29,8 +30,11 @@ class _OfOneType(type):
 
     dtype: native.dtype
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> TypedStorage:
-        return TypedStorage(*args, dtype=cls.dtype, **kwargs)
+    def __call__(
+        cls, *args: Any, wrap_storage: Any = None, dtype: Any = None, device: Any = None, **hidden: Any
+    ) -> TypedStorage:
+        only_of_its_type(cls, dtype, device)
+        return TypedStorage(*args, wrap_storage=wrap_storage, dtype=cls.dtype, _kind=cls, **hidden)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype

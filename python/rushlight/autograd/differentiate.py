@@ -12,6 +12,7 @@ from .._rushlight import (
     _is_unfollowed,
     _run_backward,
     _transforms_of,
+    is_warn_always_enabled,
     ones,
     zeros_like,
 )
@@ -327,7 +328,7 @@ def _deprecated_grad_variables(grad_tensors: Any, grad_variables: Any) -> Any:
 
 def _warn_of_cycle() -> None:
     global _cycle_warned
-    if not _cycle_warned:
+    if not _cycle_warned or is_warn_always_enabled():
         _cycle_warned = True
         _warn(_CYCLE_WARNING, UserWarning)
 

@@ -300,3 +300,25 @@ class NestedIOFunction(Function):
     def backward_extended(self, *grad_output: Any) -> None:
         """Compute the gradients."""
         raise NotImplementedError
+
+
+def _nested_map(condition: Callable[[Any], bool], fn: Callable[[Any], Any], condition_msg: Any = None) -> Any:
+    """Return a function that applies `fn` to all that meets a condition, in whatever nest of containers."""
+    from .._tensors.typename import typename
+
+    def mapped(value: Any) -> Any:
+        if condition(value):
+            return fn(value)
+        if value is None:
+            return None
+        if isinstance(value, (list, tuple)):
+            inside = map(mapped, value)
+            return type(value)(*inside) if hasattr(value, "_fields") else type(value)(inside)
+        if isinstance(value, dict):
+            return {key: mapped(one) for key, one in value.items()}
+        said = f". Accepted types: {condition_msg}, or lists/tuples of them" if condition_msg else ""
+        raise ValueError(
+            f"Auto nesting doesn't know how to process an input object of type {typename(value)}{said}"
+        )
+
+    return mapped

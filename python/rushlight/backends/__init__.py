@@ -25,7 +25,7 @@ __all__ = [
 
 _UNUSED = ("cusparselt", "kleidiai", "miopen", "nnpack", "xeon", "xnnpack")
 
-__getattr__, __dir__ = on_first_use(globals(), rooms=("opt_einsum", "quantized"))
+__getattr__, __dir__ = on_first_use(globals(), rooms=("opt_einsum", "python_native", "quantized"))
 add_module_aliases(globals(), {name: {"._unused": "is_available enabled"} for name in _UNUSED})
 
 fp32_precision = "none"

@@ -62,6 +62,24 @@ def get_capabilities() -> dict[str, Any]:
     return capabilities()
 
 
+def _supports(name: str, *instructions: str) -> Any:
+    def supported() -> bool:
+        found = get_capabilities()
+        return all(found[instruction] for instruction in instructions)
+
+    supported.__name__ = supported.__qualname__ = name
+    supported.__doc__ = "Tell whether the processor has these instructions."
+    return supported
+
+
+_is_avx2_supported = _supports("_is_avx2_supported", "avx2")
+_is_avx512_supported = _supports("_is_avx512_supported", "avx512_f", "avx512_vl", "avx512_bw", "avx512_dq")
+_is_avx512_bf16_supported = _supports("_is_avx512_bf16_supported", "avx512_bf16")
+_is_vnni_supported = _supports("_is_vnni_supported", "avx512_vnni")
+_is_amx_tile_supported = _supports("_is_amx_tile_supported", "amx_tile")
+_is_amx_fp16_supported = _supports("_is_amx_fp16_supported", "amx_fp16")
+
+
 def set_device(device: Any) -> None:
     """Choose the device. There is nothing to choose."""
 

@@ -38,7 +38,9 @@ idle(globals(), {"_is_in_bad_fork": False, "_lazy_call": None})
 refusing(globals(), _REFUSED, AssertionError, NO_DEVICE)
 
 __getattr__, __dir__ = on_first_use(
-    globals(), rooms={"amp", "nccl", "nvtx", "profiler"}, places={"._classes": f"{_CLASSES} sparse"}
+    globals(),
+    rooms={"amp", "jiterator", "nccl", "nvtx", "profiler"},
+    places={"._classes": f"{_CLASSES} sparse"},
 )
 
 __all__ = [

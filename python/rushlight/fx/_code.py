@@ -14,6 +14,7 @@ from ..utils import _pytree as pytree
 from ._naming import KNOWN, Namespace, is_from_torch, qualified_name, type_repr
 from ._operators import inplace_methods, magic_methods
 from .node import Node
+from .tensor_type import Dyn, TensorType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -169,6 +170,11 @@ class _Writer:
     def _type(self, kind: Any) -> str:
         if kind == ():
             return "()"
+        if kind == Dyn:
+            return self._known(type_repr(type(kind)), type(kind))
+        if isinstance(kind, TensorType):
+            sizes = ",".join(map(self._type, kind.dims))
+            return f"{type_repr(TensorType)}[{sizes}]"
         inner, origin = typing.get_args(kind), typing.get_origin(kind)
         if origin is types.UnionType:
             return "|".join(map(self._type, inner))

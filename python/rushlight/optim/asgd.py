@@ -51,6 +51,13 @@ class ASGD(Adaptive):
         }
         super().__init__(params, defaults)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for kept in self.state.values():
+            for name in {"step", "eta", "mu"} & kept.keys():
+                if not isinstance(kept[name], Tensor):
+                    kept[name] = tensor(float(kept[name]))
+
     def _begin(self, parameter: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         state["eta"] = tensor(float(number(group["lr"])))
         state["mu"] = ones(())

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from .._lazy import on_first_use
 from ..autograd.profiler import ProfilerActivity, kineto_available, record_function
 from ..autograd.profiler_util import DeviceType
 from .profiler import ProfilerAction, profile, schedule, supported_activities, tensorboard_trace_handler
@@ -26,3 +27,5 @@ __all__ = [
     "supported_activities",
     "tensorboard_trace_handler",
 ]
+
+__getattr__, __dir__ = on_first_use(globals(), rooms={"itt"})

@@ -45,14 +45,17 @@ _PLACES = {
     "..._rushlight": "Generator device dtype finfo iinfo layout memory_format",
     "..._devices.streams": "AcceleratorError OutOfMemoryError",
     "...futures": "Future",
+    "._build": "_get_all_dtypes _get_cpu_capability _get_graph_executor_optimize "
+    "_set_graph_executor_optimize",
     "._conventions": "Tag _BlasBackend _ConvBackend _LinalgBackend _select_conv_backend",
     "._dispatch": "DispatchKey DispatchKeySet",
     "._types": "AnyType BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType FutureType "
     "IntType InterfaceType JitType ListType NoneType NumberType OptionalType RRefType StreamObjType "
     "StringType TensorType TupleType UnionType",
-    "._scripting": "Block Function Graph Node ScriptFunction "
-    "ScriptModule ScriptObject Value _AutoDispatchBelowAutograd _DisableFuncTorch _ExcludeDispatchKeyGuard "
-    "_IncludeDispatchKeyGuard _are_functorch_transforms_active _cuda_clearCublasWorkspaces "
+    "._scripting": "Block Function Graph Node ScriptDict ScriptFunction ScriptList "
+    "ScriptMethod ScriptModule ScriptObject Value _AutoDispatchBelowAutograd _DisableFuncTorch "
+    "_ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard _are_functorch_transforms_active "
+    "_cuda_clearCublasWorkspaces "
     "_cuda_isInBadFork _get_accelerator _get_default_device _get_privateuse1_backend_name "
     "_get_tracing_state _jit_can_fuse_on_cpu _jit_can_fuse_on_gpu _jit_get_all_schemas "
     "_jit_get_schemas_for_operator _jit_override_can_fuse_on_cpu _jit_override_can_fuse_on_gpu "
@@ -65,7 +68,7 @@ _PLACES = {
     "..._files.archives": "PyTorchFileReader",
     "..._files.writing": "PyTorchFileWriter",
     "..._machine": "has_lapack has_mkl has_mkldnn has_openmp has_spectral",
-    "..._files.pickles": "_VariableFunctionsClass",
+    "..._files.pickles": "_VariableFunctions _VariableFunctionsClass",
     "._mappings": "_debug_only_are_vmap_fallback_warnings_enabled _debug_only_display_vmap_fallback_warnings",
     "._levels": "_enter_dual_level _exit_dual_level",
     "._memory": "_data_address _has_storage _infer_size _is_alias_of _overlaps _set_conj _set_neg "
@@ -85,9 +88,10 @@ if TYPE_CHECKING:
     from . import _functions as _functions
     from . import _functorch as _functorch
     from . import _nn as _nn
+    from . import _profiler as _profiler
 else:
     __getattr__, __dir__ = on_first_use(
-        globals(), rooms={"_autograd", "_functions", "_functorch", "_nn"}, places=_PLACES
+        globals(), rooms={"_autograd", "_functions", "_functorch", "_nn", "_profiler"}, places=_PLACES
     )
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..._rushlight import Tensor, ones
 from ...autograd.function import Function
-from ...autograd.graph import get_gradient_edge
+from ...autograd.graph import Node, get_gradient_edge
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
@@ -70,6 +70,10 @@ class UndefinedGrad:
         _check_tensors(tensors, 1)
         return _UndefinedGrad.apply(*tensors)
 
+
+# torch calls the functions by their nodes.
+Node.register(DelayedError)
+Node.register(UndefinedGrad)
 
 # Their nodes have the names of torch's.
 _Error._backward_cls.__name__ = "Error"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..._devices.absent import Switch, idle
 from ..._ops import ops, table
 from ..._rushlight import device
@@ -27,6 +29,14 @@ idle(
         "_get_default_device": "cpu",
     },
 )
+
+
+class ScriptDict(dict[Any, Any]):
+    """A dictionary that a script has: a dictionary."""
+
+
+class ScriptList(list[Any]):
+    """A list that a script has: a list."""
 
 
 def _get_accelerator() -> device:
@@ -85,6 +95,14 @@ class Function:
 
 class ScriptFunction(Function):
     """A compiled function. None is ever made."""
+
+
+class ScriptMethod:
+    """A method of a compiled module. None is ever made."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it."""
+        raise NotImplementedError
 
 
 class ScriptModule:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ..._patching import patching
 
 accumulated_cache_size_limit = 256
 accumulated_recompile_limit = 256
@@ -33,21 +31,4 @@ suppress_errors = False
 verbose = False
 
 
-@contextmanager
-def patch(arg1: str | dict[str, Any] | None = None, arg2: Any = None, **kwargs: Any) -> Iterator[None]:
-    """Set something for a block.
-
-    >>> from rushlight._dynamo import config
-    >>> with config.patch(verbose=True):
-    ...     config.verbose
-    True
-    >>> config.verbose
-    False
-    """
-    changes = {arg1: arg2} if isinstance(arg1, str) else {**(arg1 or {}), **kwargs}
-    before = {name: globals()[name] for name in changes}
-    globals().update(changes)
-    try:
-        yield
-    finally:
-        globals().update(before)
+patch = patching(globals())

@@ -11,6 +11,16 @@ __all__ = ["compile_times", "counters", "is_compile_supported", "warn_once"]
 counters: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
 
+class LazyString:
+    """A text that is made when it is read."""
+
+    def __init__(self, func: Any, *args: Any, **kwargs: Any) -> None:
+        self.func, self.args, self.kwargs = func, args, kwargs
+
+    def __str__(self) -> str:
+        return str(self.func(*self.args, **self.kwargs))
+
+
 def is_compile_supported(device_type: Any) -> bool:
     """Tell whether functions would be compiled for a device: no."""
     return False

@@ -29,6 +29,7 @@ add_module_aliases(
             "enter_jvp_nesting=_jvp_increment_nesting exit_jvp_nesting=_jvp_decrement_nesting",
             "...func.jvp": "safe_unpack_dual",
             "...func.debugging": "debug_unwrap",
+            "...autograd.gradcheck._tensors": "_as_tuple=as_tuple",
             "...utils._pytree": f"{_TREES} tree_map_only treespec_pprint",
             ".._C._functorch": "_grad_decrement_nesting _grad_increment_nesting _jvp_decrement_nesting "
             "_jvp_increment_nesting _unwrap_for_grad _wrap_for_grad get_inplace_requires_grad_allowed "
@@ -40,6 +41,7 @@ add_module_aliases(
         },
         "utils": {
             "._differentiating": "argnums_t exposed_in",
+            ".autograd_function": "enable_single_level_autograd_function",
             "._nesting": "unwrap_dead_wrappers",
             ".._C._functorch": "unwrap_if_dead",
         },
@@ -56,4 +58,6 @@ add_module_aliases(
         },
     },
 )
-__getattr__, __dir__ = on_first_use(globals(), rooms={"autograd_function", "make_functional", "pyfunctorch"})
+__getattr__, __dir__ = on_first_use(
+    globals(), rooms={"autograd_function", "config", "make_functional", "pyfunctorch"}
+)

@@ -14,6 +14,7 @@ from ..._module_aliases import add_module_aliases
 from ..._rushlight import Tensor
 from ...nn.modules.layers import Identity
 from ...nn.modules.module import Module
+from ...nn.modules.pools import MaxPool2d as MaxPool2d
 from ._absent import absent
 
 __all__ = ["FXFloatFunctional", "FloatFunctional"]
@@ -78,7 +79,9 @@ _NAMES = (
 )
 absent(globals(), _NAMES)
 _ALL = f"FloatFunctional FXFloatFunctional {_NAMES}"
-add_module_aliases(globals(), {"modules": {".quantized": _ALL}, "dynamic": {"..dynamic": "Linear"}})
+add_module_aliases(
+    globals(), {"modules": {".quantized": f"{_ALL} MaxPool2d"}, "dynamic": {"..dynamic": "Linear"}}
+)
 absent(
     vars(globals()["dynamic"]),
     "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d GRU GRUCell LSTM LSTMCell RNNCell",

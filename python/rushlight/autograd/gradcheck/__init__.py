@@ -17,7 +17,8 @@ else:
     __getattr__, __dir__ = on_first_use(
         globals(),
         places={
-            ".helpers": "get_analytical_jacobian get_numerical_jacobian",
+            ".helpers": "_get_numerical_jacobian _iter_tensors get_analytical_jacobian "
+            "get_numerical_jacobian",
             ".numerical": "get_numerical_jacobian_wrt_specific_input",
         },
     )

@@ -36,16 +36,21 @@ def differentiable(outputs: Any) -> tuple[Tensor, ...]:
     return tuple(output for output in as_tuple(outputs) if output.requires_grad)
 
 
-def inputs_of(value: Any) -> Iterator[Tensor]:
-    """Yield the tensors to differentiate by, in whatever nest of containers."""
+def iter_tensors(x: Any, only_requiring_grad: bool = False) -> Iterator[Tensor]:
+    """Yield the tensors in whatever nest of containers."""
     from collections.abc import Iterable
 
-    if isinstance(value, Tensor):
-        if value.requires_grad:
-            yield value
-    elif isinstance(value, Iterable) and not isinstance(value, str):
-        for element in value:
-            yield from inputs_of(element)
+    if isinstance(x, Tensor):
+        if x.requires_grad or not only_requiring_grad:
+            yield x
+    elif isinstance(x, Iterable) and not isinstance(x, str):
+        for element in x:
+            yield from iter_tensors(element, only_requiring_grad)
+
+
+def inputs_of(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors to differentiate by."""
+    return iter_tensors(value, only_requiring_grad=True)
 
 
 def check_inputs(inputs: tuple[Any, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._tensors import as_tuple
+from ._tensors import iter_tensors as _iter_tensors
 from .analytical import summary
 from .numerical import numerical_jacobians
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..._rushlight import Tensor
+
+__all__ = ["_iter_tensors", "get_analytical_jacobian", "get_numerical_jacobian"]
 
 _DEPRECATED = (
     "`{name}` was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it "
@@ -29,10 +32,23 @@ def get_numerical_jacobian(
 ) -> tuple[Tensor, ...]:
     """Return the Jacobians of the first output of `fn`, which takes the inputs as one tuple. Deprecated."""
     _check("get_numerical_jacobian", grad_out)
-    if any(output.is_complex() for output in as_tuple(fn(inputs))):
-        raise ValueError(_COMPLEX.format(name="get_numerical_jacobian"))
-    matrices = numerical_jacobians(lambda *arguments: fn(arguments), inputs, None, target, eps)
+    matrices = _get_numerical_jacobian(lambda *arguments: fn(arguments), inputs, None, target, eps)
     return tuple(row[0] for row in matrices)
+
+
+def _get_numerical_jacobian(
+    fn: Callable[..., Any],
+    inputs: Any,
+    outputs: Any = None,
+    target: Any = None,
+    eps: float = 1e-3,
+    is_forward_ad: bool = False,
+) -> list[tuple[Tensor, ...]]:
+    """Return, for each input to differentiate by, the Jacobians of the outputs."""
+    outputs = as_tuple(fn(*as_tuple(inputs))) if outputs is None else outputs
+    if not is_forward_ad and any(output.is_complex() for output in outputs):
+        raise ValueError(_COMPLEX.format(name="get_numerical_jacobian"))
+    return numerical_jacobians(fn, inputs, outputs, target, eps)
 
 
 def get_analytical_jacobian(

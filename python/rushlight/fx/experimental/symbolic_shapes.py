@@ -63,3 +63,16 @@ def is_concrete_int(value: Any) -> bool:
 def is_symbolic(value: Any) -> bool:
     """Tell whether a size is not known."""
     return False
+
+
+class ShapeEnv:
+    """Where a compiler keeps what it knows of sizes that are not known: here all are, and it stays empty."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = settings
+        self.guards: list[Any] = []
+        self.var_to_val: dict[Any, Any] = {}
+
+    def format_guards(self, verbose: bool = False) -> str:
+        """Return what has been assumed of sizes: nothing."""
+        return ""

@@ -183,6 +183,24 @@ def scaled_mm(
     return found
 
 
+def _scaled_mm_v2(
+    self: Tensor,
+    mat2: Tensor,
+    scale_a: Any,
+    recipe_a: Any,
+    swizzle_a: Any,
+    scale_b: Any,
+    recipe_b: Any,
+    swizzle_b: Any,
+    bias: Tensor | None = None,
+    out_dtype: native.dtype | None = None,
+    contraction_dim: Any = (),
+    use_fast_accum: bool = False,
+) -> Tensor:
+    """Multiply matrices as `scaled_mm` does, by torch's inner name."""
+    return scaled_mm(self, mat2, scale_a, recipe_a, scale_b, recipe_b, swizzle_a, swizzle_b, bias, out_dtype)
+
+
 def scaled_grouped_mm(
     mat_a: Tensor,
     mat_b: Tensor,

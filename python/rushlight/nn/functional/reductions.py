@@ -31,17 +31,28 @@ def checked_reduction(reduction: str, size_average: bool | None, reduce: bool | 
     return reduction
 
 
+def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
+    """Return the reduction that two flags say, which it has replaced."""
+    averages = size_average is None or size_average
+    name = "none" if reduce is not None and not reduce else "mean" if averages else "sum"
+    if emit_warning:
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
+            stacklevel=3,
+        )
+    return name
+
+
+def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
+    """Return the number of the reduction that two flags say."""
+    return reduction_number(legacy_get_string(size_average, reduce, emit_warning))
+
+
 def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
     """Return `reduction`, or what the two flags that it has replaced say if one of them is given."""
     if size_average is None and reduce is None:
         return reduction
-    averages = size_average is None or size_average
-    name = "none" if reduce is not None and not reduce else "mean" if averages else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
-        stacklevel=3,
-    )
-    return name
+    return legacy_get_string(size_average, reduce)
 
 
 def reduced(losses: Tensor, reduction: str) -> Tensor:

@@ -155,6 +155,18 @@ class Converted:
         """Convert the floating-point parameters and buffers to float32."""
         return self._convert_floating(float32)
 
+    def _replicate_for_data_parallel(self) -> Self:
+        """Return a module with the attributes of this one, whose parameters are still to be given to it."""
+        replica: Any = self.__new__(type(self))
+        replica.__dict__ = {
+            **self.__dict__,
+            "_parameters": {},
+            "_buffers": dict(self._buffers),
+            "_modules": dict(vars(self)["_modules"]),
+            "_is_replica": True,
+        }
+        return replica  # type: ignore[no-any-return]
+
     def half(self) -> Self:
         """Convert the floating-point parameters and buffers to float16."""
         return self._convert_floating(float16)

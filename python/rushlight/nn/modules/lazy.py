@@ -152,7 +152,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
     def _is_sized(self) -> bool:
         return self.in_channels != 0
 
-    def initialize_parameters(self, input: Tensor) -> None:
+    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Learn `in_channels`."""
         if not self.has_uninitialized_params():
             return

@@ -211,10 +211,13 @@ class _InstanceNorm(_NormBase):
         options = {"device": device, "dtype": dtype}
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, options)
 
+    def _get_no_batch_dim(self) -> int:
+        return min(self.ranks)
+
     def forward(self, input: Tensor) -> Tensor:
         """Normalise every channel of every sample."""
         self._check_input_dim(input)
-        single = input.dim() == min(self.ranks)
+        single = input.dim() == self._get_no_batch_dim()
         result = functional.instance_norm(
             input.unsqueeze(0) if single else input,
             self.running_mean,

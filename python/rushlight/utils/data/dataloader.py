@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import typing
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -46,6 +48,7 @@ class _BaseDataLoaderIter:
         self._base_seed = fresh_seed(loader.generator)
         self._loader = loader
         self._dataset = loader.dataset
+        self._yielded = 0
         self._batches = self._begin()
 
     def _begin(self) -> Iterator[Any]:
@@ -55,7 +58,25 @@ class _BaseDataLoaderIter:
         return self
 
     def __next__(self) -> Any:
-        return next(self._batches)
+        batch = next(self._batches)
+        self._yielded += 1
+        told = self._loader._IterableDataset_len_called
+        if told is not None and self._yielded > told:
+            self._warn_of_length(told)
+        return batch
+
+    def _warn_of_length(self, told: int) -> None:
+        text = (
+            f"Length of IterableDataset {self._dataset} was reported to be {told}"
+            f"(when accessing len(dataloader)), but {self._yielded} samples have been fetched. "
+        )
+        if self._loader.num_workers:
+            text += (
+                "For multiprocessing data-loading, this could be caused by not properly configuring the "
+                "IterableDataset replica at each worker. Please see "
+                "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
+            )
+        warnings.warn(text, UserWarning, stacklevel=3)
 
     def __len__(self) -> int:
         return len(self._loader)
@@ -85,6 +106,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def again(self) -> Self:
         """Go through the batches once more, by the same workers."""
+        self._yielded = 0
         self._batches = self._begin()
         return self
 
@@ -102,6 +124,7 @@ class DataLoader(Generic[_T_co]):
 
     _settled = False
     _iterator: _MultiProcessingDataLoaderIter | None = None
+    _IterableDataset_len_called: int | None = None
 
     def __init__(
         self,
@@ -159,6 +182,29 @@ class DataLoader(Generic[_T_co]):
         batched = batch_sampler is not None
         self.collate_fn = collate_fn or (default_collate if batched else default_convert)
         self._settled = True
+        self.check_worker_number_rationality()
+
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self) -> Any:
+        return self.batch_sampler if self._auto_collation else self.sampler
+
+    def check_worker_number_rationality(self) -> None:
+        """Warn of more workers than there are processors for this program."""
+        found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        if found and self.num_workers > found:
+            warnings.warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested "
+                f"max number of worker in current system is {found}, which is smaller than what this "
+                "DataLoader is going to create. Please be aware that excessive worker creation might get "
+                "DataLoader running slow or even freeze, lower the worker number to avoid potential "
+                "slowness/freeze if necessary.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self._settled and name in _SETTLED:
@@ -197,7 +243,7 @@ class DataLoader(Generic[_T_co]):
     def __len__(self) -> int:
         if isinstance(self.dataset, IterableDataset):
             size: Any = self.dataset
-            length = len(size)
+            length = self._IterableDataset_len_called = len(size)
             if self.batch_size is None:
                 return length
             rest = 0 if self.drop_last else self.batch_size - 1

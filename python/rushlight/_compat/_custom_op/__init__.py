@@ -1,0 +1,5 @@
+"""Where programs find operators of their own, by the name that was before `library`."""
+
+from ..._module_aliases import add_module_aliases
+
+add_module_aliases(globals(), {"impl": {"...library": "custom_op get_ctx infer_schema"}})

@@ -1,0 +1,1 @@
+"""Libraries that torch carries along: what of them programs reach for."""

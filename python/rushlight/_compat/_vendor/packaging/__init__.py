@@ -1,0 +1,5 @@
+"""Versions of libraries."""
+
+from . import version
+
+__all__ = ["version"]

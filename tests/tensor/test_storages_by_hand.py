@@ -1,0 +1,64 @@
+"""Storages of elements that are made by hand, and the warning that they are deprecated."""
+
+import re
+import warnings
+
+import pytest
+import rushlight as torch
+from rushlight import storage
+
+pytestmark = pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+
+
+def test_they_are_made_of_a_size_a_sequence_or_bytes():
+    memory = torch.UntypedStorage(8)
+    assert torch.FloatStorage(3).size() == 3 and torch.TypedStorage().size() == 0
+    assert torch.FloatStorage([1, 2]).tolist() == [1.0, 2.0]
+    assert torch.TypedStorage([1.0, 2.0], dtype=torch.int32).tolist() == [1, 2]
+    assert torch.IntStorage(wrap_storage=memory).size() == 2
+    assert torch.FloatStorage(wrap_storage=memory).untyped() is memory
+    assert (
+        repr(torch.FloatStorage())
+        == " \n[torch.storage.TypedStorage(dtype=torch.float32, device=cpu) of size 0]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda memory: torch.FloatStorage(1, 2), "Too many positional arguments"),
+        (
+            lambda memory: torch.FloatStorage(3, dtype=torch.int32),
+            "Keyword argument 'dtype' cannot be specified",
+        ),
+        (
+            lambda memory: torch.TypedStorage(3, wrap_storage=memory, dtype=torch.int8),
+            "No positional arguments",
+        ),
+        (lambda memory: torch.TypedStorage(wrap_storage=memory), "Argument 'dtype' must be specified"),
+        (lambda memory: torch.FloatStorage(wrap_storage=3), "Argument 'wrap_storage' must be UntypedStorage"),
+        (lambda memory: torch.FloatStorage(2.5), "Argument type not recognized: <class 'float'>"),
+        (lambda memory: torch.TypedStorage(dtype=3), "expected torch.dtype, but got <class 'int'>"),
+    ],
+)
+def test_what_they_cannot_be_made_of(make, text):
+    with pytest.raises((RuntimeError, TypeError), match=re.escape(text)):
+        make(torch.UntypedStorage(8))
+
+
+@pytest.mark.filterwarnings("default")
+def test_how_often_they_warn_can_be_said():
+    storage._reset_warn_typed_storage_removal()
+    storage._set_always_warn_typed_storage_removal(True)
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            torch.FloatStorage(1)
+            torch.FloatStorage(1)
+        assert len(told) == 2 and "TypedStorage is deprecated" in str(told[0].message)
+    finally:
+        storage._set_always_warn_typed_storage_removal(False)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        torch.FloatStorage(1)
+    assert not told
