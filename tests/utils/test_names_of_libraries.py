@@ -244,3 +244,48 @@ def test_types_of_scripts_stand_in_annotations():
     assert str | torch.DeviceObjType
     assert issubclass(torch.FloatType, torch._C.JitType)
     assert torch.distributions.kl._KL_REGISTRY[torch.distributions.Normal, torch.distributions.Normal]
+
+
+@pytest.mark.filterwarnings("error")
+def test_reductions_as_numbers():
+    place = import_module("rushlight.nn._reduction")
+    assert [place.get_enum(name) for name in ("none", "mean", "sum")] == [0, 1, 2]
+    assert place.legacy_get_string(False, None, emit_warning=False) == "sum"
+    with pytest.warns(UserWarning, match="size_average and reduce args will be deprecated"):
+        assert place.legacy_get_enum(True, False) == 0
+    with raises(ValueError, "x is not a valid value for reduction"):
+        place.get_enum("x")
+
+
+def test_layers_of_windows_share_how_arguments_are_read():
+    for place in ("conv", "pooling", "padding"):
+        module = import_module(f"rushlight.nn.modules.{place}")
+        assert module._pair(3) == (3, 3)
+        assert module._size_2_t == int | tuple[int, int]
+    assert torch.nn.functional._triple(1) == (1, 1, 1)
+
+
+def test_no_device_has_come_into_use():
+    assert torch.cuda._initialized is False
+
+
+def test_weights_of_recurrent_layers_have_names_in_order():
+    layer = torch.nn.LSTM(1, 1, bidirectional=True, bias=False)
+    assert layer._flat_weights_names == [name for name, _ in layer.named_parameters()]
+
+
+def test_an_optimiser_around_another_has_hooks():
+    class Around(torch.optim.Optimizer):
+        def __init__(self, inner):
+            self.inner = inner
+            self._patch_step_function()
+
+        def step(self, closure=None):
+            return self.inner.step(closure)
+
+    x = torch.ones(1, requires_grad=True)
+    x.grad = torch.ones(1)
+    around, seen = Around(torch.optim.SGD([x], lr=0.5)), []
+    around.register_step_post_hook(lambda *_: seen.append(x.item()))
+    around.step()
+    assert seen == [0.5]

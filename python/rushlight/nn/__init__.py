@@ -1,6 +1,7 @@
 """Layers, losses and the `Module` they are made of."""
 
 from .._lazy import on_first_use
+from .._module_aliases import add_module_aliases
 from . import functional, init, modules, parallel, utils
 from .modules.adaptive import (
     AdaptiveLogSoftmaxWithLoss,
@@ -389,4 +390,8 @@ __getattr__, __dir__ = on_first_use(
         ".modules.lazy": " ".join(name for name in __all__ if name.startswith("Lazy")),
         ".uninitialized": "UninitializedBuffer UninitializedParameter",
     },
+)
+add_module_aliases(
+    globals(),
+    {"_reduction": {".functional.reductions": "get_enum=reduction_number legacy_get_enum legacy_get_string"}},
 )

@@ -78,5 +78,6 @@ __getattr__, __dir__ = on_first_use(
         ".grouped": "ScalingType SwizzleType grouped_mm scaled_grouped_mm scaled_mm",
         ".heads_with_losses": "linear_cross_entropy",
         ".masks": "_canonical_mask _none_or_dtype",
+        "..modules.utils": "_list_with_default _pair _single _triple",
     },
 )
