@@ -227,3 +227,31 @@ def test_gradients_of_samples_are_refused_for_no_samples(given, message):
 def test_wide_unsigned_numbers_are_made(dtype):
     made = torch.testing.make_tensor(30, dtype=dtype, device="cpu", low=-5, high=3, exclude_zero=True)
     assert made.dtype is dtype and set(made.tolist()) <= {1, 2}
+
+
+def test_tensors_without_numbers_are_left_for_a_block():
+    from rushlight._guards import TracingContext, detect_fake_mode
+    from rushlight._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
+
+    assert TracingContext.try_get() is None
+    with pytest.raises(RuntimeError, match="must be called within an ongoing trace"):
+        TracingContext.get()
+    with FakeTensorMode() as mode:
+        x = torch.ones(2)
+        assert detect_fake_mode() is mode
+        with unset_fake_temporarily() as left:
+            assert left is mode
+            assert torch.ones(2).tolist() == [1.0, 1.0]
+            assert detect_fake_mode() is None
+        assert type(torch.ones(2)) is type(x)
+    assert detect_fake_mode([x]) is mode
+    with unset_fake_temporarily() as left:
+        assert left is None
+
+
+def test_nothing_is_traced_and_settings_of_the_compiler_are_kept():
+    assert not torch._C._is_tracing()
+    assert torch._C._show_config() == torch.__config__.show()
+    torch.compiler.config.cache_key_tag += "own"
+    assert torch.compiler.config.cache_key_tag == "own"
+    torch.compiler.config.cache_key_tag = ""

@@ -23,6 +23,7 @@ INNER_NAMES = frozenset(
         "_custom_ops",
         "_dynamo",
         "_functorch",
+        "_guards",
         "_higher_order_ops",
         "_inductor",
         "_jit_internal",

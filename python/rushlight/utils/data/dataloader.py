@@ -185,8 +185,9 @@ class DataLoader(Generic[_T_co]):
 
     def _get_iterator(self) -> _BaseDataLoaderIter:
         """Return what goes once through the batches."""
-        kind = _MultiProcessingDataLoaderIter if self.num_workers else _SingleProcessDataLoaderIter
-        return kind(self)
+        if self.num_workers:
+            return _MultiProcessingDataLoaderIter(self)
+        return _SingleProcessDataLoaderIter(self)
 
     def __iter__(self) -> _BaseDataLoaderIter:
         if not (self.persistent_workers and self.num_workers):
