@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..._rushlight import Generator
 from .collate import default_collate, default_convert
@@ -13,9 +13,6 @@ from .dataset import Dataset as Dataset
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
 from .workers import Worker, in_turns
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = ["DataLoader"]
 
@@ -51,6 +48,10 @@ class _BaseDataLoaderIter:
     def _begin(self) -> Iterator[Any]:
         raise NotImplementedError
 
+    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+        """Go through the batches once more, by the same workers."""
+        self._batches = self._begin()
+
     def __iter__(self) -> _BaseDataLoaderIter:
         return self
 
@@ -85,11 +86,6 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             worker.begin()
         return in_turns(loader, self._workers, loader._dataset_kind == _DatasetKind.Iterable)
 
-    def again(self) -> Self:
-        """Go through the batches once more, by the same workers."""
-        self._batches = self._begin()
-        return self
-
 
 class DataLoader(Generic[_T_co]):
     """The samples of a data set in batches, in order or shuffled.
@@ -103,7 +99,7 @@ class DataLoader(Generic[_T_co]):
     """
 
     _settled = False
-    _iterator: Any = None
+    _iterator: _BaseDataLoaderIter | None = None
 
     def __init__(
         self,
@@ -192,9 +188,10 @@ class DataLoader(Generic[_T_co]):
     def __iter__(self) -> _BaseDataLoaderIter:
         if not (self.persistent_workers and self.num_workers):
             return self._get_iterator()
-        if self._iterator is not None:
-            return self._iterator.again()
-        self._iterator = self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
         return self._iterator
 
     def _of_indices(self, dataset: Any, indices: Any) -> Any:
