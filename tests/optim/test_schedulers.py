@@ -128,3 +128,18 @@ def test_a_scheduler_of_ones_own_knows_whether_an_epoch_begins_and_whether_it_is
     assert seen == [(True, True), (True, False)]
     assert not scheduler._get_lr_called_within_step
     assert {"_is_initial", "_get_lr_called_within_step"} <= set(scheduler.state_dict())
+
+
+def test_what_happens_on_a_plateau_can_be_replaced():
+    seen = []
+
+    class Own(torch.optim.lr_scheduler.ReduceLROnPlateau):
+        def _reduce_lr(self, epoch):
+            seen.append(epoch)
+
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+    scheduler = Own(optimizer, patience=0)
+    scheduler.step(1.0)
+    scheduler.step(2.0)
+    assert seen == [2]
+    assert optimizer.param_groups[0]["lr"] == 0.1

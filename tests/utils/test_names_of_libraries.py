@@ -1,6 +1,7 @@
 """Names that libraries import, and what they do with them at once."""
 
 import tempfile
+import typing
 from importlib import import_module
 
 import pytest
@@ -289,3 +290,28 @@ def test_an_optimiser_around_another_has_hooks():
     around.register_step_post_hook(lambda *_: seen.append(x.item()))
     around.step()
     assert seen == [0.5]
+
+
+def test_attentions_of_others_project_by_thirds_of_a_weight():
+    functional = torch.nn.functional
+    x, other = torch.ones(2, 1, 2), torch.zeros(2, 1, 2)
+    weight, bias = torch.arange(12.0).view(6, 2), torch.arange(6.0)
+    for q, k, v in ((x, x, x), (other, x, x), (other, x, other)):
+        together = functional._in_projection_packed(q, k, v, weight, bias)
+        apart = functional._in_projection(q, k, v, *weight.chunk(3), *bias.chunk(3))
+        for one, two in zip(together, apart, strict=True):
+            assert one.tolist() == two.tolist()
+    assert functional._in_projection_packed(x, x, x, weight)[2][0].tolist() == [[17.0, 21.0]]
+
+
+def test_texts_of_tensors_get_what_else_is_said():
+    add = torch._tensor_str._add_suffixes
+    assert add("Index([1]", ["dim_size=2"], 6, force_newline=False) == "Index([1], dim_size=2)"
+    assert add("Index([1]", ["a", "b"], 6, force_newline=True) == "Index([1],\n      a, b)"
+    assert torch._tensor_str._str_intern(torch.ones(1)) == "tensor([1.])"
+    assert torch._tensor_str._str_intern(torch.ones(1), tensor_contents="...") == "tensor(...)"
+
+
+def test_annotations_of_scripts_are_a_module():
+    assert torch.jit.annotations.List[int] == typing.List[int]  # noqa: UP006
+    assert torch.jit.annotations.BroadcastingList2[int] is not None
