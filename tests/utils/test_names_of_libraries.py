@@ -315,3 +315,15 @@ def test_texts_of_tensors_get_what_else_is_said():
 def test_annotations_of_scripts_are_a_module():
     assert torch.jit.annotations.List[int] == typing.List[int]  # noqa: UP006
     assert torch.jit.annotations.BroadcastingList2[int] is not None
+
+
+def test_names_of_the_onnx_format_are_where_the_compiled_module_has_them():
+    place = import_module("rushlight._C._onnx")
+    assert place.TrainingMode is torch.onnx.TrainingMode
+    assert place.OperatorExportTypes.ONNX == 0
+    assert [place.TensorProtoDataType[name] for name in ("FLOAT", "INT64", "BOOL", "BFLOAT16")] == [
+        1,
+        7,
+        9,
+        16,
+    ]

@@ -86,9 +86,10 @@ if TYPE_CHECKING:
     from . import _functions as _functions
     from . import _functorch as _functorch
     from . import _nn as _nn
+    from . import _onnx as _onnx
 else:
     __getattr__, __dir__ = on_first_use(
-        globals(), rooms={"_autograd", "_functions", "_functorch", "_nn"}, places=_PLACES
+        globals(), rooms={"_autograd", "_functions", "_functorch", "_nn", "_onnx"}, places=_PLACES
     )
 
 __all__ = [
