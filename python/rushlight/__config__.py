@@ -24,6 +24,9 @@ def show() -> str:
     return "".join(["rushlight built with:\n", *(f"  - {line}\n" for line in lines)])
 
 
+_show_config = show  # As the compiled module of torch calls it.
+
+
 def parallel_info() -> str:
     """Return how many threads compute."""
     return f"Threads of kernels:\n\trushlight.get_num_threads() : {get_num_threads()}\n"

@@ -100,16 +100,31 @@ def with_contents(self: Tensor, contents: str) -> str:
         said.append(f"grad_fn=<{type(self.grad_fn).__name__}>")
     elif self.requires_grad:
         said.append("requires_grad=True")
-    text, width = prefix + contents, get_printoptions()["linewidth"]
-    length = len(text) - text.rfind("\n") + 1
-    for suffix in said:
-        if length + len(suffix) + 2 > width:
-            text += ",\n" + " " * len(prefix) + suffix
-            length = len(prefix) + len(suffix)
+    text = _add_suffixes(prefix + contents, said, len(prefix), force_newline=False)
+    return f"Parameter({text})" if isinstance(self, Parameter) and not is_plain else text
+
+
+def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
+    """Return the text with what else is said of a tensor, on further lines where one is full, and its end.
+
+    >>> _add_suffixes("tensor([1.]", ["requires_grad=True"], 7, force_newline=False)
+    'tensor([1.], requires_grad=True)'
+    """
+    width, length = get_printoptions()["linewidth"], len(tensor_str) - tensor_str.rfind("\n") + 1
+    for suffix in suffixes:
+        if force_newline or length + len(suffix) + 2 > width:
+            tensor_str += ",\n" + " " * indent + suffix
+            length = indent + len(suffix)
+            force_newline = False
         else:
-            text += f", {suffix}"
+            tensor_str += f", {suffix}"
             length += len(suffix) + 2
-    return f"Parameter({text}))" if isinstance(self, Parameter) and not is_plain else f"{text})"
+    return tensor_str + ")"
+
+
+def _str_intern(inp: Tensor, *, tensor_contents: str | None = None) -> str:
+    """Return the text of a tensor, with other words in the place of its numbers if some are given."""
+    return _str(inp) if tensor_contents is None else with_contents(inp, tensor_contents)
 
 
 def _complex_of(dtype: _rushlight.dtype) -> _rushlight.dtype:

@@ -19,3 +19,34 @@ def test_what_else_modules_keep_has_a_known_key():
             return 3
 
     assert Counted().state_dict() == {_EXTRA_STATE_KEY_SUFFIX: 3}
+
+
+class Sliced(dataloader.DataLoader):
+    """A loader that has the data set give a batch at once."""
+
+    _auto_collation = property(lambda self: not hasattr(self, "begun"))
+    _index_sampler = property(lambda self: self.batch_sampler)
+
+    def __iter__(self):
+        self.begun = True
+        return super().__iter__()
+
+
+def test_a_loader_of_ones_own_says_whether_samples_are_joined_and_what_is_read():
+    for workers in (0, 2):
+        loader = Sliced(
+            torch.arange(5), batch_size=2, collate_fn=lambda batch: batch * 10, num_workers=workers
+        )
+        assert [batch.tolist() for batch in loader] == [[0, 10], [20, 30], [40]]
+        assert len(loader) == 3
+
+
+def test_a_loader_tells_how_it_reads():
+    loader = dataloader.DataLoader([1, 2, 3], batch_size=2)
+    assert loader._auto_collation
+    assert loader._index_sampler is loader.batch_sampler
+    assert loader._dataset_kind == 0
+    assert loader._get_iterator()._next_data().tolist() == [1, 2]
+    single = dataloader.DataLoader([1, 2], batch_size=None)
+    assert not single._auto_collation
+    assert single._index_sampler is single.sampler

@@ -196,3 +196,13 @@ def test_entropy_from_the_normaliser():
             return -torch.log(-x)
 
     assert Exponential(T([2.0])).entropy().item() == pytest.approx(1 - math.log(2), rel=1e-6)
+
+
+def test_distributions_of_chances_tell_what_was_given():
+    for made in (
+        torch.distributions.Categorical(torch.ones(3)),
+        torch.distributions.Bernoulli(logits=torch.zeros(3)),
+        torch.distributions.OneHotCategorical(torch.ones(3)),
+    ):
+        assert made.param_shape == (3,)
+        assert made._new(torch.Size((2,))).shape == (2,)

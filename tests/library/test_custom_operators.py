@@ -277,3 +277,33 @@ def test_what_is_not_there():
         library.register_autograd("rlt::nothing", lambda ctx, g: g)
     with raises(AttributeError, "The underlying op of 'rlt.sin' has no overload name 'other'"):
         torch.ops.rlt.sin.other  # noqa: B018
+
+
+def test_functions_for_other_devices_are_never_called():
+    mylib = torch.library.Library("forcpu", "FRAGMENT")
+    mylib.define("twice(Tensor x) -> Tensor")
+    mylib.impl("twice", lambda x: x * 2, "CPU")
+    for key in ("CUDA", "AutogradCUDA", "XPU", "SparseCPU"):
+        mylib.impl("twice", lambda x: 1 / 0, key)
+    assert torch.ops.forcpu.twice(torch.ones(1)).item() == 2
+    mylib._destroy()
+
+
+def test_autograd_follows_what_is_registered_for_it():
+    @torch.library.custom_op("forcpu::tripled", mutates_args=())
+    def tripled(x: torch.Tensor) -> torch.Tensor:
+        return x * 3
+
+    tripled.register_autograd(lambda ctx, gradient: gradient * 100)
+    torch.library.Library("forcpu", "FRAGMENT").impl("tripled", lambda x: x * 3, "AutogradCPU")
+    x = torch.ones(1, requires_grad=True)
+    tripled(x).backward()
+    assert x.grad.item() == 3
+
+
+def test_an_operator_for_kernels_of_triton_is_computed_where_it_calls_none():
+    @torch.library.triton_op("forcpu::halved", mutates_args=())
+    def halved(x: torch.Tensor) -> torch.Tensor:
+        return x / 2
+
+    assert halved(torch.ones(1)).item() == torch.ops.forcpu.halved(torch.ones(1)).item() == 0.5

@@ -111,3 +111,35 @@ def test_misuse_is_told_in_the_same_words(make, kind, message):
     with pytest.raises(kind) as caught:
         make()
     assert str(caught.value) == message
+
+
+def test_a_scheduler_of_ones_own_knows_whether_an_epoch_begins_and_whether_it_is_the_first():
+    seen = []
+
+    class Own(torch.optim.lr_scheduler.LRScheduler):
+        def get_lr(self):
+            seen.append((self._get_lr_called_within_step, self._is_initial))
+            return [0.5 for _ in self.optimizer.param_groups]
+
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+    scheduler = Own(optimizer)
+    optimizer.step()
+    scheduler.step()
+    assert seen == [(True, True), (True, False)]
+    assert not scheduler._get_lr_called_within_step
+    assert {"_is_initial", "_get_lr_called_within_step"} <= set(scheduler.state_dict())
+
+
+def test_what_happens_on_a_plateau_can_be_replaced():
+    seen = []
+
+    class Own(torch.optim.lr_scheduler.ReduceLROnPlateau):
+        def _reduce_lr(self, epoch):
+            seen.append(epoch)
+
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+    scheduler = Own(optimizer, patience=0)
+    scheduler.step(1.0)
+    scheduler.step(2.0)
+    assert seen == [2]
+    assert optimizer.param_groups[0]["lr"] == 0.1

@@ -263,6 +263,34 @@ def test_batch_norm_that_keeps_statistics():
     assert torch._native_batch_norm_legit(x, None, None, True, 0.1, 0.0)[1].tolist() == [2.0]
 
 
+def test_tensors_without_numbers_are_left_for_a_block():
+    from rushlight._guards import TracingContext, detect_fake_mode
+    from rushlight._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
+
+    assert TracingContext.try_get() is None
+    with pytest.raises(RuntimeError, match="must be called within an ongoing trace"):
+        TracingContext.get()
+    with FakeTensorMode() as mode:
+        x = torch.ones(2)
+        assert detect_fake_mode() is mode
+        with unset_fake_temporarily() as left:
+            assert left is mode
+            assert torch.ones(2).tolist() == [1.0, 1.0]
+            assert detect_fake_mode() is None
+        assert type(torch.ones(2)) is type(x)
+    assert detect_fake_mode([x]) is mode
+    with unset_fake_temporarily() as left:
+        assert left is None
+
+
+def test_nothing_is_traced_and_settings_of_the_compiler_are_kept():
+    assert not torch._C._is_tracing()
+    assert torch._C._show_config() == torch.__config__.show()
+    torch.compiler.config.cache_key_tag += "own"
+    assert torch.compiler.config.cache_key_tag == "own"
+    torch.compiler.config.cache_key_tag = ""
+
+
 def test_functions_that_are_called_by_their_nodes_are_nodes():
     node = torch.autograd.graph.Node
     assert issubclass(torch._C._functions.DelayedError, node)

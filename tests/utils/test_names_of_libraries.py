@@ -1,6 +1,7 @@
 """Names that libraries import, and what they do with them at once."""
 
 import tempfile
+import typing
 from importlib import import_module
 
 import pytest
@@ -244,3 +245,85 @@ def test_types_of_scripts_stand_in_annotations():
     assert str | torch.DeviceObjType
     assert issubclass(torch.FloatType, torch._C.JitType)
     assert torch.distributions.kl._KL_REGISTRY[torch.distributions.Normal, torch.distributions.Normal]
+
+
+@pytest.mark.filterwarnings("error")
+def test_reductions_as_numbers():
+    place = import_module("rushlight.nn._reduction")
+    assert [place.get_enum(name) for name in ("none", "mean", "sum")] == [0, 1, 2]
+    assert place.legacy_get_string(False, None, emit_warning=False) == "sum"
+    with pytest.warns(UserWarning, match="size_average and reduce args will be deprecated"):
+        assert place.legacy_get_enum(True, False) == 0
+    with raises(ValueError, "x is not a valid value for reduction"):
+        place.get_enum("x")
+
+
+def test_layers_of_windows_share_how_arguments_are_read():
+    for place in ("conv", "pooling", "padding"):
+        module = import_module(f"rushlight.nn.modules.{place}")
+        assert module._pair(3) == (3, 3)
+        assert module._size_2_t == int | tuple[int, int]
+    assert torch.nn.functional._triple(1) == (1, 1, 1)
+
+
+def test_no_device_has_come_into_use():
+    assert torch.cuda._initialized is False
+
+
+def test_weights_of_recurrent_layers_have_names_in_order():
+    layer = torch.nn.LSTM(1, 1, bidirectional=True, bias=False)
+    assert layer._flat_weights_names == [name for name, _ in layer.named_parameters()]
+
+
+def test_an_optimiser_around_another_has_hooks():
+    class Around(torch.optim.Optimizer):
+        def __init__(self, inner):
+            self.inner = inner
+            self._patch_step_function()
+
+        def step(self, closure=None):
+            return self.inner.step(closure)
+
+    x = torch.ones(1, requires_grad=True)
+    x.grad = torch.ones(1)
+    around, seen = Around(torch.optim.SGD([x], lr=0.5)), []
+    around.register_step_post_hook(lambda *_: seen.append(x.item()))
+    around.step()
+    assert seen == [0.5]
+
+
+def test_attentions_of_others_project_by_thirds_of_a_weight():
+    functional = torch.nn.functional
+    x, other = torch.ones(2, 1, 2), torch.zeros(2, 1, 2)
+    weight, bias = torch.arange(12.0).view(6, 2), torch.arange(6.0)
+    for q, k, v in ((x, x, x), (other, x, x), (other, x, other)):
+        together = functional._in_projection_packed(q, k, v, weight, bias)
+        apart = functional._in_projection(q, k, v, *weight.chunk(3), *bias.chunk(3))
+        for one, two in zip(together, apart, strict=True):
+            assert one.tolist() == two.tolist()
+    assert functional._in_projection_packed(x, x, x, weight)[2][0].tolist() == [[17.0, 21.0]]
+
+
+def test_texts_of_tensors_get_what_else_is_said():
+    add = torch._tensor_str._add_suffixes
+    assert add("Index([1]", ["dim_size=2"], 6, force_newline=False) == "Index([1], dim_size=2)"
+    assert add("Index([1]", ["a", "b"], 6, force_newline=True) == "Index([1],\n      a, b)"
+    assert torch._tensor_str._str_intern(torch.ones(1)) == "tensor([1.])"
+    assert torch._tensor_str._str_intern(torch.ones(1), tensor_contents="...") == "tensor(...)"
+
+
+def test_annotations_of_scripts_are_a_module():
+    assert torch.jit.annotations.List[int] == typing.List[int]  # noqa: UP006
+    assert torch.jit.annotations.BroadcastingList2[int] is not None
+
+
+def test_names_of_the_onnx_format_are_where_the_compiled_module_has_them():
+    place = import_module("rushlight._C._onnx")
+    assert place.TrainingMode is torch.onnx.TrainingMode
+    assert place.OperatorExportTypes.ONNX == 0
+    assert [place.TensorProtoDataType[name] for name in ("FLOAT", "INT64", "BOOL", "BFLOAT16")] == [
+        1,
+        7,
+        9,
+        16,
+    ]

@@ -25,6 +25,7 @@ INNER_NAMES = frozenset(
         "_dynamo",
         "_export",
         "_functorch",
+        "_guards",
         "_higher_order_ops",
         "_inductor",
         "_jit_internal",

@@ -41,6 +41,7 @@ __all__ = [
 
 __getattr__, __dir__ = on_first_use(
     globals(),
+    rooms={"config"},
     places={
         ".explanation": "explain",
         ".exporting": "export load",

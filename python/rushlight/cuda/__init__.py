@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 default_generators: tuple[Any, ...] = ()
-has_half = has_magma = False
+has_half = has_magma = _initialized = False
 
 
 class DeferredCudaCallError(Exception):

@@ -81,12 +81,6 @@ class Categorical(_Choice):
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property
-    def param_shape(self) -> Size:
-        """The shape of the probabilities."""
-        given = self.probs if "probs" in self.__dict__ else self.logits
-        return given.shape
-
-    @property
     def mean(self) -> Tensor:
         """Not a number."""
         return native.full(self._extended_shape(), float("nan"), dtype=self.probs.dtype)

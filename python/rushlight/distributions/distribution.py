@@ -212,6 +212,15 @@ class OfChances(Distribution):
         found: Tensor = self.__dict__["probs" if "probs" in self.__dict__ else "logits"]
         return found
 
+    @property
+    def param_shape(self) -> Size:
+        """The shape of what was given."""
+        return self._param.shape
+
+    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Make a tensor of the type of what was given."""
+        return self._param.new(*args, **kwargs)
+
 
 class AroundLocation(Distribution):
     """A distribution whose mean and mode are its parameter `loc`."""

@@ -39,7 +39,6 @@ from .._compat._jit_internal import (
     is_tracing as is_tracing,
 )
 from .._module_aliases import add_module_aliases
-from . import annotations as annotations  # type: ignore[assignment]
 from ._isinstance import isinstance
 from ._scripts import (
     Attribute,
@@ -171,3 +170,6 @@ add_module_aliases(
         "_state": {"._settings": "_enabled disable enable"},
     },
 )
+
+del annotations  # The feature of Python that has the name of a module.
+from . import annotations as annotations  # noqa: E402

@@ -47,6 +47,8 @@ __all__ = [
     "register_kernel",
     "register_torch_dispatch",
     "register_vmap",
+    "triton_op",
+    "wrap_triton",
 ]
 
 
@@ -85,6 +87,26 @@ def custom_op(
         return CustomOpDef(namespace, own, said, fn)
 
     return make if fn is None else make(fn)
+
+
+def triton_op(
+    name: str,
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    schema: str | None = None,
+) -> Any:
+    """Make an operator of a function that calls kernels of Triton, where there is a device for them.
+
+    On the CPU it is `custom_op`: such a function is run there only if it calls none.
+    """
+    return custom_op(name, fn, mutates_args=mutates_args, schema=schema)
+
+
+def wrap_triton(triton_kernel: Any, /) -> Any:
+    """Return a kernel of Triton as it is: nothing here looks into the functions that call it."""
+    return triton_kernel
 
 
 def _definition(op: str | OpOverload | CustomOpDef) -> CustomOpDef:
@@ -205,6 +227,18 @@ def register_vmap(
     return _definition(op).register_vmap(func)
 
 
+# The keys for whose kernels torch looks if tensors are on the CPU.
+_OF_THE_CPU = {
+    "",
+    "Autograd",
+    "AutogradCPU",
+    "CPU",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+    "CompositeImplicitAutograd",
+}
+
+
 class Library:
     """Operators that are declared first, and written afterwards.
 
@@ -241,7 +275,7 @@ class Library:
     def impl(self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "", **_options: Any) -> None:
         """Have `fn` compute an operator. Autograd follows what it does, unless a derivative is registered.
 
-        A function for the key "Meta" says what the results look like.
+        A function for the key "Meta" says what the results look like. Other devices are never there.
         """
         name = op_name if isinstance(op_name, str) else op_name.name()
         definition = find(name if "::" in name else f"{self.ns}::{name}")
@@ -249,10 +283,13 @@ class Library:
         if key == "Meta":
             definition.register_fake(fn)
             return
-        if key.startswith("Autocast"):
-            # It would call the operator again with other types, beneath what calls it here.
+        if key not in _OF_THE_CPU:
+            # Among others "Autocast…", which would call the operator again beneath what calls it here.
             return
         definition._kernel = definition._init_fn = fn
+        if key.startswith("Autograd"):
+            # It is called in the place of what was registered as derivative.
+            definition._follows = True
 
 
 @contextmanager

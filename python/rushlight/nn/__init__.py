@@ -391,12 +391,7 @@ __getattr__, __dir__ = on_first_use(
         ".uninitialized": "UninitializedBuffer UninitializedParameter",
     },
 )
-
 add_module_aliases(
     globals(),
-    {
-        "_reduction": {
-            ".functional.reductions": "get_enum=reduction_number legacy_get_enum legacy_get_string",
-        },
-    },
+    {"_reduction": {".functional.reductions": "get_enum=reduction_number legacy_get_enum legacy_get_string"}},
 )

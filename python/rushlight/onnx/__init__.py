@@ -54,6 +54,15 @@ class OperatorExportTypes(IntEnum):
     ONNX_FALLTHROUGH = 3
 
 
+TensorProtoDataType = IntEnum(
+    "TensorProtoDataType",
+    "UNDEFINED FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 COMPLEX64 "
+    "COMPLEX128 BFLOAT16 FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M2FNUZ",
+    start=0,
+)
+"""The numbers by which the format names element types."""
+
+
 class ONNXProgram:
     """A model in the format."""
 

@@ -112,6 +112,10 @@ class Optimizer:
         for kind in _HOOKS:
             self.__dict__.setdefault(kind, OrderedDict())
 
+    def _patch_step_function(self) -> None:
+        """Have hooks, which optimisers around others ask for; `step` is called between them by its class."""
+        self._make_hooks()
+
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients, which `closure` may compute anew."""
         raise NotImplementedError

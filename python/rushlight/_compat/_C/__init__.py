@@ -57,13 +57,14 @@ _PLACES = {
     "_ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard _are_functorch_transforms_active "
     "_cuda_clearCublasWorkspaces "
     "_cuda_isInBadFork _get_accelerator _get_default_device _get_privateuse1_backend_name "
-    "_get_tracing_state _jit_can_fuse_on_cpu _jit_can_fuse_on_gpu _jit_get_all_schemas "
+    "_get_tracing_state _is_tracing _jit_can_fuse_on_cpu _jit_can_fuse_on_gpu _jit_get_all_schemas "
     "_jit_get_schemas_for_operator _jit_override_can_fuse_on_cpu _jit_override_can_fuse_on_gpu "
     "_jit_pass_inline _jit_set_autocast_mode _jit_set_bailout_depth _jit_set_fusion_strategy "
     "_jit_set_num_profiled_runs _jit_set_nvfuser_enabled _jit_set_nvfuser_guard_mode "
     "_jit_set_nvfuser_single_node_mode _jit_set_profiling_executor _jit_set_profiling_mode "
     "_jit_set_texpr_fuser_enabled _log_api_usage_metadata _log_api_usage_once "
     "_set_math_sdp_allow_fp16_bf16_reduction _set_tracing_state",
+    "...__config__": "_show_config",
     "..._messages.matrices": "_LinAlgError",
     "..._files.archives": "PyTorchFileReader",
     "..._files.writing": "PyTorchFileWriter",
@@ -88,10 +89,13 @@ if TYPE_CHECKING:
     from . import _functions as _functions
     from . import _functorch as _functorch
     from . import _nn as _nn
+    from . import _onnx as _onnx
     from . import _profiler as _profiler
 else:
     __getattr__, __dir__ = on_first_use(
-        globals(), rooms={"_autograd", "_functions", "_functorch", "_nn", "_profiler"}, places=_PLACES
+        globals(),
+        rooms={"_autograd", "_functions", "_functorch", "_nn", "_onnx", "_profiler"},
+        places=_PLACES,
     )
 
 __all__ = [

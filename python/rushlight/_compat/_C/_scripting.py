@@ -22,6 +22,7 @@ idle(
     globals(),
     {
         _SETTINGS: False,
+        "_is_tracing": False,
         "_get_tracing_state _log_api_usage_once _log_api_usage_metadata _set_tracing_state": None,
         "_cuda_clearCublasWorkspaces _cuda_isInBadFork": None,
         "_set_math_sdp_allow_fp16_bf16_reduction": None,

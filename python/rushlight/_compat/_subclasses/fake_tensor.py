@@ -10,7 +10,8 @@ torch.Size([2, 2])
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ... import _rushlight as native
@@ -26,6 +27,7 @@ __all__ = [
     "FakeTensorMode",
     "UnsupportedOperatorException",
     "is_fake",
+    "unset_fake_temporarily",
 ]
 
 
@@ -141,3 +143,28 @@ def is_fake(x: object) -> bool:
     False
     """
     return isinstance(x, FakeTensor)
+
+
+@contextmanager
+def unset_fake_temporarily() -> Generator[FakeTensorMode | None]:
+    """In the block, tensors that are made have numbers. It gets the mode that is left, if there is one.
+
+    >>> import rushlight as torch
+    >>> with FakeTensorMode() as mode, unset_fake_temporarily() as left:
+    ...     torch.ones(2), left is mode
+    (tensor([1., 1.]), True)
+    """
+    modes = native._interceptors()
+    fake = next((mode for mode in reversed(modes) if isinstance(mode, FakeTensorMode)), None)
+    for _ in modes:
+        native._pop_interceptor()
+    for mode in modes:
+        if mode is not fake:
+            native._push_interceptor(mode)
+    try:
+        yield fake
+    finally:
+        for _ in native._interceptors():
+            native._pop_interceptor()
+        for mode in modes:
+            native._push_interceptor(mode)

@@ -75,8 +75,10 @@ __getattr__, __dir__ = on_first_use(
     places={
         "...": "native_channel_shuffle",
         ".grids": "GRID_SAMPLE_INTERPOLATION_MODES GRID_SAMPLE_PADDING_MODES",
+        ".heads": "_in_projection _in_projection_packed",
         ".grouped": "ScalingType SwizzleType grouped_mm scaled_grouped_mm scaled_mm",
         ".heads_with_losses": "linear_cross_entropy",
         ".masks": "_canonical_mask _none_or_dtype",
+        "..modules.utils": "_list_with_default _pair _single _triple",
     },
 )

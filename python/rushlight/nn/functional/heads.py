@@ -85,7 +85,34 @@ def _projected(
         if weight is None:
             raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
     biases = (None, None, None) if bias is None else bias.chunk(3)
-    return [native._nn.linear(*each) for each in zip(inputs, weights, biases, strict=True)]
+    return list(_in_projection(*inputs, *weights, *biases))
+
+
+# The names that torch has for the two ways: attentions of others call them.
+def _in_projection(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    w_q: Tensor,
+    w_k: Tensor,
+    w_v: Tensor,
+    b_q: Tensor | None = None,
+    b_k: Tensor | None = None,
+    b_v: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return queries, keys and values through weights of their own."""
+    linear = native._nn.linear
+    return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
+
+
+def _in_projection_packed(
+    q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Tensor | None = None
+) -> list[Tensor]:
+    """Return queries, keys and values through thirds of one weight."""
+    if k is v:
+        return _projected_together((q, k, v), w, b)
+    biases: Any = (None, None, None) if b is None else b.chunk(3)
+    return list(_in_projection(q, k, v, *w.chunk(3), *biases))
 
 
 def _projected_together(

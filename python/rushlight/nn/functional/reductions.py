@@ -31,28 +31,34 @@ def checked_reduction(reduction: str, size_average: bool | None, reduce: bool | 
     return reduction
 
 
-def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
-    """Return the reduction that two flags say, which it has replaced."""
+def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
+    """Return `reduction`, or what the two flags that it has replaced say if one of them is given."""
+    if size_average is None and reduce is None:
+        return reduction
+    return legacy_get_string(size_average, reduce, stacklevel=4)
+
+
+def legacy_get_string(
+    size_average: bool | None, reduce: bool | None, emit_warning: bool = True, *, stacklevel: int = 3
+) -> str:
+    """Return the reduction that the two flags say, which it has replaced.
+
+    >>> legacy_get_string(False, None, emit_warning=False)
+    'sum'
+    """
     averages = size_average is None or size_average
     name = "none" if reduce is not None and not reduce else "mean" if averages else "sum"
     if emit_warning:
         warnings.warn(
             f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
     return name
 
 
 def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
-    """Return the number of the reduction that two flags say."""
-    return reduction_number(legacy_get_string(size_average, reduce, emit_warning))
-
-
-def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
-    """Return `reduction`, or what the two flags that it has replaced say if one of them is given."""
-    if size_average is None and reduce is None:
-        return reduction
-    return legacy_get_string(size_average, reduce)
+    """Return the number of the reduction that the two flags say."""
+    return reduction_number(legacy_get_string(size_average, reduce, emit_warning, stacklevel=4))
 
 
 def reduced(losses: Tensor, reduction: str) -> Tensor:

@@ -14,6 +14,12 @@ TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from typing import Any
 
+# What layers of windows read their arguments by; layers of others import it from beside them.
+_ARGUMENTS = {
+    ".utils": "_ntuple _pair _quadruple _reverse_repeat_tuple _single _triple",
+    "..common_types": "_size_1_t _size_2_t _size_3_t _size_any_t",
+}
+
 add_module_aliases(
     globals(),
     {
@@ -41,6 +47,7 @@ add_module_aliases(
             "_ConvTransposeMixin=_ConvTransposeNd",
             ".lazy": "LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d "
             "LazyConvTranspose3d _LazyConvXdMixin",
+            **_ARGUMENTS,
         },
         "distance": {".similarities": "CosineSimilarity PairwiseDistance"},
         "dropout": {
@@ -75,6 +82,7 @@ add_module_aliases(
             "ConstantPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "
             "ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d _CircularPadNd _ConstantPadNd _ReflectionPadNd "
             "_ReplicationPadNd",
+            **_ARGUMENTS,
         },
         "pixelshuffle": {".resizing": "PixelShuffle PixelUnshuffle"},
         "pooling": {
@@ -84,6 +92,7 @@ add_module_aliases(
             "_AdaptiveAvgPoolNd _AdaptiveMaxPoolNd _AvgPoolNd _MaxPoolNd",
             ".unpooling": "LPPool1d LPPool2d LPPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d _LPPoolNd "
             "_MaxUnpoolNd",
+            **_ARGUMENTS,
         },
         "rnn": {
             ".cells": "GRUCell LSTMCell RNNCell RNNCellBase",

@@ -96,10 +96,14 @@ class RNNBase(Module):
     def _flat_weights(self) -> list[Parameter]:
         return [weight for weights in self.all_weights for weight in weights]
 
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        return [name for names in self._all_weights for name in names]
+
     def __getstate__(self) -> dict[str, Any]:
         # As in torch, for files that both read.
-        names = [name for names in self._all_weights for name in names]
-        return {**vars(self), "_flat_weights_names": names, "_flat_weights": self._flat_weights}
+        flat = {"_flat_weights_names": self._flat_weights_names, "_flat_weights": self._flat_weights}
+        return {**vars(self), **flat}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         kept = {name: value for name, value in state.items() if not name.startswith("_flat_weight")}

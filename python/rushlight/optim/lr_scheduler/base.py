@@ -58,6 +58,10 @@ def _check_order(optimizer: Any) -> None:
 class LRScheduler:
     """Base class: a subclass says in `get_lr` what the rates of the groups become."""
 
+    # Schedulers of others ask in `get_lr` whether an epoch begins, and whether it is the first.
+    _get_lr_called_within_step = False
+    _is_initial = False
+
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
@@ -71,8 +75,10 @@ class LRScheduler:
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
+        self._is_initial = True
         _follow(optimizer)
         self.step()
+        self._is_initial = False
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything but the optimiser."""
@@ -95,12 +101,16 @@ class LRScheduler:
         if self._step_count == 1:
             _check_order(self.optimizer)
         self._step_count += 1
-        if epoch is None:
-            self.last_epoch += 1
-            self._apply(self.get_lr())
-        else:
-            warnings.warn(EPOCH, UserWarning, stacklevel=2)
-            self._jump(epoch)
+        self._get_lr_called_within_step = True
+        try:
+            if epoch is None:
+                self.last_epoch += 1
+                self._apply(self.get_lr())
+            else:
+                warnings.warn(EPOCH, UserWarning, stacklevel=2)
+                self._jump(epoch)
+        finally:
+            self._get_lr_called_within_step = False
 
     def _jump(self, epoch: int) -> None:
         """Go to an epoch, whatever was before."""

@@ -86,14 +86,18 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-                old = float(group["lr"])
-                new = max(old * self.factor, least)
-                if old - new > self.eps:
-                    set_rate(group, new)
+            self._reduce_lr(epoch)
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
         self._last_lr = self._rates()
+
+    def _reduce_lr(self, epoch: int) -> None:
+        """Reduce the rates of the groups: schedulers of others do something else."""
+        for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+            old = float(group["lr"])
+            new = max(old * self.factor, least)
+            if old - new > self.eps:
+                set_rate(group, new)
 
     def is_better(self, a: float, best: float) -> bool:
         """Tell whether measure `a` is better than the best by more than the threshold."""

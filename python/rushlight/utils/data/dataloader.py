@@ -7,7 +7,7 @@ import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..._rushlight import Generator
 from .collate import default_collate, default_convert
@@ -15,9 +15,6 @@ from .dataset import Dataset as Dataset
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, fresh_seed
 from .workers import Worker, in_turns
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = ["DataLoader"]
 
@@ -54,11 +51,19 @@ class _BaseDataLoaderIter:
     def _begin(self) -> Iterator[Any]:
         raise NotImplementedError
 
+    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+        """Go through the batches once more, by the same workers."""
+        self._yielded = 0
+        self._batches = self._begin()
+
     def __iter__(self) -> _BaseDataLoaderIter:
         return self
 
+    def _next_data(self) -> Any:
+        return next(self._batches)
+
     def __next__(self) -> Any:
-        batch = next(self._batches)
+        batch = self._next_data()
         self._yielded += 1
         told = self._loader._IterableDataset_len_called
         if told is not None and self._yielded > told:
@@ -87,10 +92,9 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
     def _begin(self) -> Iterator[Any]:
         loader = self._loader
-        if isinstance(loader.dataset, IterableDataset):
+        if loader._dataset_kind == _DatasetKind.Iterable:
             return loader._in_batches(loader.dataset)
-        orders = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
-        return (loader._of_indices(loader.dataset, indices) for indices in orders)
+        return (loader._of_indices(loader.dataset, indices) for indices in loader._index_sampler)
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
@@ -102,13 +106,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._workers = kept or [Worker(loader, at, self._base_seed) for at in range(loader.num_workers)]
         for worker in self._workers:
             worker.begin()
-        return in_turns(loader, self._workers, isinstance(loader.dataset, IterableDataset))
-
-    def again(self) -> Self:
-        """Go through the batches once more, by the same workers."""
-        self._yielded = 0
-        self._batches = self._begin()
-        return self
+        return in_turns(loader, self._workers, loader._dataset_kind == _DatasetKind.Iterable)
 
 
 class DataLoader(Generic[_T_co]):
@@ -123,7 +121,7 @@ class DataLoader(Generic[_T_co]):
     """
 
     _settled = False
-    _iterator: _MultiProcessingDataLoaderIter | None = None
+    _iterator: _BaseDataLoaderIter | None = None
     _IterableDataset_len_called: int | None = None
 
     def __init__(
@@ -179,18 +177,9 @@ class DataLoader(Generic[_T_co]):
         self.sampler: Any = sampler
         self.batch_sampler: Any = batch_sampler
         self.generator = generator
-        batched = batch_sampler is not None
-        self.collate_fn = collate_fn or (default_collate if batched else default_convert)
+        self.collate_fn = collate_fn or (default_collate if self._auto_collation else default_convert)
         self._settled = True
         self.check_worker_number_rationality()
-
-    @property
-    def _auto_collation(self) -> bool:
-        return self.batch_sampler is not None
-
-    @property
-    def _index_sampler(self) -> Any:
-        return self.batch_sampler if self._auto_collation else self.sampler
 
     def check_worker_number_rationality(self) -> None:
         """Warn of more workers than there are processors for this program."""
@@ -211,19 +200,41 @@ class DataLoader(Generic[_T_co]):
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
 
-    def __iter__(self) -> _BaseDataLoaderIter:
-        if not self.num_workers:
-            return _SingleProcessDataLoaderIter(self)
-        if not self.persistent_workers:
+    # What follows is asked for by name: loaders of others answer some of it themselves.
+
+    @property
+    def _auto_collation(self) -> bool:
+        """Whether samples are joined to batches."""
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self) -> Any:
+        """What says, one after the other, of which indices a batch or a sample is."""
+        return self.batch_sampler if self._auto_collation else self.sampler
+
+    @property
+    def _dataset_kind(self) -> int:
+        """How the data set is read."""
+        return _DatasetKind.Iterable if isinstance(self.dataset, IterableDataset) else _DatasetKind.Map
+
+    def _get_iterator(self) -> _BaseDataLoaderIter:
+        """Return what goes once through the batches."""
+        if self.num_workers:
             return _MultiProcessingDataLoaderIter(self)
-        if self._iterator is not None:
-            return self._iterator.again()
-        self._iterator = _MultiProcessingDataLoaderIter(self)
+        return _SingleProcessDataLoaderIter(self)
+
+    def __iter__(self) -> _BaseDataLoaderIter:
+        if not (self.persistent_workers and self.num_workers):
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
         return self._iterator
 
     def _of_indices(self, dataset: Any, indices: Any) -> Any:
         """Return the batch, or without batches the sample, of indices."""
-        if self.batch_sampler is None:
+        if not self._auto_collation:
             return self.collate_fn(dataset[indices])
         if hasattr(dataset, "__getitems__") and dataset.__getitems__:
             return self.collate_fn(dataset.__getitems__(indices))
@@ -232,7 +243,7 @@ class DataLoader(Generic[_T_co]):
     def _in_batches(self, dataset: Any) -> Iterator[Any]:
         """Return the batches, or without batches the samples, that a data set gives by itself."""
         samples = iter(dataset)
-        if self.batch_size is None:
+        if not self._auto_collation:
             yield from map(self.collate_fn, samples)
             return
         while len(batch := list(islice(samples, self.batch_size))) == self.batch_size:
@@ -248,7 +259,7 @@ class DataLoader(Generic[_T_co]):
                 return length
             rest = 0 if self.drop_last else self.batch_size - 1
             return (length + rest) // self.batch_size
-        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+        return len(self._index_sampler)
 
 
 def _check_workers(

@@ -137,7 +137,17 @@ class ConcatDataset(Dataset[_T_co]):
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence: Iterable[Any]) -> list[int]:
+        """Return how many samples there are up to the end of each set.
+
+        >>> from rushlight.utils.data import ConcatDataset
+        >>> ConcatDataset.cumsum([[1, 2], [3]])
+        [2, 3]
+        """
+        return list(accumulate(len(dataset) for dataset in sequence))
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]

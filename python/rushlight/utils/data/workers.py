@@ -141,11 +141,7 @@ class Worker:
 
 def in_turns(loader: DataLoader[Any], workers: list[Worker], is_iterable: bool) -> Iterator[Any]:
     """Return the batches of a loader as its workers read them, one after the other."""
-    batches = (
-        None
-        if is_iterable
-        else iter(loader.sampler if loader.batch_sampler is None else loader.batch_sampler)
-    )
+    batches = None if is_iterable else iter(loader._index_sampler)
     active = [True] * len(workers)
     tasks: deque[tuple[Worker, Any]] = deque()
     at = 0
