@@ -9,7 +9,7 @@ from . import _rushlight
 from ._rushlight import Tensor, set_printoptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["PRINT_OPTS", "get_printoptions", "printoptions", "set_printoptions"]
 
@@ -100,16 +100,20 @@ def with_contents(self: Tensor, contents: str) -> str:
         said.append(f"grad_fn=<{type(self.grad_fn).__name__}>")
     elif self.requires_grad:
         said.append("requires_grad=True")
-    text, width = prefix + contents, get_printoptions()["linewidth"]
-    length = len(text) - text.rfind("\n") + 1
-    for suffix in said:
-        if length + len(suffix) + 2 > width:
-            text += ",\n" + " " * len(prefix) + suffix
-            length = len(prefix) + len(suffix)
-        else:
-            text += f", {suffix}"
-            length += len(suffix) + 2
+    text = with_suffixes(prefix + contents, said, len(prefix))
     return f"Parameter({text}))" if isinstance(self, Parameter) and not is_plain else f"{text})"
+
+
+def with_suffixes(text: str, suffixes: Iterable[str], indent: int, breaks: bool = False) -> str:
+    """Return a text and what is said behind it, in lines; the first is a new one if it `breaks`."""
+    width, used = get_printoptions()["linewidth"], len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if breaks or used + len(suffix) + 2 > width:
+            text, used = f"{text},\n{' ' * indent}{suffix}", indent + len(suffix)
+            breaks = False
+        else:
+            text, used = f"{text}, {suffix}", used + len(suffix) + 2
+    return text
 
 
 def _complex_of(dtype: _rushlight.dtype) -> _rushlight.dtype:

@@ -224,7 +224,7 @@ def logsumexp(
 ) -> Tensor:
     """Return the logarithms of the sums of exponentials of the elements that are seen."""
     values, _ = _seen(input, mask, -_INF, dtype or _floating(input))
-    return values.logsumexp(_dims(values, dim), keepdim=bool(keepdim))
+    return values.logsumexp(_dims(values, dim), keepdim=bool(keepdim)).to(dtype or input.dtype)
 
 
 def logaddexp(
