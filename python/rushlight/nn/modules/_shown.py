@@ -26,5 +26,5 @@ def constructed_by_name(kind: Kind) -> Kind:
     )
     own.__kwdefaults__, own.__annotations__ = inherited.__kwdefaults__, inherited.__annotations__
     own.__module__, own.__qualname__ = kind.__module__, f"{kind.__qualname__}.__init__"
-    kind.__init__ = own
+    kind.__init__ = own  # type: ignore[method-assign]
     return kind
