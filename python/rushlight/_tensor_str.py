@@ -9,7 +9,7 @@ from . import _rushlight
 from ._rushlight import Tensor, set_printoptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["PRINT_OPTS", "get_printoptions", "printoptions", "set_printoptions"]
 
@@ -100,26 +100,29 @@ def with_contents(self: Tensor, contents: str) -> str:
         said.append(f"grad_fn=<{type(self.grad_fn).__name__}>")
     elif self.requires_grad:
         said.append("requires_grad=True")
-    text = _add_suffixes(prefix + contents, said, len(prefix), force_newline=False)
-    return f"Parameter({text})" if isinstance(self, Parameter) and not is_plain else text
+    text = with_suffixes(prefix + contents, said, len(prefix))
+    return f"Parameter({text}))" if isinstance(self, Parameter) and not is_plain else f"{text})"
+
+
+def with_suffixes(text: str, suffixes: Iterable[str], indent: int, breaks: bool = False) -> str:
+    """Return a text and what is said behind it, in lines; the first is a new one if it `breaks`."""
+    width, used = get_printoptions()["linewidth"], len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if breaks or used + len(suffix) + 2 > width:
+            text, used = f"{text},\n{' ' * indent}{suffix}", indent + len(suffix)
+            breaks = False
+        else:
+            text, used = f"{text}, {suffix}", used + len(suffix) + 2
+    return text
 
 
 def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
-    """Return the text with what else is said of a tensor, on further lines where one is full, and its end.
+    """Return `with_suffixes` and the end of the text, as libraries ask for it.
 
     >>> _add_suffixes("tensor([1.]", ["requires_grad=True"], 7, force_newline=False)
     'tensor([1.], requires_grad=True)'
     """
-    width, length = get_printoptions()["linewidth"], len(tensor_str) - tensor_str.rfind("\n") + 1
-    for suffix in suffixes:
-        if force_newline or length + len(suffix) + 2 > width:
-            tensor_str += ",\n" + " " * indent + suffix
-            length = indent + len(suffix)
-            force_newline = False
-        else:
-            tensor_str += f", {suffix}"
-            length += len(suffix) + 2
-    return tensor_str + ")"
+    return with_suffixes(tensor_str, suffixes, indent, force_newline) + ")"
 
 
 def _str_intern(inp: Tensor, *, tensor_contents: str | None = None) -> str:

@@ -7,6 +7,7 @@ tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,7 @@ def _one(
     name = "fft_fft" if forward else "fft_ifft"
     input = inexact(input, False)
     dim = dimension(input, dim)
-    input = resized(input, [dim], [-1 if n is None else n])
+    input = resized(input, [dim], [_points(n)])
     if input.is_complex():
         return native._written(name, _nn.fft_c2c(input, [dim], divisor(norm, forward), forward), out)
     # The direction counts for the conjugates of the result only.
@@ -167,7 +168,7 @@ def _of_real(input: Tensor, function: str) -> Tensor:
 def _half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
     """Return the half of the transform of real numbers along one dimension."""
     dim = dimension(input, dim)
-    input = resized(input, [dim], [-1 if n is None else n])
+    input = resized(input, [dim], [_points(n)])
     return _nn.fft_r2c(input, [dim], divisor(norm, forward), True)
 
 
@@ -184,6 +185,14 @@ def rfft(
     return native._written("fft_rfft", _half(_of_real(input, "rfft"), n, dim, norm, True), out)
 
 
+def _points(n: int | None) -> int:
+    """Return the size that is asked for, -1 if none is."""
+    if n is None:
+        return -1
+    check_size(n)
+    return n
+
+
 def _last_size(input: Tensor, n: int | None, dim: int) -> int:
     return 2 * (input.shape[dim] - 1) if n is None or n == -1 else n
 
@@ -198,7 +207,7 @@ def _of_half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: 
     """Return the real numbers whose transform along one dimension has this half, or that it stands for."""
     input = inexact(input, True)
     dim = dimension(input, dim)
-    size = _last_size(input, n, dim)
+    size = _last_size(input, _points(n), dim)
     input = resized(input, [dim], _halves([size]))
     return _nn.fft_c2r(input.conj() if forward else input, [dim], divisor(norm, forward), size)
 
@@ -373,10 +382,16 @@ def ihfft2(
 
 def _numbers(function: str, count: int, options: dict[str, Any]) -> Tensor:
     """Return so many numbers from zero on, in a type that has fractions."""
+    if count < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
     kind = options.get("dtype")
     if kind is not None and not (kind.is_floating_point or kind.is_complex):
         raise RuntimeError(f"{function} requires a floating point or complex dtype")
     return native.arange(count, **{"dtype": native.get_default_dtype(), **options})
+
+
+def _inverse(length: float) -> float:
+    return 1.0 / length if length != 0 else math.inf
 
 
 _taking_options = taking(
@@ -395,7 +410,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: Any
     """
     numbers = _numbers("fftfreq", n, options)
     numbers[(n + 1) // 2 :] -= n
-    return native._written("fft_fftfreq", numbers * (1.0 / (n * d)), out)
+    return native._written("fft_fftfreq", numbers * _inverse(n * d), out)
 
 
 @_taking_options
@@ -406,7 +421,9 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, **options: An
     >>> torch.fft.rfftfreq(4)
     tensor([0.0000, 0.2500, 0.5000])
     """
-    return native._written("fft_rfftfreq", _numbers("rfftfreq", n // 2 + 1, options) * (1.0 / (n * d)), out)
+    return native._written(
+        "fft_rfftfreq", _numbers("rfftfreq", int(n / 2) + 1, options) * _inverse(n * d), out
+    )
 
 
 def _moved(input: Tensor, dim: Any, back: bool) -> Tensor:

@@ -126,3 +126,15 @@ def test_matrices_without_elements_are_taken_apart_and_solved(shape):
     assert (LD.shape, pivots.shape, info.shape) == (shape, shape[:-1], shape[:-2])
     B = torch.ones(*shape[:-1], 2)
     assert linalg.ldl_solve(LD, pivots, B).shape == B.shape
+
+
+def test_one_matrix_solves_batches_with_derivatives_and_within_mappings():
+    A = torch.tensor([[2.0, 1.0], [1.0, -3.0]], dtype=torch.float64)
+    LD, pivots = linalg.ldl_factor(A)
+    B = torch.arange(12.0, dtype=torch.float64).reshape(3, 2, 2).requires_grad_()
+    expected = torch.autograd.grad(linalg.solve(A, B).sum(), B)
+    torch.testing.assert_close(torch.autograd.grad(linalg.ldl_solve(LD, pivots, B).sum(), B), expected)
+    solved = torch.vmap(lambda B: linalg.ldl_solve(LD, pivots, B))(torch.stack([B, 2 * B]))
+    torch.testing.assert_close(solved, linalg.solve(A, torch.stack([B, 2 * B])))
+    by_pivots = torch.vmap(lambda pivots: linalg.ldl_solve(LD, pivots, B))(torch.stack([pivots] * 2))
+    torch.testing.assert_close(torch.autograd.grad(by_pivots.sum(), B)[0], 2 * expected[0])

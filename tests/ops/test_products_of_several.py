@@ -1,6 +1,8 @@
 """Products of several tensors: Kronecker's, of chains of matrices, and in Einstein's notation."""
 
+import gc
 import itertools
+import weakref
 
 import numpy as np
 import pytest
@@ -109,3 +111,17 @@ def test_matrices_of_a_chain_have_one_type():
     text = "multi_dot(): all tensors must have be the same dtype but tensor 0 is double and tensor 1 long int"
     with raises(RuntimeError, text):
         torch.linalg.multi_dot([numbers(2, 2), torch.ones(2, 2, dtype=torch.int64)])
+
+
+@pytest.mark.own
+def test_a_product_of_several_leaves_nothing_for_the_garbage_collector():
+    gc.collect()
+    gc.disable()
+    try:
+        x = torch.ones(2, 2)
+        seen = weakref.ref(x)
+        torch.linalg.multi_dot([x, x, x])
+        del x
+        assert seen() is None
+    finally:
+        gc.enable()

@@ -78,3 +78,14 @@ def test_losses_of_labels_are_mapped_over_sequences_and_labels():
     expected = torch.stack([loss(*sample) for sample in zip(steps, labels, strict=True)])
     torch.testing.assert_close(vmap(loss)(steps, labels), expected)
     torch.testing.assert_close(vmap(loss, in_dims=(None, 0))(steps[0], labels)[0], expected[0])
+
+
+def test_losses_of_sequences_have_the_gradients_of_each_where_the_mapping_is_differentiated():
+    steps = numbers(3, 4, 2, 5).log_softmax(-1).requires_grad_()
+    labels = torch.tensor([[[1, 2], [3, 1]], [[2, 2], [1, 4]], [[4, 3], [3, 2]]])
+
+    def loss(steps, labels):
+        return F.ctc_loss(steps, labels, [4, 3], [2, 1], reduction="none")
+
+    found = torch.autograd.grad(vmap(loss)(steps, labels).sum(), steps)
+    torch.testing.assert_close(found, torch.autograd.grad(looped(loss, steps, labels).sum(), steps))

@@ -51,14 +51,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     matrices[0] = first.unsqueeze(0) if first.dim() == 1 else first
     matrices[-1] = last.unsqueeze(-1) if last.dim() == 1 else last
     splits = _splits([matrix.shape[0] for matrix in matrices] + [matrices[-1].shape[1]])
-
-    def product(start: int, end: int) -> Tensor:
-        if start == end:
-            return matrices[start]
-        split = splits[start, end]
-        return native.mm(product(start, split), product(split + 1, end))
-
-    found = product(0, len(matrices) - 1).view(shape)
+    found = _product(matrices, splits, 0, len(matrices) - 1).view(shape)
     if out is None:
         return found
     from ..linalg._results import written
@@ -66,6 +59,14 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     names = [name_in_c(tensor.dtype) for tensor in (found, out)]
     refusal = f"multi_dot(): expected out tensor to have dtype {names[0]} but got {names[1]}"
     return written(found, out, refusal, "mm")
+
+
+def _product(matrices: list[Tensor], splits: dict[tuple[int, int], int], start: int, end: int) -> Tensor:
+    if start == end:
+        return matrices[start]
+    split = splits[start, end]
+    left = _product(matrices, splits, start, split)
+    return native.mm(left, _product(matrices, splits, split + 1, end))
 
 
 def _check(tensors: Sequence[Tensor]) -> None:

@@ -71,18 +71,20 @@ def resized(input: Tensor, dims: Sequence[int], sizes: Sequence[int]) -> Tensor:
     return native.constant_pad_nd(input, padding) if padding else input
 
 
+def _listed(numbers: Any) -> list[int]:
+    return [int(numbers)] if hasattr(type(numbers), "__index__") else list(numbers)
+
+
 def dimensions_and_sizes(input: Tensor, s: Any, dim: Any) -> tuple[list[int], list[int]]:
     """Return the dimensions to transform over, and sizes for them."""
     rank = input.dim()
-    dims = (
-        None if dim is None else [dimension(input, one) for one in ([dim] if isinstance(dim, int) else dim)]
-    )
+    dims = None if dim is None else [dimension(input, one) for one in _listed(dim)]
     if dims is not None and len(set(dims)) < len(dims):
         raise RuntimeError("FFT dims must be unique")
     if s is None:
         dims = list(range(rank)) if dims is None else dims
         return dims, [-1] * len(dims)
-    sizes: list[int] = [s] if isinstance(s, int) else list(s)
+    sizes = _listed(s)
     if dims is not None and len(dims) != len(sizes):
         raise RuntimeError("When given, dim and shape arguments must have the same length")
     if len(sizes) > rank:

@@ -153,20 +153,23 @@ class MetaTensor(Tensor):
         return self._text()
 
     def _text(self) -> str:
-        text = f"tensor(..., device='meta', size={tuple(self.shape)}"
+        from .._tensor_str import with_suffixes
+
+        said = ["device='meta'", f"size={tuple(self.shape)}"]
         if self.dtype is not native.get_default_dtype():
-            text += f", dtype={self.dtype}"
+            said.append(f"dtype={self.dtype}")
         if self.grad_fn is not None:
-            text += f", grad_fn=<{type(self.grad_fn).__name__}>"
+            said.append(f"grad_fn=<{type(self.grad_fn).__name__}>")
         elif self.requires_grad:
-            text += ", requires_grad=True"
+            said.append("requires_grad=True")
+        text = with_suffixes("tensor(...", said, len("tensor("))
         begin = "Parameter containing:\n" if getattr(self, "_is_param", False) else ""
         return f"{begin}{text})"
 
     __str__ = __repr__
 
-    def __format__(self, spec: str) -> str:
-        return repr(self).__format__(spec)
+    def __format__(self, format_spec: str) -> str:
+        return object.__format__(self, format_spec)
 
 
 def _to(dtype: Any) -> Callable[..., Any]:
@@ -189,6 +192,7 @@ for _name, _dtype in {
     "byte": native.uint8,
     "char": native.int8,
     "short": native.int16,
+    "chalf": native.complex32,
     "cfloat": native.complex64,
     "cdouble": native.complex128,
     "int": native.int32,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from .._rushlight import Tensor
 
 
-def typename(value: object) -> str:
-    """Return the full name of the type of `value`; builtins go without their module.
+def typename(obj: object) -> str:
+    """Return the full name of the type of `obj`; builtins go without their module.
 
     >>> from rushlight._tensors.typename import typename
     >>> typename(3)
     'int'
     """
-    if isinstance(value, Tensor):
-        return str(value.type())
-    found = value if isinstance(value, type) or callable(value) else type(value)
+    if isinstance(obj, Tensor):
+        return str(obj.type())
+    found = obj if isinstance(obj, type) or callable(obj) else type(obj)
     module = getattr(found, "__module__", None)
     name = getattr(found, "__qualname__", type(found).__qualname__)
     return name if module in (None, "", "builtins") else f"{module}.{name}"

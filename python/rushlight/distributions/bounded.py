@@ -79,6 +79,8 @@ class Uniform(Distribution):
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of samples up to a value."""
+        if self._validate_args:
+            self._validate_sample(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -139,6 +141,8 @@ class Exponential(ExponentialFamily):
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of samples up to a value."""
+        if self._validate_args:
+            self._validate_sample(value)
         return 1 - (-self.rate * value).exp()
 
     def icdf(self, value: Tensor) -> Tensor:

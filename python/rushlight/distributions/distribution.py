@@ -161,7 +161,7 @@ class Distribution:
         return type(self).__new__(type(self))
 
     def _extended_shape(self, sample_shape: Iterable[int] = ()) -> Size:
-        return Size([*sample_shape, *self._batch_shape, *self._event_shape])
+        return Size([*Size(sample_shape), *self._batch_shape, *self._event_shape])
 
     def _validate_sample(self, value: Any) -> None:
         if not isinstance(value, Tensor):

@@ -32,6 +32,8 @@ _KL_REGISTRY: dict[tuple[type, type], Any] = {}
 
 def register_kl(type_p: type[Distribution], type_q: type[Distribution]) -> Callable[[Any], Any]:
     """Use the decorated function for two kinds of distributions."""
+    if not (isinstance(type_p, type) and isinstance(type_q, type)):
+        raise TypeError("issubclass() arg 1 must be a class")
 
     def decorator(function: Any) -> Any:
         _KL_REGISTRY[type_p, type_q] = function

@@ -129,6 +129,8 @@ class Laplace(AroundLocation, _Scaled):
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of samples up to a value."""
+        if self._validate_args:
+            self._validate_sample(value)
         apart = value - self.loc
         return 0.5 - 0.5 * apart.sign() * (-apart.abs() / self.scale).expm1()
 
@@ -173,6 +175,8 @@ class Cauchy(_Scaled):
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of samples up to a value."""
+        if self._validate_args:
+            self._validate_sample(value)
         return native.atan((value - self.loc) / self.scale) / math.pi + 0.5
 
     def icdf(self, value: Tensor) -> Tensor:

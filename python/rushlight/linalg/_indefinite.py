@@ -108,10 +108,11 @@ def ldl_solve(
         found = [_solved(one, moves.tolist(), right.clone(), hermitian) for one, moves, right in rows]
         return [_together(found, samples[2], (count, *batch, *B.shape[-2:]))]
 
-    def solved(LD: Tensor, B: Tensor) -> Tensor:
-        if not _is_derived(LD, B):
+    def solved(LD: Tensor, B: Tensor, pivots: Tensor) -> Tensor:
+        if not _is_derived(LD, B, pivots):
             return of_all_samples("linalg_ldl_solve", compute, [LD, pivots, B])[0]
-        order, blocks, rows = _places(pivots)
+        LD, B = LD.expand(*batch, *LD.shape[-2:]), B.expand(*batch, *B.shape[-2:])
+        order, blocks, rows = _places(pivots.expand(*batch, pivots.shape[-1]))
         L, D = _parted(LD, blocks, rows, hermitian)
         right = native.take_along_dim(B, order.unsqueeze(-1), -2)
         right = native._nn.linalg_solve_triangular(L, right, upper=False, unitriangular=True)
@@ -121,7 +122,8 @@ def ldl_solve(
         )
         return native.take_along_dim(right, order.argsort(-1).unsqueeze(-1), -2)
 
-    (solution,) = native._as_one(solved, ("linalg_ldl_solve", _NODE, "- - -"), (2, 0, 0), {}, LD, B)
+    names = ("linalg_ldl_solve", _NODE, "- - - -")
+    (solution,) = native._as_one(solved, names, (2, 0, 0), {}, LD, B, pivots)
     return native._written("linalg_ldl_solve", solution, out)
 
 

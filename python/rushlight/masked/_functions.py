@@ -223,7 +223,7 @@ def logsumexp(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """Return the logarithms of the sums of exponentials of the elements that are seen."""
-    values, _ = _seen(input, mask, -_INF, _floating(input))
+    values, _ = _seen(input, mask, -_INF, dtype or _floating(input))
     return values.logsumexp(_dims(values, dim), keepdim=bool(keepdim)).to(dtype or input.dtype)
 
 

@@ -40,16 +40,16 @@ class Adafactor(Adaptive):
     ) -> None:
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
+        if not 0.0 <= lr:  # noqa: SIM300 (errors show the order)
             raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
         if not beta2_decay <= 0.0:
             raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
         for place, value in enumerate(eps, 1):
-            if value is not None and not value >= 0.0:
+            if value is not None and not 0.0 <= value:  # noqa: SIM300 (errors show the order)
                 raise ValueError(f"epsilon{place} should be >= 0 but is: {value}")
         if not d >= 1.0:
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
-        if not weight_decay >= 0.0:
+        if not 0.0 <= weight_decay:  # noqa: SIM300 (errors show the order)
             raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
         defaults = {
             "lr": lr,

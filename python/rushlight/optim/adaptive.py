@@ -14,7 +14,7 @@ def checked(**options: Any) -> None:
     for name, value in options.items():
         if isinstance(value, Tensor) and value.numel() != 1:
             raise ValueError(f"Tensor {name} must be 1-element")
-        if not value >= 0.0:
+        if not 0.0 <= value:  # noqa: SIM300 (errors show the order)
             raise ValueError(f"Invalid {words.get(name, f'{name} value')}: {value}")
 
 

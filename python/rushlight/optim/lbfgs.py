@@ -168,7 +168,7 @@ class LBFGS(Optimizer):
     ) -> None:
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
+        if not 0.0 <= lr:  # noqa: SIM300 (errors show the order)
             raise ValueError(f"Invalid learning rate: {lr}")
         defaults = {
             "lr": lr,

@@ -29,7 +29,8 @@ class Moments(Adaptive):
     def _check(self, options: dict[str, Any]) -> None:
         """Refuse options that make no sense."""
         checked(lr=options["lr"], eps=options["eps"])
-        for index, beta in enumerate(options["betas"]):
+        for index in range(2):
+            beta = options["betas"][index]
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
         checked(weight_decay=options["weight_decay"])

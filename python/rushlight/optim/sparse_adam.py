@@ -33,11 +33,12 @@ class SparseAdam(Parameterwise):
     ) -> None:
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-        if not lr > 0.0:
+        if not 0.0 < lr:  # noqa: SIM300 (errors show the order)
             raise ValueError(f"Invalid learning rate: {lr}")
-        if not eps > 0.0:
+        if not 0.0 < eps:  # noqa: SIM300 (errors show the order)
             raise ValueError(f"Invalid epsilon value: {eps}")
-        for index, beta in enumerate(betas):
+        for index in range(2):
+            beta = betas[index]
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})

@@ -141,7 +141,8 @@ def sparse_coo_tensor(
         )
     if _is_checked(check_invariants):
         _check_places(places, size, bool(is_coalesced))
-    pieces = Pieces(places, values.detach(), is_coalesced=bool(is_coalesced))
+    # One element has nothing to be added to.
+    pieces = Pieces(places, values.detach(), is_coalesced=bool(is_coalesced) or places.shape[-1] < 2)
     made_of = values.detach() if requires_grad else values
     result = made(made_of, pieces, size)
     return result.requires_grad_() if requires_grad else result  # type: ignore[no-any-return]

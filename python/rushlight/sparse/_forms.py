@@ -107,8 +107,8 @@ class SparseTensor(Tensor):
 
     __str__ = __repr__
 
-    def __format__(self, spec: str) -> str:
-        return repr(self).__format__(spec)
+    def __format__(self, format_spec: str) -> str:
+        return object.__format__(self, format_spec)
 
 
 SparseTensor.__name__ = SparseTensor.__qualname__ = "Tensor"
@@ -193,7 +193,7 @@ def spread(numbers: Tensor, shape: Sequence[int]) -> Tensor:
 
 def shown(tensor: SparseTensor) -> str:
     """Return the text of a sparse tensor."""
-    from .._tensor_str import get_printoptions
+    from .._tensor_str import with_suffixes
 
     pieces, start = tensor._pieces, len("tensor(")
     if pieces.layout is layouts.sparse_coo:
@@ -211,14 +211,7 @@ def shown(tensor: SparseTensor) -> str:
         suffixes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
-    text, breaks = f"tensor({text}", pieces.layout is layouts.sparse_coo
-    width, used = get_printoptions()["linewidth"], len(text) - text.rfind("\n") + 1
-    for suffix in suffixes:
-        if breaks or used + len(suffix) + 2 > width:
-            text, used = f"{text},\n{' ' * start}{suffix}", start + len(suffix)
-            breaks = False
-        else:
-            text, used = f"{text}, {suffix}", used + len(suffix) + 2
+    text = with_suffixes(f"tensor({text}", suffixes, start, pieces.layout is layouts.sparse_coo)
     text += ")"
     is_parameter = getattr(tensor, "_is_param", False)
     return f"Parameter containing:\n{text}" if is_parameter else text

@@ -83,7 +83,7 @@ def _select(tensor: Any, dim: int, index: int) -> Any:
     there = pieces.places[dim] == index
     values = values[there]
     if first == 1:
-        return values.sum(0)
+        return values.sum(0, dtype=values.dtype)
     rest = [place for place in range(first) if place != dim]
     places = pieces.places[rest][:, there]
     return made(values, Pieces(places, values.detach(), is_coalesced=pieces.is_coalesced), size)

@@ -9,6 +9,7 @@ from typing import Any
 from ... import _rushlight as native
 from ..._calls.precision import exact
 from ..._calls.showing import shown_to
+from ..._functions.under_vmap import is_any_batched
 from ..._rushlight import Tensor
 from ..._tensors.typename import scalar_name
 from .reductions import reduction_number
@@ -173,7 +174,8 @@ def _losses(
     if 0 in inputs:
         empty = native.where(sizes == 0, 0.0, math.inf)
         found = native.where(lengths == 0, empty, found).to(steps.dtype)
-    if steps.requires_grad:
+    # Samples do not say whether somebody outside of the mapping differentiates.
+    if steps.requires_grad or is_any_batched(steps):
         found = found + _of_normalised(steps, inputs)
     return found, states.detach()
 

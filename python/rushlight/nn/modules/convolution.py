@@ -10,6 +10,7 @@ from ..._rushlight import Tensor, device, dtype, empty
 from .. import functional, init
 from .._dimensions import spread
 from ..parameter import Parameter
+from ._shown import constructed_by_name
 from .module import Module
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
@@ -156,6 +157,7 @@ class _Plain(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
 
+@constructed_by_name
 class Conv1d(_Plain):
     """A convolution over one dimension.
 
@@ -167,6 +169,7 @@ class Conv1d(_Plain):
     spatial = 1
 
 
+@constructed_by_name
 class Conv2d(_Plain):
     """A convolution over two dimensions.
 
@@ -181,6 +184,7 @@ class Conv2d(_Plain):
     spatial = 2
 
 
+@constructed_by_name
 class Conv3d(_Plain):
     """A convolution over three dimensions.
 
@@ -285,6 +289,7 @@ class _ConvTransposeNd(_ConvNd):
         return result
 
 
+@constructed_by_name
 class ConvTranspose1d(_ConvTransposeNd):
     """A transposed convolution over one dimension.
 
@@ -296,6 +301,7 @@ class ConvTranspose1d(_ConvTransposeNd):
     spatial = 1
 
 
+@constructed_by_name
 class ConvTranspose2d(_ConvTransposeNd):
     """A transposed convolution over two dimensions.
 
@@ -307,6 +313,7 @@ class ConvTranspose2d(_ConvTransposeNd):
     spatial = 2
 
 
+@constructed_by_name
 class ConvTranspose3d(_ConvTransposeNd):
     """A transposed convolution over three dimensions.
 

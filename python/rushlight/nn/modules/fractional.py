@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from ..._rushlight import Tensor
 from .. import functional
 from .._dimensions import spread
+from ._shown import constructed_by_name
 from .module import Module
 
 __all__ = ["FractionalMaxPool2d", "FractionalMaxPool3d"]
@@ -51,6 +52,7 @@ class _FractionalMaxPool(Module):
         )
 
 
+@constructed_by_name
 class FractionalMaxPool2d(_FractionalMaxPool):
     """The greatest elements of windows over two dimensions, spread by chance.
 
@@ -63,6 +65,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
     function = staticmethod(functional.fractional_max_pool2d)
 
 
+@constructed_by_name
 class FractionalMaxPool3d(_FractionalMaxPool):
     """The greatest elements of windows over three dimensions, spread by chance."""
 

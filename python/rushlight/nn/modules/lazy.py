@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from ..._rushlight import Tensor, _DisableTorchFunctionSubclass, int64, tensor
 from ...autograd.grad_mode import no_grad
 from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
+from ._shown import constructed_by_name
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .layers import Linear
 from .module import Module
@@ -286,36 +287,42 @@ class _LazyInstanceNorm(_LazyNormBase):
         return 0 if input.dim() == min(self.ranks) else 1
 
 
+@constructed_by_name
 class LazyConv1d(_LazyPlain, Conv1d):
     """`Conv1d` that learns `in_channels` from the first input."""
 
     cls_to_become = Conv1d
 
 
+@constructed_by_name
 class LazyConv2d(_LazyPlain, Conv2d):
     """`Conv2d` that learns `in_channels` from the first input."""
 
     cls_to_become = Conv2d
 
 
+@constructed_by_name
 class LazyConv3d(_LazyPlain, Conv3d):
     """`Conv3d` that learns `in_channels` from the first input."""
 
     cls_to_become = Conv3d
 
 
+@constructed_by_name
 class LazyConvTranspose1d(_LazyTransposed, ConvTranspose1d):
     """`ConvTranspose1d` that learns `in_channels` from the first input."""
 
     cls_to_become = ConvTranspose1d
 
 
+@constructed_by_name
 class LazyConvTranspose2d(_LazyTransposed, ConvTranspose2d):
     """`ConvTranspose2d` that learns `in_channels` from the first input."""
 
     cls_to_become = ConvTranspose2d
 
 
+@constructed_by_name
 class LazyConvTranspose3d(_LazyTransposed, ConvTranspose3d):
     """`ConvTranspose3d` that learns `in_channels` from the first input."""
 

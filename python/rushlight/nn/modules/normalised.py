@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -217,7 +218,10 @@ class _InstanceNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         """Normalise every channel of every sample."""
         self._check_input_dim(input)
-        single = input.dim() == self._get_no_batch_dim()
+        dim = input.dim() - self._get_no_batch_dim()
+        single = dim == 0
+        if input.shape[dim] != self.num_features:
+            self._refuse_features(dim, input.shape[dim])
         result = functional.instance_norm(
             input.unsqueeze(0) if single else input,
             self.running_mean,
@@ -229,6 +233,19 @@ class _InstanceNorm(_NormBase):
             self.eps,
         )
         return result.squeeze(0) if single else result
+
+    def _refuse_features(self, dim: int, size: int) -> None:
+        """Refuse inputs of other channels, or warn where nothing depends on their number."""
+        if self.affine:
+            raise ValueError(
+                f"expected input's size at dim={dim} to match num_features ({self.num_features}), but got: "
+                f"{size}."
+            )
+        warnings.warn(
+            f"input's size at dim={dim} does not match num_features. You can silence this warning by not "
+            "passing in num_features, which is not used because affine=False",
+            stacklevel=3,
+        )
 
 
 class InstanceNorm1d(_InstanceNorm):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ..._rushlight import Tensor
 from .. import functional
 from .._dimensions import spread
-from ._shown import shown
+from ._shown import constructed_by_name, shown
 from .module import Module
 
 __all__ = [
@@ -62,6 +62,7 @@ class _ConstantPadNd(_Pad):
         return shown(self, "padding", "value")
 
 
+@constructed_by_name
 class ConstantPad1d(_ConstantPadNd):
     """A value around one dimension.
 
@@ -73,6 +74,7 @@ class ConstantPad1d(_ConstantPadNd):
     spatial = 1
 
 
+@constructed_by_name
 class ConstantPad2d(_ConstantPadNd):
     """A value around two dimensions.
 
@@ -86,6 +88,7 @@ class ConstantPad2d(_ConstantPadNd):
     spatial = 2
 
 
+@constructed_by_name
 class ConstantPad3d(_ConstantPadNd):
     """A value around three dimensions.
 
@@ -106,6 +109,7 @@ class _ZeroPad(_ConstantPadNd):
         return f"{self.padding}"
 
 
+@constructed_by_name
 class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Zeros around one dimension.
 
@@ -117,6 +121,7 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
     spatial = 1
 
 
+@constructed_by_name
 class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Zeros around two dimensions.
 
@@ -130,6 +135,7 @@ class ZeroPad2d(_ZeroPad, ConstantPad2d):
     spatial = 2
 
 
+@constructed_by_name
 class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Zeros around three dimensions.
 
@@ -145,6 +151,7 @@ class _ReflectionPadNd(_Pad):
     mode = "reflect"
 
 
+@constructed_by_name
 class ReflectionPad1d(_ReflectionPadNd):
     """Mirrors at both ends of one dimension.
 
@@ -156,6 +163,7 @@ class ReflectionPad1d(_ReflectionPadNd):
     spatial = 1
 
 
+@constructed_by_name
 class ReflectionPad2d(_ReflectionPadNd):
     """Mirrors around two dimensions.
 
@@ -169,6 +177,7 @@ class ReflectionPad2d(_ReflectionPadNd):
     spatial = 2
 
 
+@constructed_by_name
 class ReflectionPad3d(_ReflectionPadNd):
     """Mirrors around three dimensions.
 
@@ -184,6 +193,7 @@ class _ReplicationPadNd(_Pad):
     mode = "replicate"
 
 
+@constructed_by_name
 class ReplicationPad1d(_ReplicationPadNd):
     """The elements at both ends of one dimension, repeated.
 
@@ -195,6 +205,7 @@ class ReplicationPad1d(_ReplicationPadNd):
     spatial = 1
 
 
+@constructed_by_name
 class ReplicationPad2d(_ReplicationPadNd):
     """The elements at the edges of two dimensions, repeated.
 
@@ -208,6 +219,7 @@ class ReplicationPad2d(_ReplicationPadNd):
     spatial = 2
 
 
+@constructed_by_name
 class ReplicationPad3d(_ReplicationPadNd):
     """The elements at the edges of three dimensions, repeated.
 
@@ -231,6 +243,7 @@ class _CircularPadNd(_Pad):
         return super().forward(input)
 
 
+@constructed_by_name
 class CircularPad1d(_CircularPadNd):
     """What is at the other end around one dimension.
 
@@ -242,6 +255,7 @@ class CircularPad1d(_CircularPadNd):
     spatial = 1
 
 
+@constructed_by_name
 class CircularPad2d(_CircularPadNd):
     """What is at the other end around two dimensions.
 
@@ -255,6 +269,7 @@ class CircularPad2d(_CircularPadNd):
     spatial = 2
 
 
+@constructed_by_name
 class CircularPad3d(_CircularPadNd):
     """What is at the other end around three dimensions.
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ..._rushlight import Tensor
 from .. import functional
 from .._dimensions import spread
-from ._shown import shown
+from ._shown import constructed_by_name, shown
 from .module import Module
 
 __all__ = [
@@ -164,6 +164,7 @@ class _AvgPool(_AvgPoolNd):
         )
 
 
+@constructed_by_name
 class AvgPool2d(_AvgPool):
     """The averages over windows over two dimensions.
 
@@ -175,6 +176,7 @@ class AvgPool2d(_AvgPool):
     function = staticmethod(functional.avg_pool2d)
 
 
+@constructed_by_name
 class AvgPool3d(_AvgPool):
     """The averages over windows over three dimensions.
 

@@ -12,6 +12,7 @@ from ... import _rushlight as native
 from ..._rushlight import Tensor
 from .. import functional, init
 from ..functional.masks import _canonical_mask, _none_or_dtype
+from ._shown import constructed_by_name
 from .containers import ModuleList
 from .dropouts import Dropout
 from .layers import Linear
@@ -131,6 +132,7 @@ class _Layer(Module):
         return dropped
 
 
+@constructed_by_name
 class TransformerEncoderLayer(_Layer):
     """Attention to itself, then two linear layers; each added to what went in.
 
@@ -161,6 +163,7 @@ class TransformerEncoderLayer(_Layer):
         return self._through(src, [attend, self._ff_block])
 
 
+@constructed_by_name
 class TransformerDecoderLayer(_Layer):
     """Attention to itself, then to the memory of an encoder, then two linear layers."""
 

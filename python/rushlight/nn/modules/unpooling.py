@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._rushlight import Tensor
 from .. import functional
+from ._shown import constructed_by_name
 from .module import Module
 
 __all__ = ["LPPool1d", "LPPool2d", "LPPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
@@ -35,6 +36,7 @@ class _MaxUnpoolNd(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
+@constructed_by_name
 class MaxUnpool1d(_MaxUnpoolNd):
     """Zeros with the elements where `MaxPool1d` found them.
 
@@ -47,6 +49,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
     count = 1
 
 
+@constructed_by_name
 class MaxUnpool2d(_MaxUnpoolNd):
     """Zeros with the elements where `MaxPool2d` found them.
 
@@ -59,6 +62,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
     count = 2
 
 
+@constructed_by_name
 class MaxUnpool3d(_MaxUnpoolNd):
     """Zeros with the elements where `MaxPool3d` found them.
 
