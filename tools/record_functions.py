@@ -14,6 +14,20 @@ import mpmath
 OUTPUT = Path(__file__).resolve().parent.parent / "src" / "kernels" / "pointwise" / "math" / "recorded.txt"
 COUNT = 24
 
+
+def quantile(p: mpmath.mpf) -> mpmath.mpf:
+    """What a normal number is below with probability p."""
+    rest = 2 * min(p, 1 - p)
+    near = -mpmath.sqrt(-2 * mpmath.log(rest) + mpmath.mpf(1) / 100) * (-1 if p > 0.5 else 1)
+    logarithm = mpmath.log(p) if p < 0.5 else mpmath.log(1 - p)
+    side = 1 if p < 0.5 else -1
+
+    def off(x: mpmath.mpf) -> mpmath.mpf:
+        return mpmath.log(mpmath.erfc(-side * x / mpmath.sqrt(2)) / 2) - logarithm
+
+    return mpmath.findroot(off, near)
+
+
 # Where numbers are taken: from a range, or, with `None`, of any magnitude up to a power of two.
 FUNCTIONS = {
     "sin": (mpmath.sin, [(-1e5, 1e5), (-10, 10), (None, 0)]),
@@ -36,6 +50,12 @@ FUNCTIONS = {
     "erf": (mpmath.erf, [(-5, 5), (-1.2, 1.2), (None, 0)]),
     "erfc": (mpmath.erfc, [(-5, 9), (-1, 2), (7, 9)]),
     "erfinv": (mpmath.erfinv, [(-1, 1), (0.99, 1)]),
+    "erfcx": (lambda x: mpmath.exp(x * x) * mpmath.erfc(x), [(-5, 5), (0, 60), (None, 0)]),
+    "normal_quantile": (quantile, [(0, 1), (0, 1e-3), (0, 1e-35)]),
+    "i0": (lambda x: mpmath.besseli(0, x), [(-20, 20), (7, 80), (None, 0)]),
+    "i0e": (lambda x: mpmath.besseli(0, x) * mpmath.exp(-abs(x)), [(-20, 20), (7, 200), (None, 0)]),
+    "i1": (lambda x: mpmath.besseli(1, x), [(-20, 20), (7, 80), (None, 0)]),
+    "i1e": (lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x)), [(-20, 20), (7, 200), (None, 0)]),
     "lgamma": (lambda x: mpmath.log(abs(mpmath.gamma(x))), [(-20, 20), (0.5, 3)]),
     "digamma": (mpmath.digamma, [(-20, 20), (0.5, 3)]),
 }

@@ -51,6 +51,7 @@ modified_bessel_i1 = _nn.special_modified_bessel_i1
 modified_bessel_k0 = _nn.special_modified_bessel_k0
 modified_bessel_k1 = _nn.special_modified_bessel_k1
 multigammaln = _nn.special_multigammaln
+ndtri = _nn.special_ndtri
 polygamma = _nn.special_polygamma
 psi = _nn.special_psi
 scaled_modified_bessel_k0 = _nn.special_scaled_modified_bessel_k0
@@ -164,15 +165,3 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     tensor([0., 2.])
     """
     return native.round(input, decimals=decimals, out=out)
-
-
-@shown_as_given
-def ndtri(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the number below which normal numbers are with each probability.
-
-    >>> import rushlight as torch
-    >>> torch.special.ndtri(torch.tensor([0.5]))
-    tensor([0.])
-    """
-    found = native._nn.special_ndtri(_real(input))
-    return native._written("special_ndtri", found, out)

@@ -179,3 +179,29 @@ def test_chances_are_drawn_in_the_same_order_from_anywhere_in_the_stream():
     apart = torch.cat([torch.empty(1).bernoulli_(0.3) for _ in range(1000)])
     assert torch.equal(together, apart)
     assert 200 < int(together.sum()) < 400
+
+
+def test_quantiles_are_exact_as_far_as_numbers_go():
+    p = torch.tensor([5e-324, 1e-300, 1e-20, 0.1, 0.5, 0.9, 1.0 - 2.0**-53], dtype=torch.float64)
+    expected = [-38.46740561714434, -37.0470962993612, -9.262340089798409, -1.2815515655446004, 0.0]
+    expected += [1.2815515655446004, 8.20953615160139]
+    assert torch.special.ndtri(p).tolist() == pytest.approx(expected, rel=1e-14)
+    assert torch.special.ndtri(torch.tensor([0.0, 1.0])).tolist() == [-math.inf, math.inf]
+    assert torch.special.ndtri(torch.tensor([-0.1, 1.1, math.nan])).isnan().all()
+    with pytest.raises(NotImplementedError, match="\"ndtri_cpu\" not implemented for 'ComplexFloat'"):
+        torch.special.ndtri(torch.ones(1, dtype=torch.complex64))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_modified_bessel_functions_join_where_their_series_do(dtype):
+    x = torch.tensor([-30.0, -8.0, 0.0, 0.5, 8.0, 8.0000001, 50.0], dtype=dtype)
+    scaled = [0.0731459464, 0.1434317818, 1.0, 0.6450352704, 0.1434317818, 0.1434317818, 0.0565616266]
+    scaled_first = [-0.0719163305, -0.1341424933, 0.0, 0.1564208032, 0.1341424933, 0.1341424933, 0.0559931239]
+    close = 1e-8 if dtype is torch.float64 else 1e-6
+    assert torch.special.i0e(x).tolist() == pytest.approx(scaled, rel=close)
+    assert torch.special.i1e(x).tolist() == pytest.approx(scaled_first, rel=close, abs=1e-12)
+    for plain, of_scaled in ((torch.i0, scaled), (torch.special.i1, scaled_first)):
+        expected = [y * math.exp(abs(value)) for value, y in zip(x.tolist(), of_scaled, strict=True)]
+        assert plain(x).tolist() == pytest.approx(expected, rel=10 * close, abs=1e-12)
+    assert torch.equal(torch.special.modified_bessel_i0(x), torch.i0(x))
+    assert torch.equal(torch.special.modified_bessel_i1(x), torch.special.i1(x))

@@ -2,7 +2,7 @@
 
 use crate::dtype::Real;
 use crate::kernels::pointwise::jets::Jet;
-use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
+use std::f64::consts::PI;
 
 /// ψ(x), the derivative of ln Γ.
 pub fn digamma(x: f64) -> f64 {
@@ -141,122 +141,6 @@ pub fn polygamma(n: i64, x: f64) -> f64 {
     }
 }
 
-/// The x of which y is erf x and `rest` erfc x, for positive ones: of the two the smaller one has the digits.
-fn error_inverse(y: f64, rest: f64) -> f64 {
-    // Winitzki's approximation, then Halley's method.
-    let a = 0.147;
-    let log = (rest * (1.0 + y)).ln();
-    let first = 2.0 / (PI * a) + log / 2.0;
-    let mut x = ((first * first - log / a).sqrt() - first).sqrt();
-    for _ in 0..4 {
-        let error = if x < 0.5 { libm::erf(x) - y } else { rest - libm::erfc(x) };
-        let step = error / (FRAC_2_SQRT_PI * (-x * x).exp());
-        x -= step / (1.0 + x * step);
-    }
-    x
-}
-
-/// What a normal number is below with this probability.
-pub fn normal_quantile(p: f64) -> f64 {
-    if p == 0.5 {
-        return 0.0;
-    }
-    if !(p > 0.0 && p < 1.0) {
-        return match p {
-            0.0 => f64::NEG_INFINITY,
-            1.0 => f64::INFINITY,
-            _ => f64::NAN,
-        };
-    }
-    // The smaller side is doubled, which is exact: twice the probability less one would not be.
-    let rest = 2.0 * p.min(1.0 - p);
-    SQRT_2 * error_inverse(1.0 - rest, rest).copysign(p - 0.5)
-}
-
-/// exp(x²) erfc x
-pub fn erfcx(x: f64) -> f64 {
-    if x < 20.0 {
-        return (x * x).exp() * libm::erfc(x);
-    }
-    let square = 1.0 / (2.0 * x * x);
-    let (mut sum, mut term) = (1.0, 1.0);
-    for k in 0..8 {
-        term *= -f64::from(2 * k + 1) * square;
-        sum += term;
-    }
-    sum * FRAC_2_SQRT_PI / (2.0 * x)
-}
-
-/// From here on the modified Bessel functions are what they are near infinity, to all digits.
-const FAR: f64 = 30.0;
-
-/// Iₙ(x) for 0 ≤ x ≤ `FAR`, the modified Bessel function of order 0 or 1: Σ (x/2)²ᵏ⁺ⁿ/(k! (k + n)!)
-///
-/// The terms are powers, in which what rounding took from x² would come back many times. It is carried along.
-fn bessel_series(order: u32, x: f64) -> f64 {
-    let quarter = x * x / 4.0;
-    let lost = x.mul_add(x, -(x * x)) / 4.0;
-    let (mut term, mut term_lost) = (if order == 0 { 1.0 } else { x / 2.0 }, 0.0);
-    let (mut sum, mut sum_lost, mut k) = (0.0, 0.0, 0.0);
-    while term > sum * 1e-18 {
-        let next = sum + term;
-        let of_both = if sum > term { (sum - next) + term } else { (term - next) + sum };
-        (sum, sum_lost) = (next, sum_lost + of_both + term_lost);
-        k += 1.0;
-        let divisor = k * (k + f64::from(order));
-        let product = term * quarter;
-        let product_lost = term.mul_add(quarter, -product) + (term * lost + term_lost * quarter);
-        term = product / divisor;
-        term_lost = ((-term).mul_add(divisor, product) + product_lost) / divisor;
-    }
-    sum + sum_lost
-}
-
-/// exp(-x) Iₙ(x) for x > `FAR`
-fn bessel_far(order: u32, x: f64) -> f64 {
-    let mu = f64::from(4 * order * order);
-    let (mut sum, mut term) = (1.0, 1.0);
-    for k in 1..25 {
-        let odd = f64::from(2 * k - 1);
-        term *= -(mu - odd * odd) / (f64::from(k) * 8.0 * x);
-        sum += term;
-    }
-    // Roots apart: the greatest number times 2π is none.
-    sum / ((2.0 * PI).sqrt() * x.sqrt())
-}
-
-/// Iₙ(|x|)
-fn bessel(order: u32, x: f64) -> f64 {
-    let x = x.abs();
-    if x <= FAR { bessel_series(order, x) } else { bessel_far(order, x) * x.exp() }
-}
-
-/// exp(-|x|) Iₙ(|x|)
-fn bessel_scaled(order: u32, x: f64) -> f64 {
-    let x = x.abs();
-    if x <= FAR { bessel_series(order, x) * (-x).exp() } else { bessel_far(order, x) }
-}
-
-/// I₀(x)
-pub fn i0(x: f64) -> f64 {
-    bessel(0, x)
-}
-
-/// exp(-|x|) I₀(x)
-pub fn i0e(x: f64) -> f64 {
-    bessel_scaled(0, x)
-}
-
-/// I₁(x)
-pub fn i1(x: f64) -> f64 {
-    bessel(1, x).copysign(x)
-}
-
-/// exp(-|x|) I₁(x)
-pub fn i1e(x: f64) -> f64 {
-    bessel_scaled(1, x).copysign(x)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,17 +152,5 @@ mod tests {
         close(digamma(-0.5), 0.036_489_973_978_576_52);
         close(zeta(2.0, 1.0), PI * PI / 6.0);
         close(polygamma(1, 0.5), PI * PI / 2.0);
-        close(i0(1.0), 1.266_065_877_752_008_4);
-        close(i1(-1.0), -0.565_159_103_992_485);
-        close(i0e(40.0), 0.063_278_279_875_235_32);
-        // To the last digit: a series whose terms are powers.
-        let far = 2_168_619_088.241_376_4;
-        assert!((i0(24.0) - far).abs() <= far * f64::EPSILON);
-        for (p, rest) in [(0.001, 0.002), (0.35, 0.7), (0.49, 0.98)] {
-            close(libm::erfc(-normal_quantile(p) / SQRT_2), rest);
-        }
-        close(erfcx(1.0), 0.427_583_576_155_807);
-        close(erfcx(19.9), 0.028_315_573_983_185_77);
-        close(erfcx(20.1), 0.028_034_523_526_966_88);
     }
 }

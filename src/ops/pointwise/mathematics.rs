@@ -1,13 +1,14 @@
 //! Functions of mathematics that have no derivative in torch: of one number, and polynomials.
 
 use crate::dispatch::operand::{Operand, result_dtype};
-use crate::dispatch::{default_dtype, fixed};
+use crate::dispatch::{default_dtype, fixed, unary};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::kernels::pointwise::bessel;
 use crate::kernels::pointwise::polynomials;
 use crate::kernels::pointwise::polynomials::Family;
-use crate::kernels::pointwise::{bessel, special};
 use crate::ops::creation::{cast, create};
+use crate::ops::pointwise::special::{I0, I1};
 use crate::schema::signatures::ONE_OUT;
 use crate::schema::{Entry, IntoReply, OutPolicy, inner};
 use crate::tensor::Tensor;
@@ -58,6 +59,17 @@ macro_rules! function {
     };
 }
 
+/// A modified Bessel function of the first kind of every element, without history.
+macro_rules! modified {
+    ($name:literal, $Function:ident, $doc:literal) => {
+        inner(concat!("special_", $name), ONE_OUT, $doc, |a| {
+            let x = a.tensor(0)?;
+            unary::apply($Function, &real(x, x.dtype(), concat!($name, "_cpu"))?).reply()
+        })
+        .written(&OutPolicy::COMPARED)
+    };
+}
+
 /// The polynomials of a family, perhaps of 2x - 1.
 macro_rules! polynomials {
     ($name:literal, $family:ident, $shifted:literal, $doc:literal) => {
@@ -82,16 +94,8 @@ pub const ENTRIES: &[Entry] = &[
     function!("bessel_j1", bessel::j1, "The Bessel function of the first kind of order 1."),
     function!("bessel_y0", bessel::y0, "The Bessel function of the second kind of order 0."),
     function!("bessel_y1", bessel::y1, "The Bessel function of the second kind of order 1."),
-    function!(
-        "modified_bessel_i0",
-        special::i0,
-        "The modified Bessel function of the first kind of order 0."
-    ),
-    function!(
-        "modified_bessel_i1",
-        special::i1,
-        "The modified Bessel function of the first kind of order 1."
-    ),
+    modified!("modified_bessel_i0", I0, "The modified Bessel function of the first kind of order 0."),
+    modified!("modified_bessel_i1", I1, "The modified Bessel function of the first kind of order 1."),
     function!(
         "modified_bessel_k0",
         bessel::k0,

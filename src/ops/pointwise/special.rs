@@ -16,7 +16,6 @@ use crate::graph::shown::shown;
 use crate::kernels::pointwise::complex;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
-use crate::kernels::pointwise::special;
 use crate::kernels::vector::Vectors;
 use crate::ops::pointwise::compare::{eq, gt, lt};
 use crate::ops::pointwise::logical;
@@ -30,11 +29,11 @@ pub(super) fn wide<T: Real>(x: T, f: impl Fn(f64) -> f64) -> T {
     T::from_f64(f(x.to_f64()))
 }
 
-/// An operation with a function in double precision: its name, node, what is kept, the function, and the
-/// derivative from what is kept and, where the node shows it too, the result; whether torch writes the
-/// derivative in front of a gradient.
+/// An operation with a function of one number: its name, node, what is kept, the function, and the derivative from
+/// what is kept and, where the node shows it too, the result; whether torch writes the derivative in front of a
+/// gradient.
 macro_rules! special {
-    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, |$kept:ident| $derivative:expr $(, first = $first:literal)?) => {
+    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:path, |$kept:ident| $derivative:expr $(, first = $first:literal)?) => {
         special!(@function $(#[$doc])* $Name, $name, $node, $keeps, $f, {
             const DERIVATIVE_FIRST: bool = false $(|| $first)?;
 
@@ -43,7 +42,7 @@ macro_rules! special {
             }
         });
     };
-    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, |$x:ident, $y:ident| $derivative:expr $(, first = $first:literal)?) => {
+    ($(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:path, |$x:ident, $y:ident| $derivative:expr $(, first = $first:literal)?) => {
         special!(@function $(#[$doc])* $Name, $name, $node, $keeps, $f, {
             const COMPUTED: &'static [&'static str] = &["result"];
             const DERIVATIVE_FIRST: bool = false $(|| $first)?;
@@ -54,7 +53,7 @@ macro_rules! special {
             }
         });
     };
-    (@function $(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:expr, { $($more:item)* }) => {
+    (@function $(#[$doc:meta])* $Name:ident, $name:literal, $node:literal, $keeps:ident, $f:path, { $($more:item)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub struct $Name;
@@ -63,9 +62,12 @@ macro_rules! special {
             const NAME: &'static str = $name;
             const NODE: &'static str = $node;
             const KEEPS: Keeps = Keeps::$keeps;
+            const VECTOR: Vectors = Vectors::All;
+            const SLOW: bool = true;
 
-            fn real<T: Real>(&self, x: T) -> T {
-                wide(x, $f)
+            #[inline(always)] // A loop is vectorised in one piece only.
+            fn vector<A: Arithmetic>(&self, x: A) -> A {
+                $f(x)
             }
 
             $($more)*
@@ -83,6 +85,7 @@ impl Elementwise for Erfinv {
     const KEEPS: Keeps = Keeps::Input;
     const DERIVATIVE_FIRST: bool = true;
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -96,21 +99,26 @@ impl Elementwise for Erfinv {
 
 special! {
     /// y = exp(x²) erfc x,  dy/dx = 2 x y - 2/√π
-    Erfcx, "erfcx", "SpecialErfcxBackward0", Input, special::erfcx,
+    Erfcx, "erfcx", "SpecialErfcxBackward0", Input, math::erfcx,
     |x, y| sub(&mul(&mul(x, 2.0)?, y)?, FRAC_2_SQRT_PI), first = true
 }
 special! {
+    /// Φ(y) = x with the distribution Φ of normal numbers,  dy/dx = √(2π) exp(y²/2)
+    Ndtri, "ndtri_cpu", "SpecialNdtriBackward0", Output, math::normal_quantile,
+    |y| mul(&exp(&mul(&square(y)?, 0.5)?)?, (2.0 * PI).sqrt())
+}
+special! {
     /// y = I₀(x),  dy/dx = I₁(x)
-    I0, "i0_vml_cpu", "I0Backward0", Input, special::i0, |x| unary::apply(I1, x)
+    I0, "i0_vml_cpu", "I0Backward0", Input, math::i0, |x| unary::apply(I1, x)
 }
 special! {
     /// y = exp(-|x|) I₀(x),  dy/dx = exp(-|x|) I₁(x) - sgn(x) y
-    I0e, "i0e", "SpecialI0EBackward0", Input, special::i0e,
+    I0e, "i0e", "SpecialI0EBackward0", Input, math::i0e,
     |x, y| sub(&unary::apply(I1e, x)?, &mul(&sgn(x)?, y)?)
 }
 special! {
     /// y = I₁(x),  dy/dx = I₀(x) - y/x, and 1/2 at 0
-    I1, "i1", "SpecialI1Backward0", Input, special::i1,
+    I1, "i1", "SpecialI1Backward0", Input, math::i1,
     |x, y| {
         let (large, x) = but_tiny(x)?;
         where_(&large, &sub(&unary::apply(I0, &x)?, &mul(y, &reciprocal(&x)?)?)?, 0.5)
@@ -118,7 +126,7 @@ special! {
 }
 special! {
     /// y = exp(-|x|) I₁(x),  dy/dx = exp(-|x|) I₀(x) - y (sgn x + 1/x), and 1/2 at 0
-    I1e, "i1e", "SpecialI1EBackward0", Input, special::i1e,
+    I1e, "i1e", "SpecialI1EBackward0", Input, math::i1e,
     |x, y| {
         let (large, x) = but_tiny(x)?;
         let factor = add(&sgn(&x)?, &reciprocal(&x)?)?;
@@ -127,13 +135,7 @@ special! {
 }
 special! {
     /// y = -x ln x, 0 at 0 and -∞ below,  dy/dx = -ln x - 1
-    Entr, "entr", "SpecialEntrBackward0", Input,
-    |x| match x {
-        x if x.is_nan() => x,
-        x if x > 0.0 => -x * x.ln(),
-        0.0 => 0.0,
-        _ => f64::NEG_INFINITY,
-    },
+    Entr, "entr", "SpecialEntrBackward0", Input, math::entropy,
     |x| neg(&add(&log(x)?, 1.0)?)
 }
 /// y = sin(π x)/(π x), 1 at 0,  dy/dx = (π x cos(π x) - sin(π x))/(π x²), 0 at 0
@@ -147,6 +149,7 @@ impl Elementwise for Sinc {
     const COMPLEX: bool = true;
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -208,6 +211,7 @@ impl Elementwise for Logit {
     }
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -360,6 +364,14 @@ pub const ENTRIES: &[Entry] = &[
     })
     .written(&OutPolicy::ALIGNED)
     .operators(&[("SpecialErfcxBackward0", "special_erfcx")]),
+    inner(
+        "special_ndtri",
+        ONE_OUT,
+        "The inverse of the cumulative distribution function of the standard normal distribution.",
+        |a| unary::apply(Ndtri, a.tensor(0)?).reply(),
+    )
+    .written(&OutPolicy::ALIGNED)
+    .operators(&[("SpecialNdtriBackward0", "special_ndtri")]),
     inner(
         "special_i0e",
         ONE_OUT,

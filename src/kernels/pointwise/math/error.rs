@@ -104,6 +104,53 @@ const COMPLEMENT: (&[f64], &[f64]) = (
     ],
 );
 
+/// (1 + 2x) exp(x²) erfc x in (x - 4)/(x + 4) for all x from 0 on, to 2⁻²⁸ and 2⁻⁵⁹
+const SCALED: (&[f64], &[f64]) = (
+    &[
+        1.232_995_117_439_782,
+        -0.139_621_086_479_038_31,
+        0.015_379_768_723_304_961,
+        0.068_096_174_910_824_92,
+        -0.101_040_940_770_939_06,
+        0.093_740_205_495_621_48,
+        -0.066_319_044_088_979_7,
+        0.037_140_458_694_158_86,
+        -0.016_230_391_983_383_944,
+        0.005_082_269_577_976_419,
+        -0.000_709_132_787_247_860_4,
+        -0.000_248_436_730_290_683_2,
+        0.000_114_208_172_842_400_9,
+    ],
+    &[
+        1.232_995_118_625_552_6,
+        -0.139_621_116_840_562_5,
+        0.015_379_652_102_619_604,
+        0.068_097_054_254_690_4,
+        -0.101_039_066_036_300_56,
+        0.093_732_834_998_438_26,
+        -0.066_330_365_812_186_97,
+        0.037_167_515_535_929_11,
+        -0.016_197_734_059_799_265,
+        0.005_031_969_992_669_933,
+        -0.000_757_773_261_373_095_6,
+        -0.000_199_256_775_763_364_8,
+        0.000_150_621_490_012_404_7,
+        -2.439_894_454_528_083_2e-5,
+        -1.122_128_701_235_348_6e-5,
+        5.709_206_053_072_183e-6,
+        2.919_733_377_963_012e-7,
+        -8.249_198_427_508_354e-7,
+        7.746_992_727_017_941e-8,
+        1.100_973_729_527_488_9e-7,
+        -2.056_064_927_569_92e-8,
+        -1.470_955_086_866_927_8e-8,
+        3.169_588_191_564_817_3e-9,
+        1.790_332_615_948_984_7e-9,
+        -2.659_599_690_242_689e-10,
+        -1.374_652_989_001_164e-10,
+    ],
+);
+
 /// erfinv x / x in w - 2½ with w = -ln(1 - x²) up to 5, to 2⁻²⁷, and in w - 3 up to 6, to 2⁻⁵³
 const INVERSE_NEAR: (&[f64], &[f64]) = (
     &[
@@ -208,6 +255,36 @@ const INVERSE_FARTHEST: [f64; 18] = [
     2.469_319_608_456_338_6e-11,
 ];
 
+/// The same over √w in (1/√w - m)/r, with m and r the middle of 1/27½ and 1/6 and half of what is between them, for those
+/// whose distance from one is less than double precision has
+const INVERSE_EXTREME: [f64; 25] = [
+    0.988_803_923_419_656_5,
+    -0.011_084_606_872_058_022,
+    -0.001_453_478_344_563_539_6,
+    0.000_446_050_121_368_661_84,
+    -7.356_010_105_679_242e-5,
+    1.826_634_024_795_161_3e-5,
+    -5.989_427_382_707_315e-6,
+    2.208_635_929_609_75e-6,
+    -8.854_056_146_877_397e-7,
+    3.785_333_883_403_375e-7,
+    -1.699_500_829_003_184_6e-7,
+    7.967_043_438_732_115e-8,
+    -3.850_778_240_293_472_4e-8,
+    1.781_742_393_963_671_3e-8,
+    -8.583_741_424_109_988e-9,
+    6.989_596_696_371_328e-9,
+    -4.276_903_528_242_089e-9,
+    -1.538_258_096_013_318_7e-9,
+    1.484_099_024_582_004_3e-9,
+    2.929_872_390_218_403_4e-9,
+    -2.036_866_968_534_233_2e-9,
+    -1.225_336_139_927_091_5e-9,
+    8.462_429_157_026_003e-10,
+    3.807_570_736_848_322e-10,
+    -2.416_627_477_435_268_4e-10,
+];
+
 /// erf x of numbers up to one
 #[inline(always)]
 fn near<A: Arithmetic>(x: A) -> A {
@@ -242,16 +319,60 @@ pub fn erfc<A: Arithmetic>(x: A) -> A {
     if size < A::from_f64(0.5) { one - near(x) } else { far }
 }
 
+/// exp(x²) erfc x
+#[inline(always)]
+pub fn erfcx<A: Arithmetic>(x: A) -> A {
+    let (one, two, size) = (A::from_f64(1.0), A::from_f64(2.0), x.abs());
+    // From here on the share is one to all digits.
+    let greatest = A::from_f64(1e30);
+    let limited = if size > greatest { greatest } else { size };
+    let four = A::from_f64(4.0);
+    let share = series((limited - four) / (limited + four), SCALED.0, SCALED.1);
+    let far = share / two.times_plus(size, one);
+    let (squared, rest) = x.exact_product(x);
+    let (r, tail, n) = parts_of_power(squared);
+    let power = one + (r + rest.times_plus(one + (r + tail), tail));
+    // exp(x²) is infinite long before what rounding took from x² is no number.
+    let rise = if squared > of([89.0, 710.0]) { A::from_f64(f64::INFINITY) } else { scaled(power, n) };
+    if x < A::from_f64(0.0) { two * rise - far } else { far }
+}
+
+/// The number whose error function is x, with w = -ln(1 - x²) and its root.
+#[inline(always)]
+fn inverse<A: Arithmetic>(x: A, w: A, root: A) -> A {
+    let near = series(w - of([2.5, 3.0]), INVERSE_NEAR.0, INVERSE_NEAR.1);
+    let far = series(root - of([3.125, 3.25]), INVERSE_FAR.0, INVERSE_FAR.1);
+    let farthest = polynomial(root - A::from_f64(5.0625), &INVERSE_FARTHEST);
+    let far = if A::SINGLE | (root < A::from_f64(4.0)) { far } else { farthest };
+    x * (if w < of([5.0, 6.0]) { near } else { far })
+}
+
 /// The number whose error function is x.
 #[inline(always)]
 pub fn erfinv<A: Arithmetic>(x: A) -> A {
     let one = A::from_f64(1.0);
     let w = -ln((one - x) * (one + x));
-    let root = w.sqrt();
-    let near = series(w - of([2.5, 3.0]), INVERSE_NEAR.0, INVERSE_NEAR.1);
-    let far = series(root - of([3.125, 3.25]), INVERSE_FAR.0, INVERSE_FAR.1);
-    let farthest = polynomial(root - A::from_f64(5.0625), &INVERSE_FARTHEST);
-    let far = if A::SINGLE | (root < A::from_f64(4.0)) { far } else { farthest };
-    let y = x * (if w < of([5.0, 6.0]) { near } else { far });
+    let y = inverse(x, w, w.sqrt());
     if x.abs() == one { A::from_f64(f64::INFINITY).copysign(x) } else { y }
+}
+
+/// What a normal number is below with probability p, calculated in double precision: √2 erfinv x of x = 2p - 1, where
+/// 1 - x² is known from p, to all digits.
+#[inline(always)]
+pub fn normal_quantile<A: Arithmetic>(p: A) -> A {
+    A::narrowed(wide_quantile(p.widened()))
+}
+
+#[inline(always)]
+fn wide_quantile<A: Arithmetic>(p: A) -> A {
+    let (zero, one) = (A::from_f64(0.0), A::from_f64(1.0));
+    let x = p + p - one;
+    let w = -ln(A::from_f64(4.0) * p * (one - p));
+    let root = w.sqrt();
+    let place = (one / root - A::from_f64((1.0 / 27.5 + 1.0 / 6.0) / 2.0))
+        * A::from_f64(2.0 / (1.0 / 6.0 - 1.0 / 27.5));
+    let extreme = x * root * polynomial(place, &INVERSE_EXTREME);
+    let y = if root < A::from_f64(6.0) { inverse(x, w, root) } else { extreme };
+    let y = if p == zero || p == one { A::from_f64(f64::INFINITY).copysign(x) } else { y };
+    A::from_f64(std::f64::consts::SQRT_2) * y
 }

@@ -151,3 +151,12 @@ pub fn log_add_exp(a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
     }
     most + ((least - most).exp() + 1.0).ln()
 }
+
+/// -x ln x, 0 at 0 and -∞ below
+#[inline(always)]
+pub fn entropy<A: Arithmetic>(x: A) -> A {
+    let zero = A::from_f64(0.0);
+    let y = -x * ln(x);
+    let y = if x < zero { A::from_f64(f64::NEG_INFINITY) } else { y };
+    if x == zero { zero } else { y }
+}

@@ -6,6 +6,7 @@
 //! more digits than are written; what they are off by is far below the rounding of the sum that they go into.
 
 mod arithmetic;
+mod bessel;
 mod circular;
 mod error;
 mod exponential;
@@ -20,13 +21,14 @@ mod root;
 mod tests;
 
 pub use arithmetic::{Arithmetic, Fused};
+pub use bessel::{i0, i0e, i1, i1e};
 pub use circular::{cos, is_many_turns, sin, tan};
-pub use error::{erf, erfc, erfinv};
+pub use error::{erf, erfc, erfcx, erfinv, normal_quantile};
 pub use exponential::{exp, exp_2, exp_m1, sigmoid};
 pub use gamma::{digamma, lgamma};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse::{acos, asin, atan, atan2};
-pub use logarithm::{ln, ln_1p, ln_1p_of_share, log_2, log_10, log_add_exp};
+pub use logarithm::{entropy, ln, ln_1p, ln_1p_of_share, log_2, log_10, log_add_exp};
 pub use power::{hypot, pow};
 pub use quotient::{floor_quotient, fmod, is_large_quotient, remainder};
 pub use root::{has_root_by_products, root_by_products};

@@ -33,6 +33,12 @@ fn function<A: Arithmetic>(name: &str) -> (fn(A) -> A, f64) {
         "erf" => (erf, 1.5),
         "erfc" => (erfc, 4.0),
         "erfinv" => (erfinv, 3.0),
+        "erfcx" => (erfcx, 4.0),
+        "normal_quantile" => (normal_quantile, if A::SINGLE { 0.6 } else { 4.0 }),
+        "i0" => (i0, 4.0),
+        "i0e" => (i0e, 4.0),
+        "i1" => (i1, 4.0),
+        "i1e" => (i1e, 4.0),
         "lgamma" => (lgamma, 1.5),
         "digamma" => (digamma, 1.5),
         name => panic!("there is no function {name}"),
@@ -148,6 +154,29 @@ fn functions_of_one_number_have_the_limits_of_the_exact_ones() {
     are!(erfc(-INFINITY), 2.0);
     are!(erfc(0.0), 1.0);
     are!(erfc(NAN), NAN);
+    are!(erfcx(INFINITY), 0.0);
+    are!(erfcx(-INFINITY), INFINITY);
+    are!(erfcx(-1e30), INFINITY);
+    are!(erfcx(NAN), NAN);
+    are!(normal_quantile(0.0), -INFINITY);
+    are!(normal_quantile(0.5), 0.0);
+    are!(normal_quantile(1.0), INFINITY);
+    are!(normal_quantile(-1e-30), NAN);
+    are!(normal_quantile(2.0), NAN);
+    are!(normal_quantile(NAN), NAN);
+    are!(i0(NAN), NAN);
+    are!(i0(1000.0), INFINITY);
+    are!(i0e(INFINITY), 0.0);
+    are!(i0e(NAN), NAN);
+    are!(i1(0.0), 0.0);
+    are!(i1(-1000.0), -INFINITY);
+    are!(i1e(-INFINITY), -0.0);
+    are!(i1e(NAN), NAN);
+    are!(entropy(0.0), 0.0);
+    are!(entropy(1.0), -0.0);
+    are!(entropy(-1.0), -INFINITY);
+    are!(entropy(INFINITY), -INFINITY);
+    are!(entropy(NAN), NAN);
     are!(erfinv(1.0), INFINITY);
     are!(erfinv(-1.0), -INFINITY);
     are!(erfinv(-0.0), -0.0);
