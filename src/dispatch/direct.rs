@@ -9,6 +9,8 @@ use smallvec::SmallVec;
 
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
+use crate::kernels::pointwise::chain;
+pub(crate) use crate::kernels::pointwise::chain::Step;
 use crate::shape::Layout;
 use crate::tensor::Array;
 
@@ -81,8 +83,28 @@ impl Target<'_> {
     }
 }
 
+/// What an operation does to each element of its first operand, with its number.
+pub(crate) type Link = (Step, Scalar);
+
+/// Computes a chain of such operations.
+pub(crate) fn chained(source: &Source<'_>, links: &[Link], target: Target<'_>) -> Result<()> {
+    dispatch!(float target.array.dtype, T => {
+        let Side::<T>::Each(elements) = Side::of(source, target.count)? else { return Err(misfit()) };
+        let links: SmallVec<[chain::Link<T>; 64]> =
+            links.iter().map(|&(step, number)| chain::Link::new(step, number.to())).collect();
+        target.write_of(std::slice::from_ref(source), |out| chain::chain(elements, &links, out));
+    }, else { return Err(misfit()) });
+    Ok(())
+}
+
 /// An operation that can be computed so.
 pub trait Direct: Send + Sync {
+    /// What it does to the elements of the first operand, where the second one is a number, if that is so little that
+    /// several of its kind are done at once.
+    fn step(&self) -> Option<Step> {
+        None
+    }
+
     /// Whether each element of the result is a function of those beside it, so that a part of them can be computed.
     fn is_elementwise(&self) -> bool {
         false

@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use crate::dispatch::forward_mode::tangents;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::node::{RuleBox, boxed};
 use crate::graph::observe::detach_site::{Cut, Reason, Standing};
 use crate::graph::{Edge, Form, Forms, Node, NodeRef, Rule, check_kept, mode, saved_tensor_hooks};
@@ -84,6 +84,19 @@ pub(crate) fn stop(standing: Standing, outputs: &[Tensor]) {
 /// Whether an operation on these inputs is recorded.
 pub fn records(inputs: &[&Tensor]) -> bool {
     mode::is_grad_enabled() && inputs.iter().any(|input| input.requires_grad())
+}
+
+/// Refuses arguments that no gradients pass, where these would be recorded.
+pub(crate) fn refuse_gradients<'a>(
+    operation: &'static str,
+    arguments: impl IntoIterator<Item = (&'static str, Option<&'a Tensor>)>,
+) -> Result<()> {
+    for (argument, tensor) in arguments {
+        if tensor.is_some_and(|tensor| records(&[tensor])) {
+            return Err(Error::ArgumentGradient { operation, argument }.into());
+        }
+    }
+    Ok(())
 }
 
 /// Where gradients with respect to the inputs go.

@@ -89,6 +89,8 @@ pub trait Ring: Element {
     fn sub(self, other: Self) -> Self;
     /// a * b
     fn mul(self, other: Self) -> Self;
+    /// -a
+    fn negative(self) -> Self;
     /// Whether the value is not a number; never for integers.
     fn is_nan(self) -> bool;
 }
@@ -204,6 +206,9 @@ macro_rules! integer {
             fn mul(self, other: Self) -> Self {
                 self.wrapping_mul(other)
             }
+            fn negative(self) -> Self {
+                self.wrapping_neg()
+            }
             fn is_nan(self) -> bool {
                 false
             }
@@ -314,6 +319,10 @@ macro_rules! real {
                 self * other
             }
             #[inline(always)] // A loop is vectorised in one piece only.
+            fn negative(self) -> Self {
+                -self
+            }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn is_nan(self) -> bool {
                 $T::is_nan(self)
             }
@@ -364,6 +373,9 @@ macro_rules! complex {
             }
             fn mul(self, other: Self) -> Self {
                 self * other
+            }
+            fn negative(self) -> Self {
+                -self
             }
             fn is_nan(self) -> bool {
                 self.re.is_nan() || self.im.is_nan()

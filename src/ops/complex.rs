@@ -32,9 +32,10 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Gradients, SavedTensor};
 use crate::kernels::pointwise::complex::size;
 use crate::ops::creation::copy;
+use crate::ops::pointwise::arithmetic::Mul;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::where_;
-use crate::ops::pointwise::trigonometry::Atan2;
+use crate::ops::pointwise::trigonometry::{Atan2, Cos, Sin};
 use crate::shape;
 use crate::storage;
 use crate::tensor::{Array, Tensor};
@@ -69,7 +70,9 @@ fn check_parts(a: &Tensor, b: &Tensor) -> Result<()> {
 
 /// The numbers with these parts.
 pub(crate) fn of_parts(re: &Array, im: &Array) -> Result<Array> {
-    made(re, im, Complex::new)
+    dispatch!(float re.dtype, T => {
+        binary::combine::<T, Complex<T>>(&re.into(), &im.into(), Complex::new)
+    }, else { made(re, im, Complex::new) })
 }
 
 /// z = x + iy
@@ -141,8 +144,13 @@ impl Op for Polar {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let z = made(&inputs[0], &inputs[1], Complex::from_polar)?;
-        Ok(smallvec![z])
+        let (r, phi) = (&inputs[0], &inputs[1]);
+        if !matches!(phi.dtype, DType::Float32 | DType::Float64) {
+            return Ok(smallvec![made(r, phi, Complex::from_polar)?]);
+        }
+        let along = |part: Array| binary::numbers(Mul, r, &part);
+        let (x, y) = (unary::numbers(Cos, phi)?, unary::numbers(Sin, phi)?);
+        Ok(smallvec![of_parts(&along(x)?, &along(y)?)?])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {

@@ -22,6 +22,7 @@
 //! everything that the host's program looked at.
 
 mod backward;
+mod chains;
 mod compare;
 mod constants;
 mod copies;
@@ -129,6 +130,8 @@ struct Instruction {
     way: Option<Way>,
     /// How many instructions, from this one on, are computed together, a part of their elements at a time.
     together: usize,
+    /// How many, from this one on, are one chain.
+    chained: usize,
     operands: SmallVec<[Operand; 3]>,
     /// The forms of what it gives; none of what nobody reads.
     outputs: SmallVec<[Option<usize>; 1]>,
@@ -150,7 +153,7 @@ impl Instruction {
         outputs: SmallVec<[Option<usize>; 1]>,
     ) -> Instruction {
         let (shown, last, dropped) = Default::default();
-        let (at, way, together) = (0, None, 1);
+        let (at, way, together, chained) = (0, None, 1, 1);
         Instruction {
             at,
             name,
@@ -161,6 +164,7 @@ impl Instruction {
             is_sure,
             way,
             together,
+            chained,
             operands,
             outputs,
             shown,

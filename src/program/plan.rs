@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use smallvec::SmallVec;
 
-use super::{Form, Instruction, Operand, Place, Way, tiles};
+use super::{Form, Instruction, Operand, Place, Way, chains, tiles};
 use crate::dispatch::direct::{Beside, Lies, all_beside, beside_in_turns};
 
 /// What is there all the time, and what is not.
@@ -31,6 +31,7 @@ pub(super) fn plan(
         instruction.way = way(forms, instruction);
     }
     let mut ends = ends(places.len(), forms, instructions);
+    chains::find(forms, &is_left, instructions, &mut ends);
     tiles::group(forms, instructions, &mut ends);
     let (mut rooms, mut room_of) = (Vec::new(), vec![None; places.len()]);
     let mut free: Vec<usize> = Vec::new();

@@ -46,7 +46,7 @@ impl Frame {
     }
 
     /// The number that an instruction is given as this operand.
-    fn number(&self, instruction: &Instruction, operand: usize, recorded: Scalar) -> Scalar {
+    pub(super) fn number(&self, instruction: &Instruction, operand: usize, recorded: Scalar) -> Scalar {
         let place = |number: &Number| (number.instruction, number.operand);
         let found = self.numbers.binary_search_by_key(&(instruction.at, operand), place);
         found.map_or(recorded, |at| Scalar::Float(self.numbers[at].value))
@@ -299,27 +299,29 @@ impl Program {
                 left = rest;
                 continue;
             }
-            left = &left[1..];
+            let (chain, rest) = left.split_at(instruction.chained);
+            left = rest;
             for &(form, home) in &instruction.shown {
                 frame.arrays[form] = Some(self.show(form, &frame.array(home)?.storage));
             }
             let outcome = match &instruction.way {
-                Some(way) => self.directly(instruction, way, frame),
+                Some(_) => self.directly(chain, frame),
                 None => self.step(instruction, frame),
             };
             if let Err(error) = outcome {
                 self.failed.store(instruction.at + 1, Ordering::Relaxed);
                 return Err(error);
             }
-            frame.drop_after(instruction);
+            chain.iter().for_each(|instruction| frame.drop_after(instruction));
         }
         Ok(())
     }
 
-    /// Computes an operation into memory that is there.
-    fn directly(&self, instruction: &Instruction, way: &Way, frame: &mut Frame) -> Result<()> {
+    /// Computes an operation, or a chain of them, into memory that is there.
+    fn directly(&self, chain: &[Instruction], frame: &mut Frame) -> Result<()> {
+        let Some(way) = chain.last().and_then(|last| last.way.as_ref()) else { return Ok(()) };
         self.make_room(way, frame)?;
-        self.compute_part(instruction, way, frame, 0..way.count)
+        self.compute_chain(chain, frame, 0..way.count)
     }
 
     /// Memory for a result that somebody gets.

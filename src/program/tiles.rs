@@ -87,9 +87,12 @@ impl Program {
         let there = &*frame;
         let turn = |elements: Range<usize>| -> Result<()> {
             for start in elements.clone().step_by(TILE) {
-                for (instruction, way) in ways() {
-                    let tile = start..(start + TILE).min(elements.end);
-                    self.compute_part(instruction, way, there, tile)?;
+                let tile = start..(start + TILE).min(elements.end);
+                let mut left = group;
+                while let Some(first) = left.first() {
+                    let (chain, rest) = left.split_at(first.chained);
+                    self.compute_chain(chain, there, tile.clone())?;
+                    left = rest;
                 }
             }
             Ok(())

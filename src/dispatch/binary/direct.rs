@@ -7,6 +7,7 @@ use super::numbers::{Beside, Vector};
 use crate::dispatch::direct::{Direct, Lies, ROOM, Side, Source, Target, misfit};
 use crate::dtype::{DType, Real, Scalar};
 use crate::error::Result;
+use crate::kernels::pointwise::chain::Step;
 use crate::kernels::pointwise::{map, zip};
 use crate::kernels::vector;
 use crate::shape::Layout;
@@ -15,6 +16,10 @@ use crate::shape::Layout;
 pub(super) struct Directly<E>(pub(super) E);
 
 impl<E: Elementwise2> Direct for Directly<E> {
+    fn step(&self) -> Option<Step> {
+        E::STEP
+    }
+
     fn is_elementwise(&self) -> bool {
         true
     }

@@ -1,6 +1,10 @@
 //! The numbers: loops over pairs of elements, of arrays of any types and shapes that go together, and of
 //! arrays and numbers.
 
+use std::mem::MaybeUninit;
+
+use ndarray::ArrayViewD;
+
 use super::Elementwise2;
 use super::stored::{calculate_in_order, calculate_wide, widened};
 use crate::dispatch::in_place::repeated;
@@ -48,16 +52,15 @@ pub(super) fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype
             return Err(sizes_first(op.refusal(dtype).into(), a, b));
         }
         if const { E::RING } {
-            return dispatch!(complex dtype, T => combine::<T, T>(a, b, move |a, b| op.ring(a, b)), else {
+            return dispatch!(complex dtype, T => combine::<T, T>(a, b, op.rings()), else {
                 unreachable!("there are two types of complex numbers")
             });
         }
-        let y = combine_complex(a, b, &|a, b| op.complex(a, b))?;
-        return Ok(copy::as_type_in_order(&y, dtype)?.into_owned());
+        return combine_complex(a, b, dtype, &|a, b| op.complex(a, b));
     }
     if const { E::FLOATS } {
         dispatch!(float dtype, T => return match const { E::VECTOR.has::<T>() } {
-            true => combine_function::<T, E>(a, b, op),
+            true => combined::<T, T>(a, b, &InVectors(op)),
             false => combine::<T, T>(a, b, op.loops()),
         }, else {});
         if dtype.is_half() {
@@ -74,7 +77,7 @@ pub(super) fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype
         }
     }
     if const { E::INTEGERS } {
-        dispatch!(integer dtype, T => return combine::<T, T>(a, b, move |a, b| op.integer(a, b)), else {});
+        dispatch!(integer dtype, T => return combine::<T, T>(a, b, op.integers()), else {});
         if dtype == DType::Bool && op.boolean(false, false).is_some() {
             let f = move |a: Bool, b: Bool| Bool::new(op.boolean(a.get(), b.get()).unwrap_or_default());
             return combine::<Bool, Bool>(a, b, f);
@@ -94,44 +97,122 @@ pub(super) fn sizes_first(error: Box<Error>, left: &Numbers, right: &Numbers) ->
     }
 }
 
-/// A fresh array of a function of pairs of complex numbers: one loop for all, as in `unary`.
+/// A fresh array of a function of pairs of complex numbers, which shares its loops with all others, as in `unary`.
 fn combine_complex(
     a: &Numbers,
     b: &Numbers,
+    dtype: DType,
     f: &(dyn Fn(Complex<f64>, Complex<f64>) -> Complex<f64> + Sync),
 ) -> Result<Array> {
-    combine::<Complex<f64>, Complex<f64>>(a, b, f)
+    dispatch!(complex dtype, T => {
+        combine::<T, T>(a, b, |a, b| T::from_complex(f(a.to_complex(), b.to_complex())))
+    }, else { unreachable!("there are two types of complex numbers") })
 }
 
-/// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together. Loops over one
-/// array and a number, and over blocks of what lies along strides, are compiled for floating-point types
-/// only: of others a number is an array too, and all are laid out in order first.
+/// A fresh array of `f` of pairs of elements, both converted to `T` and broadcast together.
 pub(crate) fn combine<T: Element, U: Element>(
     a: &Numbers,
     b: &Numbers,
     f: impl Fn(T, T) -> U + Copy + Sync,
 ) -> Result<Array> {
-    let y = if const { !T::DTYPE.is_float() } {
-        match (a, b) {
-            (Numbers::Array(a), Numbers::Array(b)) => return combine_arrays(a, b, f),
-            (Numbers::Array(a), Numbers::Scalar(b)) => combine_arrays(a, &repeated::<T>(*b, a)?, f),
-            (Numbers::Scalar(a), Numbers::Array(b)) => combine_arrays(&repeated::<T>(*a, b)?, b, f),
-            (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
+    combined::<T, U>(a, b, &Elements(f))
+}
+
+/// The loops of a function of two elements. Loops over one array and a number, and over blocks of what lies along
+/// strides, are compiled for floating-point types only: of others a number is an array too, and all are laid out in
+/// order first.
+trait Loops<T, U>: Sync {
+    /// Whether what lies along strides has to be laid out in order.
+    fn wants_order(&self) -> bool;
+    /// Of the elements of both, in order.
+    fn pairs(&self, a: &[T], b: &[T], out: &mut [MaybeUninit<U>]);
+    /// Of elements and a number.
+    fn beside(&self, a: &[T], b: T, out: &mut [MaybeUninit<U>]);
+    /// Of a number and elements.
+    fn behind(&self, a: T, b: &[T], out: &mut [MaybeUninit<U>]);
+    /// Of elements that lie along strides.
+    fn spread(&self, a: ArrayViewD<'_, T>, b: ArrayViewD<'_, T>, out: &mut [MaybeUninit<U>]);
+}
+
+/// A function of two elements.
+struct Elements<F>(F);
+
+impl<T: Element, U: Element, F: Fn(T, T) -> U + Copy + Sync> Loops<T, U> for Elements<F> {
+    fn wants_order(&self) -> bool {
+        !T::DTYPE.is_float()
+    }
+
+    fn pairs(&self, a: &[T], b: &[T], out: &mut [MaybeUninit<U>]) {
+        zip::zip_slice(a, b, out, self.0);
+    }
+
+    fn beside(&self, a: &[T], b: T, out: &mut [MaybeUninit<U>]) {
+        let f = self.0;
+        if const { T::DTYPE.is_float() } {
+            map::map_slice(a, out, move |a| f(a, b));
         }
-    } else {
-        let scalars = as_scalars(a, b);
-        match scalars.as_ref().map_or((a, b), |(a, b)| (a, b)) {
-            (Numbers::Array(a), Numbers::Array(b)) => return combine_arrays(a, b, f),
-            (Numbers::Array(a), Numbers::Scalar(b)) => {
-                let b: T = b.to();
-                unary::compute::<T, U>(&*copy::as_type_in_order(a, T::DTYPE)?, U::DTYPE, move |a| f(a, b))
-            }
-            (Numbers::Scalar(a), Numbers::Array(b)) => {
-                let a: T = a.to();
-                unary::compute::<T, U>(&*copy::as_type_in_order(b, T::DTYPE)?, U::DTYPE, move |b| f(a, b))
-            }
-            (Numbers::Scalar(a), Numbers::Scalar(b)) => Array::from_slice(&[], &[f(a.to(), b.to())]),
+    }
+
+    fn behind(&self, a: T, b: &[T], out: &mut [MaybeUninit<U>]) {
+        let f = self.0;
+        if const { T::DTYPE.is_float() } {
+            map::map_slice(b, out, move |b| f(a, b));
         }
+    }
+
+    fn spread(&self, a: ArrayViewD<'_, T>, b: ArrayViewD<'_, T>, out: &mut [MaybeUninit<U>]) {
+        if const { T::DTYPE.is_float() } {
+            zip::zip(a, b, out, self.0);
+        }
+    }
+}
+
+/// An operation that is written for vectors. Operands that lie otherwise are laid out in order first: the functions
+/// take longer than that.
+struct InVectors<E>(E);
+
+impl<T: Real, E: Elementwise2> Loops<T, T> for InVectors<E> {
+    fn wants_order(&self) -> bool {
+        true
+    }
+
+    fn pairs(&self, a: &[T], b: &[T], out: &mut [MaybeUninit<T>]) {
+        vector::map(a, [b], out, Vector(self.0));
+    }
+
+    fn beside(&self, a: &[T], b: T, out: &mut [MaybeUninit<T>]) {
+        vector::map(a, [], out, Beside::<E, false>(self.0, b.to_f64()));
+    }
+
+    fn behind(&self, a: T, b: &[T], out: &mut [MaybeUninit<T>]) {
+        vector::map(b, [], out, Beside::<E, true>(self.0, a.to_f64()));
+    }
+
+    fn spread(&self, _a: ArrayViewD<'_, T>, _b: ArrayViewD<'_, T>, _out: &mut [MaybeUninit<T>]) {
+        unreachable!("operands are laid out in order");
+    }
+}
+
+/// `combine` by loops: one function for all operations.
+fn combined<T: Element, U: Element>(a: &Numbers, b: &Numbers, loops: &dyn Loops<T, U>) -> Result<Array> {
+    let scalars = if const { T::DTYPE.is_float() } { as_scalars(a, b) } else { None };
+    let y = match scalars.as_ref().map_or((a, b), |(a, b)| (a, b)) {
+        (Numbers::Array(a), Numbers::Array(b)) => return combine_arrays(a, b, loops),
+        (Numbers::Scalar(a), Numbers::Scalar(b)) => {
+            let mut y = Array::uninit_shape(&[], U::DTYPE)?;
+            loops.pairs(&[a.to()], &[b.to()], y.fresh());
+            Ok(y)
+        }
+        (Numbers::Array(a), Numbers::Scalar(b)) if const { T::DTYPE.is_float() } => {
+            let (a, b) = (copy::as_type_in_order(a, T::DTYPE)?, b.to::<T>());
+            unary::computed::<T, U>(&a, U::DTYPE, &|a, out| loops.beside(a, b, out))
+        }
+        (Numbers::Scalar(a), Numbers::Array(b)) if const { T::DTYPE.is_float() } => {
+            let (a, b) = (a.to::<T>(), copy::as_type_in_order(b, T::DTYPE)?);
+            unary::computed::<T, U>(&b, U::DTYPE, &|b, out| loops.behind(a, b, out))
+        }
+        (Numbers::Array(a), Numbers::Scalar(b)) => combine_arrays(a, &repeated::<T>(*b, a)?, loops),
+        (Numbers::Scalar(a), Numbers::Array(b)) => combine_arrays(&repeated::<T>(*a, b)?, b, loops),
     };
     settled_beside(y?, [a, b])
 }
@@ -147,6 +228,8 @@ impl<E: Elementwise2> Function<1> for Vector<E> {
     }
 
     const LITTLE: bool = E::LITTLE;
+
+    const SLOW: bool = E::SLOW;
 
     const HAS_FAR: bool = E::HAS_FAR;
 
@@ -179,6 +262,8 @@ impl<E: Elementwise2, const TURNED: bool> Function<0> for Beside<E, TURNED> {
         self.0.vector(a, b)
     }
 
+    const SLOW: bool = E::SLOW;
+
     const HAS_FAR: bool = E::HAS_FAR;
 
     #[inline(always)]
@@ -191,47 +276,6 @@ impl<E: Elementwise2, const TURNED: bool> Function<0> for Beside<E, TURNED> {
         let (a, b) = self.pair(x, T::from_f64(self.1));
         self.0.real(a, b)
     }
-}
-
-/// `combine` of an operation that is written for vectors. Operands that lie otherwise are laid out in order first:
-/// the functions take longer than that.
-fn combine_function<T: Real, E: Elementwise2>(a: &Numbers, b: &Numbers, op: E) -> Result<Array> {
-    let scalars = as_scalars(a, b);
-    let y = match scalars.as_ref().map_or((a, b), |(a, b)| (a, b)) {
-        (Numbers::Array(a), Numbers::Array(b)) => {
-            let (a, b, order) = aligned(a, b, T::DTYPE)?;
-            let (a, b) = (copy::in_order(&a)?, copy::in_order(&b)?);
-            let mut y = Array::uninit(&a.layout, T::DTYPE)?;
-            let (Some(a), Some(b)) = (a.slice::<T>(), b.slice::<T>()) else {
-                unreachable!("the elements are in order")
-            };
-            vector::map(a, [b], y.fresh(), Vector(op));
-            return Ok(match order {
-                Some(order) => order.restored(y),
-                None => y,
-            });
-        }
-        (Numbers::Array(a), Numbers::Scalar(b)) => {
-            let number = b.to::<T>().to_f64();
-            unary::compute_function::<T>(
-                &*copy::as_type_in_order(a, T::DTYPE)?,
-                Beside::<E, false>(op, number),
-            )
-        }
-        (Numbers::Scalar(a), Numbers::Array(b)) => {
-            let number = a.to::<T>().to_f64();
-            unary::compute_function::<T>(
-                &*copy::as_type_in_order(b, T::DTYPE)?,
-                Beside::<E, true>(op, number),
-            )
-        }
-        (Numbers::Scalar(a), Numbers::Scalar(b)) => {
-            let mut y = Array::from_slice(&[], &[a.to::<T>()])?;
-            y = unary::compute_function::<T>(&y, Beside::<E, false>(op, b.to::<T>().to_f64()))?;
-            Ok(y)
-        }
-    };
-    settled_beside(y?, [a, b])
 }
 
 /// `vector` of elements in order and others, or a number.
@@ -268,20 +312,15 @@ fn repeated<T: Element>(number: Scalar, other: &Array) -> Result<Array> {
     Ok(array)
 }
 
-fn combine_arrays<T: Element, U: Element>(
-    a: &Array,
-    b: &Array,
-    f: impl Fn(T, T) -> U + Copy + Sync,
-) -> Result<Array> {
+fn combine_arrays<T: Element, U: Element>(a: &Array, b: &Array, loops: &dyn Loops<T, U>) -> Result<Array> {
     let (mut a, mut b, order) = aligned(a, b, T::DTYPE)?;
-    if const { !T::DTYPE.is_float() } {
+    if loops.wants_order() {
         (a, b) = (copy::in_order(&a)?.into_owned(), copy::in_order(&b)?.into_owned());
     }
     let mut y = Array::uninit(&a.layout, U::DTYPE)?;
     match (a.slice::<T>(), b.slice::<T>()) {
-        (Some(a), Some(b)) => zip::zip_slice(a, b, y.fresh(), f),
-        _ if const { T::DTYPE.is_float() } => zip::zip(a.view::<T>(), b.view::<T>(), y.fresh(), f),
-        _ => unreachable!("other types are laid out in order"),
+        (Some(a), Some(b)) => loops.pairs(a, b, y.fresh()),
+        _ => loops.spread(a.view::<T>(), b.view::<T>(), y.fresh()),
     }
     Ok(match order {
         Some(order) => order.restored(y),
@@ -348,31 +387,41 @@ pub(super) fn overwrite<E: Elementwise2>(op: &E, target: &Array, b: &Numbers, dt
 /// Replaces elements that lie one after another where they lie: by `f` of them and a number, or of them
 /// and as many others in order. Answers whether that was so.
 fn replaced<T: Element>(target: &Array, b: &Numbers, f: impl Fn(T, T) -> T + Copy + Sync) -> bool {
+    if let Some(b) = number::<T>(b) {
+        return target.overwrite_slice([], |elements| map::map_slice_in_place(elements, move |a| f(a, b)));
+    }
     match b {
-        Numbers::Scalar(b) => {
-            let b: T = b.to();
-            target.overwrite_slice([], |elements| map::map_slice_in_place(elements, move |a| f(a, b)))
-        }
         Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
             let Some(others) = b.slice::<T>() else { return false };
             target.overwrite_slice([b], |elements| zip::zip_slice_in_place(elements, others, f))
         }
-        Numbers::Array(_) => false,
+        _ => false,
+    }
+}
+
+/// The number that an operand is, or the only element that it has, if that is of this type.
+fn number<T: Element>(operand: &Numbers) -> Option<T> {
+    match operand {
+        Numbers::Scalar(number) => Some(number.to()),
+        Numbers::Array(array) if array.dtype == T::DTYPE && array.layout.numel() == 1 => {
+            array.slice::<T>().map(|elements| elements[0])
+        }
+        Numbers::Array(_) => None,
     }
 }
 
 /// `replaced` by an operation that is written for vectors.
 fn replaced_function<T: Real, E: Elementwise2>(target: &Array, b: &Numbers, op: E) -> bool {
+    if let Some(b) = number::<T>(b) {
+        let f = Beside::<E, false>(op, b.to_f64());
+        return target.overwrite_slice::<T>([], |elements| vector::map_in_place(elements, [], f));
+    }
     match b {
-        Numbers::Scalar(b) => {
-            let f = Beside::<E, false>(op, b.to::<T>().to_f64());
-            target.overwrite_slice::<T>([], |elements| vector::map_in_place(elements, [], f))
-        }
         Numbers::Array(b) if b.dtype == T::DTYPE && b.layout.shape() == target.layout.shape() => {
             let Some(others) = b.slice::<T>() else { return false };
             target.overwrite_slice([b], |elements| vector::map_in_place(elements, [others], Vector(op)))
         }
-        Numbers::Array(_) => false,
+        _ => false,
     }
 }
 

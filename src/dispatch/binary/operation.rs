@@ -6,6 +6,7 @@ use crate::dispatch::stored::Unsigned;
 use crate::dtype::{Complex, DType, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
+use crate::kernels::pointwise::chain::Step;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
 use crate::ops::pointwise::integer::Integer;
@@ -42,6 +43,9 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
 
     /// The operation as torch records it when one operand is a number, if that has a node of its own.
     const WITH_NUMBER: Option<WithNumber> = None;
+
+    /// What it does to elements where the second operand is a number, if chains of that are computed at once.
+    const STEP: Option<Step> = None;
 
     /// Whether both derivatives are one function, of the other operand.
     const SYMMETRIC: bool = false;
@@ -121,6 +125,9 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// Whether it is so little work that loops wait for memory: see `Function::LITTLE`.
     const LITTLE: bool = false;
 
+    /// Whether it is much work: see `Function::SLOW`.
+    const SLOW: bool = false;
+
     /// Whether there are numbers that `vector` is not for.
     const HAS_FAR: bool = false;
 
@@ -139,12 +146,17 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         unreachable!("an operation without this function converts integers")
     }
 
+    /// The function on integers as loops take it, as `loops` are.
+    fn integers<T: Integer>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        move |a, b| self.integer(a, b)
+    }
+
     /// The function of complex numbers, if they are taken.
     fn complex(&self, _a: Complex<f64>, _b: Complex<f64>) -> Complex<f64> {
         unreachable!("an operation without this function refuses complex numbers")
     }
 
-    /// Whether `ring` is the function of complex numbers.
+    /// Whether `rings` is the function of complex numbers.
     const RING: bool = false;
 
     /// What becomes of the integers of `UInt64`.
@@ -153,6 +165,11 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// The function of complex numbers in their own precision, for operations that the loops of all numbers have.
     fn ring<T: Ring>(&self, _a: T, _b: T) -> T {
         unreachable!("it is asked for where it is said to be")
+    }
+
+    /// `ring` as loops take it, as `loops` are.
+    fn rings<T: Ring>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        move |a, b| self.ring(a, b)
     }
 
     /// The operation with the conjugates of its parameters: see Note [Gradients of complex numbers].

@@ -26,9 +26,9 @@ use crate::ops::conjugate;
 use crate::ops::creation::cast;
 use crate::tensor::{Array, Tensor};
 
-pub(crate) use numbers::{compute, compute_function};
+pub(crate) use numbers::{compute, computed};
 use numbers::{forward, overwrite, result_type};
-pub use operation::{Elementwise, Integers, Keeps, OutputStrides};
+pub use operation::{Elementwise, Integers, Keeps, OutputStrides, Sign};
 pub(crate) use operation::{node_of, policy_of};
 pub(crate) use slope::at_once;
 

@@ -2,15 +2,16 @@
 //! lies in memory.
 
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
 
-use super::{Elementwise, Integers, OutputStrides};
+use super::{Elementwise, Integers, OutputStrides, Sign};
 use crate::dispatch::default_dtype;
 use crate::dispatch::in_place::repeated;
 use crate::dispatch::memory_order;
 use crate::dispatch::memory_order::MemoryOrder;
 use crate::dispatch::stored;
 use crate::dispatch::stored::Unsigned;
-use crate::dtype::{Bool, Complex, DType, Element, Real};
+use crate::dtype::{Bool, Complex, DType, Element, Real, Ring};
 use crate::error::Result;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::pointwise::{half, map};
@@ -71,13 +72,23 @@ fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     let x = copy::as_type_in_order(x, dtype)?;
     let op = *op;
     if E::COMPLEX && dtype.is_complex() {
-        return compute_complex(&x, &|x| op.complex(x));
+        if dtype.is_stored() {
+            let y = calculate(&op, &*copy::as_type_in_order(&x, DType::Complex64)?)?;
+            return copy::converted_in_order(&y, dtype);
+        }
+        return match E::SIGN {
+            Some(Sign::Turned) => turned(&x),
+            _ => compute_complex(&x, &|x| op.complex(x)),
+        };
     }
     dispatch!(float dtype, T => match const { E::VECTOR.has::<T>() } {
         true => compute_function::<T>(&x, Vector(op)),
         false => compute::<T, T>(&x, dtype, op.loops()),
     }, else {
         if dtype.is_half() {
+            if let Some(sign) = E::SIGN {
+                return signed(&x, sign);
+            }
             if let Some(elements) = x.slice::<i16>() {
                 let mut y = Array::uninit(&x.layout, dtype)?;
                 half::through(dtype, elements, None, y.fresh::<i16>(), &|numbers, _| replace(op, numbers));
@@ -102,12 +113,27 @@ fn calculate<E: Elementwise>(op: &E, x: &Array) -> Result<Array> {
     })
 }
 
-/// A fresh array of a function of every complex number. The functions share one loop, and calculate in
+/// Numbers of a half type with other signs, which are the first of their bits.
+fn signed(x: &Array, sign: Sign) -> Result<Array> {
+    match sign {
+        Sign::Turned => compute::<i16, i16>(x, x.dtype, |bits| bits ^ i16::MIN),
+        Sign::Dropped => compute::<i16, i16>(x, x.dtype, |bits| bits & i16::MAX),
+    }
+}
+
+/// Complex numbers with other signs.
+fn turned(x: &Array) -> Result<Array> {
+    dispatch!(complex x.dtype, T => compute::<T, T>(x, x.dtype, T::negative), else {
+        unreachable!("there are two types of complex numbers")
+    })
+}
+
+/// A fresh array of a function of every complex number. The functions share their loops, and calculate in
 /// double precision: complex numbers are rarer than real ones, and a copy of a kernel for each is not.
 fn compute_complex(x: &Array, f: &(dyn Fn(Complex<f64>) -> Complex<f64> + Sync)) -> Result<Array> {
-    let wide = copy::as_type_in_order(x, DType::Complex128)?;
-    let y = compute::<Complex<f64>, Complex<f64>>(&wide, DType::Complex128, f)?;
-    Ok(copy::as_type_in_order(&y, x.dtype)?.into_owned())
+    dispatch!(complex x.dtype, T => {
+        compute::<T, T>(x, x.dtype, |x| T::from_complex(f(x.to_complex())))
+    }, else { unreachable!("there are two types of complex numbers") })
 }
 
 /// A fresh array of `f` of every element.
@@ -116,10 +142,22 @@ pub(crate) fn compute<S: Element, T: Element>(
     dtype: DType,
     f: impl Fn(S) -> T + Copy + Sync,
 ) -> Result<Array> {
+    computed::<S, T>(x, dtype, &|elements, out| map::map_slice(elements, out, f))
+}
+
+/// What writes something of elements that lie in order.
+type Visit<'a, S, T> = &'a (dyn Fn(&[S], &mut [MaybeUninit<T>]) + Sync);
+
+/// A fresh array that `visit` writes, of elements that lie in order. One function for all that is written so.
+pub(crate) fn computed<S: Element, T: Element>(
+    x: &Array,
+    dtype: DType,
+    visit: Visit<'_, S, T>,
+) -> Result<Array> {
     let (x, mut y, order) = prepared(x, dtype)?;
     match x.slice::<S>() {
-        Some(elements) => map::map_slice(elements, y.fresh(), f),
-        None => map::each_block(x.view::<S>(), y.fresh(), &|elements, out| map::map_slice(elements, out, f)),
+        Some(elements) => visit(elements, y.fresh()),
+        None => map::each_block(x.view::<S>(), y.fresh(), visit),
     }
     Ok(match order {
         Some(order) => order.restored(y),
@@ -138,6 +176,8 @@ impl<E: Elementwise> Function<0> for Vector<E> {
     }
 
     const LITTLE: bool = E::LITTLE;
+
+    const SLOW: bool = E::SLOW;
 
     const HAS_EASY: bool = E::HAS_EASY;
 
@@ -175,16 +215,8 @@ impl<E: Elementwise> Function<0> for Vector<E> {
 }
 
 /// `compute` of a function that is written for vectors.
-pub(crate) fn compute_function<T: Real>(x: &Array, f: impl Function<0>) -> Result<Array> {
-    let (x, mut y, order) = prepared(x, T::DTYPE)?;
-    match x.slice::<T>() {
-        Some(elements) => vector::map(elements, [], y.fresh(), f),
-        None => map::each_block(x.view::<T>(), y.fresh(), &|elements, out| vector::map(elements, [], out, f)),
-    }
-    Ok(match order {
-        Some(order) => order.restored(y),
-        None => y,
-    })
+fn compute_function<T: Real>(x: &Array, f: impl Function<0>) -> Result<Array> {
+    computed::<T, T>(x, T::DTYPE, &|elements, out| vector::map(elements, [], out, f))
 }
 
 /// The operand with its dimensions in the order of its memory, room for the result, and the order in which the

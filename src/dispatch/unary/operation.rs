@@ -24,6 +24,15 @@ pub enum Keeps {
     Output,
 }
 
+/// What becomes of the sign of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// It is the other one.
+    Turned,
+    /// There is none.
+    Dropped,
+}
+
 /// How an operation takes integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integers {
@@ -106,6 +115,10 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
         unreachable!("an operation without this function refuses complex numbers")
     }
 
+    /// What becomes of the sign of a floating-point number, where nothing else becomes of it: no half type is widened then.
+    /// Of complex numbers it is what becomes of both parts.
+    const SIGN: Option<Sign> = None;
+
     /// The result for a complex tensor, where another operation computes it.
     fn of_complex(&self, _x: &Tensor) -> Option<Result<Tensor>> {
         None
@@ -131,6 +144,9 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
 
     /// Whether the function and its slope are so cheap that loops are bound by memory: see `Function::LITTLE`.
     const LITTLE: bool = false;
+
+    /// Whether it is much work: see `Function::SLOW`.
+    const SLOW: bool = false;
 
     /// Whether some numbers are only multiplied by `factor`: see `Function::HAS_EASY`.
     const HAS_EASY: bool = false;

@@ -2,6 +2,7 @@
 
 pub(crate) mod apply;
 pub mod bessel;
+pub mod chain;
 pub mod complex;
 pub mod half;
 pub mod incomplete;

@@ -1,5 +1,9 @@
 //! Several tensors as one.
 
+mod directly;
+
+use std::sync::Arc;
+
 use crate::dispatch::apply;
 use crate::dispatch::apply::portable;
 use crate::dispatch::modes::plain::{Row, plain};
@@ -11,6 +15,7 @@ use smallvec::smallvec;
 use crate::dispatch::apply::{Arrays, Keep, Keepsake, Op, apply_one};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::memory_order;
 use crate::dispatch::operand::{Numbers, result_type};
 use crate::error::{Error, Result};
@@ -22,6 +27,7 @@ use crate::ops::geometry::part::{Part, take};
 use crate::ops::geometry::{reshape, squeeze};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
+use directly::SideBySide;
 
 /// What a joining operation keeps: which part of the output each input is, `None` for one that
 /// was left out.
@@ -45,13 +51,18 @@ struct Join {
 const LONG: usize = 1 << 14;
 
 impl Join {
+    /// How many elements of the result lie in order between what is in front of the dimension.
+    fn row(&self) -> Option<usize> {
+        match self.places.iter().flatten().next()? {
+            Part::Slice { dim, .. } | Part::Select { dim, .. } => Some(self.shape[*dim..].iter().product()),
+            _ => None,
+        }
+    }
+
     /// Joins short rows of tensors that lie in order, if they are such.
     fn in_rows(&self, inputs: &[Array], y: &mut Array) -> bool {
-        let Some(Part::Slice { dim, .. } | Part::Select { dim, .. }) = self.places.iter().flatten().next()
-        else {
-            return false;
-        };
-        let (row, numel): (usize, usize) = (self.shape[*dim..].iter().product(), y.layout.numel());
+        let Some(row) = self.row() else { return false };
+        let numel = y.layout.numel();
         if numel == 0 || row > LONG || inputs.iter().any(|array| array.dtype != y.dtype) {
             return false;
         }
@@ -74,6 +85,10 @@ impl Op for Join {
 
     fn shown(&self, _saved: &Self::Saved) -> Attributes {
         shown! { dim: self.given }
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(SideBySide { row: self.row()? }))
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {

@@ -22,7 +22,7 @@ use crate::ops::geometry::triangle;
 use crate::ops::geometry::triangle::{tril, triu};
 use crate::ops::geometry::{join, part};
 use crate::ops::linalg::matmul::matmul;
-use crate::ops::pointwise::arithmetic::Plus;
+use crate::ops::pointwise::arithmetic::PLUS;
 use crate::ops::{add, neg, sub};
 use crate::shape::{self, SharedLayout};
 use crate::tensor::{Array, Tensor};
@@ -209,7 +209,7 @@ impl Op for Unpack {
         let (last, length) = (lu.layout.ndim() - 1, rows.min(columns));
         let first = |dim: usize| Part::Slice { dim, start: 0, length, step: 1 }.of(lu);
         let strict = triangle::numbers(&first(last)?, false, -1)?;
-        let lower = binary::numbers(Plus, &strict, &create::unit(rows, length, lu.dtype)?)?;
+        let lower = binary::numbers(PLUS, &strict, &create::unit(rows, length, lu.dtype)?)?;
         Ok(smallvec![lower, triangle::numbers(&first(last - 1)?, true, 0)?])
     }
 

@@ -193,7 +193,7 @@ impl Correlation {
         let mut shape = vec![1; y.layout.ndim()];
         shape[1] = bias.layout.numel();
         let bias = bias.in_shape(&shape)?;
-        binary::numbers(arithmetic::Plus, &y, &bias)
+        binary::numbers(arithmetic::PLUS, &y, &bias)
     }
 
     /// The third from the two others, recorded.

@@ -9,12 +9,14 @@ use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dispatch::stored::Unsigned;
 use crate::dispatch::{batch, memory_order};
-use crate::dtype::{Complex, DType, Number, Real, Ring, Scalar};
+use crate::dtype::{DType, Number, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
+use crate::kernels::pointwise::chain::Step;
 use crate::kernels::pointwise::complex;
 use crate::ops;
+use crate::ops::pointwise::integer::Integer;
 use crate::schema::elementwise2;
 use crate::schema::signatures::{OPERAND_OR_NUMBER, OPERAND_OR_NUMBER_IN_PLACE};
 use crate::schema::{
@@ -47,35 +49,42 @@ fn check_alpha(a: Operand<'_>, b: Operand<'_>, alpha: Scalar, common: DType) -> 
     Err(error.into())
 }
 
-/// αx, where a factor of one leaves zeros and infinities as they are
-fn scaled(x: Complex<f64>, alpha: Scalar) -> Complex<f64> {
-    match alpha {
-        Scalar::Complex(alpha) => x * alpha,
-        alpha => x * alpha.to_f64(),
+/// αx of complex numbers, where a factor without an imaginary part leaves zeros and infinities as they are
+fn scaled<T: Ring>(alpha: Scalar) -> impl Fn(T) -> T + Copy + Send + Sync {
+    move |x| match alpha {
+        Scalar::Complex(alpha) => T::from_complex(x.to_complex() * alpha),
+        alpha => T::from_complex(x.to_complex() * alpha.to_f64()),
     }
 }
 
 /// Truth values are not subtracted, and nothing is subtracted from them.
-fn check_difference(a: Operand<'_>, b: Operand<'_>, alpha: Scalar, common: DType) -> Result<()> {
+fn check_difference(a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
     if common == DType::Bool {
         return Err(Error::SubtractBool {}.into());
     }
     if a.dtype() == DType::Bool || b.dtype() == DType::Bool {
         return Err(Error::SubtractWithBool {}.into());
     }
-    check_alpha(a, b, alpha, common)
+    Ok(())
 }
 
-/// y = a + b,  ∂y/∂a = 1,  ∂y/∂b = 1
-///
-/// What most sums are. It says again what `Add` says of α = 1, so that neither loops nor nodes carry a factor.
-#[derive(Clone, Copy)]
-pub struct Plus;
+/// a + b
+pub const PLUS: Sum<false> = Sum;
 
-impl Elementwise2 for Plus {
-    const NAME: &'static str = "add";
-    const NODE: &'static str = "AddBackward0";
-    const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Add);
+/// a - b
+pub const LESS: Sum<true> = Sum;
+
+/// y = a ± b,  ∂y/∂a = 1,  ∂y/∂b = ±1
+///
+/// What most sums are. It says again what `Scaled` says of α = 1, so that neither loops nor nodes carry a factor.
+#[derive(Clone, Copy)]
+pub struct Sum<const MINUS: bool>;
+
+impl<const MINUS: bool> Elementwise2 for Sum<MINUS> {
+    const NAME: &'static str = Scaled::<MINUS>::NAME;
+    const NODE: &'static str = Scaled::<MINUS>::NODE;
+    const WITH_NUMBER: Option<WithNumber> = Scaled::<MINUS>::WITH_NUMBER;
+    const STEP: Option<Step> = Some(if MINUS { Step::Subtract } else { Step::Add });
     const EXACT_NUMBERS: bool = true;
     const COMPLEX: bool = true;
 
@@ -83,22 +92,26 @@ impl Elementwise2 for Plus {
         shown! { alpha: Scalar::Int(1) }
     }
 
+    fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
+        if MINUS { check_difference(a, b, common) } else { Ok(()) }
+    }
+
     fn real<T: Real>(&self, a: T, b: T) -> T {
-        a + b
+        if MINUS { a - b } else { a + b }
     }
 
     const RING: bool = true;
 
     fn ring<T: Ring>(&self, a: T, b: T) -> T {
-        a.add(b)
+        if MINUS { a.sub(b) } else { a.add(b) }
     }
 
     fn integer<T: Number>(&self, a: T, b: T) -> T {
-        a.add(b)
+        self.ring(a, b)
     }
 
     fn boolean(&self, a: bool, b: bool) -> Option<bool> {
-        Some(a || b)
+        (!MINUS).then_some(a || b)
     }
 
     fn left(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
@@ -106,7 +119,7 @@ impl Elementwise2 for Plus {
     }
 
     fn right(&self, _a: &Value, _b: &Value, t: &Tensor) -> Result<Tensor> {
-        Ok(t.clone())
+        if MINUS { ops::neg(t) } else { Ok(t.clone()) }
     }
 }
 
@@ -140,10 +153,10 @@ impl<const MINUS: bool> Elementwise2 for Scaled<MINUS> {
     }
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
-        match MINUS {
-            true => check_difference(a, b, self.alpha, common),
-            false => check_alpha(a, b, self.alpha, common),
+        if MINUS {
+            check_difference(a, b, common)?;
         }
+        check_alpha(a, b, self.alpha, common)
     }
 
     fn loops<T: Real>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
@@ -151,14 +164,16 @@ impl<const MINUS: bool> Elementwise2 for Scaled<MINUS> {
         move |a, b| if MINUS { a - b * alpha } else { a + b * alpha }
     }
 
-    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
-        let b = scaled(b, self.alpha);
-        if MINUS { a - b } else { a + b }
+    const RING: bool = true;
+
+    fn rings<T: Ring>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        let scaled = scaled(self.alpha);
+        move |a, b| if MINUS { a.sub(scaled(b)) } else { a.add(scaled(b)) }
     }
 
-    fn integer<T: Number>(&self, a: T, b: T) -> T {
-        let b = b.mul(self.alpha.to());
-        if MINUS { a.sub(b) } else { a.add(b) }
+    fn integers<T: Integer>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        let alpha: T = self.alpha.to();
+        move |a, b| if MINUS { a.sub(b.mul(alpha)) } else { a.add(b.mul(alpha)) }
     }
 
     fn boolean(&self, a: bool, b: bool) -> Option<bool> {
@@ -205,7 +220,8 @@ impl Elementwise2 for Rsub {
     }
 
     fn check(&self, a: Operand<'_>, b: Operand<'_>, common: DType) -> Result<()> {
-        check_difference(a, b, self.alpha, common)
+        check_difference(a, b, common)?;
+        check_alpha(a, b, self.alpha, common)
     }
 
     /// torch takes the second operand first.
@@ -221,12 +237,16 @@ impl Elementwise2 for Rsub {
         move |a, b| b - a * alpha
     }
 
-    fn complex(&self, a: Complex<f64>, b: Complex<f64>) -> Complex<f64> {
-        b - scaled(a, self.alpha)
+    const RING: bool = true;
+
+    fn rings<T: Ring>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        let scaled = scaled(self.alpha);
+        move |a, b| b.sub(scaled(a))
     }
 
-    fn integer<T: Number>(&self, a: T, b: T) -> T {
-        b.sub(a.mul(self.alpha.to()))
+    fn integers<T: Integer>(self) -> impl Fn(T, T) -> T + Copy + Send + Sync {
+        let alpha: T = self.alpha.to();
+        move |a, b| b.sub(a.mul(alpha))
     }
 
     fn conjugated(&self) -> Self {
@@ -250,6 +270,7 @@ impl Elementwise2 for Mul {
     const NAME: &'static str = "mul";
     const NODE: &'static str = "MulBackward0";
     const WITH_NUMBER: Option<WithNumber> = Some(WithNumber::Mul);
+    const STEP: Option<Step> = Some(Step::Multiply);
     const LEFT_NEEDS: Needs = Needs::Right;
     const RIGHT_NEEDS: Needs = Needs::Left;
     const SYMMETRIC: bool = true;
@@ -336,8 +357,8 @@ const OPERANDS: &[&str] = &["(Tensor|Number input, Tensor|Number other, *, Tenso
 const OPERANDS_IN_PLACE: &[&str] = &["(Tensor input, Tensor|Number other)"];
 
 elementwise2! {
-    add, add_: Plus, "`input + alpha * other`, element by element.";
-    sub, sub_: Sub { alpha: Scalar::Int(1) }, "`input - alpha * other`, element by element.";
+    add, add_: PLUS, "`input + alpha * other`, element by element.";
+    sub, sub_: LESS, "`input - alpha * other`, element by element.";
     mul, mul_: Mul, "The product of two tensors, element by element.";
     div, div_: Div, "The quotient of two tensors, element by element, rounded as `rounding_mode` says.";
     rsub, rsub_: Rsub { alpha: Scalar::Int(1) }, "`other - alpha * input`, element by element.";

@@ -14,7 +14,7 @@ use crate::graph::shown::shown;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Function;
 use crate::ops::complex;
-use crate::ops::pointwise::arithmetic::{Div, Mul, Plus, Sub};
+use crate::ops::pointwise::arithmetic::{Div, LESS, Mul, PLUS};
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::compare::Question;
 use crate::ops::pointwise::rounding::Abs;
@@ -24,9 +24,6 @@ use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, both, method,
 use crate::shape;
 use crate::tensor::Array;
 use crate::tensor::Tensor;
-
-/// The difference of two operands.
-const LESS: Sub = Sub { alpha: Scalar::Int(1) };
 
 /// x + v a b, or x + v a/b, of elements as loops take them.
 #[derive(Clone, Copy)]
@@ -75,7 +72,7 @@ impl Pointwise for Addcmul {
             return Ok(y);
         }
         let product = numbers(Mul, &inputs[1], &inputs[2])?;
-        numbers(Plus, &inputs[0], &numbers(Mul, &product, self.value)?)
+        numbers(PLUS, &inputs[0], &numbers(Mul, &product, self.value)?)
     }
 
     fn conjugated(&self) -> Self {
@@ -118,7 +115,7 @@ impl Pointwise for Addcdiv {
             return Ok(y);
         }
         let quotient = numbers(Div, &inputs[1], &inputs[2])?;
-        numbers(Plus, &inputs[0], &numbers(Mul, &quotient, self.value)?)
+        numbers(PLUS, &inputs[0], &numbers(Mul, &quotient, self.value)?)
     }
 
     fn conjugated(&self) -> Self {
@@ -180,7 +177,7 @@ impl Pointwise for LerpNumber {
     fn value(&self, inputs: &[Array]) -> Result<Array> {
         let (a, b, w) = (&inputs[0], &inputs[1], self.weight.to_f64());
         if let Scalar::Complex(_) = self.weight {
-            return numbers(Plus, a, &numbers(Mul, &numbers(LESS, b, a)?, self.weight)?);
+            return numbers(PLUS, a, &numbers(Mul, &numbers(LESS, b, a)?, self.weight)?);
         }
         if let Some(y) = fused_numbers(Between(w), a, [b])? {
             return Ok(y);
@@ -188,7 +185,7 @@ impl Pointwise for LerpNumber {
         let between = numbers(LESS, b, a)?;
         // The end that is nearer is where rounding matters.
         match w.abs() < 0.5 {
-            true => numbers(Plus, a, &numbers(Mul, &between, w)?),
+            true => numbers(PLUS, a, &numbers(Mul, &between, w)?),
             false => numbers(LESS, b, &numbers(Mul, &between, 1.0 - w)?),
         }
     }
@@ -208,6 +205,21 @@ impl Pointwise for LerpNumber {
     }
 }
 
+/// The same with a weight for each.
+#[derive(Clone, Copy)]
+struct BetweenEach;
+
+impl Function<2> for BetweenEach {
+    const LITTLE: bool = true;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, a: A, [b, w]: [A; 2]) -> A {
+        let between = b - a;
+        let (near, far) = (a + w * between, b - between * (A::from_f64(1.0) - w));
+        if w.abs() < A::from_f64(0.5) { near } else { far }
+    }
+}
+
 /// y = a + w (b - a)
 ///
 /// ∂y/∂a = 1 - w, ∂y/∂b = w, ∂y/∂w = b - a
@@ -223,8 +235,11 @@ impl Pointwise for Lerp {
 
     fn value(&self, inputs: &[Array]) -> Result<Array> {
         let (a, b, w) = (&inputs[0], &inputs[1], &inputs[2]);
+        if let Some(y) = fused_numbers(BetweenEach, a, [b, w])? {
+            return Ok(y);
+        }
         let between = numbers(LESS, b, a)?;
-        let near = numbers(Plus, a, &numbers(Mul, w, &between)?)?;
+        let near = numbers(PLUS, a, &numbers(Mul, w, &between)?)?;
         let far = numbers(LESS, b, &numbers(Mul, &between, &numbers(LESS, 1, w)?)?)?;
         let size = if w.dtype.is_complex() { complex::magnitudes(w)? } else { unary::numbers(Abs, w)? };
         let is_near = compare::numbers(Question::Less, &size, 0.5)?;

@@ -148,6 +148,7 @@ impl Elementwise2 for Floored {
     }
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
@@ -233,6 +234,7 @@ impl<const FLOOR: bool> Elementwise2 for Remainder<FLOOR> {
     }
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {

@@ -139,6 +139,18 @@ mod tests {
     }
 
     #[test]
+    fn quotients_of_32_bits_are_exact_at_their_ends() {
+        let numbers = [i32::MIN, i32::MIN + 1, -65_537, -3, -1, 1, 2, 46_341, 65_535, i32::MAX - 1, i32::MAX];
+        for a in numbers {
+            for b in numbers {
+                assert_eq!(a.quotient(b), a.wrapping_div(b), "{a} {b}");
+                assert_eq!(a.remainder(b), a.wrapping_rem(b), "{a} {b}");
+            }
+            assert_eq!([a.quotient(0), a.floored(0)], [0, 0]);
+        }
+    }
+
+    #[test]
     fn powers_wrap_around_and_round_to_zero() {
         assert_eq!(3i32.power(4), 81);
         assert_eq!(2u8.power(9), 0);

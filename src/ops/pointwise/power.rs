@@ -5,7 +5,7 @@ use crate::dispatch::binary::{Elementwise2, Needs};
 use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dispatch::{memory_order, unary};
-use crate::dtype::{Complex, DType, Scalar};
+use crate::dtype::{Complex, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::complex;
 use crate::kernels::pointwise::math;
@@ -87,6 +87,7 @@ impl Elementwise2 for Pow {
     }
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
@@ -122,9 +123,13 @@ impl Elementwise2 for Pow {
         Some(a || !b)
     }
 
-    /// The exponents that are a few multiplications, divisions or roots.
+    /// The exponents that are a few multiplications, or of real numbers divisions and roots.
     fn has_number_way(&self, b: Scalar, dtype: DType) -> bool {
-        dtype.is_float() && !dtype.is_stored() && [-2.0, -1.0, -0.5, 0.5, 2.0, 3.0].contains(&b.to_f64())
+        let is_among = |exponents: &[f64]| b.real().is_some_and(|exponent| exponents.contains(&exponent));
+        match dtype.is_float() {
+            true => !dtype.is_stored() && is_among(&[-2.0, -1.0, -0.5, 0.5, 2.0, 3.0]),
+            false => !dtype.is_stored() && dtype != DType::Bool && is_among(&[2.0, 3.0]),
+        }
     }
 
     fn with_number(&self, a: &Array, b: Scalar, dtype: DType) -> Option<Result<Array>> {
@@ -140,7 +145,13 @@ impl Elementwise2 for Pow {
                 0.5 => unary::compute::<T, T>(&a, dtype, T::sqrt),
                 2.0 => unary::compute::<T, T>(&a, dtype, |x| x * x),
                 _ => unary::compute::<T, T>(&a, dtype, |x| x * x * x),
-            }, else { unreachable!("only floating-point types come here") })
+            }, else {
+                dispatch!(integer dtype, T => product::<T>(&a, exponent), else {
+                    dispatch!(complex dtype, T => product::<T>(&a, exponent), else {
+                        unreachable!("truth values do not come here")
+                    })
+                })
+            })
         }))
     }
 
@@ -202,6 +213,14 @@ impl Elementwise2 for Pow {
             }
         };
         mul(t, &where_(&at_zero, 0, &logarithm)?)
+    }
+}
+
+/// The squares or cubes of elements.
+fn product<T: Ring>(a: &Array, exponent: f64) -> Result<Array> {
+    match exponent == 2.0 {
+        true => unary::compute::<T, T>(a, T::DTYPE, |x| x.mul(x)),
+        false => unary::compute::<T, T>(a, T::DTYPE, |x| x.mul(x).mul(x)),
     }
 }
 

@@ -117,12 +117,21 @@ impl Elementwise2 for Nextafter {
         }
     }
 
+    #[inline(always)] // A loop is vectorised in one piece only.
     fn real<T: Real>(&self, a: T, b: T) -> T {
-        let (a, b) = (a.to_f64(), b.to_f64());
-        T::from_f64(match T::DTYPE {
-            DType::Float32 => f64::from(libm::nextafterf(a as f32, b as f32)),
-            _ => libm::nextafter(a, b),
-        })
+        let (next_up, next_down) = match T::DTYPE {
+            DType::Float32 => {
+                let a = a.to_f64() as f32;
+                (T::from_f64(a.next_up().into()), T::from_f64(a.next_down().into()))
+            }
+            _ => (T::from_f64(a.to_f64().next_up()), T::from_f64(a.to_f64().next_down())),
+        };
+        match () {
+            () if a < b => next_up,
+            () if a > b => next_down,
+            () if a == b => b,
+            () => T::nan(),
+        }
     }
 
     fn left(&self, a: &Value, b: &Value, t: &Tensor) -> Result<Tensor> {

@@ -148,6 +148,7 @@ impl Elementwise for Neg {
     const UNSIGNED: Unsigned = Unsigned::Wrapped;
     const NAME: &'static str = "neg";
     const NODE: &'static str = "NegBackward0";
+    const SIGN: Option<unary::Sign> = Some(unary::Sign::Turned);
     const KEEPS: Keeps = Keeps::Nothing;
     const INTEGERS: Integers = Integers::Stay;
     const COMPLEX: bool = true;
@@ -156,12 +157,8 @@ impl Elementwise for Neg {
         -x
     }
 
-    fn complex(&self, x: Complex<f64>) -> Complex<f64> {
-        -x
-    }
-
     fn integer<T: Number>(&self, x: T) -> T {
-        T::ZERO.sub(x)
+        x.negative()
     }
 
     fn refusal(&self, _dtype: DType) -> Error {
@@ -180,6 +177,7 @@ pub struct Abs;
 impl Elementwise for Abs {
     const NAME: &'static str = "abs_cpu";
     const NODE: &'static str = "AbsBackward0";
+    const SIGN: Option<unary::Sign> = Some(unary::Sign::Dropped);
     const KEEPS: Keeps = Keeps::Input;
     const INTEGERS: Integers = Integers::Stay;
 

@@ -9,11 +9,11 @@ use super::{Reduction, Single};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
+use crate::dispatch::record::refuse_gradients;
 use crate::dispatch::unary;
-use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
-use crate::graph::{At, Attributes, Gradients, SavedTensor, mode};
+use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::ops::pointwise::arithmetic::{self, Mul};
@@ -96,10 +96,10 @@ impl Op for BinaryCrossEntropy {
         }
         // ln x, but not below -100.
         let bounded_log = |x: &Array| clamp::not_below(&unary::numbers(exp_log::Log, x)?, -100.0);
-        let beyond = |x: &Array| binary::numbers(arithmetic::Sub { alpha: Scalar::Int(1) }, 1.0, x);
+        let beyond = |x: &Array| binary::numbers(arithmetic::LESS, 1.0, x);
         let hit = binary::numbers(Mul, target, &bounded_log(x)?)?;
         let miss = binary::numbers(Mul, &beyond(target)?, &bounded_log(&beyond(x)?)?)?;
-        let losses = unary::numbers(rounding::Neg, &binary::numbers(arithmetic::Plus, &hit, &miss)?)?;
+        let losses = unary::numbers(rounding::Neg, &binary::numbers(arithmetic::PLUS, &hit, &miss)?)?;
         let losses = match &self.weight {
             Some(weight) => binary::numbers(Mul, &losses, &weight.array())?,
             None => losses,
@@ -191,13 +191,7 @@ pub fn binary_cross_entropy(
     weight: Option<&Tensor>,
     reduction: Reduction,
 ) -> Result<Tensor> {
-    if let Some(weight) = weight
-        && weight.requires_grad()
-        && mode::is_grad_enabled()
-    {
-        let (operation, argument) = ("binary_cross_entropy", "weight");
-        return Err(Error::ArgumentGradient { operation, argument }.into());
-    }
+    refuse_gradients("binary_cross_entropy", [("weight", weight)])?;
     if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation: "binary_cross_entropy", dtype: x.dtype() }.into());
     }

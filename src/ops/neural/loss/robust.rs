@@ -10,7 +10,6 @@ use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::{binary, unary};
 use crate::dispatch::{fixed, memory_order};
-use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -124,7 +123,7 @@ impl Op for RobustLoss {
         }
         // In the type of the losses from the first step on: what is rounded is rounded there.
         let wide = |x: &Array| copy::as_type_in_order(x, dtype).map(Cow::into_owned);
-        let less = arithmetic::Sub { alpha: Scalar::Int(1) };
+        let less = arithmetic::LESS;
         let z = unary::numbers(Abs, &binary::numbers(less, &wide(&inputs[0])?, &wide(&inputs[1])?)?)?;
         let half = binary::numbers(Mul, &binary::numbers(Mul, &z, 0.5)?, &z)?;
         let (bound, beyond) = (self.bound, binary::numbers(less, &z, 0.5 * self.bound)?);

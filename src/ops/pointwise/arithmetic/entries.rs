@@ -120,8 +120,11 @@ fn add_call(arguments: &dyn Arguments) -> Result<Reply> {
 }
 
 fn sub_call(arguments: &dyn Arguments) -> Result<Reply> {
-    let operation = Sub { alpha: arguments.number(2)? };
-    let result = binary::apply(operation, arguments.operand(0)?, arguments.operand(1)?);
+    let (a, b) = (arguments.operand(0)?, arguments.operand(1)?);
+    let result = match arguments.number(2)? {
+        Scalar::Int(1) => ops::sub(a, b),
+        alpha => binary::apply(Sub { alpha }, a, b),
+    };
     result.reply()
 }
 

@@ -1,0 +1,87 @@
+//! Chains of operations of elements and a number each, of which nobody else reads what goes from one to the next: these
+//! are computed at once, without memory for that.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::run::Frame;
+use super::{Form, Instruction, Operand, Program};
+use crate::dispatch::direct::{Beside, Link, Source, Step, Target, chained};
+use crate::dtype::Scalar;
+use crate::error::Result;
+
+/// The most operations of a chain.
+const MOST: usize = 64;
+
+/// Finds chains. What the first operation reads stays until the last one.
+pub(super) fn find(forms: &[Form], is_left: &[bool], instructions: &mut [Instruction], ends: &mut [usize]) {
+    let mut first = 0;
+    while first < instructions.len() {
+        let mut last = first;
+        while last + 1 - first < MOST && goes_on(forms, is_left, instructions, ends, last) {
+            last += 1;
+        }
+        if let Some((_, from, _)) = link(&instructions[first]) {
+            let place = forms[from].place;
+            ends[place] = ends[place].max(last);
+        }
+        instructions[first].chained = last + 1 - first;
+        first = last + 1;
+    }
+}
+
+/// Whether an operation is a link, and the next one takes what it gives and nobody else does.
+fn goes_on(
+    forms: &[Form],
+    is_left: &[bool],
+    instructions: &[Instruction],
+    ends: &[usize],
+    at: usize,
+) -> bool {
+    let Some(next) = instructions.get(at + 1) else { return false };
+    let (Some(_), Some((_, from, _)), [Some(made)]) =
+        (link(&instructions[at]), link(next), &*instructions[at].outputs)
+    else {
+        return false;
+    };
+    let place = forms[*made].place;
+    from == *made && next.shown.is_empty() && ends[place] == at + 1 && !is_left[place]
+}
+
+/// What an operation does to the elements of a form, if that is all it reads but a number.
+fn link(instruction: &Instruction) -> Option<(Step, usize, Scalar)> {
+    let way = instruction.way.as_ref().filter(|way| way.in_parts)?;
+    match (&*instruction.operands, &*instruction.outputs, way.beside.first()) {
+        ([Operand::Form(from), Operand::Number(number)], [Some(_)], Some(Beside::Each)) => {
+            Some((way.direct.step()?, *from, *number))
+        }
+        _ => None,
+    }
+}
+
+impl Program {
+    /// Computes these elements of a chain, or of one operation.
+    pub(super) fn compute_chain(
+        &self,
+        chain: &[Instruction],
+        frame: &Frame,
+        elements: Range<usize>,
+    ) -> Result<()> {
+        let [first, .., last] = chain else {
+            let Some((instruction, way)) = chain.first().and_then(|one| Some((one, one.way.as_ref()?)))
+            else {
+                return Ok(());
+            };
+            return self.compute_part(instruction, way, frame, elements);
+        };
+        let (Some((_, from, _)), Some(way)) = (link(first), &last.way) else { return Ok(()) };
+        let links: SmallVec<[Link; MOST]> = chain
+            .iter()
+            .filter_map(|one| link(one).map(|(step, _, number)| (step, frame.number(one, 1, number))))
+            .collect();
+        let source = Source::Array(frame.array(from)?, elements.start, Beside::Each);
+        let target = Target { array: frame.array(way.result)?, first: elements.start, count: elements.len() };
+        chained(&source, &links, target)
+    }
+}
