@@ -6,6 +6,8 @@
 //! lies in order is not moved, and what is repeated is repeated in copies of what was copied already: of a row that is
 //! added to every row of a matrix, each block is the same.
 
+mod rows;
+
 use ndarray::{ArrayViewD, Axis, Slice};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -14,6 +16,7 @@ use super::parallel::{Body, each_item};
 use super::simd::vectorised;
 use crate::kernels::geometry::moves;
 use crate::kernels::pointwise::apply::{GRAIN, each_slice_1, each_slice_2, each_slice_3};
+use rows::{each_row, slice};
 
 /// The most bytes of a block. A row of this length or longer is a block of its own, or several; of shorter ones
 /// a block has as many as there is room for.
@@ -37,6 +40,10 @@ pub(super) fn each_block<V: Send, A: Copy + Send + Sync + 'static>(
     }
     let a = squeezed(a);
     let plan = Plan::new(a.shape(), &[a.strides()], size_of::<A>());
+    if plan.is_in_rows(&[a.strides()]) {
+        let a = plan.rows_of(a);
+        return each_row(out, &plan, &|out, row| visit(out, slice(&a, row)));
+    }
     let a = Operand::new(a, &plan);
     plan.each(out, &|blocks: Blocks<'_, V>| {
         let mut a = a.reader(&plan);
@@ -60,20 +67,41 @@ pub(super) fn each_2<V: Send, A: Copy + Send + Sync + 'static, B: Copy + Send + 
     b: ArrayViewD<'_, B>,
     visit: impl Fn(&mut V, A, B) + Copy + Sync,
 ) {
+    each_pair(out, a, b, &|out, a, b| each_slice_2(out, a, b, visit));
+}
+
+/// What is done with parts of a destination and the elements of two views that belong there.
+type Visit2<'a, V, A, B> = &'a (dyn Fn(&mut [V], &[A], &[B]) + Sync);
+
+/// Calls `visit` with parts of a destination and the elements of two views that belong there. One function for all that
+/// visit such elements.
+fn each_pair<V: Send, A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'static>(
+    out: &mut [V],
+    a: ArrayViewD<'_, A>,
+    b: ArrayViewD<'_, B>,
+    visit: Visit2<'_, V, A, B>,
+) {
     if let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) {
-        return each_slice_2(out, a, b, visit);
+        return visit(out, a, b);
     }
     let (a, b) = (squeezed(a), squeezed(b));
     let plan = Plan::new(a.shape(), &[a.strides(), b.strides()], size_of::<A>().max(size_of::<B>()));
+    if plan.is_in_rows(&[a.strides(), b.strides()]) {
+        let (a, b) = (plan.rows_of(a), plan.rows_of(b));
+        return each_row(out, &plan, &|out, row| visit(out, slice(&a, row), slice(&b, row)));
+    }
     let (a, b) = (Operand::new(a, &plan), Operand::new(b, &plan));
     plan.each(out, &|blocks: Blocks<'_, V>| {
         let (mut a, mut b) = (a.reader(&plan), b.reader(&plan));
         blocks.for_each(|(out, start)| {
             let len = out.len();
-            each_slice_2(out, a.block(start, len), b.block(start, len), visit);
+            visit(out, a.block(start, len), b.block(start, len));
         });
     });
 }
+
+/// What is done with parts of a destination and the elements of three views that belong there.
+type Visit3<'a, V, A, B, C> = &'a (dyn Fn(&mut [V], &[A], &[B], &[C]) + Sync);
 
 /// Visits every element of a destination together with those of three views of its shape.
 pub(super) fn each_3<V: Send, A, B, C>(
@@ -87,8 +115,23 @@ pub(super) fn each_3<V: Send, A, B, C>(
     B: Copy + Send + Sync + 'static,
     C: Copy + Send + Sync + 'static,
 {
+    each_three(out, a, b, c, &|out, a, b, c| each_slice_3(out, a, b, c, visit));
+}
+
+/// `each_pair` of three views.
+fn each_three<V: Send, A, B, C>(
+    out: &mut [V],
+    a: ArrayViewD<'_, A>,
+    b: ArrayViewD<'_, B>,
+    c: ArrayViewD<'_, C>,
+    visit: Visit3<'_, V, A, B, C>,
+) where
+    A: Copy + Send + Sync + 'static,
+    B: Copy + Send + Sync + 'static,
+    C: Copy + Send + Sync + 'static,
+{
     if let (Some(a), Some(b), Some(c)) = (a.as_slice(), b.as_slice(), c.as_slice()) {
-        return each_slice_3(out, a, b, c, visit);
+        return visit(out, a, b, c);
     }
     let (a, b, c) = (squeezed(a), squeezed(b), squeezed(c));
     let widest = size_of::<A>().max(size_of::<B>()).max(size_of::<C>());
@@ -98,7 +141,7 @@ pub(super) fn each_3<V: Send, A, B, C>(
         let (mut a, mut b, mut c) = (a.reader(&plan), b.reader(&plan), c.reader(&plan));
         blocks.for_each(|(out, start)| {
             let len = out.len();
-            each_slice_3(out, a.block(start, len), b.block(start, len), c.block(start, len), visit);
+            visit(out, a.block(start, len), b.block(start, len), c.block(start, len));
         });
     });
 }
@@ -153,6 +196,15 @@ impl Plan {
         let most = (block / inner.max(1)).max(1);
         let rows = size.div_ceil(size.div_ceil(most).max(1)).max(1);
         Plan { merged, sizes, axis, size, rows, inner }
+    }
+
+    /// A squeezed operand with as few axes as the plan has.
+    fn merged_in<'a, T>(&self, mut view: ArrayViewD<'a, T>) -> ArrayViewD<'a, T> {
+        for &axis in &self.merged {
+            view.merge_axes(Axis(axis), Axis(axis + 1));
+            view.index_axis_inplace(Axis(axis), 0);
+        }
+        view
     }
 
     /// Elements in all ranges of the axis, and in one.
@@ -253,7 +305,7 @@ enum Operand<'a, T: Clone> {
 
 impl<'a, T: Copy + Send + Sync + 'static> Operand<'a, T> {
     /// A squeezed operand.
-    fn new(mut view: ArrayViewD<'a, T>, plan: &Plan) -> Operand<'a, T> {
+    fn new(view: ArrayViewD<'a, T>, plan: &Plan) -> Operand<'a, T> {
         let (mut own, mut times, mut count) = (view.clone(), 1, 1);
         let mut strides: SmallVec<[usize; 4]> = SmallVec::from_elem(0, view.ndim());
         for (axis, stride) in strides.iter_mut().enumerate().rev() {
@@ -270,13 +322,7 @@ impl<'a, T: Copy + Send + Sync + 'static> Operand<'a, T> {
             Some(elements) => Cow::Borrowed(elements),
             // Block by block, a column would be gone through for each of its elements.
             None if times >= OFTEN || is_crosswise(&view) => Cow::Owned(moves::gathered(&own)),
-            None => {
-                for &axis in &plan.merged {
-                    view.merge_axes(Axis(axis), Axis(axis + 1));
-                    view.index_axis_inplace(Axis(axis), 0);
-                }
-                return Operand::View(view);
-            }
+            None => return Operand::View(plan.merged_in(view)),
         };
         for &axis in &plan.merged {
             strides.remove(axis);

@@ -59,6 +59,10 @@ pub trait Function<const N: usize>: Copy + Send + Sync {
     /// Whether it is so little work that loops wait for memory: in plain arithmetic then, without a copy of anything.
     const LITTLE: bool = false;
 
+    /// Whether it is so much work that one more copy of numbers that are near counts for nothing: there is one loop then,
+    /// for new memory and for what is written in place.
+    const SLOW: bool = false;
+
     /// Whether there are numbers for which the function is a factor and no more, and so often that nothing else is
     /// there for a while.
     const HAS_EASY: bool = false;
@@ -135,7 +139,11 @@ pub fn map<T: Real, F: Function<N>, const N: usize>(
             if const { F::HAS_EASY } && scaled(a, out, f) {
                 continue;
             }
-            evaluate(a, beside(others, start + index * CHUNK, a.len()), out, f);
+            let others = beside(others, start + index * CHUNK, a.len());
+            match const { F::SLOW } {
+                true => evaluate(a, others, out.write_copy_of_slice(a), f),
+                false => evaluate(a, others, out, f),
+            }
         }
     });
 }

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::dtype::Bool;
     use crate::kernels::testing::{at_thread_counts, written};
-    use ndarray::{ArrayD, IxDyn};
+    use ndarray::{ArrayD, IxDyn, s};
 
     fn numbers(shape: &[usize], seed: usize) -> ArrayD<f64> {
         let len: usize = shape.iter().product();
@@ -129,6 +129,27 @@ mod tests {
             pairs += 1;
         }
         assert_eq!(pairs, 24);
+    }
+
+    #[test]
+    fn rows_are_zipped_where_they_lie() {
+        for (rows, columns) in [(1, 90), (70, 40), (7, 33), (300, 700)] {
+            let all = numbers(&[2, rows, columns], 5);
+            let (left, right) = (all.slice(s![0, .., 1..]), all.slice(s![1, .., ..-1]));
+            let shape = left.dim();
+            let bias = numbers(&[columns - 1], 6);
+            let bias = bias.broadcast(shape).unwrap();
+            let dense = right.as_standard_layout().into_owned();
+            for [a, b] in [[left, right], [left, dense.view()], [bias, left]] {
+                let expected: Vec<f64> = a.iter().zip(b.iter()).map(|(a, b)| a * 3.0 - b).collect();
+                let [one, two, four] = at_thread_counts(|| zipped(a.into_dyn(), b.into_dyn()));
+                assert_eq!(one, expected, "{rows} {columns}");
+                assert_eq!([&two, &four], [&one; 2]);
+            }
+            let both = all.slice(s![.., .., 1..]);
+            let expected: Vec<f64> = both.iter().map(|a| a * 3.0 - a).collect();
+            assert_eq!(zipped(both.into_dyn(), both.into_dyn()), expected, "{rows} {columns}");
+        }
     }
 
     #[test]

@@ -18,6 +18,9 @@ use crate::kernels::simd::vectorised;
 /// Elements compared before looking whether one was found.
 const STEP: usize = 256;
 
+/// Of so few elements all are compared, the last one first.
+const FEW: usize = 32;
+
 /// Index of the greatest (or least) element along `axis`, which is not empty.
 pub fn arg_extreme<T: Number>(
     view: ArrayViewD<'_, T>,
@@ -75,8 +78,15 @@ fn locate<T: Number>(
     if extent.inner == 1 {
         parallel_parts(indices, (GRAIN / 4 / extent.len.max(1)).max(1), |start, part| {
             let rows = elements[start * extent.len..].chunks_exact(extent.len);
-            for ((out, row), &extreme) in part.iter_mut().zip(rows).zip(&extremes[start..]) {
-                out.write(first_equal(row, extreme));
+            let rows = part.iter_mut().zip(rows).zip(&extremes[start..]);
+            if extent.len > FEW {
+                return rows.for_each(|((out, row), &extreme)| {
+                    out.write(first_equal(row, extreme));
+                });
+            }
+            for ((out, row), &extreme) in rows {
+                let back = row.iter().enumerate().rev();
+                out.write(back.fold(0, |place, (at, &x)| if hits(x, extreme) { at as i64 } else { place }));
             }
         });
     } else {

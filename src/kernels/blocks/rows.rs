@@ -1,0 +1,55 @@
+//! Rows that are visited where they lie: they are long, and in order each.
+
+use ndarray::{ArrayView2, ArrayViewD, Axis, Ix2};
+
+use super::Plan;
+use crate::kernels::parallel::each_item;
+use crate::kernels::pointwise::apply::GRAIN;
+
+/// Shorter rows are gathered.
+const LONG_ROW: usize = 32;
+
+/// Calls `visit` with the rows of a destination and their numbers, where operands are visited row by row.
+pub(super) fn each_row<V: Send>(out: &mut [V], plan: &Plan, visit: &(dyn Fn(&mut [V], usize) + Sync)) {
+    let columns = plan.sizes[1];
+    let rows = (GRAIN / columns).max(1);
+    let parts = out.chunks_mut(rows * columns).enumerate();
+    each_item(parts, 1, &|(part, out): (usize, &mut [V])| {
+        for (row, out) in out.chunks_mut(columns).enumerate() {
+            visit(out, part * rows + row);
+        }
+    });
+}
+
+/// A row, which lies in order.
+#[inline(always)]
+pub(super) fn slice<'a, T>(rows: &ArrayView2<'a, T>, row: usize) -> &'a [T] {
+    rows.index_axis_move(Axis(0), row).to_slice().unwrap_or_else(|| unreachable!("rows lie in order"))
+}
+
+impl Plan {
+    /// Whether all operands with these strides are long rows, in order each, that do not follow each other without a gap
+    /// in all of them.
+    pub(super) fn is_in_rows(&self, strides: &[&[isize]]) -> bool {
+        let [_, columns] = self.sizes[..] else { return false };
+        let are_apart = |strides: &&[isize]| {
+            let step = self.step_of_rows(strides);
+            step != 0 && step != columns as isize
+        };
+        columns >= LONG_ROW
+            && strides.iter().all(|strides| strides.last() == Some(&1))
+            && strides.iter().any(are_apart)
+    }
+
+    /// How far it is from row to row of an operand with these strides, of which some axes are merged with those behind them.
+    fn step_of_rows(&self, strides: &[isize]) -> isize {
+        let before_last = (0..strides.len()).rev().filter(|axis| !self.merged.contains(axis)).nth(1);
+        before_last.map_or(0, |axis| strides[axis])
+    }
+
+    /// A squeezed operand as rows.
+    pub(super) fn rows_of<'a, T>(&self, view: ArrayViewD<'a, T>) -> ArrayView2<'a, T> {
+        let view = self.merged_in(view).into_dimensionality::<Ix2>();
+        view.unwrap_or_else(|_| unreachable!("two axes are left"))
+    }
+}
