@@ -1,8 +1,13 @@
 """The benchmarks measure what is there: each of their cases runs (how fast, no test asks)."""
 
+import ast
+from pathlib import Path
+
 import pytest
 import rushlight
 from cases import EVERY_CASE, Case
+from steps import STEPS
+from steps_worker import with_torch
 from survey import measured, summary, wins_of_torch
 from survey_cases import SURVEY
 from survey_plot import drawn
@@ -29,6 +34,26 @@ def test_what_is_surveyed_runs_twice(case):
     run = Worker("rushlight").prepared(case)
     run()
     run()
+
+
+@pytest.mark.parametrize("name", [name for name in STEPS if "1e6" not in name])
+def test_steps_run_as_they_are_written_and_compiled(name):
+    for how in ("", "compiled"):
+        step, count = with_torch("rushlight", how)(name)
+        step()
+        step()
+        assert count == 1
+
+
+def test_every_step_is_there_for_what_is_compared_with():
+    source = Path(__file__).parent.parent / "benchmarks" / "steps_jax.py"
+    tables = [
+        node.value
+        for node in ast.parse(source.read_text("utf-8")).body
+        if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "STEPS"
+    ]
+    (table,) = tables
+    assert [key.value for key in table.keys] == list(STEPS)
 
 
 class Taking:

@@ -128,7 +128,7 @@ def __reversed__(self: Tensor) -> Tensor:
 @shown_to("self")
 def __contains__(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, bool, int, float)):
-        equal: Any = self == element
+        equal: Any = element == self
         return bool(equal.any().item())
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."

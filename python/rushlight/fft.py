@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from . import _rushlight as native
 from ._calls.showing import shown_as_given, taking
-from ._functions.fourier import check_size, dimension, dimensions_and_sizes, divisor, inexact, resized
+from ._functions.fourier import check_size, dimension, dimensions_and_sizes, divisor, inexact, points, resized
 from ._rushlight import Tensor
 from ._tensors.typename import scalar_name
 
@@ -55,7 +55,7 @@ def _one(
     name = "fft_fft" if forward else "fft_ifft"
     input = inexact(input, False)
     dim = dimension(input, dim)
-    input = resized(input, [dim], [_points(n)])
+    input = resized(input, [dim], [points(n)])
     if input.is_complex():
         return native._written(name, _nn.fft_c2c(input, [dim], divisor(norm, forward), forward), out)
     # The direction counts for the conjugates of the result only.
@@ -168,7 +168,7 @@ def _of_real(input: Tensor, function: str) -> Tensor:
 def _half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
     """Return the half of the transform of real numbers along one dimension."""
     dim = dimension(input, dim)
-    input = resized(input, [dim], [_points(n)])
+    input = resized(input, [dim], [points(n)])
     return _nn.fft_r2c(input, [dim], divisor(norm, forward), True)
 
 
@@ -185,14 +185,6 @@ def rfft(
     return native._written("fft_rfft", _half(_of_real(input, "rfft"), n, dim, norm, True), out)
 
 
-def _points(n: int | None) -> int:
-    """Return the size that is asked for, -1 if none is."""
-    if n is None:
-        return -1
-    check_size(n)
-    return n
-
-
 def _last_size(input: Tensor, n: int | None, dim: int) -> int:
     return 2 * (input.shape[dim] - 1) if n is None or n == -1 else n
 
@@ -207,7 +199,7 @@ def _of_half(input: Tensor, n: int | None, dim: int, norm: str | None, forward: 
     """Return the real numbers whose transform along one dimension has this half, or that it stands for."""
     input = inexact(input, True)
     dim = dimension(input, dim)
-    size = _last_size(input, _points(n), dim)
+    size = _last_size(input, points(n), dim)
     input = resized(input, [dim], _halves([size]))
     return _nn.fft_c2r(input.conj() if forward else input, [dim], divisor(norm, forward), size)
 

@@ -166,6 +166,8 @@ macro_rules! layers {
     PixelShuffleChannels { channels: i64, square: i64 },
     /// Images that do not fall into parts.
     PixelUnshuffleSize { dimension: &'static str, dim: i64, size: i64, factor: i64 },
+    /// Channels in no groups, or fewer.
+    ChannelShuffleCount { groups: i64 },
     /// Channels that do not fall into groups.
     ChannelShuffleGroups { groups: i64, channels: i64 },
     /// Windows along a dimension that is shorter.

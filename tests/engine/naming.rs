@@ -66,6 +66,7 @@ const NAMES_OPERATIONS: &[(&str, &[&str], &str)] = &[
     ("bindings/src/signature/grammar", &["bool", "float", "int"], "kinds of parameters"),
     ("bindings/src/signature/listing", &["float", "int"], "kinds of parameters"),
     ("bindings/src/signature/mod", &["bool", "float", "int"], "kinds of parameters"),
+    ("bindings/src/tensor/construct", &["size"], "an argument"),
     ("bindings/src/tensor/history", &["detach", "detach_"], "methods that stand there"),
     (
         "bindings/src/tensor/index",

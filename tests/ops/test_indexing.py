@@ -261,3 +261,10 @@ def test_that_shapes_are_looked_at_before_types():
         x[x > -1] = torch.tensor([])
     with raises(RuntimeError, "Index put requires the source and destination dtypes match"):
         x[torch.tensor([0, 1])] = torch.tensor([1.0, 2.0])
+
+
+def test_a_source_of_one_element_has_a_gradient_of_its_shape():
+    x, source = torch.tensor(2.0, requires_grad=True), torch.tensor([3.0], requires_grad=True)
+    y = torch.index_copy(x, 0, torch.tensor([0]), source)
+    gradients = torch.autograd.grad(y, [x, source])
+    assert [gradient.tolist() for gradient in gradients] == [0.0, [1.0]]

@@ -217,3 +217,17 @@ def test_losses_have_the_type_of_the_input_and_not_of_the_target(loss):
             torch.testing.assert_close(found, loss(x, target.to(own), reduction=reduction))
         (gradient,) = torch.autograd.grad(loss(x, target), x)
         torch.testing.assert_close(gradient, torch.autograd.grad(loss(x, target.to(own)), x)[0])
+
+
+def test_weights_that_want_a_gradient_are_refused_where_it_is_recorded():
+    weight, target = torch.ones(3, requires_grad=True), torch.tensor([0, 1])
+    message = "The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'"
+    with pytest.raises(RuntimeError, match=message):
+        F.cross_entropy(torch.ones(2, 3), target, weight=weight)
+    for off in (torch.no_grad(), torch.inference_mode()):
+        with off:
+            loss = F.cross_entropy(torch.ones(2, 3), target, weight=weight)
+        assert loss.item() == pytest.approx(1.0986, abs=1e-4)
+    layer = torch.ones(3, requires_grad=True)
+    with torch.no_grad():
+        assert F.batch_norm(torch.ones(2, 3), layer, torch.ones(3)).shape == (2, 3)

@@ -355,3 +355,10 @@ def test_an_error_inside_closes_the_mapping():
 def test_chunks_cannot_be_joined_nowhere():
     with raises(TypeError, "cat(): argument 'dim' must be int, not NoneType"):
         vmap(lambda x: torch.ones(2), out_dims=None, chunk_size=2)(torch.ones(3, 2))
+
+
+def test_tensors_without_numbers_are_made_while_samples_are_there():
+    kept = []
+    torch.func.vmap(lambda x: kept.append(x) or x)(torch.ones(2))
+    assert torch.ones(2).to("meta").device.type == "meta"
+    kept.clear()

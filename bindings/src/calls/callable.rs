@@ -322,9 +322,8 @@ fn dispatch<'py>(
                     None if rushlight::dispatch::modes::intercept::is_active() => {
                         intercept::call(&arguments, run)
                     }
-                    None if mode::special() => {
-                        let made = run()?;
-                        if callable.function.is_in_place() { Ok(made) } else { within(py, made) }
+                    None if mode::special() && !callable.function.is_in_place() => {
+                        run().and_then(|made| within(py, made))
                     }
                     None => run(),
                     Some(out) => {

@@ -7,6 +7,7 @@ use crate::values::dtype::as_dtype;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};
+use rushlight::Tensor;
 use rushlight::dtype::{Category, DType};
 
 /// The answer.
@@ -120,9 +121,14 @@ pub(crate) fn is_index(object: &Bound<'_, PyAny>) -> bool {
         return false;
     }
     match as_tensor(object) {
-        Some(tensor) => tensor.ndim() == 0 && tensor.dtype().category() == Category::Integer,
+        Some(tensor) => is_index_tensor(tensor),
         None => object.call_method0(pyo3::intern!(object.py(), "__index__")).is_ok(),
     }
+}
+
+/// Whether Python may index with a tensor: with one integer or truth value, however many dimensions it has.
+pub(crate) fn is_index_tensor(tensor: &Tensor) -> bool {
+    tensor.numel() == 1 && matches!(tensor.dtype().category(), Category::Integer | Category::Bool)
 }
 
 /// Only the first element is looked at; the others are when they are converted.
@@ -131,7 +137,7 @@ fn ints(object: &Bound<'_, PyAny>, size: u8) -> Verdict {
         Some(None) => Verdict::Yes,
         Some(Some(first)) if is_index(&first) => Verdict::Yes,
         Some(_) => Verdict::No(Some(0)),
-        None => (size > 0 && is_int(object)).into(),
+        None => (size > 0 && (is_int(object) || as_tensor(object).is_some_and(is_index_tensor))).into(),
     }
 }
 

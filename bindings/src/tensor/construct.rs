@@ -27,7 +27,9 @@ use super::{numpy, values};
 use crate::error::raise;
 use crate::interpreter::signals::Listening;
 use crate::signature::Kind;
+use crate::signature::accept::is_index;
 use crate::values::classes::{is_a, type_name};
+use crate::values::convert;
 use crate::values::device::Device;
 use crate::values::memory::elements_of;
 use crate::values::size::is_size;
@@ -97,7 +99,7 @@ fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
         if is_size(&first) {
             return create::empty(&first.extract::<Vec<i64>>()?, default).map_err(raise);
         }
-        if !first.is_instance_of::<PyInt>() {
+        if !is_index(&first) {
             if !first.is_instance_of::<PyList>() && is_a(Kind::Storage, &first) {
                 return elements_of(&first, default);
             }
@@ -108,7 +110,7 @@ fn legacy(arguments: &Bound<'_, PyTuple>) -> PyResult<Tensor> {
             return tensor(&first, Some(default));
         }
     }
-    create::empty(&arguments.extract::<Vec<i64>>()?, default).map_err(raise)
+    create::empty(&convert::ints("new", "size", arguments.iter())?, default).map_err(raise)
 }
 
 fn copied(source: &Tensor, dtype: Option<DType>) -> PyResult<Tensor> {
@@ -346,7 +348,10 @@ fn element<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<T> {
 /// The only element, if the object is a tensor.
 fn of_tensor(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     let Some(tensor) = as_tensor(object) else { return Ok(None) };
-    let item = tensor.item().map_err(raise)?;
+    let item = match tensor.numel() {
+        1 => tensor.item().map_err(raise)?,
+        _ => return Err(PyValueError::new_err(values::ONE_ELEMENT)),
+    };
     values::tell_of_history(object.py(), tensor)?;
     Ok(Some(item))
 }

@@ -66,6 +66,9 @@ impl TensorBase {
     }
 }
 
+/// What is told of others than tensors of one element.
+pub(super) const ONE_ELEMENT: &str = "only one element tensors can be converted to Python scalars";
+
 /// A tensor whose memory was made smaller than it cannot be shown to the program.
 pub(crate) fn check_allocated(tensor: &Tensor, method: &str) -> PyResult<()> {
     let memory = tensor.memory();
@@ -140,9 +143,7 @@ fn only(tensor: &Tensor) -> PyResult<Scalar> {
     if tensor.numel() == 1 {
         return element(tensor).map_err(raise);
     }
-    tensor
-        .item()
-        .map_err(|_| PyValueError::new_err("only one element tensors can be converted to Python scalars"))
+    tensor.item().map_err(|_| PyValueError::new_err(ONE_ELEMENT))
 }
 
 /// Says, once, that a number has no history although the tensor had one.

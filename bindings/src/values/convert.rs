@@ -1,6 +1,7 @@
 //! From Python values of the right type to Rust ones, with torch's words where one does not fit.
 //! Whether the type is right has been settled by `signature`.
 use crate::error::raise;
+use crate::signature::accept::is_index_tensor;
 use crate::tensor::object::as_tensor;
 use crate::values::classes::type_name;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -91,7 +92,7 @@ pub(crate) fn ints<'py>(
     let convert = |(at, element): (usize, Bound<'py, PyAny>)| {
         let other_type = || format!("type must be tuple of ints,but got {}", type_name(&element));
         let why = match as_tensor(&element) {
-            Some(tensor) if tensor.numel() == 1 => return item(tensor).map(Scalar::to::<i64>),
+            Some(tensor) if is_index_tensor(tensor) => return item(tensor).map(Scalar::to::<i64>),
             Some(_) => other_type(),
             None => match element.extract::<i64>() {
                 Ok(value) => return Ok(value),

@@ -53,6 +53,14 @@ def check_size(size: int) -> None:
         raise RuntimeError(f"Invalid number of data points ({size}) specified")
 
 
+def points(n: int | None) -> int:
+    """Return the size that is asked for, -1 if none is."""
+    if n is None:
+        return -1
+    check_size(n)
+    return n
+
+
 def resized(input: Tensor, dims: Sequence[int], sizes: Sequence[int]) -> Tensor:
     """Cut dimensions off, or fill them up with zeros; a size of -1 leaves one as it is."""
     if all(size == -1 for size in sizes):

@@ -324,6 +324,10 @@ LAYERS: dict[str, tuple[type[Exception], str]] = {
         "input.size({dim})={size} is not "
         "divisible by {factor}",
     ),
+    "ChannelShuffleCount": (
+        RuntimeError,
+        "Number of groups to divide channels in must be positive. Value of groups:{groups}",
+    ),
     "ChannelShuffleGroups": (
         RuntimeError,
         "Number of channels must be divisible by groups. Got {channels} channels and {groups} groups.",

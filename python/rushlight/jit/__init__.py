@@ -172,4 +172,4 @@ add_module_aliases(
 )
 
 del annotations  # The feature of Python that has the name of a module.
-from . import annotations as annotations  # noqa: E402
+from . import annotations as annotations  # type: ignore[assignment]  # noqa: E402

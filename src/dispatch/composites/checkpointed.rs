@@ -15,8 +15,9 @@ use crate::dispatch::composites::on_tensors;
 use crate::dispatch::composites::recomputed::Subgraph;
 use crate::dispatch::long_work;
 use crate::dispatch::modes::recording;
+use crate::dispatch::record::refuse_gradients;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::mode::{Flags, FlagsGuard};
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor, mode};
 use crate::ops::creation::create;
@@ -261,21 +262,10 @@ fn is_in(bits: u64, index: usize) -> bool {
     index < 64 && bits >> index & 1 == 1
 }
 
-/// Refuses that anybody asks for the gradient of an input that has none.
-fn check_constants(operation: &CheckpointedOp, inputs: &[&Tensor]) -> Result<()> {
-    let names = operation.names.iter().copied().zip(inputs).skip(operation.counted);
-    for (argument, input) in names {
-        if mode::is_grad_enabled() && input.requires_grad() {
-            let operation = operation.operation;
-            return Err(Error::ArgumentGradient { operation, argument }.into());
-        }
-    }
-    Ok(())
-}
-
 /// The operation on these tensors. For many samples at once it is the operations that it consists of.
 pub fn apply(operation: CheckpointedOp, inputs: &[&Tensor]) -> Result<Outputs> {
-    check_constants(&operation, inputs)?;
+    let constants = operation.names.iter().copied().zip(inputs.iter().copied().map(Some));
+    refuse_gradients(operation.operation, constants.skip(operation.counted))?;
     let constant = operation.constant;
     match batch::highest(inputs.iter().copied()) {
         Some(_) => (operation.parts)(inputs),

@@ -211,6 +211,9 @@ const WORTH: usize = 1 << 10;
 /// Items that lie as their places do put in order by the digits of their keys in which some differ, the last digit
 /// first; given back where those are many, or items few.
 fn by_digits<K: Keyed>(mut items: Vec<K>) -> Result<Vec<K>, Vec<K>> {
+    if items.len() < WORTH {
+        return Err(items);
+    }
     let first = items.first().map_or(0, |item| item.key());
     let differing = items.iter().fold(0, |differing, item| differing | (item.key() ^ first));
     if differing == 0 {
@@ -248,10 +251,17 @@ fn by_digits<K: Keyed>(mut items: Vec<K>) -> Result<Vec<K>, Vec<K>> {
     Ok(items)
 }
 
+/// The keys of so few elements are made one by one.
+const LITTLE: usize = 32;
+
 /// The keys of all elements with their places.
 fn keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool) -> Vec<K> {
-    let mut items = interrupt::filled(lane.len(), K::new(0, 0));
     let turned = if descending { u64::MAX >> (64 - bits::<T>()) } else { 0 };
+    if lane.len() <= LITTLE {
+        let item = |(place, &x): (usize, &T)| K::new(key(x) ^ turned, place);
+        return interrupt::collected(lane.iter().enumerate().map(item));
+    }
+    let mut items = interrupt::filled(lane.len(), K::new(0, 0));
     for (part, (items, lane)) in items.chunks_mut(GRAIN).zip(lane.chunks(GRAIN)).enumerate() {
         interrupt::unwind_if_due();
         vectorised(

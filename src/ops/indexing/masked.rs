@@ -1,8 +1,8 @@
 //! Elements named by a mask or by their number: `masked_select`, `masked_scatter`, `take`, `put`.
 
-use crate::dispatch::in_place;
+mod numbered;
+
 use crate::ops;
-use crate::ops::indexing;
 use crate::ops::pointwise::clamp;
 use crate::ops::reduction::scan;
 use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, method, receiver};
@@ -30,6 +30,8 @@ use crate::ops::pointwise::select;
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::storage;
 use crate::tensor::{Array, Tensor};
+
+pub use numbered::{put, put_, take};
 
 /// Indices that are counted from the end before anybody asks whether to go on.
 const TOGETHER: usize = 1 << 10;
@@ -359,42 +361,6 @@ pub fn masked_scatter_(x: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()>
         return Err(Error::OutputShape { output: layout.shape().to_vec(), broadcast }.into());
     }
     apply_in_place(placing(x, mask, source, layout.shape())?, &[x, source])
-}
-
-/// The elements of these numbers in row-major order, in the shape of the index.
-pub fn take(x: &Tensor, index: &Tensor) -> Result<Tensor> {
-    if index.dtype() != DType::Int64 {
-        return Err(Error::LongIndex { operation: "take", dtype: index.dtype() }.into());
-    }
-    if batch::is_batched(index) && x.ndim() > 0 {
-        let line = reshape::reshape_to(x, &[x.numel()])?;
-        let places = reshape::reshape_to(index, &[index.numel()])?;
-        return reshape::reshape_to(&indexing::gather::gather(&line, 0, &places)?, index.layout().shape());
-    }
-    let numbers = Numbers::of_index(index, x.numel(), Error::TakeEmpty {})?;
-    apply_one(Pick { name: "TakeBackward0", numbers, repeats: true }, &[x])
-}
-
-/// The tensor with elements in place of those of these numbers in row-major order, or added to them.
-pub fn put(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
-    if index.dtype() != DType::Int64 {
-        return Err(Error::LongIndex { operation: "put_", dtype: index.dtype() }.into());
-    }
-    if x.dtype() != source.dtype() {
-        return Err(Error::PutDTypes { target: x.dtype(), source: source.dtype() }.into());
-    }
-    let count = index.numel();
-    if source.numel() != count {
-        return Err(Error::PutCount { source: source.numel(), index: count }.into());
-    }
-    let numbers = Numbers::of_index(index, x.numel(), Error::PutEmpty {})?;
-    let placing = if accumulate { Placing::Added } else { Placing::Put };
-    apply_one(Place { numbers, placing }, &[x, source])
-}
-
-/// `put` in place.
-pub fn put_(x: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
-    in_place::through_apart(x, &[source], |x| put(x, index, source, accumulate))
 }
 
 const MASKED_SCATTER: &[&str] = &["(Tensor input, Tensor mask, Tensor source)"];

@@ -52,6 +52,7 @@ impl Elementwise for Expm1 {
     const COMPLEX: bool = true;
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -338,6 +339,7 @@ impl Elementwise for Erfc {
     const KEEPS: Keeps = Keeps::Input;
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {

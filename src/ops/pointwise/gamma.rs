@@ -31,6 +31,7 @@ impl Elementwise for Lgamma {
     const NODE: &'static str = "LgammaBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const VECTOR: Vectors = Vectors::Single;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -55,6 +56,7 @@ impl Elementwise for Digamma {
     const NODE: &'static str = "DigammaBackward0";
     const KEEPS: Keeps = Keeps::Input;
     const VECTOR: Vectors = Vectors::Single;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {

@@ -40,6 +40,7 @@ macro_rules! function {
             const KEEPS: Keeps = Keeps::Input;
             const COMPLEX: bool = true;
             const VECTOR: Vectors = Vectors::All;
+            const SLOW: bool = true;
 
             #[inline(always)] // A loop is vectorised in one piece only.
             fn vector<A: Arithmetic>(&self, x: A) -> A {

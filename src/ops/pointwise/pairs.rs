@@ -114,6 +114,7 @@ impl<const TWO: bool> Elementwise2 for LogAddExp<TWO> {
     }
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {
@@ -173,6 +174,7 @@ impl<const ONE_MORE: bool> Elementwise2 for Xlogy<ONE_MORE> {
     }
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {

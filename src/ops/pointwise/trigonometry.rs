@@ -106,6 +106,7 @@ impl Elementwise for Tan {
     const COMPLEX: bool = true;
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -143,6 +144,7 @@ impl Elementwise for Asin {
     const COMPLEX: bool = true;
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -176,6 +178,7 @@ impl Elementwise for Acos {
     const COMPLEX: bool = true;
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -209,6 +212,7 @@ impl Elementwise for Atan {
     const COMPLEX: bool = true;
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -264,6 +268,7 @@ impl Elementwise2 for Atan2 {
     }
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, a: A, b: A) -> A {

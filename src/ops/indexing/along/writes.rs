@@ -121,6 +121,10 @@ impl Op for IndexWrite {
         let selected = || {
             let slices = self.slices.select(gradient)?;
             let shape = slices.layout();
+            // To a tensor without dimensions comes a source of one element.
+            if shape.ndim() < *source_dim {
+                return reshape::reshape_to(&slices, &Dims::from_elem(1, *source_dim));
+            }
             // Recorded, they are shown in the shape of the source, even if they have it.
             let viewed = *source_dim > 0 && records(&[&slices]);
             if viewed { expand::expanded(&slices, shape.shape()) } else { Ok(slices) }

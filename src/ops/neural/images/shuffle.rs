@@ -3,7 +3,7 @@
 use crate::dispatch::composites::composite;
 use crate::dispatch::composites::composite::Composite;
 use crate::dispatch::composites::saved_inputs::LoadedInputs;
-use crate::dispatch::memory_order;
+use crate::dispatch::{batch, memory_order};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::ops::geometry::{permute, reshape};
@@ -78,7 +78,10 @@ fn shuffled_channels(x: &Tensor, groups: i64) -> Result<Tensor> {
     let &[batch, channels, ref rest @ ..] = all.as_slice() else {
         return Err(Error::ShuffleRank { operation: "channel_shuffle", ndim: all.len() }.into());
     };
-    if groups <= 0 || channels % groups != 0 {
+    if groups <= 0 {
+        return Err(Error::ChannelShuffleCount { groups }.into());
+    }
+    if channels % groups != 0 {
         return Err(Error::ChannelShuffleGroups { groups, channels }.into());
     }
     let area: i64 = rest.iter().product();
@@ -116,7 +119,8 @@ impl Composite for Shuffle {
 
     fn value(&self, inputs: &[&Tensor]) -> Result<Tensor> {
         let (x, y) = (inputs[0].layout(), (self.run)(inputs[0], self.factor)?);
-        if x.is_plain() && y.layout().is_plain() {
+        // Of samples the numbers are all that is there, wherever they lie.
+        if x.is_plain() && y.layout().is_plain() || batch::is_batched(&y) {
             return Ok(y);
         }
         let y = memory_order::as_images(memory_order::in_order(y.array())?, &x, 2)?;

@@ -12,13 +12,15 @@ use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::direct::Direct;
 use crate::dispatch::forward_mode::tangents::innermost;
 use crate::dispatch::operand::Numbers;
+use crate::dispatch::record::refuse_gradients;
 use crate::dispatch::{binary, unary};
-use crate::dtype::Ring;
+use crate::dtype::{Category, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, Inputs, SavedTensor};
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
+use crate::ops::creation::copy;
 use crate::ops::neural::units::smooth_units::LogSigmoid;
 use crate::ops::{add, mul, neg, sigmoid, sub};
 use crate::shape;
@@ -168,7 +170,8 @@ impl Op for BinaryCrossEntropyWithLogits {
         }), else {
             return Err(Error::NotImplementedFor { operation: "log_sigmoid_cpu", dtype }.into())
         });
-        Ok(smallvec![loss])
+        // The losses are of the type of what is written to for them, which begins as one less the target.
+        Ok(smallvec![copy::as_type(&loss, inputs[1].dtype)?.into_owned()])
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
@@ -226,15 +229,15 @@ pub fn binary_cross_entropy_with_logits(
     positive: Option<&Tensor>,
     reduction: Reduction,
 ) -> Result<Tensor> {
+    match target.dtype().category() {
+        Category::Bool => return Err(Error::SubtractBool {}.into()),
+        Category::Integer => return Err(Error::ResultCast { from: x.dtype(), to: target.dtype() }.into()),
+        _ => {}
+    }
     if weight.map_or(Ok(false), is_varied)? || positive.map_or(Ok(false), is_varied)? {
         return of_parts(x, target, weight, positive, reduction);
     }
-    let operation = "binary_cross_entropy_with_logits";
-    for (argument, tensor) in [("weight", weight), ("pos_weight", positive)] {
-        if tensor.is_some_and(Tensor::requires_grad) {
-            return Err(Error::ArgumentGradient { operation, argument }.into());
-        }
-    }
+    refuse_gradients("binary_cross_entropy_with_logits", [("weight", weight), ("pos_weight", positive)])?;
     let op =
         BinaryCrossEntropyWithLogits { reduction, weighted: weight.is_some(), positive: positive.is_some() };
     let mut inputs = vec![x, target];

@@ -14,6 +14,7 @@ use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply_one, one, portable
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::modes::recording;
+use crate::dispatch::record::refuse_gradients;
 use crate::dtype::{DType, Element, Real, Ring};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -299,9 +300,7 @@ pub fn nll_loss(
     let (layout, target_layout) = (x.layout(), target.layout());
     let (shape, target_shape) = (layout.shape(), target_layout.shape());
     check_shapes(shape, target_shape)?;
-    if weight.is_some_and(Tensor::requires_grad) {
-        return Err(Error::ArgumentGradient { operation: "nll_loss_forward", argument: "weight" }.into());
-    }
+    refuse_gradients("nll_loss_forward", [("weight", weight)])?;
     let classes = shape[class_dim(shape)];
     check_weight(weight, classes)?;
     let (dtype, target_dtype) = (x.dtype(), target.dtype());

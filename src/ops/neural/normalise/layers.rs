@@ -2,6 +2,7 @@
 
 use super::{Affine, Normalise, check_types, numbers, run};
 use crate::dispatch::batch;
+use crate::dispatch::record::refuse_gradients;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::mode;
@@ -51,11 +52,8 @@ pub fn batch_norm(x: &Tensor, affine: Affine<'_>, running: Running<'_>, eps: f64
             _ => {}
         }
     }
-    for (argument, tensor) in [("running_mean", running.mean), ("running_var", running.variance)] {
-        if tensor.is_some_and(Tensor::requires_grad) {
-            return Err(Error::ArgumentGradient { operation: "native_batch_norm", argument }.into());
-        }
-    }
+    let statistics = [("running_mean", running.mean), ("running_var", running.variance)];
+    refuse_gradients("native_batch_norm", statistics)?;
     shape::normalize_dim(1, layout.ndim())?;
     let mut affine_shape = vec![1; layout.ndim() - 1];
     affine_shape[0] = channels as i64;

@@ -245,6 +245,7 @@ impl Elementwise for Mish {
     const INTEGERS: Integers = Integers::Refuse;
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -294,6 +295,7 @@ impl Elementwise for Softplus {
     }
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
@@ -335,6 +337,7 @@ impl Elementwise for LogSigmoid {
     const INTEGERS: Integers = Integers::Refuse;
 
     const VECTOR: Vectors = Vectors::All;
+    const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
