@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 Step = Callable[[], object]
@@ -191,21 +190,28 @@ def scan(torch: Any) -> Step:
     return step
 
 
-STEPS = {
-    "mlp 2-16-1, Adam": tiny,
-    "logistic regression": logistic,
-    "gradient of Rosenbrock(10)": rosenbrock,
-    "gradient of tanh(Wx + b), 4×4": gradient,
-    "two derivatives (PINN), Adam": equation,
-    "autoencoder (VAE), Adam": autoencoder,
-    "neural differential equation": differential,
-    "recurrent layer (LSTM), Adam": memory,
-    "recurrent layer (GRU), Adam": gated,
-    "Gaussian process, Adam": process,
-    "transformer layer, AdamW": transformer,
-    "residual block, SGD": residual,
-    "1,000 turns of a scan": scan,
-    "40 cheap operations on 1e6 numbers": partial(chain, turns=20),
-    "100 cheap operations on 1e6 numbers": partial(chain, turns=50),
-    "100 cheap operations and tanh on 1e6 numbers": partial(chain, turns=50, curved=True),
+STEPS: dict[str, tuple[str, dict[str, Any]]] = {
+    "mlp 2-16-1, Adam": ("tiny", {}),
+    "logistic regression": ("logistic", {}),
+    "gradient of Rosenbrock(10)": ("rosenbrock", {}),
+    "gradient of tanh(Wx + b), 4×4": ("gradient", {}),
+    "two derivatives (PINN), Adam": ("equation", {}),
+    "autoencoder (VAE), Adam": ("autoencoder", {}),
+    "neural differential equation": ("differential", {}),
+    "recurrent layer (LSTM), Adam": ("memory", {}),
+    "recurrent layer (GRU), Adam": ("gated", {}),
+    "Gaussian process, Adam": ("process", {}),
+    "transformer layer, AdamW": ("transformer", {}),
+    "residual block, SGD": ("residual", {}),
+    "1,000 turns of a scan": ("scan", {}),
+    "40 cheap operations on 1e6 numbers": ("chain", {"turns": 20}),
+    "100 cheap operations on 1e6 numbers": ("chain", {"turns": 50}),
+    "100 cheap operations and tanh on 1e6 numbers": ("chain", {"turns": 50, "curved": True}),
 }
+"""The functions that make the steps, here and in `steps_jax.py`."""
+
+
+def made(module: Any, name: str, *arguments: Any) -> Any:
+    """Make the step of that name as a module has it."""
+    function, options = STEPS[name]
+    return getattr(module, function)(*arguments, **options)

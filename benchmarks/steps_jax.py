@@ -244,24 +244,5 @@ def chain(turns: int, curved: bool = False) -> Made:
     return (x, jnp.zeros_like(x), jnp.zeros(())), step
 
 
-STEPS: dict[str, Callable[[], Made]] = {
-    "mlp 2-16-1, Adam": tiny,
-    "logistic regression": logistic,
-    "gradient of Rosenbrock(10)": rosenbrock,
-    "gradient of tanh(Wx + b), 4×4": gradient,
-    "two derivatives (PINN), Adam": equation,
-    "autoencoder (VAE), Adam": autoencoder,
-    "neural differential equation": differential,
-    "recurrent layer (LSTM), Adam": memory,
-    "recurrent layer (GRU), Adam": gated,
-    "Gaussian process, Adam": process,
-    "transformer layer, AdamW": transformer,
-    "residual block, SGD": residual,
-    "1,000 turns of a scan": scan,
-    "40 cheap operations on 1e6 numbers": partial(chain, 20),
-    "100 cheap operations on 1e6 numbers": partial(chain, 50),
-    "100 cheap operations and tanh on 1e6 numbers": partial(chain, 50, curved=True),
-}
-
 DOUBLE = {"Gaussian process, Adam"}
 """Those that calculate in double precision."""

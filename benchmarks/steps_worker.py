@@ -24,7 +24,7 @@ def with_torch(library: str, how: str) -> Callable[[str], tuple[steps.Step, int]
 
     def made(name: str) -> tuple[steps.Step, int]:
         torch.manual_seed(0)
-        step = steps.STEPS[name](torch)
+        step = steps.made(steps, name, torch)
         if how == "":
             return step, 1
         compiled = torch.compile(step)
@@ -41,7 +41,7 @@ def with_jax(how: str) -> Callable[[str], tuple[steps.Step, int]]:
 
     def made(name: str) -> tuple[steps.Step, int]:
         jax.config.update("jax_enable_x64", name in steps_jax.DOUBLE)
-        state, step = steps_jax.STEPS[name]()
+        state, step = steps.made(steps_jax, name)
         count = steps.MANY if how else 1
 
         def turns(state: Any) -> Any:
