@@ -83,15 +83,22 @@ impl Target<'_> {
     }
 }
 
+/// The most operations of a chain.
+pub(crate) const MOST_LINKS: usize = 64;
+
 /// What an operation does to each element of its first operand, with its number.
 pub(crate) type Link = (Step, Scalar);
 
-/// Computes a chain of such operations.
-pub(crate) fn chained(source: &Source<'_>, links: &[Link], target: Target<'_>) -> Result<()> {
+/// Computes a chain of such operations, of which there are `MOST_LINKS` at the most.
+pub(crate) fn chained(
+    source: &Source<'_>,
+    links: impl Iterator<Item = Link>,
+    target: Target<'_>,
+) -> Result<()> {
     dispatch!(float target.array.dtype, T => {
         let Side::<T>::Each(elements) = Side::of(source, target.count)? else { return Err(misfit()) };
-        let links: SmallVec<[chain::Link<T>; 64]> =
-            links.iter().map(|&(step, number)| chain::Link::new(step, number.to())).collect();
+        let links: SmallVec<[chain::Link<T>; MOST_LINKS]> =
+            links.map(|(step, number)| chain::Link::new(step, number.to())).collect();
         target.write_of(std::slice::from_ref(source), |out| chain::chain(elements, &links, out));
     }, else { return Err(misfit()) });
     Ok(())

@@ -3,23 +3,18 @@
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
 use super::run::Frame;
 use super::{Form, Instruction, Operand, Program};
-use crate::dispatch::direct::{Beside, Link, Source, Step, Target, chained};
+use crate::dispatch::direct::{Beside, MOST_LINKS, Source, Step, Target, chained};
 use crate::dtype::Scalar;
 use crate::error::Result;
-
-/// The most operations of a chain.
-const MOST: usize = 64;
 
 /// Finds chains. What the first operation reads stays until the last one.
 pub(super) fn find(forms: &[Form], is_left: &[bool], instructions: &mut [Instruction], ends: &mut [usize]) {
     let mut first = 0;
     while first < instructions.len() {
         let mut last = first;
-        while last + 1 - first < MOST && goes_on(forms, is_left, instructions, ends, last) {
+        while last + 1 - first < MOST_LINKS && goes_on(forms, is_left, instructions, ends, last) {
             last += 1;
         }
         if let Some((_, from, _)) = link(&instructions[first]) {
@@ -68,20 +63,17 @@ impl Program {
         frame: &Frame,
         elements: Range<usize>,
     ) -> Result<()> {
-        let [first, .., last] = chain else {
-            let Some((instruction, way)) = chain.first().and_then(|one| Some((one, one.way.as_ref()?)))
-            else {
-                return Ok(());
-            };
-            return self.compute_part(instruction, way, frame, elements);
+        let (Some(first), Some(last)) = (chain.first(), chain.last()) else { return Ok(()) };
+        let Some(way) = &last.way else { return Ok(()) };
+        let Some((_, from, _)) = link(first).filter(|_| chain.len() > 1) else {
+            return self.compute_part(last, way, frame, elements);
         };
-        let (Some((_, from, _)), Some(way)) = (link(first), &last.way) else { return Ok(()) };
-        let links: SmallVec<[Link; MOST]> = chain
-            .iter()
-            .filter_map(|one| link(one).map(|(step, _, number)| (step, frame.number(one, 1, number))))
-            .collect();
+        let links = chain.iter().filter_map(|one| {
+            let (step, _, number) = link(one)?;
+            Some((step, frame.number(one, 1, number)))
+        });
         let source = Source::Array(frame.array(from)?, elements.start, Beside::Each);
         let target = Target { array: frame.array(way.result)?, first: elements.start, count: elements.len() };
-        chained(&source, &links, target)
+        chained(&source, links, target)
     }
 }

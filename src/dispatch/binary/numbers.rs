@@ -148,21 +148,24 @@ impl<T: Element, U: Element, F: Fn(T, T) -> U + Copy + Sync> Loops<T, U> for Ele
 
     fn beside(&self, a: &[T], b: T, out: &mut [MaybeUninit<U>]) {
         let f = self.0;
-        if const { T::DTYPE.is_float() } {
-            map::map_slice(a, out, move |a| f(a, b));
+        match const { T::DTYPE.is_float() } {
+            true => map::map_slice(a, out, move |a| f(a, b)),
+            false => unreachable!("a number is an array there"),
         }
     }
 
     fn behind(&self, a: T, b: &[T], out: &mut [MaybeUninit<U>]) {
         let f = self.0;
-        if const { T::DTYPE.is_float() } {
-            map::map_slice(b, out, move |b| f(a, b));
+        match const { T::DTYPE.is_float() } {
+            true => map::map_slice(b, out, move |b| f(a, b)),
+            false => unreachable!("a number is an array there"),
         }
     }
 
     fn spread(&self, a: ArrayViewD<'_, T>, b: ArrayViewD<'_, T>, out: &mut [MaybeUninit<U>]) {
-        if const { T::DTYPE.is_float() } {
-            zip::zip(a, b, out, self.0);
+        match const { T::DTYPE.is_float() } {
+            true => zip::zip(a, b, out, self.0),
+            false => unreachable!("other types are laid out in order"),
         }
     }
 }

@@ -48,7 +48,6 @@ const FEW: usize = 3;
 
 /// `out[i]` = what all steps make of `a[i]`, one after the other
 pub fn chain<T: Real>(a: &[T], links: &[Link<T>], out: &mut [MaybeUninit<T>]) {
-    let mut near = [T::ZERO; BLOCK];
     let (whole, others) = links.as_chunks();
     let mut rest = [Link::nothing(); FEW];
     rest[..others.len()].copy_from_slice(others);
@@ -57,12 +56,10 @@ pub fn chain<T: Real>(a: &[T], links: &[Link<T>], out: &mut [MaybeUninit<T>]) {
         #[inline(always)]
         || {
             for (out, a) in out.chunks_mut(BLOCK).zip(a.chunks(BLOCK)) {
-                let near = &mut near[..a.len()];
-                near.copy_from_slice(a);
+                let near = out.write_copy_of_slice(a);
                 for links in whole.iter().chain((!others.is_empty()).then_some(&rest)) {
                     few(links, near);
                 }
-                out.write_copy_of_slice(near);
             }
         },
     );
