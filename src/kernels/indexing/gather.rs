@@ -39,6 +39,30 @@ pub fn first_bad(index: ArrayViewD<'_, i64>, size: usize, negative: bool) -> Opt
     index.iter().copied().find(is_bad)
 }
 
+/// The indices, counted from the first of so many, in a list that has room for them; or one that is not among them.
+pub fn counted(
+    index: &[i64],
+    size: usize,
+    negative: bool,
+    mut places: Vec<i64>,
+) -> std::result::Result<Vec<i64>, i64> {
+    let size = size as i64;
+    let from_end = if negative { size } else { 0 };
+    for run in index.chunks(COUNTED) {
+        let first = places.len();
+        places.extend(run.iter().map(|&place| place.wrapping_add(from_end & (place >> 63))));
+        if !places[first..].iter().fold(true, |all, place| all & (0..size).contains(place)) {
+            let bad = places[first..].iter().position(|place| !(0..size).contains(place));
+            return Err(run[bad.unwrap_or(0)]);
+        }
+        interrupt::unwind_if_due();
+    }
+    Ok(places)
+}
+
+/// Indices that are counted before anybody asks whether to go on.
+const COUNTED: usize = 1 << 16;
+
 /// A view that shows what is repeated along an axis only once. What comes first in row-major order stays first.
 fn once<T>(mut view: ArrayViewD<'_, T>) -> ArrayViewD<'_, T> {
     for axis in 0..view.ndim() {

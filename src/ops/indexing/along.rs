@@ -16,6 +16,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::long_work;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -23,7 +24,6 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor, Source};
 use crate::kernels::indexing::gather as kernels;
 use crate::ops::creation::create;
 use crate::ops::geometry::expand;
-use crate::ops::geometry::part::from_end;
 use crate::ops::indexing::gather;
 use crate::shape::{self, Dims, SharedLayout};
 use crate::storage;
@@ -56,13 +56,7 @@ impl Slices {
         let dim = shape::normalize_dim(named, x.ndim())?;
         let given = index.array();
         let size = x.layout().size(dim);
-        let mut places = listed(&given)?;
-        for place in &mut places {
-            *place = match from_end(*place, size) {
-                Some(found) if negative || *place >= 0 => found as i64,
-                _ => return Err(bad(*place, size).into()),
-            };
-        }
+        let places = counted(&given, size, negative)?.map_err(|index| bad(index, size))?;
         Ok(Slices { dim, named, places: places.into(), given, size, negative })
     }
 
@@ -74,13 +68,7 @@ impl Slices {
     /// The slices that another index names in its place.
     fn with_held(&self, index: &Tensor) -> Result<Slices> {
         let given = index.array();
-        let mut places = listed(&given)?;
-        for place in &mut places {
-            *place = match from_end(*place, self.size) {
-                Some(found) if self.negative || *place >= 0 => found as i64,
-                _ => return Err(Error::IndexSelectRange {}.into()),
-            };
-        }
+        let places = counted(&given, self.size, self.negative)?.map_err(|_| Error::IndexSelectRange {})?;
         Ok(Slices { places: places.into(), given, ..self.clone() })
     }
 
@@ -120,11 +108,14 @@ impl Slices {
     }
 }
 
-/// The elements of an index.
-fn listed(index: &Array) -> Result<Vec<i64>> {
-    let index = copy::converted(index, DType::Int64)?;
-    let places = index.slice::<i64>().unwrap_or_else(|| unreachable!("the indices are in order"));
-    storage::collected(places.len(), places.iter().copied())
+/// The elements of an index of slices of so many, all counted from the first, or one that names no slice.
+fn counted(index: &Array, size: usize, negative: bool) -> Result<std::result::Result<Vec<i64>, i64>> {
+    long_work::patiently(index.layout.numel() as u64, || {
+        let index = copy::converted(index, DType::Int64)?;
+        let given = index.slice::<i64>().unwrap_or_else(|| unreachable!("the indices are in order"));
+        let places = kernels::counted(given, size, negative, storage::room(given.len())?);
+        Ok(places)
+    })
 }
 
 /// y = the named slices of x
@@ -156,6 +147,10 @@ impl Op for IndexSelect {
             kernels::index_select(x.view::<T>(), *dim, places, y.fresh::<T>());
         });
         Ok(smallvec![y])
+    }
+
+    fn effort(&self, inputs: &[Array]) -> u64 {
+        self.slices.shape(inputs[0].layout.shape()).iter().fold(1, |all: u64, &size| all.saturating_mul(size as u64))
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
