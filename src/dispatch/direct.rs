@@ -84,7 +84,7 @@ impl Target<'_> {
 }
 
 /// The most operations of a chain.
-pub(crate) const MOST_LINKS: usize = 64;
+pub(crate) const MOST_LINKS: usize = 128;
 
 /// What an operation does to each element of its first operand, with its number.
 pub(crate) type Link = (Step, Scalar);
@@ -97,8 +97,8 @@ pub(crate) fn chained(
 ) -> Result<()> {
     dispatch!(float target.array.dtype, T => {
         let Side::<T>::Each(elements) = Side::of(source, target.count)? else { return Err(misfit()) };
-        let links: SmallVec<[chain::Link<T>; MOST_LINKS]> =
-            links.map(|(step, number)| chain::Link::new(step, number.to())).collect();
+        let links: SmallVec<[chain::Link<T>; MOST_LINKS / 2]> =
+            chain::Link::all(links.map(|(step, number)| (step, number.to())));
         target.write_of(std::slice::from_ref(source), |out| chain::chain(elements, &links, out));
     }, else { return Err(misfit()) });
     Ok(())

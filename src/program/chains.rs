@@ -5,19 +5,21 @@ use std::ops::Range;
 
 use super::run::Frame;
 use super::{Form, Instruction, Operand, Program};
-use crate::dispatch::direct::{Beside, MOST_LINKS, Source, Step, Target, chained};
-use crate::dtype::Scalar;
+use crate::dispatch::direct::{Beside, Link, MOST_LINKS, Source, Target, chained};
 use crate::error::Result;
 
 /// Finds chains. What the first operation reads stays until the last one.
 pub(super) fn find(forms: &[Form], is_left: &[bool], instructions: &mut [Instruction], ends: &mut [usize]) {
+    for instruction in &mut *instructions {
+        instruction.link = link(instruction);
+    }
     let mut first = 0;
     while first < instructions.len() {
         let mut last = first;
         while last + 1 - first < MOST_LINKS && goes_on(forms, is_left, instructions, ends, last) {
             last += 1;
         }
-        if let Some((_, from, _)) = link(&instructions[first]) {
+        if let Some(from) = read(&instructions[first]) {
             let place = forms[from].place;
             ends[place] = ends[place].max(last);
         }
@@ -35,8 +37,8 @@ fn goes_on(
     at: usize,
 ) -> bool {
     let Some(next) = instructions.get(at + 1) else { return false };
-    let (Some(_), Some((_, from, _)), [Some(made)]) =
-        (link(&instructions[at]), link(next), &*instructions[at].outputs)
+    let (Some(_), Some(from), [Some(made)]) =
+        (instructions[at].link, read(next), &*instructions[at].outputs)
     else {
         return false;
     };
@@ -45,14 +47,19 @@ fn goes_on(
 }
 
 /// What an operation does to the elements of a form, if that is all it reads but a number.
-fn link(instruction: &Instruction) -> Option<(Step, usize, Scalar)> {
+fn link(instruction: &Instruction) -> Option<Link> {
     let way = instruction.way.as_ref().filter(|way| way.in_parts)?;
     match (&*instruction.operands, &*instruction.outputs, way.beside.first()) {
-        ([Operand::Form(from), Operand::Number(number)], [Some(_)], Some(Beside::Each)) => {
-            Some((way.direct.step()?, *from, *number))
+        ([Operand::Form(_), Operand::Number(number)], [Some(_)], Some(Beside::Each)) => {
+            Some((way.direct.step()?, *number))
         }
         _ => None,
     }
+}
+
+/// The form that a link reads.
+fn read(instruction: &Instruction) -> Option<usize> {
+    instruction.link.and_then(|_| instruction.reads().next())
 }
 
 impl Program {
@@ -65,11 +72,11 @@ impl Program {
     ) -> Result<()> {
         let (Some(first), Some(last)) = (chain.first(), chain.last()) else { return Ok(()) };
         let Some(way) = &last.way else { return Ok(()) };
-        let Some((_, from, _)) = link(first).filter(|_| chain.len() > 1) else {
+        let Some(from) = read(first).filter(|_| chain.len() > 1) else {
             return self.compute_part(last, way, frame, elements);
         };
         let links = chain.iter().filter_map(|one| {
-            let (step, _, number) = link(one)?;
+            let (step, number) = one.link?;
             Some((step, frame.number(one, 1, number)))
         });
         let source = Source::Array(frame.array(from)?, elements.start, Beside::Each);

@@ -44,7 +44,7 @@ use parking_lot::Mutex;
 
 use smallvec::SmallVec;
 
-use crate::dispatch::direct::{Beside, Direct, Turns};
+use crate::dispatch::direct::{Beside, Direct, Link, Turns};
 use crate::dispatch::modes::intercept::Compute;
 use crate::dispatch::modes::plain::What;
 use crate::dtype::{DType, Scalar};
@@ -132,6 +132,8 @@ struct Instruction {
     together: usize,
     /// How many, from this one on, are one chain.
     chained: usize,
+    /// What it does in a chain, if it may be in one.
+    link: Option<Link>,
     operands: SmallVec<[Operand; 3]>,
     /// The forms of what it gives; none of what nobody reads.
     outputs: SmallVec<[Option<usize>; 1]>,
@@ -153,7 +155,7 @@ impl Instruction {
         outputs: SmallVec<[Option<usize>; 1]>,
     ) -> Instruction {
         let (shown, last, dropped) = Default::default();
-        let (at, way, together, chained) = (0, None, 1, 1);
+        let (at, way, together, chained, link) = (0, None, 1, 1, None);
         Instruction {
             at,
             name,
@@ -165,6 +167,7 @@ impl Instruction {
             way,
             together,
             chained,
+            link,
             operands,
             outputs,
             shown,

@@ -3,6 +3,8 @@
 
 use std::mem::MaybeUninit;
 
+use smallvec::{Array, SmallVec};
+
 use crate::dtype::Real;
 use crate::kernels::simd::vectorised;
 
@@ -17,80 +19,79 @@ pub enum Step {
     Multiply,
 }
 
-/// A step with its number.
-#[derive(Clone, Copy, Debug)]
+/// A product and then a sum: x · factor + summand, both rounded.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link<T> {
-    is_product: bool,
-    number: T,
+    factor: T,
+    summand: T,
 }
 
 impl<T: Real> Link<T> {
-    /// The step with this number. To subtract a number is to add the other one, to the bit.
-    pub fn new(step: Step, number: T) -> Link<T> {
+    /// The link that does one step, to the bit: x · 1 is x, and so is x + -0, whatever the sign of a zero. To subtract a
+    /// number is to add the other one.
+    fn new((step, number): (Step, T)) -> Link<T> {
         match step {
-            Step::Add => Link { is_product: false, number },
-            Step::Subtract => Link { is_product: false, number: -number },
-            Step::Multiply => Link { is_product: true, number },
+            Step::Add => Link { factor: T::ONE, summand: number },
+            Step::Subtract => Link { factor: T::ONE, summand: -number },
+            Step::Multiply => Link { factor: number, summand: T::neg_zero() },
         }
     }
 
-    /// x · 1, which is x.
-    fn nothing() -> Link<T> {
-        Link { is_product: true, number: T::ONE }
+    /// The links that do steps one after the other: a sum that follows a product is in one with it.
+    pub fn all<A: Array<Item = Link<T>>>(steps: impl Iterator<Item = (Step, T)>) -> SmallVec<A> {
+        let mut links = SmallVec::new();
+        let mut is_open = false;
+        for step in steps {
+            let link = Link::new(step);
+            match links.last_mut() {
+                Some(Link { summand, .. }) if is_open && step.0 != Step::Multiply => *summand = link.summand,
+                _ => links.push(link),
+            }
+            is_open = step.0 == Step::Multiply;
+        }
+        links
     }
 }
 
-/// Elements that stay in the nearest memory from one few steps to the next.
-const BLOCK: usize = 1024;
+/// Elements that are in registers from the first link to the last.
+const HELD: usize = 128;
 
-/// Steps that are done at once.
-const FEW: usize = 3;
-
-/// `out[i]` = what all steps make of `a[i]`, one after the other
+/// `out[i]` = what all links make of `a[i]`, one after the other
 pub fn chain<T: Real>(a: &[T], links: &[Link<T>], out: &mut [MaybeUninit<T>]) {
-    let (whole, others) = links.as_chunks();
-    let mut rest = [Link::nothing(); FEW];
-    rest[..others.len()].copy_from_slice(others);
     vectorised(
         a.len() * links.len(),
         #[inline(always)]
         || {
-            for (out, a) in out.chunks_mut(BLOCK).zip(a.chunks(BLOCK)) {
-                let near = out.write_copy_of_slice(a);
-                for links in whole.iter().chain((!others.is_empty()).then_some(&rest)) {
-                    few(links, near);
-                }
+            let (whole, rest) = a.as_chunks::<HELD>();
+            let (out_whole, out_rest) = out.as_chunks_mut::<HELD>();
+            for (out, a) in out_whole.iter_mut().zip(whole) {
+                out.write_copy_of_slice(&linked(*a, links));
             }
+            few::<T, 16>(rest, links, out_rest);
         },
     );
 }
 
-/// A few steps, by a loop that knows which these are.
+/// The elements that are left, so many at a time, and what is left of these as if there were as many.
 #[inline(always)] // A loop is vectorised in one piece only.
-fn few<T: Real>(links: &[Link<T>; FEW], elements: &mut [T]) {
-    let numbers = links.map(|link| link.number);
-    let which = links.iter().rev().fold(0, |bits, link| bits << 1 | u8::from(link.is_product));
-    macro_rules! among {
-        ($($bits:literal)*) => {
-            match which {
-                $($bits => steps::<T, $bits>(numbers, elements),)*
-                _ => unreachable!("there is a bit for each"),
-            }
-        };
+fn few<T: Real, const MANY: usize>(a: &[T], links: &[Link<T>], out: &mut [MaybeUninit<T>]) {
+    for (out, a) in out.chunks_mut(MANY).zip(a.chunks(MANY)) {
+        let mut held = [T::ZERO; MANY];
+        held[..a.len()].copy_from_slice(a);
+        out.write_copy_of_slice(&linked(held, links)[..a.len()]);
     }
-    among!(0 1 2 3 4 5 6 7)
 }
 
-/// The steps of which the bits say whether they are products.
-#[inline(always)]
-fn steps<T: Real, const PRODUCTS: u8>(numbers: [T; FEW], elements: &mut [T]) {
-    for x in elements {
-        for (step, &number) in numbers.iter().enumerate() {
-            *x = if PRODUCTS >> step & 1 == 1 { *x * number } else { *x + number };
+/// What all links make of elements.
+#[inline(always)] // Registers hold them.
+fn linked<T: Real, const MANY: usize>(mut elements: [T; MANY], links: &[Link<T>]) -> [T; MANY] {
+    for link in links {
+        for x in &mut elements {
+            *x = *x * link.factor + link.summand;
         }
     }
+    elements
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,8 +106,8 @@ mod tests {
                 let chosen =
                     (0..count).map(|at| (steps[(at * at + len) % steps.len()], 0.3 + at as f32 * 0.11));
                 let chosen: Vec<(Step, f32)> = chosen.collect();
-                let links: Vec<Link<f32>> =
-                    chosen.iter().map(|&(step, number)| Link::new(step, number)).collect();
+                let links: SmallVec<[Link<f32>; 8]> = Link::all(chosen.iter().copied());
+                assert!(links.len() <= count);
                 let expected = a.iter().map(|&x| {
                     chosen.iter().fold(x, |x, &(step, number)| match step {
                         Step::Add => x + number,
@@ -122,9 +123,18 @@ mod tests {
     }
 
     #[test]
+    fn a_product_and_the_sum_after_it_are_one_link() {
+        let steps = [(Step::Add, 1.0), (Step::Multiply, 2.0), (Step::Subtract, 3.0), (Step::Add, 4.0)];
+        let links: SmallVec<[Link<f32>; 4]> = Link::all(steps.into_iter());
+        assert_eq!(links[1], Link { factor: 2.0, summand: -3.0 });
+        assert_eq!(links.len(), 3);
+    }
+
+    #[test]
     fn zeros_keep_their_signs_and_infinities_stay() {
         let a = [0.0, -0.0, f64::INFINITY, f64::NAN];
-        let links = [Link::new(Step::Subtract, 0.0), Link::new(Step::Multiply, 1.0)];
+        let steps = [(Step::Subtract, 0.0), (Step::Multiply, 1.0), (Step::Multiply, 1.0)];
+        let links: SmallVec<[Link<f64>; 4]> = Link::all(steps.into_iter());
         let found = written(4, |out| chain(&a, &links, out));
         assert_eq!(found[0].to_bits(), 0.0_f64.to_bits());
         assert_eq!(found[1].to_bits(), (-0.0_f64).to_bits());
