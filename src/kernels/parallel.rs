@@ -12,6 +12,7 @@
 #![allow(unsafe_code)]
 
 mod pool;
+mod processors;
 mod region;
 #[cfg(test)]
 mod tests;

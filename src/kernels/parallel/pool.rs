@@ -7,6 +7,8 @@
 //! announced on the pool's board, and only as many jobs are started as helpers are missing there.
 //! It gives its processor to whoever else wants it meanwhile, and a job that is not a loop sends it
 //! back at once. What is missed costs time only: the caller does every chunk that nobody has claimed.
+//! A helper that finds itself on the caller's processor moves to another one: who looks and gives way
+//! seems so idle that the system leaves it there, where it never gets to work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -67,6 +69,7 @@ impl Pool {
     fn help(&self, mut seen: usize, mut region: Arc<Region>) {
         let mut until = Instant::now() + LINGER;
         loop {
+            region.leave_processor();
             if region.drain(false) {
                 until = Instant::now() + LINGER;
             }

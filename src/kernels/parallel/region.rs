@@ -9,6 +9,7 @@ use std::thread::{self, Thread};
 use parking_lot::Mutex;
 
 use super::Body;
+use super::processors;
 use super::pool::{num_threads, pool};
 use crate::kernels::interrupt::{self, Asking, Interrupted};
 use crate::sharing::ConcurrencyGuard;
@@ -29,6 +30,8 @@ pub(super) struct Region {
     may_end: bool,
     payload: Mutex<Option<Box<dyn Any + Send>>>,
     caller: Thread,
+    /// The processor on which the caller was when it began.
+    processor: Option<usize>,
 }
 
 // SAFETY: the pointee is `Sync`, and `drain` upholds that it is alive whenever it is called.
@@ -42,6 +45,11 @@ impl Region {
         if interrupt::is_due() && !self.failed.swap(true, Ordering::Relaxed) {
             self.payload.lock().get_or_insert(Box::new(Interrupted));
         }
+    }
+
+    /// Leaves the caller's processor to it: see Note [Lingering].
+    pub(super) fn leave_processor(&self) {
+        processors::leave(self.processor);
     }
 
     /// Claims and runs chunks until none is left, and says whether there was one.
@@ -110,6 +118,7 @@ pub(super) fn run_chunks(chunks: usize, body: &dyn Body<usize>) {
         may_end: interrupt::is_asking(),
         payload: Mutex::new(None),
         caller: thread::current(),
+        processor: processors::current(),
     });
     pool.call(helpers, &region);
     region.drain(true);
