@@ -1,6 +1,7 @@
 //! Where the numbers of convolutions lie along one axis, so that what an element of a window is multiplied with lies at
 //! one distance from every result: zeros around them, and those apart that a stride keeps apart.
 
+use super::SHARED;
 use crate::kernels::interrupt;
 use crate::kernels::neural::windows::Windows;
 
@@ -77,6 +78,18 @@ impl Axis {
             }
         }
         Axis { len, starts: vec![-before], step: 1, size: count[dim], turns }
+    }
+
+    /// Leaves zeros behind the numbers out where there are as many before the next ones that lie there. Answers how many.
+    pub(super) fn share(&mut self) -> usize {
+        let zeros = (0..self.starts.len()).map(|phase| {
+            let (inside, _) = self.inside(phase);
+            inside.start.min(self.len.saturating_sub(inside.end))
+        });
+        let results = self.turns.iter().map(|turn| turn.count).max().unwrap_or(0);
+        let shared = zeros.min().unwrap_or(0).min(self.len.saturating_sub(results)).min(SHARED);
+        self.len -= shared;
+        shared
     }
 
     /// The places of a phase at which there are numbers of the source, and which the first of these is.

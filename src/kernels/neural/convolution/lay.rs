@@ -12,11 +12,14 @@ use crate::kernels::parallel::{parallel_items, parallel_parts};
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::wide::Wide;
 
+/// Numbers of a plane that lie in the nearest memory.
+const NEAR: usize = 1 << 12;
+
 impl Plan {
     /// Lays planes out, in so much room as `room` says.
     pub fn lay<T: Wide>(&self, planes: &[T], out: &mut [MaybeUninit<T>]) {
         let size: usize = self.axes.iter().map(|axis| axis.size).product();
-        let (all, behind) = out.split_at_mut(out.len() - BEHIND);
+        let (all, behind) = out.split_at_mut(out.len() - self.behind());
         behind.fill(MaybeUninit::new(T::ZERO));
         let grain = (GRAIN / self.area).max(1) * self.area;
         parallel_parts(all, grain, |start, part| {
@@ -31,6 +34,11 @@ impl Plan {
     fn lay_plane<T: Wide>(&self, plane: &[T], out: &mut [MaybeUninit<T>]) {
         let [z, y, x] = &self.axes;
         let [y_inside, x_inside] = [y, x].map(all_inside);
+        // What is near is written twice sooner than in many short pieces.
+        let is_near = self.area <= NEAR;
+        if is_near {
+            out.fill(MaybeUninit::new(T::ZERO));
+        }
         let mut lines = out.chunks_exact_mut(x.len);
         for z_phase in 0..z.starts.len() {
             let z_inside = z.inside(z_phase);
@@ -43,8 +51,12 @@ impl Plan {
                         match (at(z, &z_inside, depth), at(y, y_inside, line)) {
                             (Some(depth), Some(line)) => {
                                 let from = &plane[(depth * y.size + line) * x.size..][..x.size];
+                                if !is_near {
+                                    lay_zeros(x_inside, out);
+                                }
                                 lay_line(from, x.step, x_inside, out);
                             }
+                            _ if is_near => {}
                             _ => out.fill(MaybeUninit::new(T::ZERO)),
                         }
                     }
@@ -139,17 +151,21 @@ fn at(axis: &Axis, (inside, first): &(Range<usize>, usize), place: usize) -> Opt
     inside.contains(&place).then(|| first + (place - inside.start) * axis.step)
 }
 
-/// A line of a phase.
+/// The zeros before and behind a line of a phase.
+fn lay_zeros<T: Wide>((inside, _): &(Range<usize>, usize), out: &mut [MaybeUninit<T>]) {
+    let (before, behind) = (inside.start, inside.end);
+    out[..before].fill(MaybeUninit::new(T::ZERO));
+    out[behind..].fill(MaybeUninit::new(T::ZERO));
+}
+
+/// The numbers of a line of a phase.
 fn lay_line<T: Wide>(
     from: &[T],
     step: usize,
     (inside, first): &(Range<usize>, usize),
     out: &mut [MaybeUninit<T>],
 ) {
-    let (before, rest) = out.split_at_mut(inside.start);
-    let (numbers, behind) = rest.split_at_mut(inside.len());
-    before.fill(MaybeUninit::new(T::ZERO));
-    behind.fill(MaybeUninit::new(T::ZERO));
+    let numbers = &mut out[inside.clone()];
     if numbers.is_empty() {
         return;
     }

@@ -28,6 +28,9 @@ const TURN: usize = 1 << 19;
 /// Numbers behind all planes, into which the last vector of one may reach.
 const BEHIND: usize = 16;
 
+/// Zeros at most behind a line that are those before the next one.
+const SHARED: usize = 16;
+
 /// So many times as many numbers as there are given and found may be laid out, and so many in any case.
 const ROOMY: usize = 4;
 const LITTLE: usize = 1 << 16;
@@ -61,6 +64,8 @@ pub struct Plan {
     results: [usize; 3],
     /// How many numbers a plane takes when it is laid out.
     area: usize,
+    /// How many zeros behind a line are those before the next one.
+    shared: usize,
 }
 
 /// Results that are sums over the same elements of windows.
@@ -89,7 +94,8 @@ impl Plan {
         Plan::of([0, 1, 2].map(|dim| Axis::backward(&windows, dim)), windows.size, &windows, sizes)
     }
 
-    fn of(axes: [Axis; 3], results: [usize; 3], windows: &Windows, sizes: Sizes) -> Option<Plan> {
+    fn of(mut axes: [Axis; 3], results: [usize; 3], windows: &Windows, sizes: Sizes) -> Option<Plan> {
+        let shared = axes[2].share();
         let product = |numbers: [usize; 3]| numbers.into_iter().fold(1, usize::saturating_mul);
         let lens = axes.each_ref().map(|axis| axis.len);
         let area = product(lens).saturating_mul(product(axes.each_ref().map(|axis| axis.starts.len())));
@@ -112,7 +118,7 @@ impl Plan {
         if is_empty || laid > LITTLE.max(numbers.saturating_mul(ROOMY)) || is_wasteful || together() == 0 {
             return None;
         }
-        let mut plan = Plan { axes, sweeps: Vec::new(), results, area };
+        let mut plan = Plan { axes, sweeps: Vec::new(), results, area, shared };
         let [z, y, x] = &plan.axes;
         let turns = z
             .turns
@@ -150,7 +156,12 @@ impl Plan {
         let lies = |axis: &Axis| axis.starts == [0] && axis.step == 1 && axis.len == axis.size;
         let are_single = self.axes.each_ref().map(|axis| axis.len) == self.results;
         let lies = are_single && self.axes.iter().all(lies) && self.area.is_multiple_of(BEHIND);
-        (!lies).then_some(planes * self.area + BEHIND)
+        (!lies).then_some(planes * self.area + self.behind())
+    }
+
+    /// How many zeros there are behind all planes.
+    fn behind(&self) -> usize {
+        self.shared + BEHIND
     }
 
     /// How many numbers there are from the first of a depth's results to the last of them.
