@@ -177,6 +177,70 @@ def residual(torch: Any) -> Step:
     return training(model, loss, torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9))
 
 
+def digits(torch: Any) -> Step:
+    """Two layers over small images."""
+    model, x = perceptron(torch, [784, 128, 10]), torch.randn(64, 784)
+    classes, loss = torch.randint(0, 10, (64,)), torch.nn.functional.cross_entropy
+    rule = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    return training(model, lambda: loss(model(x), classes), rule)
+
+
+def convolutional(torch: Any) -> Step:
+    """Convolutions, windows and layers over small images."""
+    nn = torch.nn
+    model = nn.Sequential(
+        *(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()),
+        *(nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)),
+    )
+    x, classes = torch.randn(16, 1, 28, 28), torch.randint(0, 10, (16,))
+    return adam(torch, model, lambda: nn.functional.cross_entropy(model(x), classes))
+
+
+def curvature(torch: Any) -> Step:
+    """Forty steps that remember how the gradient has changed."""
+    x = torch.zeros(10).requires_grad_()
+    rule = torch.optim.LBFGS([x], lr=0.1, max_iter=40, tolerance_grad=0, tolerance_change=0, history_size=10)
+
+    def value() -> Any:
+        rule.zero_grad()
+        found = (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+        found.backward()
+        return found
+
+    def step() -> object:
+        x.data.zero_()
+        rule.state.clear()
+        return rule.step(value)
+
+    return step
+
+
+def classes(torch: Any) -> Step:
+    """A loss of many classes, and its gradient."""
+    start, chosen = torch.randn(1024, 1000), torch.randint(0, 1000, (1024,))
+
+    def step() -> object:
+        x = start.detach().requires_grad_()
+        torch.nn.functional.cross_entropy(x, chosen).backward()
+        return x.grad
+
+    return step
+
+
+def normed(torch: Any) -> Step:
+    """Rows that are normalised and bent, and their gradient."""
+    start, norm = torch.randn(1000, 1000), torch.nn.LayerNorm(1000)
+
+    def step() -> object:
+        x = start.detach().requires_grad_()
+        norm.zero_grad()
+        torch.nn.functional.gelu(norm(x)).sum().backward()
+        return x.grad
+
+    return step
+
+
 def scan(torch: Any) -> Step:
     """A thousand tiny steps."""
     start = torch.randn(4)
@@ -198,11 +262,16 @@ STEPS: dict[str, tuple[str, dict[str, Any]]] = {
     "two derivatives (PINN), Adam": ("equation", {}),
     "autoencoder (VAE), Adam": ("autoencoder", {}),
     "neural differential equation": ("differential", {}),
+    "mlp 784-128-10, SGD": ("digits", {}),
+    "convolutional network, Adam": ("convolutional", {}),
     "recurrent layer (LSTM), Adam": ("memory", {}),
     "recurrent layer (GRU), Adam": ("gated", {}),
     "Gaussian process, Adam": ("process", {}),
     "transformer layer, AdamW": ("transformer", {}),
     "residual block, SGD": ("residual", {}),
+    "40 steps of L-BFGS on Rosenbrock(10)": ("curvature", {}),
+    "cross entropy of 1,024×1,000": ("classes", {}),
+    "layer norm and gelu of 1,000×1,000": ("normed", {}),
     "1,000 turns of a scan": ("scan", {}),
     "40 cheap operations on 1e6 numbers": ("chain", {"turns": 20}),
     "100 cheap operations on 1e6 numbers": ("chain", {"turns": 50}),

@@ -226,6 +226,96 @@ def residual() -> Made:
     return descended((filters, norms), loss, 0.01, 0.9)
 
 
+def crossed(y: Any, classes: Any) -> Any:
+    return -jnp.take_along_axis(nn.log_softmax(y), classes[:, None], 1).mean()
+
+
+def digits() -> Made:
+    x, classes = drawn(1, 64, 784), jax.random.randint(jax.random.key(2), (64,), 0, 10)
+    return descended(layers(3, [784, 128, 10]), lambda p: crossed(perceptron(p, x), classes), 0.01, 0.9)
+
+
+def convolutional() -> Made:
+    x, classes = drawn(1, 16, 1, 28, 28), jax.random.randint(jax.random.key(2), (16,), 0, 10)
+
+    def loss(parameters: Any) -> Any:
+        filters, lines = parameters
+        y = x
+        for (kernel, bias), padding in zip(filters, ("SAME", "VALID"), strict=True):
+            y = nn.relu(lax.conv(y, kernel, (1, 1), padding) + bias[:, None, None])
+            y = lax.reduce_window(y, -jnp.inf, lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+        y = y.reshape(16, 400)
+        for weight, bias in lines[:-1]:
+            y = nn.relu(y @ weight + bias)
+        return crossed(y @ lines[-1][0] + lines[-1][1], classes)
+
+    filters = [(drawn(3, 6, 1, 5, 5) / 5, jnp.zeros(6)), (drawn(4, 16, 6, 5, 5) / 12, jnp.zeros(16))]
+    return trained((filters, layers(5, [400, 120, 84, 10])), loss)
+
+
+def curvature() -> Made:
+    kept = 10
+    value = jax.value_and_grad(lambda x: jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2))
+
+    def direction(gradient: Any, moves: Any, changes: Any, count: Any) -> Any:
+        products = jnp.sum(moves * changes, 1)
+        over = jnp.where(products > 0, 1 / jnp.where(products > 0, products, 1), 0)
+
+        def down(at: Any, pair: Any) -> Any:
+            place = (count - 1 - at) % kept
+            q, along = pair
+            part = over[place] * (moves[place] @ q)
+            return q - part * changes[place], along.at[place].set(part)
+
+        q, along = lax.fori_loop(0, kept, down, (-gradient, jnp.zeros(kept)))
+        last = (count - 1) % kept
+        square = changes[last] @ changes[last]
+        q = q * jnp.where(square > 0, products[last] / jnp.where(square > 0, square, 1), 1)
+
+        def up(at: Any, q: Any) -> Any:
+            place = (count + at) % kept
+            return q + moves[place] * (along[place] - over[place] * (changes[place] @ q))
+
+        return lax.fori_loop(0, kept, up, q)
+
+    def turn(count: Any, state: Any) -> Any:
+        x, gradient, moves, changes = state
+        move = direction(gradient, moves, changes, count) * 0.1
+        after = value(x + move)[1]
+        place = count % kept
+        return x + move, after, moves.at[place].set(move), changes.at[place].set(after - gradient)
+
+    def step(x: Any) -> Any:
+        start = x * 0
+        zeros = jnp.zeros((kept, 10))
+        return lax.fori_loop(0, 40, turn, (start, value(start)[1], zeros, zeros))[0]
+
+    return jnp.zeros(10), step
+
+
+def sloped(x: Any, value: Callable[[Any], Any]) -> Made:
+    """A value and its gradient by `x` alone."""
+
+    def step(state: Any) -> Any:
+        computed, slope = jax.value_and_grad(value)(state[0])
+        return state[0], slope, computed
+
+    return (x, jax.tree.map(jnp.zeros_like, x), jnp.zeros(())), step
+
+
+def classes() -> Made:
+    chosen = jax.random.randint(jax.random.key(2), (1024,), 0, 1000)
+    return sloped(drawn(1, 1024, 1000), lambda x: crossed(x, chosen))
+
+
+def normed() -> Made:
+    def value(state: Any) -> Any:
+        x, weight, bias = state
+        return nn.gelu(normalised(x, (-1,), weight, bias), approximate=False).sum()
+
+    return sloped((drawn(1, 1000, 1000), jnp.ones(1000), jnp.zeros(1000)), value)
+
+
 def scan() -> Made:
     return drawn(1, 4), lambda y: lax.fori_loop(0, 1000, lambda _, y: y * 0.99 + 0.01, y)
 
@@ -236,12 +326,7 @@ def chain(turns: int, curved: bool = False) -> Made:
             x = x * 1.01 + 0.01
         return (jnp.tanh(x) if curved else x).sum()
 
-    def step(state: Any) -> Any:
-        computed, slope = jax.value_and_grad(value)(state[0])
-        return state[0], slope, computed
-
-    x = drawn(1, 1_000_000)
-    return (x, jnp.zeros_like(x), jnp.zeros(())), step
+    return sloped(drawn(1, 1_000_000), value)
 
 
 DOUBLE = {"Gaussian process, Adam"}
