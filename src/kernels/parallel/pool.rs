@@ -5,8 +5,9 @@
 //! A sleeping thread takes longer to wake than a million additions take. So a helper that was woken
 //! or has worked looks for the next loop for a moment before it goes back to the pool: loops are
 //! announced on the pool's board, and only as many jobs are started as helpers are missing there.
-//! It gives its processor to whoever else wants it meanwhile, and a job that is not a loop sends it
-//! back at once. What is missed costs time only: the caller does every chunk that nobody has claimed.
+//! Loops follow each other quickly or not at all, so after a few microseconds it gives its processor to
+//! whoever else wants it meanwhile: sooner, and a program that does nothing but wait there would have it
+//! for milliseconds. A job that is not a loop sends it back at once. What is missed costs time only: the caller does every chunk that nobody has claimed.
 //! A helper that finds itself on the caller's processor moves to another one: who looks and gives way
 //! seems so idle that the system leaves it there, where it never gets to work.
 
@@ -31,7 +32,10 @@ const MOST_THREADS: usize = 1024;
 /// How long a helper that was woken or has worked looks for the next loop: see Note [Lingering].
 const LINGER: Duration = Duration::from_micros(100);
 
-/// How often it looks before it offers its processor to others.
+/// How long it looks before it offers its processor to others.
+const KEEP: Duration = Duration::from_micros(20);
+
+/// How often it looks before it looks at the clock.
 const LOOKS: usize = 64;
 
 /// The helpers of one process.
@@ -84,14 +88,19 @@ impl Pool {
     fn linger(&self, seen: &mut usize, until: Instant) -> Option<Arc<Region>> {
         let is_news = |seen: usize| self.announced.load(Ordering::SeqCst) != seen;
         self.lingering.fetch_add(1, Ordering::SeqCst);
-        while !is_news(*seen) && Instant::now() < until {
+        let mut now = Instant::now();
+        let kept = now + KEEP;
+        while !is_news(*seen) && now < until {
             for _ in 0..LOOKS {
                 if is_news(*seen) {
                     break;
                 }
                 std::hint::spin_loop();
             }
-            thread::yield_now();
+            if now > kept {
+                thread::yield_now();
+            }
+            now = Instant::now();
         }
         self.lingering.fetch_sub(1, Ordering::SeqCst);
         if !is_news(*seen) {

@@ -9,8 +9,8 @@ use std::thread::{self, Thread};
 use parking_lot::Mutex;
 
 use super::Body;
-use super::processors;
 use super::pool::{num_threads, pool};
+use super::processors;
 use crate::kernels::interrupt::{self, Asking, Interrupted};
 use crate::sharing::ConcurrencyGuard;
 

@@ -150,7 +150,10 @@ impl Op for IndexSelect {
     }
 
     fn effort(&self, inputs: &[Array]) -> u64 {
-        self.slices.shape(inputs[0].layout.shape()).iter().fold(1, |all: u64, &size| all.saturating_mul(size as u64))
+        self.slices
+            .shape(inputs[0].layout.shape())
+            .iter()
+            .fold(1, |all: u64, &size| all.saturating_mul(size as u64))
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
