@@ -24,7 +24,10 @@ pub trait Wide: Real {
     /// a · b
     fn times<S: Simd>(simd: S, a: Self::Of<S>, b: Self::Of<S>) -> Self::Of<S>;
 
-    /// a · b + c
+    /// a + b
+    fn plus<S: Simd>(simd: S, a: Self::Of<S>, b: Self::Of<S>) -> Self::Of<S>;
+
+    /// a · b + c, rounded once where the processor can
     fn times_plus<S: Simd>(simd: S, a: Self::Of<S>, b: Self::Of<S>, c: Self::Of<S>) -> Self::Of<S>;
 
     /// c - a · b
@@ -54,7 +57,7 @@ pub const fn lanes<T: Wide, S: Simd>() -> usize {
 
 /// The vectors of one precision, by the names that the library has for them.
 macro_rules! wide {
-    ($T:ident, $Of:ident, $splat:ident, $mul:ident, $mul_add:ident, $negate_mul_add:ident, $sum:ident,
+    ($T:ident, $Of:ident, $splat:ident, $mul:ident, $add:ident, $mul_add:ident, $negate_mul_add:ident, $sum:ident,
      $slice:ident, $slice_mut:ident, $slice_uninit:ident, $partial:ident) => {
         impl Wide for $T {
             type Of<S: Simd> = S::$Of;
@@ -65,6 +68,10 @@ macro_rules! wide {
             #[inline(always)]
             fn times<S: Simd>(simd: S, a: S::$Of, b: S::$Of) -> S::$Of {
                 simd.$mul(a, b)
+            }
+            #[inline(always)]
+            fn plus<S: Simd>(simd: S, a: S::$Of, b: S::$Of) -> S::$Of {
+                simd.$add(a, b)
             }
             #[inline(always)]
             fn times_plus<S: Simd>(simd: S, a: S::$Of, b: S::$Of, c: S::$Of) -> S::$Of {
@@ -117,6 +124,7 @@ wide!(
     f32s,
     splat_f32s,
     mul_f32s,
+    add_f32s,
     mul_add_f32s,
     negate_mul_add_f32s,
     reduce_sum_f32s,
@@ -130,6 +138,7 @@ wide!(
     f64s,
     splat_f64s,
     mul_f64s,
+    add_f64s,
     mul_add_f64s,
     negate_mul_add_f64s,
     reduce_sum_f64s,

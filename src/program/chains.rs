@@ -37,8 +37,7 @@ fn goes_on(
     at: usize,
 ) -> bool {
     let Some(next) = instructions.get(at + 1) else { return false };
-    let (Some(_), Some(from), [Some(made)]) =
-        (instructions[at].link, read(next), &*instructions[at].outputs)
+    let (Some(_), Some(from), [Some(made)]) = (instructions[at].link, read(next), &*instructions[at].outputs)
     else {
         return false;
     };

@@ -3,10 +3,11 @@
 
 use std::mem::MaybeUninit;
 
+use pulp::{Arch, Simd, WithSimd};
 use smallvec::{Array, SmallVec};
 
 use crate::dtype::Real;
-use crate::kernels::simd::vectorised;
+use crate::kernels::wide::{Wide, lanes};
 
 /// What an operation of an element and a number does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,45 +54,68 @@ impl<T: Real> Link<T> {
     }
 }
 
-/// Elements that are in registers from the first link to the last.
-const HELD: usize = 128;
-
 /// `out[i]` = what all links make of `a[i]`, one after the other
-pub fn chain<T: Real>(a: &[T], links: &[Link<T>], out: &mut [MaybeUninit<T>]) {
-    vectorised(
-        a.len() * links.len(),
-        #[inline(always)]
-        || {
-            let (whole, rest) = a.as_chunks::<HELD>();
-            let (out_whole, out_rest) = out.as_chunks_mut::<HELD>();
-            for (out, a) in out_whole.iter_mut().zip(whole) {
-                out.write_copy_of_slice(&linked(*a, links));
+pub fn chain<T: Wide>(a: &[T], links: &[Link<T>], out: &mut [MaybeUninit<T>]) {
+    Arch::new().dispatch(Chain { a, links, out });
+}
+
+/// Vectors that are in registers from the first link to the last.
+const HELD: usize = 8;
+
+struct Chain<'a, 'o, T> {
+    a: &'a [T],
+    links: &'a [Link<T>],
+    out: &'o mut [MaybeUninit<T>],
+}
+
+impl<T: Wide> WithSimd for Chain<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let lanes = lanes::<T, S>();
+        let (vectors, rest) = T::vectors::<S>(self.a);
+        let (whole, single) = vectors.as_chunks::<HELD>();
+        let mut out = self.out.chunks_mut(lanes);
+        for held in whole {
+            linked(simd, *held, self.links, &mut out);
+        }
+        for &held in single {
+            linked(simd, [held], self.links, &mut out);
+        }
+        // What is left, as if there were as much as in a vector.
+        if !rest.is_empty() {
+            let mut line = [T::ZERO; MOST_LANES];
+            line[..rest.len()].copy_from_slice(rest);
+            if let Some(&held) = T::vectors::<S>(&line).0.first() {
+                linked(simd, [held], self.links, &mut out);
             }
-            few::<T, 16>(rest, links, out_rest);
-        },
-    );
-}
-
-/// The elements that are left, so many at a time, and what is left of these as if there were as many.
-#[inline(always)] // A loop is vectorised in one piece only.
-fn few<T: Real, const MANY: usize>(a: &[T], links: &[Link<T>], out: &mut [MaybeUninit<T>]) {
-    for (out, a) in out.chunks_mut(MANY).zip(a.chunks(MANY)) {
-        let mut held = [T::ZERO; MANY];
-        held[..a.len()].copy_from_slice(a);
-        out.write_copy_of_slice(&linked(held, links)[..a.len()]);
-    }
-}
-
-/// What all links make of elements.
-#[inline(always)] // Registers hold them.
-fn linked<T: Real, const MANY: usize>(mut elements: [T; MANY], links: &[Link<T>]) -> [T; MANY] {
-    for link in links {
-        for x in &mut elements {
-            *x = *x * link.factor + link.summand;
         }
     }
-    elements
 }
+
+/// No vector has more numbers.
+const MOST_LANES: usize = 16;
+
+/// Writes what all links make of vectors.
+#[inline(always)]
+fn linked<'o, T: Wide, S: Simd, const V: usize>(
+    simd: S,
+    mut held: [T::Of<S>; V],
+    links: &[Link<T>],
+    out: &mut impl Iterator<Item = &'o mut [MaybeUninit<T>]>,
+) {
+    for link in links {
+        let (factor, summand) = (T::splat(simd, link.factor), T::splat(simd, link.summand));
+        for x in &mut held {
+            *x = T::plus(simd, T::times(simd, *x, factor), summand);
+        }
+    }
+    for (x, out) in held.into_iter().zip(out) {
+        T::put(simd, x, out);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
