@@ -26,7 +26,7 @@ use crate::graph::{Rule, Source, mode, transform_level};
 use crate::ops::geometry::squeeze;
 use crate::ops::geometry::squeeze::Squeezed;
 use crate::ops::geometry::{expand, part};
-use crate::ops::reduction::reduce::Over;
+use crate::ops::reduction::over::Over;
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Mapping, Tensor};
 

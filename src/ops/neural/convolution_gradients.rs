@@ -15,7 +15,7 @@ use crate::dispatch::memory_order;
 use crate::error::Result;
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
-use crate::ops::reduction::reduce::Over;
+use crate::ops::reduction::over::Over;
 use crate::tensor::{Array, Tensor};
 
 /// x̄, w̄ and b̄ from ȳ, x and w, as far as they are wanted

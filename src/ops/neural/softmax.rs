@@ -22,7 +22,7 @@ use crate::graph::{At, Attributes, Gradients, SavedTensor};
 use crate::kernels::neural::softmax as kernels;
 use crate::kernels::reduction::reduce;
 use crate::ops::creation::{cast, copy};
-use crate::ops::reduction::reduce::Over;
+use crate::ops::reduction::over::Over;
 use crate::ops::{exp, mul, sub};
 use crate::shape;
 use crate::tensor::{Array, Tensor};

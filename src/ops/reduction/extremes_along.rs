@@ -17,7 +17,7 @@ use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::indexing::gather;
 use crate::ops::reduction::extremes_over::comparable;
-use crate::ops::reduction::reduce::Over;
+use crate::ops::reduction::over::Over;
 use crate::shape::{self, Dims, SharedLayout};
 use crate::tensor::{Array, Tensor};
 

@@ -19,7 +19,7 @@ use crate::ops::creation::{copy, create};
 use crate::ops::geometry::reshape;
 use crate::ops::mul;
 use crate::ops::pointwise::select;
-use crate::ops::reduction::reduce::Over;
+use crate::ops::reduction::over::Over;
 use crate::shape;
 use crate::tensor::{Array, Tensor};
 

@@ -12,7 +12,7 @@ use crate::ops::creation::copy;
 use crate::ops::geometry::reshape;
 use crate::ops::mul;
 use crate::ops::reduction::extremes_over;
-use crate::ops::reduction::reduce::Over;
+use crate::ops::reduction::over::Over;
 use crate::ops::sorting::picked;
 use crate::tensor::{Array, Tensor};
 

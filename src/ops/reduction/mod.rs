@@ -5,6 +5,7 @@ pub mod extremes_over;
 pub mod middle;
 pub mod moments;
 pub mod norm;
+pub mod over;
 pub mod product;
 pub mod reduce;
 pub mod running;

@@ -16,8 +16,8 @@ use crate::ops::conjugate::part;
 use crate::ops::pointwise::arithmetic;
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::masked_fill;
+use crate::ops::reduction::over::Over;
 use crate::ops::reduction::reduce;
-use crate::ops::reduction::reduce::Over;
 use crate::ops::{add, complex, div, mul, sub};
 use crate::tensor::{Array, Tensor};
 

@@ -16,7 +16,7 @@ use crate::kernels::reduction::reduce as kernels;
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::compare;
 use crate::ops::pointwise::select::masked_fill;
-use crate::ops::reduction::reduce::Over;
+use crate::ops::reduction::over::Over;
 use crate::ops::{abs, complex, conjugate, div, mul, pow, sgn};
 use crate::shape;
 use crate::tensor::{Array, Tensor};

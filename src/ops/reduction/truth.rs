@@ -7,7 +7,7 @@ use crate::dtype::{Bool, DType};
 use crate::error::Result;
 use crate::kernels::reduction::reduce as kernels;
 use crate::ops::creation::copy;
-use crate::ops::reduction::reduce::Over;
+use crate::ops::reduction::over::Over;
 use crate::schema::{Arguments, Entry, IntoReply, OutPolicy, Reply, Types, both};
 use crate::tensor::{Array, Tensor};
 
