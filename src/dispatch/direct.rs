@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::kernels::pointwise::chain;
 pub(crate) use crate::kernels::pointwise::chain::Step;
 use crate::shape::Layout;
-use crate::tensor::Array;
+use crate::tensor::{Array, Rows};
 
 /// An operand or a result, without its numbers.
 #[derive(Clone, Copy)]
@@ -34,6 +34,8 @@ pub enum Beside {
     Row(usize),
     /// One for each row of so many.
     Column(usize),
+    /// One for each, in rows of so many, and so far from the beginning of one to that of the next.
+    Apart(usize, usize),
 }
 
 /// What an operation is computed of.
@@ -158,6 +160,10 @@ pub(crate) fn beside(operand: &Layout, result: &Layout) -> Option<Beside> {
         return Some(Beside::All);
     }
     let (shape, whole) = (operand.shape(), result.shape());
+    if !operand.is_contiguous() && shape == whole && all <= MOST {
+        let is_worth = |&[length, _]: &[usize; 2]| length >= SHORTEST_ROW;
+        return operand.rows().filter(is_worth).map(|[length, apart]| Beside::Apart(length, apart));
+    }
     if !operand.is_contiguous() || all > MOST || shape.len() > whole.len() {
         return None;
     }
@@ -208,7 +214,7 @@ pub(crate) fn all_beside(
             false => (layout.numel() == 1 && result.is_dense()).then_some(Beside::All),
         };
         let beside = beside.filter(|_| *own == dtype)?;
-        if let Beside::Row(len) | Beside::Column(len) = beside
+        if let Beside::Row(len) | Beside::Column(len) | Beside::Apart(len, _) = beside
             && *length.get_or_insert(len) != len
         {
             return None;
@@ -281,6 +287,8 @@ pub(crate) enum Side<'a, T> {
     Row(&'a [T]),
     /// One for each row, and how long rows are.
     Column(&'a [T], usize),
+    /// One for each, in rows.
+    Apart(Rows<'a, T>),
 }
 
 /// What is said where operands lie otherwise than they were seen to when the program was made.
@@ -306,6 +314,8 @@ impl<'a, T: Element> Side<'a, T> {
             Beside::Column(length) => {
                 array.part(first, count / length).map(|column| Side::Column(column, length))
             }
+            Beside::Apart(length, apart) if first == 0 => array.rows(length, apart).map(Side::Apart),
+            Beside::Apart(..) => None,
         };
         side.ok_or_else(misfit)
     }
@@ -354,8 +364,19 @@ impl<'a, T: Element> Side<'a, T> {
                 }
                 Side::Each(&room[..count])
             }
+            Side::Apart(rows) => {
+                for (out, index) in room[..count].chunks_mut(length.max(1)).zip(first..) {
+                    out.copy_from_slice(rows.row(index));
+                }
+                Side::Each(&room[..count])
+            }
             side => side.row(first, length, count),
         }
+    }
+
+    /// Whether rows have other elements each.
+    pub(crate) fn goes_along(&self) -> bool {
+        matches!(self, Side::Column(..) | Side::Apart(_))
     }
 
     /// How long rows are, if there are any.
@@ -363,7 +384,24 @@ impl<'a, T: Element> Side<'a, T> {
         match self {
             Side::Row(row) => Some(row.len()),
             Side::Column(_, length) => Some(*length),
+            Side::Apart(rows) => Some(rows.length),
             _ => None,
+        }
+    }
+
+    /// Has what is written for these elements, by a loop that takes them as they lie: in one piece, or row by row.
+    pub(crate) fn through(&self, out: &mut [MaybeUninit<T>], run: &dyn Fn(&[T], &mut [MaybeUninit<T>])) {
+        if let Side::All(element) = *self {
+            let mut found = [MaybeUninit::uninit()];
+            run(&[element], &mut found);
+            return out.fill(found[0]);
+        }
+        let length = self.length().unwrap_or(out.len()).max(1);
+        for (index, out) in out.chunks_mut(length).enumerate() {
+            match self.row(index, length, out.len()) {
+                Side::Each(elements) => run(elements, out),
+                one => one.through(out, run),
+            }
         }
     }
 
@@ -373,6 +411,7 @@ impl<'a, T: Element> Side<'a, T> {
             Side::Each(elements) => Side::Each(&elements[index * length..][..count]),
             Side::Row(row) => Side::Each(&row[..count]),
             Side::Column(elements, _) => Side::All(elements[index]),
+            Side::Apart(rows) => Side::Each(rows.row(index)),
             Side::All(element) => Side::All(element),
         }
     }

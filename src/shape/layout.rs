@@ -186,6 +186,24 @@ impl Layout {
         self.is_non_overlapping() && self.end() - self.offset == self.numel
     }
 
+    /// How long rows of elements side by side are, and how far each begins behind the one before, if it shows such rows,
+    /// more than one, and nothing else.
+    pub fn rows(&self) -> Option<[usize; 2]> {
+        let mut dims = self.shape.iter().copied().zip(self.strides.iter().copied()).rev();
+        let (mut length, mut found): (usize, Option<[usize; 2]>) = (1, None);
+        for (size, stride) in dims.by_ref().filter(|&(size, _)| size != 1) {
+            match &mut found {
+                None if stride == length => length *= size,
+                None => found = Some([size, stride]),
+                Some([rows, apart]) if stride == *rows * *apart => *rows *= size,
+                Some(_) => return None,
+            }
+        }
+        found
+            .filter(|&[rows, apart]| rows > 0 && length > 0 && apart > length)
+            .map(|[_, apart]| [length, apart])
+    }
+
     /// Whether no two elements share memory.
     pub fn is_non_overlapping(&self) -> bool {
         if self.contiguous {

@@ -14,7 +14,7 @@
 
 #![allow(unsafe_code)]
 
-use std::cmp::Ordering;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -166,6 +166,14 @@ impl Array {
         Some(unsafe { ArrayView::from_shape_ptr(shape.strides(strides), self.start::<T>()) })
     }
 
+    /// Rows of so many elements that lie side by side, each so far behind the one before, if it shows nothing else.
+    pub(crate) fn rows<T: Element>(&self, length: usize, apart: usize) -> Option<Rows<'_, T>> {
+        (self.layout.rows() == Some([length, apart])).then(|| {
+            let count = self.layout.numel() / length;
+            Rows { start: self.start::<T>(), length, apart, count, array: PhantomData }
+        })
+    }
+
     /// The elements of a fresh array, to be written. It must be the only handle to its storage.
     #[inline]
     pub fn fresh<T: Element>(&mut self) -> &mut [MaybeUninit<T>] {
@@ -201,11 +209,6 @@ impl Array {
         write(unsafe {
             std::slice::from_raw_parts_mut(self.start::<T>().add(part.start).cast(), part.len())
         });
-    }
-
-    /// What is written shows none of the bytes that are read meanwhile.
-    fn check_unread<'a>(&self, reads: impl IntoIterator<Item = &'a Array>) {
-        assert!(reads.into_iter().all(|read| !self.overlaps(read)), "what is written is not read meanwhile");
     }
 
     /// The first element, if there is one and nothing is left to be done to it.
@@ -325,47 +328,26 @@ impl Array {
         let bytes = self.layout.offset().wrapping_mul(self.dtype.size());
         self.storage.data().as_ptr().wrapping_add(bytes)
     }
+}
 
-    /// Whether a write to `self` may change what `other` shows, other than element by element.
-    pub fn overlaps(&self, other: &Array) -> bool {
-        let extent = |array: &Array| (array.layout.end() - array.layout.offset()) * array.dtype.size();
-        let (own, others) = (self.address().addr(), other.address().addr());
-        match own.cmp(&others) {
-            Ordering::Less => others - own < extent(self),
-            Ordering::Greater => own - others < extent(other),
-            Ordering::Equal => extent(self) > 0 && extent(other) > 0,
-        }
-    }
+/// Rows of an array.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a, T> {
+    start: *const T,
+    /// How many elements each has.
+    pub(crate) length: usize,
+    apart: usize,
+    count: usize,
+    array: PhantomData<&'a [T]>,
+}
 
-    /// Whether this may be written to by what reads `source` in another order: not if the two show the
-    /// same memory, each without gaps.
-    pub fn check_apart(&self, source: &Array) -> Result<()> {
-        let dense = |array: &Array| {
-            let layout = &array.layout;
-            layout.is_non_overlapping() && layout.end() - layout.offset() == layout.numel()
-        };
-        let elements = self.layout.numel() > 0 && source.layout.numel() > 0;
-        match elements && self.overlaps(source) && dense(self) && dense(source) {
-            true => Err(Error::OverlapRead {}.into()),
-            false => Ok(()),
-        }
-    }
-
-    /// Whether this may be written to while `source` is read: not if the two show the same memory, each
-    /// without gaps, but not element for element.
-    pub fn check_read(&self, source: &Array) -> Result<()> {
-        let dense = |array: &Array| {
-            let layout = &array.layout;
-            layout.is_non_overlapping() && layout.end() - layout.offset() == layout.numel()
-        };
-        let same = self.layout.offset() == source.layout.offset()
-            && self.layout.numel() == source.layout.numel()
-            && self.layout.strides() == source.layout.strides();
-        let partly = !same && self.overlaps(source) && dense(self) && dense(source);
-        if partly && self.layout.numel() > 0 && source.layout.numel() > 0 {
-            return Err(Error::OverlapRead {}.into());
-        }
-        Ok(())
+impl<'a, T: Element> Rows<'a, T> {
+    /// The elements of a row.
+    #[inline]
+    pub(crate) fn row(&self, index: usize) -> &'a [T] {
+        assert!(index < self.count, "there is such a row");
+        // SAFETY: as in `slice`, for a row that the layout has.
+        unsafe { std::slice::from_raw_parts(self.start.add(index * self.apart), self.length) }
     }
 }
 

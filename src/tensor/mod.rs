@@ -7,6 +7,7 @@ pub mod cycle;
 mod history;
 mod hooks;
 mod host_object;
+mod overlap;
 pub mod print;
 mod resolve;
 mod state;
@@ -27,6 +28,7 @@ use crate::sharing::{self, RwLock, Shared, Spare, WeakShared};
 use crate::storage;
 
 pub use array::Array;
+pub(crate) use array::Rows;
 pub use batched::{Batch, Mapping, Randomness};
 use history::Cold;
 pub use hooks::HookHandle;

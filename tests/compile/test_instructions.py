@@ -54,6 +54,46 @@ def test_operands_in_another_order_of_memory_give_the_bits_and_strides_of_eager(
     assert strides == [found.stride() for found in make()[0]()]
 
 
+@pytest.mark.parametrize("width", [3, 20])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_parts_of_rows_are_read_where_they_lie(width, dtype):
+    torch.manual_seed(0)
+    x, row = torch.randn(5, 2, 3 * width, dtype=dtype), torch.randn(width, dtype=dtype)
+    column = torch.randn(5, 2, 1, dtype=dtype)
+
+    def function():
+        first, second, third = x.chunk(3, -1)
+        both = torch.sigmoid(first) * second + row
+        return ((third - both) * column).tanh().neg() + first.flip(0)
+
+    compiled = torch.compile(function)
+    for _ in range(8):
+        assert torch.equal(compiled(), function())
+        x.mul_(1.1)
+    names = dict.fromkeys(name for name, _, kept in compiled.programs[0].groups() if not kept)
+    assert list(names) == ["FlipBackward0", "AddBackward0"], "what is given is in memory of its own"
+
+
+def test_gradients_of_parts_and_powers_are_computed_into_memory_that_is_kept():
+    torch.manual_seed(0)
+    start = torch.randn(4, 6, 3)
+
+    def function():
+        x = start.detach().requires_grad_()
+        y = (x[:, 1:4] ** 2 - x[:, 2:5] ** 3).sum() + (x[:, 0] * x[1:2, 5]).sum() + (x[-1] ** 2).mean()
+        y.backward()
+        return x.grad
+
+    compiled = torch.compile(function)
+    for _ in range(8):
+        assert torch.equal(compiled(), function())
+        start.mul_(1.1)
+    groups = compiled.programs[0].groups()
+    names = [name for name, _, kept in groups if not kept]
+    assert {name for name, _, _ in groups} >= {"PowBackward0", "SelectBackwardBackward0"}
+    assert names == ["AddBackward0"], "what is given is in memory of its own"
+
+
 def test_what_lies_in_another_order_is_computed_into_memory_that_is_kept():
     a, b = order((2, 1, 0)), order((2, 1, 0))
     compiled = torch.compile(lambda: torch.tanh(-(a * b)).transpose(0, 2).contiguous().sum())

@@ -28,7 +28,8 @@ impl<E: Elementwise2> Direct for Directly<E> {
         match operands {
             [Lies::Tensor(..), Lies::Tensor(..)] => true,
             [Lies::Tensor(..), Lies::Number(number)] => {
-                !self.0.has_number_way(*number, dtype) && is_real(*number)
+                let has_loop = || self.0.number_loop::<f32>(*number).is_some();
+                is_real(*number) && (!self.0.has_number_way(*number, dtype) || has_loop())
             }
             [Lies::Number(number), Lies::Tensor(..)] => is_real(*number),
             _ => false,
@@ -47,6 +48,12 @@ impl<E: Elementwise2> Direct for Directly<E> {
                 [Source::Array(..), Source::Array(..)] => self.0.among(dtype, dtype),
                 _ => self.0,
             };
+            if let [_, Source::Number(number)] = sources
+                && let Some(run) = self.0.number_loop::<T>(*number)
+            {
+                target.write_of(sources, |out| a.through(out, &run));
+                return Ok(());
+            }
             let has_rows = a.length().or(b.length()).is_some();
             target.write_of(sources, |out| if has_rows { by_rows(op, a, b, out) } else { along(op, a, b, out) });
         }, else { return Err(misfit()) });
@@ -58,12 +65,12 @@ impl<E: Elementwise2> Direct for Directly<E> {
 #[inline(never)]
 fn by_rows<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out: &mut [MaybeUninit<T>]) {
     let (mut long_a, mut long_b) = ([T::ZERO; ROOM], [T::ZERO; ROOM]);
-    let has_columns = matches!((a, b), (Side::Column(..), _) | (_, Side::Column(..)));
+    let goes_along = a.goes_along() || b.goes_along();
     let length = a.length().or(b.length()).unwrap_or(out.len()).max(1);
-    if has_columns && length <= SHORT {
+    if goes_along && length <= SHORT {
         return by_short_rows(op, a, b, out, length);
     }
-    let (a, b) = match has_columns {
+    let (a, b) = match goes_along {
         true => (a, b),
         false => (a.lengthened(out.len(), &mut long_a), b.lengthened(out.len(), &mut long_b)),
     };
@@ -128,7 +135,7 @@ fn along<T: Real, E: Elementwise2>(op: E, a: Side<'_, T>, b: Side<'_, T>, out: &
             out.fill(found[0]);
         }
         // Rows are taken apart before.
-        (a @ (Side::Row(_) | Side::Column(..)), b) | (a, b @ (Side::Row(_) | Side::Column(..))) => {
+        (a, b) => {
             along(op, a.row(0, out.len(), out.len()), b.row(0, out.len(), out.len()), out);
         }
     }

@@ -33,7 +33,7 @@ use crate::tensor::{Array, Mapping, Tensor};
 pub(crate) use numbers::{combine, expanded, settled_beside};
 use numbers::{forward, overwrite, sizes_first};
 pub(crate) use operation::floating;
-pub use operation::{Elementwise2, Needs};
+pub use operation::{Elementwise2, Loop, Needs};
 use plain::Plain;
 use rule::{BinaryRule, edges, recorded};
 

@@ -1,5 +1,7 @@
 //! The `Elementwise2` trait: an elementwise operation of two operands and everything that is true of it.
 
+use std::mem::MaybeUninit;
+
 use crate::dispatch::default_dtype;
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dispatch::stored::Unsigned;
@@ -13,6 +15,9 @@ use crate::ops::pointwise::integer::Integer;
 use crate::ops::pointwise::numbers::WithNumber;
 use crate::shape::Layout;
 use crate::tensor::{Array, Tensor};
+
+/// What writes what it makes of elements.
+pub type Loop<T> = fn(&[T], &mut [MaybeUninit<T>]);
 
 /// An elementwise operation of two operands: a function of two elements, and its derivative by each (`left`, `right`).
 pub trait Elementwise2: Copy + Send + Sync + 'static {
@@ -185,6 +190,11 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
     /// Whether `with_number` has a way for this number.
     fn has_number_way(&self, _b: Scalar, _dtype: DType) -> bool {
         false
+    }
+
+    /// The loop of that way, of real numbers.
+    fn number_loop<T: Real>(&self, _b: Scalar) -> Option<Loop<T>> {
+        None
     }
 
     /// A quicker way for a first operand of type `dtype` and a few numbers as the second.

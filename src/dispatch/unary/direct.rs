@@ -2,7 +2,7 @@
 
 use super::Elementwise;
 use super::numbers::Vector;
-use crate::dispatch::direct::{Direct, Lies, Side, Source, Target, is_one_like, misfit};
+use crate::dispatch::direct::{Beside, Direct, Lies, Side, Source, Target, beside, is_one_like, misfit};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernels::pointwise::map;
@@ -18,16 +18,22 @@ impl<E: Elementwise> Direct for Directly<E> {
     }
 
     fn takes(&self, operands: &[Lies<'_>], result: (&Layout, DType)) -> bool {
-        is_one_like(operands, result)
+        let is_apart = || match operands {
+            [Lies::Tensor(layout, dtype)] => {
+                *dtype == result.1 && matches!(beside(layout, result.0), Some(Beside::Apart(..)))
+            }
+            _ => false,
+        };
+        is_one_like(operands, result) || is_apart()
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {
         dispatch!(float target.array.dtype, T => {
-            let Side::Each(x) = Side::<T>::of(&sources[0], target.count)? else { return Err(misfit()) };
-            target.write_of(sources, |y| match const { E::VECTOR.has::<T>() } {
+            let side = Side::<T>::of(&sources[0], target.count)?;
+            target.write_of(sources, |y| side.through(y, &|x, y| match const { E::VECTOR.has::<T>() } {
                 true => vector::map(x, [], y, Vector(self.0)),
                 false => map::map_slice(x, y, self.0.loops()),
-            });
+            }));
         }, else { return Err(misfit()) });
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Parts of a tensor: one element of a dimension, a range of it, a diagonal.
 
+mod directly;
 mod entries;
 
 use crate::dispatch::apply::portable;
@@ -8,11 +9,13 @@ use crate::ops::geometry::strided;
 use crate::schema::{Entry, IntoReply, both, inner, method};
 pub use entries::ENTRIES;
 use smallvec::smallvec;
+use std::sync::Arc;
 
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch;
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::composites::attribute_override::{ViewWithAttributes, apply_one_with_attributes};
+use crate::dispatch::direct::Direct;
 use crate::dispatch::view::{ViewKind, apply};
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -20,6 +23,7 @@ use crate::graph::{At, Attributes, Gradients};
 use crate::ops::creation::copy;
 use crate::shape::{self, Dims, Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
+use directly::Among;
 
 /// A part of a tensor, with checked arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +179,10 @@ impl Op for Embed {
         let y = Array::zeroed(&self.whole, x.dtype)?;
         copy::write(&self.part.of(&y)?, x)?;
         Ok(smallvec![y])
+    }
+
+    fn direct(&self) -> Option<Arc<dyn Direct>> {
+        Some(Arc::new(Among::new(self.part, self.whole.shape())?))
     }
 
     fn save(&self, _keep: &Keep<'_>) -> Self::Saved {}

@@ -232,8 +232,8 @@ fn add_along<T: Ring>(y: &mut [T], x: Side<'_, T>, weights: Weights) {
     match x {
         Side::Each(x) | Side::Row(x) => zip::zip_slice_in_place(y, x, sum),
         Side::All(x) => map::map_slice_in_place(y, move |y| sum(y, x)),
-        // One for the only row.
-        Side::Column(x, _) => zip::zip_slice_in_place(y, x, sum),
+        // The only row.
+        Side::Column(..) | Side::Apart(_) => add_along(y, x.row(0, y.len(), y.len()), weights),
     }
 }
 

@@ -1,13 +1,14 @@
 //! Powers: of tensors and numbers, to tensors and numbers.
 
 use crate::dispatch::binary::portable;
-use crate::dispatch::binary::{Elementwise2, Needs};
+use crate::dispatch::binary::{Elementwise2, Loop, Needs};
 use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
 use crate::dispatch::{memory_order, unary};
-use crate::dtype::{Complex, DType, Ring, Scalar};
+use crate::dtype::{Complex, DType, Real, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::complex;
+use crate::kernels::pointwise::map;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
@@ -129,6 +130,14 @@ impl Elementwise2 for Pow {
         match dtype.is_float() {
             true => !dtype.is_stored() && is_among(&[-2.0, -1.0, -0.5, 0.5, 2.0, 3.0]),
             false => !dtype.is_stored() && dtype != DType::Bool && is_among(&[2.0, 3.0]),
+        }
+    }
+
+    fn number_loop<T: Real>(&self, b: Scalar) -> Option<Loop<T>> {
+        match b.real() {
+            Some(2.0) => Some(|a, out| map::map_slice(a, out, |x| x * x)),
+            Some(3.0) => Some(|a, out| map::map_slice(a, out, |x| x * x * x)),
+            _ => None,
         }
     }
 
