@@ -11,6 +11,7 @@ use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::chain;
 pub(crate) use crate::kernels::pointwise::chain::Step;
+use crate::kernels::wide::Wide;
 use crate::shape::Layout;
 use crate::tensor::{Array, Rows};
 
@@ -86,24 +87,44 @@ impl Target<'_> {
 }
 
 /// The most operations of a chain.
-pub(crate) const MOST_LINKS: usize = 128;
+pub(crate) const MOST_LINKS: usize = 1 << 12;
 
 /// What an operation does to each element of its first operand, with its number.
 pub(crate) type Link = (Step, Scalar);
 
-/// Computes a chain of such operations, of which there are `MOST_LINKS` at the most.
-pub(crate) fn chained(
-    source: &Source<'_>,
-    links: impl Iterator<Item = Link>,
-    target: Target<'_>,
-) -> Result<()> {
-    dispatch!(float target.array.dtype, T => {
+/// The operations of a chain, with numbers as exact as its elements.
+pub(crate) enum Links {
+    Single(Vec<chain::Link<f32>>),
+    Double(Vec<chain::Link<f64>>),
+}
+
+impl Links {
+    /// Of these operations, on elements of this type.
+    pub(crate) fn new(dtype: DType, links: impl Iterator<Item = Link>) -> Option<Links> {
+        match dtype {
+            DType::Float32 => {
+                Some(Links::Single(chain::Link::all(links.map(|(step, number)| (step, number.to())))))
+            }
+            DType::Float64 => {
+                Some(Links::Double(chain::Link::all(links.map(|(step, number)| (step, number.to())))))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Computes a chain of operations.
+pub(crate) fn chained(source: &Source<'_>, links: &Links, target: Target<'_>) -> Result<()> {
+    fn run<T: Wide>(source: &Source<'_>, links: &[chain::Link<T>], target: Target<'_>) -> Result<()> {
         let Side::<T>::Each(elements) = Side::of(source, target.count)? else { return Err(misfit()) };
-        let links: SmallVec<[chain::Link<T>; MOST_LINKS / 2]> =
-            chain::Link::all(links.map(|(step, number)| (step, number.to())));
-        target.write_of(std::slice::from_ref(source), |out| chain::chain(elements, &links, out));
-    }, else { return Err(misfit()) });
-    Ok(())
+        target.write_of(std::slice::from_ref(source), |out| chain::chain(elements, links, out));
+        Ok(())
+    }
+    match (links, target.array.dtype) {
+        (Links::Single(links), DType::Float32) => run(source, links, target),
+        (Links::Double(links), DType::Float64) => run(source, links, target),
+        _ => Err(misfit()),
+    }
 }
 
 /// An operation that can be computed so.

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::run::Frame;
+use super::frame::Frame;
 use super::{Form, Instruction, Operand, Program};
-use crate::dispatch::direct::{Beside, Link, MOST_LINKS, Source, Target, chained};
+use crate::dispatch::direct::{Beside, Link, Links, MOST_LINKS, Source, Target, chained, misfit};
 use crate::error::Result;
 
 /// Finds chains. What the first operation reads stays until the last one.
@@ -22,6 +22,14 @@ pub(super) fn find(forms: &[Form], is_left: &[bool], instructions: &mut [Instruc
         if let Some(from) = read(&instructions[first]) {
             let place = forms[from].place;
             ends[place] = ends[place].max(last);
+        }
+        if last > first {
+            let all = instructions[first..=last].iter().filter_map(|one| one.link);
+            let dtype = instructions[last].way.as_ref().map(|way| forms[way.result].dtype);
+            let links = dtype.and_then(|dtype| Links::new(dtype, all));
+            // Without links, each operation is by itself.
+            last = if links.is_some() { last } else { first };
+            instructions[first].links = links;
         }
         instructions[first].chained = last + 1 - first;
         first = last + 1;
@@ -74,12 +82,18 @@ impl Program {
         let Some(from) = read(first).filter(|_| chain.len() > 1) else {
             return self.compute_part(last, way, frame, elements);
         };
-        let links = chain.iter().filter_map(|one| {
-            let (step, number) = one.link?;
-            Some((step, frame.number(one, 1, number)))
-        });
         let source = Source::Array(frame.array(from)?, elements.start, Beside::Each);
         let target = Target { array: frame.array(way.result)?, first: elements.start, count: elements.len() };
-        chained(&source, links, target)
+        let others = || {
+            let all = chain.iter().filter_map(|one| {
+                let (step, number) = one.link?;
+                Some((step, frame.number(one, 1, number)))
+            });
+            Links::new(target.array.dtype, all)
+        };
+        match &first.links {
+            Some(links) if frame.has_recorded_numbers() => chained(&source, links, target),
+            _ => others().map_or_else(|| Err(misfit()), |links| chained(&source, &links, target)),
+        }
     }
 }

@@ -26,6 +26,7 @@ mod chains;
 mod compare;
 mod constants;
 mod copies;
+mod frame;
 mod known;
 mod maker;
 mod node;
@@ -44,7 +45,7 @@ use parking_lot::Mutex;
 
 use smallvec::SmallVec;
 
-use crate::dispatch::direct::{Beside, Direct, Link, Turns};
+use crate::dispatch::direct::{Beside, Direct, Link, Links, Turns};
 use crate::dispatch::modes::intercept::Compute;
 use crate::dispatch::modes::plain::What;
 use crate::dtype::{DType, Scalar};
@@ -134,6 +135,8 @@ struct Instruction {
     chained: usize,
     /// What it does in a chain, if it may be in one.
     link: Option<Link>,
+    /// What the chain that it begins does.
+    links: Option<Links>,
     operands: SmallVec<[Operand; 3]>,
     /// The forms of what it gives; none of what nobody reads.
     outputs: SmallVec<[Option<usize>; 1]>,
@@ -155,7 +158,7 @@ impl Instruction {
         outputs: SmallVec<[Option<usize>; 1]>,
     ) -> Instruction {
         let (shown, last, dropped) = Default::default();
-        let (at, way, together, chained, link) = (0, None, 1, 1, None);
+        let (at, way, together, chained, link, links) = (0, None, 1, 1, None, None);
         Instruction {
             at,
             name,
@@ -168,6 +171,7 @@ impl Instruction {
             together,
             chained,
             link,
+            links,
             operands,
             outputs,
             shown,
@@ -277,7 +281,7 @@ pub struct Program {
     /// What backward does from its outputs.
     back: Option<Arc<Back>>,
     /// What one run leaves to the next.
-    frame: Mutex<Option<Box<run::Frame>>>,
+    frame: Mutex<Option<Box<frame::Frame>>>,
     /// The operation at which a run failed last, counted from one.
     failed: AtomicUsize,
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
+use super::frame::Frame;
 use super::node::{Again, Recorded};
 use super::snapshot::Snapshot;
 use super::{Base, Form, Gradient, Instruction, Left, Number, Operand, Place, Program, Way, is_same};
@@ -15,7 +16,6 @@ use crate::dispatch::direct::{Source, Target};
 use crate::dispatch::operand::Value;
 use crate::dispatch::record::{gradient_edges, record};
 use crate::dispatch::view;
-use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::node::boxed;
 use crate::graph::{self, At, Edge, Forms, Freeing, Gradients, Node, Rule, mode};
@@ -23,53 +23,6 @@ use crate::ops::creation::copy;
 use crate::origin;
 use crate::storage::Storage;
 use crate::tensor::{Array, Tensor};
-
-/// What operations of a run are given and give, by form.
-pub(super) struct Frame {
-    pub(super) arrays: Vec<Option<Array>>,
-    /// Those that are wanted as tensors.
-    tensors: Vec<Option<Tensor>>,
-    /// Numbers that are others than those that were recorded, in the order of instructions.
-    numbers: SmallVec<[Number; 4]>,
-}
-
-impl Frame {
-    /// The array of a form that is there.
-    pub(super) fn array(&self, form: usize) -> Result<&Array> {
-        self.arrays[form].as_ref().ok_or_else(|| diverged("what is read"))
-    }
-
-    /// Takes numbers in the place of recorded ones.
-    pub(super) fn take_numbers(&mut self, numbers: &[Number]) {
-        self.numbers = numbers.into();
-        self.numbers.sort_unstable_by_key(|number| (number.instruction, number.operand));
-    }
-
-    /// The number that an instruction is given as this operand.
-    pub(super) fn number(&self, instruction: &Instruction, operand: usize, recorded: Scalar) -> Scalar {
-        let place = |number: &Number| (number.instruction, number.operand);
-        let found = self.numbers.binary_search_by_key(&(instruction.at, operand), place);
-        found.map_or(recorded, |at| Scalar::Float(self.numbers[at].value))
-    }
-
-    /// Drops what nobody reads after an instruction.
-    pub(super) fn drop_after(&mut self, instruction: &Instruction) {
-        for &form in &instruction.dropped {
-            self.arrays[form] = None;
-            self.tensors[form] = None;
-        }
-    }
-
-    /// The same as a tensor.
-    fn tensor(&mut self, form: usize) -> Result<Tensor> {
-        if let Some(tensor) = &self.tensors[form] {
-            return Ok(tensor.clone());
-        }
-        let tensor = Tensor::from_array(self.array(form)?.clone());
-        self.tensors[form] = Some(tensor.clone());
-        Ok(tensor)
-    }
-}
 
 impl Program {
     /// Computes it of these known tensors, which are as they were when it was recorded. Answers what it gives. Where it
@@ -312,7 +265,11 @@ impl Program {
                 self.failed.store(instruction.at + 1, Ordering::Relaxed);
                 return Err(error);
             }
-            chain.iter().for_each(|instruction| frame.drop_after(instruction));
+            // What is between the first and the last of a chain was never there.
+            frame.drop_after(instruction);
+            if let [_, .., last] = chain {
+                frame.drop_after(last);
+            }
         }
         Ok(())
     }
@@ -421,7 +378,7 @@ impl Program {
     }
 }
 
-fn diverged(node: &str) -> Box<Error> {
+pub(super) fn diverged(node: &str) -> Box<Error> {
     Error::ProgramDiverged { node: node.to_owned() }.into()
 }
 

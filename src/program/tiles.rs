@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use parking_lot::Mutex;
 
-use super::run::Frame;
+use super::frame::Frame;
 use super::{Form, Instruction, Operand, Program};
 use crate::dispatch::direct::Beside;
 use crate::dtype::DType;

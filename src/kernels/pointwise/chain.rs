@@ -4,7 +4,6 @@
 use std::mem::MaybeUninit;
 
 use pulp::{Arch, Simd, WithSimd};
-use smallvec::{Array, SmallVec};
 
 use crate::dtype::Real;
 use crate::kernels::wide::{Wide, lanes};
@@ -39,8 +38,8 @@ impl<T: Real> Link<T> {
     }
 
     /// The links that do steps one after the other: a sum that follows a product is in one with it.
-    pub fn all<A: Array<Item = Link<T>>>(steps: impl Iterator<Item = (Step, T)>) -> SmallVec<A> {
-        let mut links = SmallVec::new();
+    pub fn all(steps: impl Iterator<Item = (Step, T)>) -> Vec<Link<T>> {
+        let mut links = Vec::new();
         let mut is_open = false;
         for step in steps {
             let link = Link::new(step);
@@ -130,7 +129,7 @@ mod tests {
                 let chosen =
                     (0..count).map(|at| (steps[(at * at + len) % steps.len()], 0.3 + at as f32 * 0.11));
                 let chosen: Vec<(Step, f32)> = chosen.collect();
-                let links: SmallVec<[Link<f32>; 8]> = Link::all(chosen.iter().copied());
+                let links: Vec<Link<f32>> = Link::all(chosen.iter().copied());
                 assert!(links.len() <= count);
                 let expected = a.iter().map(|&x| {
                     chosen.iter().fold(x, |x, &(step, number)| match step {
@@ -149,7 +148,7 @@ mod tests {
     #[test]
     fn a_product_and_the_sum_after_it_are_one_link() {
         let steps = [(Step::Add, 1.0), (Step::Multiply, 2.0), (Step::Subtract, 3.0), (Step::Add, 4.0)];
-        let links: SmallVec<[Link<f32>; 4]> = Link::all(steps.into_iter());
+        let links: Vec<Link<f32>> = Link::all(steps.into_iter());
         assert_eq!(links[1], Link { factor: 2.0, summand: -3.0 });
         assert_eq!(links.len(), 3);
     }
@@ -158,7 +157,7 @@ mod tests {
     fn zeros_keep_their_signs_and_infinities_stay() {
         let a = [0.0, -0.0, f64::INFINITY, f64::NAN];
         let steps = [(Step::Subtract, 0.0), (Step::Multiply, 1.0), (Step::Multiply, 1.0)];
-        let links: SmallVec<[Link<f64>; 4]> = Link::all(steps.into_iter());
+        let links: Vec<Link<f64>> = Link::all(steps.into_iter());
         let found = written(4, |out| chain(&a, &links, out));
         assert_eq!(found[0].to_bits(), 0.0_f64.to_bits());
         assert_eq!(found[1].to_bits(), (-0.0_f64).to_bits());
