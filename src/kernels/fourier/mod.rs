@@ -14,7 +14,7 @@ use super::parallel::parallel_parts;
 use crate::dtype::Complex;
 
 /// Elements that are worth a turn of a thread.
-const PIECE: usize = 1 << 14;
+const PIECE: usize = 1 << 12;
 
 /// Lines that are turned together.
 const TILE: usize = 16;

@@ -25,8 +25,9 @@ macro_rules! in_lanes {
 }
 pub(super) use in_lanes;
 
-/// Groups that are worth a turn of a thread, of matrices of a row; of others there are fewer.
+/// Multiplications of each lane that are worth a turn of a thread, and what a group takes besides.
 const TURN: usize = 1 << 12;
+const BESIDES: usize = 1 << 8;
 
 /// Calls `group` with as many items as there are lanes, and `one` with each of a group for which that answers that it
 /// cannot be done so; if matrices are too large or too few, with each item.
@@ -41,7 +42,7 @@ pub(super) fn each<T, I: Send>(
     }
     let mut items = interrupt::gathered(items);
     let groups = items.chunks_mut(if size_of::<T>() == 4 { 16 } else { 8 });
-    let grain = (TURN / (rows * columns * rows.min(columns)).max(1)).max(1);
+    let grain = (TURN / (rows * columns * rows.min(columns) + BESIDES)).max(1);
     let body = |items: &mut [I]| {
         if !group(items) {
             items.iter_mut().for_each(&one);

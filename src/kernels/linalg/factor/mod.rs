@@ -317,8 +317,9 @@ pub fn are_finite<T: Field>(numbers: &[T]) -> bool {
     )
 }
 
-/// Multiplications that are worth a turn of a thread.
+/// Multiplications that are worth a turn of a thread, and what a matrix takes besides.
 const TURN: usize = 1 << 17;
+const BESIDES: usize = 1 << 10;
 
 /// Calls `body` once with each of what belongs to so many matrices, of that many rows and columns, on several threads
 /// if there is enough to do.
@@ -327,8 +328,8 @@ pub fn each<I: Send>(
     (count, rows, columns): (usize, usize, usize),
     body: impl Fn(I) + Sync,
 ) {
-    let work = rows.saturating_mul(columns).saturating_mul(rows.min(columns)).max(1);
-    let grain = (TURN / work).max(1);
+    let work = rows.saturating_mul(columns).saturating_mul(rows.min(columns));
+    let grain = (TURN / work.saturating_add(BESIDES)).max(1);
     match count <= grain {
         true => items.for_each(body),
         false => parallel_items(items, grain, body),
