@@ -248,7 +248,7 @@ impl<T: Real, V: Place<T>, F: Function<N>, const N: usize> Calculation<T> for Ch
                 return true;
             }
         }
-        let lanes = const { if size_of::<T>() == 4 { LANES } else { LANES / 2 } };
+        let lanes = const { if size_of::<T>() == 4 || N > 0 { LANES } else { LANES / 2 } };
         let whole = a.len() - a.len() % lanes;
         let ((first, rest), (out, out_rest)) = (a.split_at(whole), out.split_at_mut(whole));
         let (others, others_rest) = (beside(others, 0, whole), beside(others, whole, rest.len()));

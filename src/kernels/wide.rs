@@ -36,6 +36,12 @@ pub trait Wide: Real {
     /// The sum of all places.
     fn total<S: Simd>(simd: S, x: Self::Of<S>) -> Self;
 
+    /// The greater (or lesser) one in each place, or the first one if that is NaN.
+    fn extreme<S: Simd, const GREATEST: bool>(simd: S, a: Self::Of<S>, b: Self::Of<S>) -> Self::Of<S>;
+
+    /// A vector of the few numbers of a line, and behind them this one.
+    fn part<S: Simd>(simd: S, line: &[Self], behind: Self) -> Self::Of<S>;
+
     /// Writes a vector, or as much of it as there is room for.
     fn put<S: Simd>(simd: S, x: Self::Of<S>, out: &mut [MaybeUninit<Self>]);
 
@@ -58,7 +64,8 @@ pub const fn lanes<T: Wide, S: Simd>() -> usize {
 /// The vectors of one precision, by the names that the library has for them.
 macro_rules! wide {
     ($T:ident, $Of:ident, $splat:ident, $mul:ident, $add:ident, $mul_add:ident, $negate_mul_add:ident, $sum:ident,
-     $slice:ident, $slice_mut:ident, $slice_uninit:ident, $partial:ident) => {
+     $slice:ident, $slice_mut:ident, $slice_uninit:ident, $partial:ident, $part:ident,
+     $greater:ident, $equal:ident, $select:ident) => {
         impl Wide for $T {
             type Of<S: Simd> = S::$Of;
             #[inline(always)]
@@ -84,6 +91,21 @@ macro_rules! wide {
             #[inline(always)]
             fn total<S: Simd>(simd: S, x: S::$Of) -> Self {
                 simd.$sum(x)
+            }
+            #[inline(always)]
+            fn extreme<S: Simd, const GREATEST: bool>(simd: S, a: S::$Of, b: S::$Of) -> S::$Of {
+                let is_first = if GREATEST { simd.$greater(a, b) } else { simd.$greater(b, a) };
+                simd.$select(simd.$equal(a, a), simd.$select(is_first, a, b), a)
+            }
+            #[inline(always)]
+            fn part<S: Simd>(simd: S, line: &[Self], behind: Self) -> S::$Of {
+                const ONES: [$T; 64 / size_of::<$T>()] = [1.0; 64 / size_of::<$T>()];
+                let part = simd.$part(line);
+                if behind == 0.0 {
+                    return part;
+                }
+                let is_there = simd.$equal(simd.$part(&ONES[..line.len()]), simd.$splat(1.0));
+                simd.$select(is_there, part, simd.$splat(behind))
             }
             #[inline(always)]
             fn put<S: Simd>(simd: S, x: S::$Of, out: &mut [MaybeUninit<Self>]) {
@@ -131,7 +153,11 @@ wide!(
     as_simd_f32s,
     as_mut_simd_f32s,
     as_uninit_mut_simd_f32s,
-    partial_store_f32s
+    partial_store_f32s,
+    partial_load_f32s,
+    greater_than_f32s,
+    equal_f32s,
+    select_f32s
 );
 wide!(
     f64,
@@ -145,5 +171,9 @@ wide!(
     as_simd_f64s,
     as_mut_simd_f64s,
     as_uninit_mut_simd_f64s,
-    partial_store_f64s
+    partial_store_f64s,
+    partial_load_f64s,
+    greater_than_f64s,
+    equal_f64s,
+    select_f64s
 );

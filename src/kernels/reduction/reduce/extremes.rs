@@ -4,6 +4,7 @@
 use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
+use super::leaves::{Greatest, Least, Leaves, Merge};
 use super::named::{greater, less};
 use super::rows::{fold_short, short_rows};
 use super::{Fold, reduce_with};
@@ -43,7 +44,7 @@ pub fn extreme_with_index<T: Number>(
 }
 
 /// What is left of elements of which `merge` leaves one of two.
-pub(super) fn extremes_with<T: Number, V: Send>(
+pub(super) fn extremes_with<T: Number, V: Send, M: Merge>(
     view: ArrayViewD<'_, T>,
     axes: &[usize],
     out: &mut [V],
@@ -51,6 +52,9 @@ pub(super) fn extremes_with<T: Number, V: Send>(
     merge: impl Fn(T, T) -> T + Copy + Sync,
     put: impl Fn(&mut V, T) + Copy + Sync,
 ) {
+    if let Some(leaves) = Leaves::new::<M>(&view, axes) {
+        return leaves.fold(out, put);
+    }
     let fold = Fold { identity, map: std::convert::identity, merge };
     match short_rows(&view, axes) {
         Some((elements, len)) => fold_short(elements, len, out, fold, put),
@@ -69,9 +73,9 @@ fn locate<T: Number>(
     let axes = if view.ndim() == 0 { &[][..] } else { &[axis][..] };
     let put = |out: &mut T, extreme| *out = extreme;
     if greatest {
-        extremes_with(view.view(), axes, &mut extremes, T::LOWEST, greater, put);
+        extremes_with::<T, T, Greatest>(view.view(), axes, &mut extremes, T::LOWEST, greater, put);
     } else {
-        extremes_with(view.view(), axes, &mut extremes, T::HIGHEST, less, put);
+        extremes_with::<T, T, Least>(view.view(), axes, &mut extremes, T::HIGHEST, less, put);
     }
     let extent = Extent::new(view.shape(), axis);
     let elements = dense(&view);

@@ -8,6 +8,7 @@
 
 mod columns;
 mod extremes;
+mod leaves;
 mod moments;
 mod named;
 mod rows;

@@ -5,6 +5,7 @@ use std::convert::identity;
 use std::mem::MaybeUninit;
 
 use super::extremes::extremes_with;
+use super::leaves::{self, Leaves};
 use super::{Fold, columns, fold_slice, reduce, rows};
 use crate::dtype::{Bool, Element, Number, Real, Ring};
 use crate::kernels::interrupt;
@@ -19,6 +20,9 @@ pub fn sum<T: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUni
         && columns::sums_of_leaf(elements, width, out)
     {
         return;
+    }
+    if let Some(leaves) = Leaves::new::<leaves::Sum>(&view, axes) {
+        return leaves.fold(out, write);
     }
     match rows::short_rows(&view, axes) {
         Some((elements, 2)) => sum_few::<T, 2>(elements, out),
@@ -43,12 +47,18 @@ pub fn total<T: Ring>(elements: &[T]) -> T {
 /// The sum divided by the number of elements.
 pub fn mean<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
     let count = T::from_f64(axes.iter().map(|&axis| view.shape()[axis]).product::<usize>() as f64);
+    if let Some(leaves) = Leaves::new::<leaves::Sum>(&view, axes) {
+        return leaves.fold(out, |out, sum| write(out, sum / count));
+    }
     let fold = Fold { identity: T::ZERO, map: identity, merge: <T as Ring>::add };
     reduce(view, axes, out, fold, |sum| sum / count);
 }
 
 /// The product.
 pub fn prod<T: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
+    if let Some(leaves) = Leaves::new::<leaves::Product>(&view, axes) {
+        return leaves.fold(out, write);
+    }
     reduce(view, axes, out, Fold { identity: T::ONE, map: identity, merge: T::mul }, identity);
 }
 
@@ -59,12 +69,12 @@ fn write<T>(out: &mut MaybeUninit<T>, state: T) {
 
 /// The greatest element, NaN if there is one.
 pub fn max<T: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
-    extremes_with(view, axes, out, T::LOWEST, greater, write);
+    extremes_with::<T, _, leaves::Greatest>(view, axes, out, T::LOWEST, greater, write);
 }
 
 /// The least element, NaN if there is one.
 pub fn min<T: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
-    extremes_with(view, axes, out, T::HIGHEST, less, write);
+    extremes_with::<T, _, leaves::Least>(view, axes, out, T::HIGHEST, less, write);
 }
 
 /// Whether any element is not zero.
@@ -128,6 +138,9 @@ pub fn norm<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], p: f64, out: &mut 
     } else if p == 1.0 {
         reduce(view, axes, out, Fold { identity: zero, map: T::abs, merge: add }, identity);
     } else if p == 2.0 {
+        if let Some(leaves) = Leaves::new::<leaves::Squares>(&view, axes) {
+            return leaves.fold(out, |out, sum| write(out, sum.sqrt()));
+        }
         reduce(view, axes, out, Fold { identity: zero, map: |x| x * x, merge: add }, T::sqrt);
     } else {
         let (power, root) = (T::from_f64(p), T::from_f64(1.0 / p));

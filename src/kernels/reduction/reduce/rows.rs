@@ -11,10 +11,10 @@ use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::simd::vectorised;
 
 /// Elements of one leaf.
-const LEAF: usize = 4096;
+pub(super) const LEAF: usize = 4096;
 
 /// States that a leaf folds side by side, enough to fill the vector registers.
-const LANES: usize = 32;
+pub(super) const LANES: usize = 32;
 
 /// The states of all lanes, in lines of memory: what is written across two of them is not at hand when it is read.
 #[repr(C, align(64))]

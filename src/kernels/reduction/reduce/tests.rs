@@ -239,3 +239,20 @@ fn rows_that_are_short_are_what_each_is_by_itself() {
         assert!(found.iter().zip(whole.outer_iter()).all(|(found, row)| *found == row.sum()));
     }
 }
+
+#[test]
+fn rows_of_any_length_have_the_bits_of_a_row_alone_whatever_lies_beside_them() {
+    for len in (30..140).chain([511, 512, 513, 700]) {
+        let mut rows: Vec<f32> =
+            (0..3 * len).map(|index| ((index * 7919) % 1009) as f32 * 0.3 - 100.0).collect();
+        rows[len..2 * len].fill(f32::NAN);
+        let view = ArrayViewD::from_shape(IxDyn(&[3, len]), &rows).unwrap();
+        let sums = written(3, |out| sum::<f32>(view.view(), &[1], out));
+        let greatest = written(3, |out| norm(view.view(), &[1], f64::INFINITY, out));
+        for (at, row) in [(0, &rows[..len]), (2, &rows[2 * len..])] {
+            assert_eq!(sums[at].to_bits(), total(row).to_bits(), "{len}");
+            assert_eq!(greatest[at], row.iter().fold(0.0, |most: f32, x| most.max(x.abs())), "{len}");
+        }
+        assert!(sums[1].is_nan() && greatest[1].is_nan());
+    }
+}
