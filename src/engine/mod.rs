@@ -176,7 +176,8 @@ pub fn call(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
     }
     let (needed, tracking) = (plan::bits(node.edges()), mode::is_grad_enabled());
     let at = At { node, needed, tracking, seen: true };
-    long_work::caught(|| node.rule().vjp(&at, gradients))
+    let gradients = check::handed(node, gradients)?;
+    long_work::caught(|| node.rule().vjp(&at, &gradients))
 }
 
 /// Accumulates the gradients of `roots` into the leaves.

@@ -11,12 +11,11 @@
 //! last.
 
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-
-use parking_lot::Mutex;
 
 use super::{ALIAS, BYTES, FIXED, LEAD, RESIZED, Storage, allocate, lead_of, size_of_block};
 use crate::error::{Error, Result};
+use crate::threads::Mutex;
+use crate::threads::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// What a block is told by whose bytes are not as many as at first.
 pub(super) struct Resized {
