@@ -8,7 +8,7 @@ pub use std::thread::{Thread, current, park, yield_now};
 pub use std::thread_local;
 pub use std::time::Instant;
 
-pub use parking_lot::Mutex;
+pub use parking_lot::{Condvar, Mutex};
 
 use parking_lot_core::{DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN};
 

@@ -11,6 +11,7 @@ mod leaf;
 mod parallel;
 mod plan;
 mod run;
+mod schedule;
 mod zero_edge;
 
 pub use current::{

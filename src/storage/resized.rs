@@ -115,6 +115,10 @@ impl Storage {
     /// Has the block say that there may be other numbers of bytes.
     fn record_size(&self) -> Result<&Resized> {
         let first = self.word();
+        if let Some(resized) = self.resized() {
+            // Another thread was faster since nobody had.
+            return Ok(resized);
+        }
         let resized = Box::into_raw(Box::new(Resized {
             first: first & !FIXED,
             bytes: AtomicUsize::new(self.bytes()),
@@ -130,7 +134,7 @@ impl Storage {
             // SAFETY: nobody else has been told of it.
             drop(unsafe { Box::from_raw(resized) });
         }
-        // Another thread may have been faster.
+        // As above.
         self.resized().ok_or_else(|| Error::ResizeLent {}.into())
     }
 

@@ -47,6 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "graph",
             "kernels::interrupt",
             "kernels::parallel",
+            "threads",
             "dispatch::accumulate",
             "dispatch::long_work",
         ],

@@ -12,6 +12,10 @@ mod engine {
     pub mod sharing;
     pub mod storage;
 
+    pub mod engine {
+        pub mod schedule;
+    }
+
     pub mod graph {
         pub mod arena;
     }
@@ -25,6 +29,7 @@ mod engine {
 
 pub mod threads;
 
+pub use engine::engine::schedule;
 pub use engine::{dtype, error, graph, kernels, origin, shape, sharing, storage};
 
 /// Runs a model in many orders, of which the scheduler chooses half at random, and half with few changes from one

@@ -114,7 +114,7 @@ pub mod atomic {
 pub struct Mutex<T>(shuttle::sync::Mutex<T>);
 
 /// The value while a thread has it.
-pub struct Held<'a, T>(shuttle::sync::MutexGuard<'a, T>);
+pub struct Held<'a, T>(Option<shuttle::sync::MutexGuard<'a, T>>);
 
 impl<T> Mutex<T> {
     pub const fn new(value: T) -> Self {
@@ -122,7 +122,7 @@ impl<T> Mutex<T> {
     }
 
     pub fn lock(&self) -> Held<'_, T> {
-        Held(self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+        Held(Some(self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())))
     }
 }
 
@@ -130,13 +130,49 @@ impl<T> Deref for Held<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        &self.0
+        self.0.as_ref().unwrap_or_else(|| unreachable!("only a wait takes it out"))
     }
 }
 
 impl<T> DerefMut for Held<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        &mut self.0
+        self.0.as_mut().unwrap_or_else(|| unreachable!("only a wait takes it out"))
+    }
+}
+
+/// What threads wait at for a change. Time does not end a wait here: who is not told waits for ever.
+pub struct Condvar(shuttle::sync::Condvar);
+
+/// How a wait ended.
+pub struct Ended(());
+
+impl Ended {
+    pub fn timed_out(&self) -> bool {
+        false
+    }
+}
+
+impl Condvar {
+    pub const fn new() -> Self {
+        Condvar(shuttle::sync::Condvar::new())
+    }
+
+    pub fn wait<T>(&self, held: &mut Held<'_, T>) {
+        let guard = held.0.take().unwrap_or_else(|| unreachable!("it is held"));
+        held.0 = Some(self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner()));
+    }
+
+    pub fn wait_for<T>(&self, held: &mut Held<'_, T>, _: Duration) -> Ended {
+        self.wait(held);
+        Ended(())
+    }
+
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    pub fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
 
