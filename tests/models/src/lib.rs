@@ -36,7 +36,7 @@ pub use engine::{dtype, error, graph, kernels, origin, shape, sharing, storage};
 /// thread to another at places that it chooses. `RUSHLIGHT_ORDERS` says how many.
 pub fn explore(model: impl Fn() + Send + Sync + 'static) {
     let told = std::env::var("RUSHLIGHT_ORDERS").ok().and_then(|told| told.parse().ok());
-    let orders: usize = told.unwrap_or(4000);
+    let orders: usize = told.unwrap_or(1000);
     // Models of one process share what the engine keeps for the process: they run one after the other.
     static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -41,17 +41,18 @@ fn counts_and_locks_hold_while_threads_come_and_go_without_the_hosts_lock() {
                 drop((handle, own));
             }
         };
-        let with_lock = |use_it: Box<dyn Fn(&(Shared<Told>, Mutex<i32>)) + Send>| -> Box<dyn FnOnce() + Send> {
-            let (host, kept) = (host.clone(), kept.clone());
-            Box::new(move || {
-                let held = host.lock().unwrap();
-                use_it(&kept);
-                drop(held);
-                let held = host.lock().unwrap();
-                use_it(&kept);
-                drop((kept, held));
-            })
-        };
+        let with_lock =
+            |use_it: Box<dyn Fn(&(Shared<Told>, Mutex<i32>)) + Send>| -> Box<dyn FnOnce() + Send> {
+                let (host, kept) = (host.clone(), kept.clone());
+                Box::new(move || {
+                    let held = host.lock().unwrap();
+                    use_it(&kept);
+                    drop(held);
+                    let held = host.lock().unwrap();
+                    use_it(&kept);
+                    drop((kept, held));
+                })
+            };
         let without = |use_it: Box<dyn Fn(&(Shared<Told>, Mutex<i32>)) + Send>| -> Box<dyn FnOnce() + Send> {
             let (host, kept) = (host.clone(), kept.clone());
             Box::new(move || {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rushlight_models::kernels::interrupt::{Asking, Interrupted};
-use rushlight_models::kernels::parallel::{parallel_for, parallel_items, parallel_parts, set_num_threads, spawn};
+use rushlight_models::kernels::parallel::{
+    parallel_for, parallel_items, parallel_parts, set_num_threads, spawn,
+};
 use rushlight_models::{explore, together};
 
 #[test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rushlight_models::storage::Storage;
 use rushlight_models::shape::{Layout, SharedLayout};
+use rushlight_models::storage::Storage;
 use rushlight_models::{explore, together};
 
 #[test]
