@@ -216,6 +216,16 @@ def main():
 
     with open(path, "r+b") as file:
         notes = mmap.mmap(file.fileno(), NOTES_SIZE)
+
+    def tell(_, raised, trace):
+        where = traceback.extract_tb(trace)[-1]
+        print(
+            json.dumps([noted_in(notes[:])[0], "worker", f"{raised!r}, {where.name}:{where.lineno}"]),
+            file=reports,
+        )
+
+    # An exception that is not the program's: what a program has left behind.
+    sys.excepthook = tell
     slow, numbers = 0, range(int(first), int(first) + int(count) * int(step), int(step))
     for number in in_children(numbers, notes) if answers else numbers:
         source = source_of(number)

@@ -1,6 +1,7 @@
 //! Backward. `plan` finds the nodes to run and their order, `run` runs them on one thread, `parallel` on several with
-//! the same bits, where `experience` says that it pays; `buffer` sums the gradients that arrive at a node, `check`
-//! validates each, `leaf` accumulates into `.grad`. Nothing here names an operation: rules are called through the graph.
+//! the same bits, as `schedule` shares them out, where `experience` says that it pays; `buffer` sums the gradients that
+//! arrive at a node, `check` validates each, `leaf` accumulates into `.grad`. Nothing here names an operation: rules are
+//! called through the graph.
 
 mod buffer;
 mod check;
@@ -11,7 +12,7 @@ mod leaf;
 mod parallel;
 mod plan;
 mod run;
-mod schedule;
+pub mod schedule;
 mod zero_edge;
 
 pub use current::{
