@@ -20,10 +20,19 @@ TOGETHER := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-
 # Directories count too: their time changes when a file in them is added or removed.
 RUST_INPUTS := Cargo.toml Cargo.lock bindings/Cargo.toml $(shell find src bindings \( -name '*.rs' -o -type d \))
 
+# Sanitizers are options of the compiler that it has not promised to keep. What waits for its next use would hide what is
+# used after it was freed. Whoever looks at deques of tasks has to know that fences are not seen.
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+SANITIZED = RUSTC_BOOTSTRAP=1 CARGO_INCREMENTAL=0 RUSHLIGHT_CACHE_MB=0 CARGO_TARGET_DIR=target/$(1) \
+  RUSTFLAGS="-Zsanitizer=$(1) --cfg crossbeam_sanitize_thread" cargo test --locked
+# Names of the tests in which threads meet.
+THREADED = -- thread parallel arena sharing storage schedule
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test build quick wheel wheels docs fmt lint stubs bench survey fuzz ci parity ecosystem licenses clean
+.PHONY: help demo test build quick wheel wheels docs fmt lint stubs bench survey fuzz sanitize models ci parity ecosystem \
+  licenses clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +87,14 @@ survey: build  ## Time hundreds of small programs beside torch, PY=a python that
 
 fuzz: build  ## Search for faults for T seconds a target (60): calls, programs, files and what else fuzz/ has
 	$(BIN)/python fuzz/run.py --seconds $(or $(T),60) --seed $(or $(SEED),0)
+
+sanitize: models  ## Run the models, and the engine's tests with AddressSanitizer and ThreadSanitizer
+	$(call SANITIZED,address) --target $(HOST) -p rushlight --lib --test engine
+	rustup component add rust-src
+	$(call SANITIZED,thread) --target $(HOST) -Zbuild-std -p rushlight --lib --test engine $(THREADED)
+
+models:  ## Try orders of what threads do together (tests/models): RUSHLIGHT_ORDERS of each, or 1000
+	cd tests/models && cargo test --locked
 
 ci: lint test  ## What continuous integration runs: lint, then test
 

@@ -14,7 +14,9 @@ UNWANTED = {
         "breakpoint _exit sleep wait kill fork save_model system Pool Process quit print_stats install export".split()
     ),
     *("share_memory_ from_file compile download_url_to_file load_state_dict_from_url set_dir lobpcg".split()),
-    *("_add_docstr _crash_if_asan load_library detect_anomaly data_ptr cdist_reference fuzz".split()),
+    *(
+        "_add_docstr _look_around _crash_if_asan load_library detect_anomaly data_ptr cdist_reference fuzz".split()
+    ),
     *("use_deterministic_algorithms set_warn_always set_printoptions as_torch open exec eval".split()),
 }
 

@@ -1,6 +1,7 @@
 """What programs are written in: names that stand for tensors, and values that arguments are replaced by."""
 
 import ast
+import re
 
 # What a name means; a program begins with the lines that it needs.
 NAMES = {
@@ -92,9 +93,11 @@ def parsed(sources):
     return [folded(source).body[0].value for source in sources]
 
 
+# Names, but neither attributes nor keywords.
+WORDS = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w|=[^=])")
+
+
 def used(source):
-    """The lines that define the names a program uses, in order."""
-    names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
-    if names & {"x", "y", "z"}:
-        names.add("torch")
+    """The lines that define the names a program uses, in order. A word in a text counts as a name too."""
+    names = set(WORDS.findall(source))
     return "".join(f"{name} = {made}\n" for name, made in NAMES.items() if name in names)

@@ -27,7 +27,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 
 from values import used
 
-# Seconds after which a program is interrupted: the alarm of the system is Ctrl-C by another name.
+# Seconds of work after which a program is interrupted: the alarm of the system is Ctrl-C by another name. What others
+# do on the machine meanwhile is not counted.
 PATIENCE = 0.5
 # Seconds of work after which a program that is not interrupted counts as hanging.
 HANGS = 20
@@ -71,14 +72,14 @@ def verdict(source, names):
         # The alarm rang while the outcome was put away.
         failure = late
     ARMED[0] = False
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     return (None if isinstance(failure, TooLong) else judged(failure)), failure
 
 
 def outcome_of(code, names):
     """What a program raised."""
     ARMED[0] = True
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE, 0.5)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE, 0.5)
     try:
         exec(code, names)
     except BaseException as raised:
@@ -121,7 +122,7 @@ def settled(answers):
         said = os.memfd_create("said")
         os.dup2(said, 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGALRM, interrupt)
+    signal.signal(signal.SIGPROF, interrupt)
     return reports
 
 
@@ -215,6 +216,16 @@ def main():
 
     with open(path, "r+b") as file:
         notes = mmap.mmap(file.fileno(), NOTES_SIZE)
+
+    def tell(_, raised, trace):
+        where = traceback.extract_tb(trace)[-1]
+        print(
+            json.dumps([noted_in(notes[:])[0], "worker", f"{raised!r}, {where.name}:{where.lineno}"]),
+            file=reports,
+        )
+
+    # An exception that is not the program's: what a program has left behind.
+    sys.excepthook = tell
     slow, numbers = 0, range(int(first), int(first) + int(count) * int(step), int(step))
     for number in in_children(numbers, notes) if answers else numbers:
         source = source_of(number)

@@ -10,6 +10,7 @@ use crate::kernels::pointwise::{map, zip};
 use crate::ops;
 use crate::ops::creation::cast;
 use crate::ops::creation::create;
+use crate::ops::geometry::expand;
 use crate::ops::reduction::reduce;
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
@@ -181,6 +182,11 @@ pub fn sum_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
     }
     let sum = reduce::sum(x, Some(&dims), true, None)?;
     if lead > 0 { view::reshape_to(&sum, shape) } else { Ok(sum) }
+}
+
+/// The same numbers again and again, in a larger shape that they can be expanded to.
+pub fn spread_to(x: &Tensor, shape: &[usize]) -> Result<Tensor> {
+    expand::expanded(x, shape)
 }
 
 /// The gradient that a root starts with: one.

@@ -19,6 +19,23 @@ pub(super) fn arrived(node: &NodeRef, gradients: &mut Gradients) -> Result<()> {
     Ok(())
 }
 
+/// Gradients that a node is handed outside of a run, which may have any shape, in the form that its rule expects.
+/// Those that are smaller are spread, as most rules do themselves.
+pub(super) fn handed(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
+    let mut gradients = gradients.clone();
+    for (output, slot) in gradients.iter_mut().enumerate().take(node.outputs()) {
+        let shape = node.form(output as u32).layout.shape();
+        if let Some(gradient) = slot
+            && gradient.layout().shape() != shape
+            && shape::is_expandable(gradient.layout().shape(), shape)
+        {
+            *slot = Some(accumulate::spread_to(gradient, shape)?);
+        }
+    }
+    arrived(node, &mut gradients)?;
+    Ok(gradients)
+}
+
 /// Brings a gradient into the form of the tensor that it belongs to, which is an output of `target`.
 #[inline]
 pub(super) fn fit(

@@ -1,6 +1,7 @@
 //! Backward. `plan` finds the nodes to run and their order, `run` runs them on one thread, `parallel` on several with
-//! the same bits, where `experience` says that it pays; `buffer` sums the gradients that arrive at a node, `check`
-//! validates each, `leaf` accumulates into `.grad`. Nothing here names an operation: rules are called through the graph.
+//! the same bits, as `schedule` shares them out, where `experience` says that it pays; `buffer` sums the gradients that
+//! arrive at a node, `check` validates each, `leaf` accumulates into `.grad`. Nothing here names an operation: rules are
+//! called through the graph.
 
 mod buffer;
 mod check;
@@ -11,6 +12,7 @@ mod leaf;
 mod parallel;
 mod plan;
 mod run;
+pub mod schedule;
 mod zero_edge;
 
 pub use current::{
@@ -176,7 +178,8 @@ pub fn call(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
     }
     let (needed, tracking) = (plan::bits(node.edges()), mode::is_grad_enabled());
     let at = At { node, needed, tracking, seen: true };
-    long_work::caught(|| node.rule().vjp(&at, gradients))
+    let gradients = check::handed(node, gradients)?;
+    long_work::caught(|| node.rule().vjp(&at, &gradients))
 }
 
 /// Accumulates the gradients of `roots` into the leaves.

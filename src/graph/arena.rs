@@ -31,11 +31,10 @@ use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
 use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-
-use parking_lot::Mutex;
 
 use crate::sharing::Count;
+use crate::threads::Mutex;
+use crate::threads::atomic::{AtomicPtr, AtomicU32, Ordering};
 use pages::{PAGE, Pages, Taken};
 
 /// Slots in the first chunk; chunk `k` has `FIRST << k`.

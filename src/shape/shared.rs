@@ -7,10 +7,10 @@
 use std::fmt;
 use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::Layout;
 use crate::sharing::Count;
+use crate::threads::atomic::{AtomicPtr, Ordering};
 
 /// How many layouts live for ever at most.
 const PLACES: usize = 512;

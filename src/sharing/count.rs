@@ -1,8 +1,7 @@
 //! A number of handles.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
-
 use super::is_alone;
+use crate::threads::atomic::{AtomicU32, Ordering};
 
 /// A count beyond this never comes down to zero again: what it counts is leaked rather than freed twice.
 const IMMORTAL: u32 = u32::MAX / 2;
@@ -53,9 +52,7 @@ impl Count {
     #[inline(always)]
     fn subtract_if(&self, alone: bool) -> u32 {
         if !alone {
-            let before = self.0.fetch_sub(1, Ordering::Release);
-            fence(Ordering::Acquire);
-            return before;
+            return self.0.fetch_sub(1, Ordering::AcqRel);
         }
         let before = self.0.load(Ordering::Relaxed);
         self.0.store(before.wrapping_sub(1), Ordering::Relaxed);

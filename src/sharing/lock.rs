@@ -1,11 +1,12 @@
 //! A lock of four bytes: many readers or one writer. Readers do not wait for writers that wait.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use lock_api::{GuardNoSend, RawMutex, RawRwLock};
-use parking_lot_core::{DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, park, unpark_all};
 
 use super::is_alone;
+use crate::threads::{
+    self,
+    atomic::{AtomicU32, Ordering},
+};
 
 /// A value that one thread at a time has.
 pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
@@ -95,8 +96,8 @@ impl RawLock {
     #[cold]
     fn wake(&self) {
         self.0.fetch_and(!SLEEPER, Ordering::Relaxed);
-        // SAFETY: the key is an address of ours, at which nobody else parks, and no callback is given.
-        unsafe { unpark_all(self.key(), DEFAULT_UNPARK_TOKEN) };
+        // SAFETY: the key is an address of ours, at which nobody else sleeps.
+        unsafe { threads::wake(self.key()) };
     }
 
     /// Sleeps while any of these bits are set.
@@ -114,8 +115,8 @@ impl RawLock {
             let state = self.0.load(Ordering::Relaxed);
             state & busy != 0 && state & SLEEPER != 0
         };
-        // SAFETY: as in `wake`; what is called meanwhile neither panics nor parks.
-        unsafe { park(self.key(), is_so_still, || {}, |_, _| {}, DEFAULT_PARK_TOKEN, None) };
+        // SAFETY: as in `wake`; what is asked meanwhile neither panics nor sleeps.
+        unsafe { threads::sleep(self.key(), is_so_still) };
     }
 
     #[cold]

@@ -24,7 +24,7 @@ mod handle;
 mod lock;
 mod spare;
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::threads::atomic::{AtomicU32, Ordering};
 
 pub use count::Count;
 pub use handle::{Home, Shared, WeakShared};

@@ -1,9 +1,9 @@
 //! Small blocks that wait for their next use.
 
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::is_alone;
+use crate::threads::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// Blocks of one size, for those who are alone: it takes a few instructions to have one, and none of them looks
 /// up what belongs to the thread. Others go to the allocator, as those do for whom none is left.

@@ -2,9 +2,9 @@
 //! came from.
 
 use std::cell::RefCell;
-use std::sync::atomic::Ordering;
 
 use super::NOT_COUNTING;
+use crate::threads::atomic::Ordering;
 
 thread_local!(static BORN: RefCell<Option<Vec<usize>>> = const { RefCell::new(None) });
 

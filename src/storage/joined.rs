@@ -6,11 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use parking_lot::Mutex;
 
 use super::{JOINED, Storage, next_version};
+use crate::threads::Mutex;
+use crate::threads::atomic::{AtomicU32, Ordering};
 
 /// The shared counts by the keys of their blocks.
 static COUNTS: Mutex<BTreeMap<usize, Arc<AtomicU32>>> = Mutex::new(BTreeMap::new());
@@ -44,14 +43,14 @@ pub(super) fn bump(key: usize) -> bool {
 #[cold]
 pub(super) fn join(before: &Storage, after: &Storage) {
     let mut counts = COUNTS.lock();
-    let at = &before.header().version;
-    let count = match counts.get(&before.key()) {
-        Some(count) => count.clone(),
-        None => Arc::new(AtomicU32::new(at.load(Ordering::Relaxed))),
+    // Who writes from here on finds that the count is shared, and waits for the lock.
+    let count = match before.header().version.swap(JOINED, Ordering::Relaxed) {
+        JOINED => counts.get(&before.key()).cloned(),
+        version => Some(Arc::new(AtomicU32::new(version))),
     };
+    let count = count.unwrap_or_else(|| unreachable!("who shares a count is in the table"));
     counts.insert(before.key(), count.clone());
     counts.insert(after.key(), count);
-    at.store(JOINED, Ordering::Relaxed);
     after.header().version.store(JOINED, Ordering::Relaxed);
 }
 

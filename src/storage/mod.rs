@@ -15,10 +15,10 @@ use std::any::Any;
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use crate::error::Result;
 use crate::sharing::Count;
+use crate::threads::atomic::{AtomicU32, AtomicUsize, Ordering};
 use resized::Resized;
 
 /// What keeps bytes alive that are not ours: a numpy array.
@@ -306,9 +306,9 @@ impl Storage {
 
     /// Sets the counter.
     pub fn set_version(&self, version: u32) {
-        match self.header().version.load(Ordering::Relaxed) {
-            JOINED => joined::set_version(self.key(), version),
-            _ => self.header().version.store(version, Ordering::Relaxed),
+        let unless_joined = |before: u32| (before != JOINED).then_some(version);
+        if self.header().version.fetch_update(Ordering::Relaxed, Ordering::Relaxed, unless_joined).is_err() {
+            joined::set_version(self.key(), version);
         }
     }
 

@@ -11,12 +11,11 @@
 //! last.
 
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-
-use parking_lot::Mutex;
 
 use super::{ALIAS, BYTES, FIXED, LEAD, RESIZED, Storage, allocate, lead_of, size_of_block};
 use crate::error::{Error, Result};
+use crate::threads::Mutex;
+use crate::threads::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// What a block is told by whose bytes are not as many as at first.
 pub(super) struct Resized {
@@ -116,6 +115,10 @@ impl Storage {
     /// Has the block say that there may be other numbers of bytes.
     fn record_size(&self) -> Result<&Resized> {
         let first = self.word();
+        if let Some(resized) = self.resized() {
+            // Another thread was faster since nobody had.
+            return Ok(resized);
+        }
         let resized = Box::into_raw(Box::new(Resized {
             first: first & !FIXED,
             bytes: AtomicUsize::new(self.bytes()),
@@ -131,7 +134,7 @@ impl Storage {
             // SAFETY: nobody else has been told of it.
             drop(unsafe { Box::from_raw(resized) });
         }
-        // Another thread may have been faster.
+        // As above.
         self.resized().ok_or_else(|| Error::ResizeLent {}.into())
     }
 

@@ -251,6 +251,19 @@ def test_a_node_can_be_called_with_a_gradient():
     assert y.grad_fn(torch.tensor([5.0], dtype=torch.float64))[0].item() == 15.0
 
 
+def test_a_node_that_is_called_with_another_shape_reads_no_further_than_that():
+    x = torch.ones(3, 4, requires_grad=True)
+    two = torch.tensor(2.0)
+    assert_tensor(x[0].grad_fn(two), [[2.0] * 4, [0.0] * 4, [0.0] * 4])
+    assert_tensor((x * 3).grad_fn(two)[0].expand(3, 4), [[6.0] * 4] * 3)
+    five = torch.ones(5)
+    for y in (x.reshape(-1), x.reshape(-1)[1:], x[0], x.diagonal(), x.transpose(0, 1)[:2]):
+        with pytest.raises(RuntimeError):
+            y.grad_fn(five)
+    with pytest.raises(RuntimeError):
+        x.diagonal().grad_fn(torch.ones(4, 3))
+
+
 def test_an_edge_must_begin_at_a_node():
     x = torch.ones(2, requires_grad=True)
     edge = torch.autograd.graph.GradientEdge(3, 0)

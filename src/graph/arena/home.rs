@@ -8,7 +8,7 @@ macro_rules! home {
         const _: () = {
             use $crate::graph::arena::{Arena, Home, Local};
             static ARENA: Arena<$T> = Arena::new();
-            thread_local!(static LOCAL: Local<$T> = const { Local::new() });
+            $crate::threads::thread_local!(static LOCAL: Local<$T> = const { Local::new() });
             impl Home for $T {
                 fn arena() -> &'static Arena<$T> {
                     &ARENA

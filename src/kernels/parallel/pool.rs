@@ -7,18 +7,17 @@
 //! announced on the pool's board, and only as many jobs are started as helpers are missing there.
 //! Loops follow each other quickly or not at all, so after a few microseconds it gives its processor to
 //! whoever else wants it meanwhile: sooner, and a program that does nothing but wait there would have it
-//! for milliseconds. A job that is not a loop sends it back at once. What is missed costs time only: the caller does every chunk that nobody has claimed.
-//! A helper that finds itself on the caller's processor moves to another one: who looks and gives way
-//! seems so idle that the system leaves it there, where it never gets to work.
+//! for milliseconds. A job that is not a loop sends it back at once. What is missed costs time only: the
+//! caller does every chunk that nobody has claimed. A helper that finds itself on the caller's processor
+//! moves to another one: who looks and gives way seems so idle that the system leaves it there, where it
+//! never gets to work.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
-
-use parking_lot::Mutex;
+use std::time::Duration;
 
 use super::region::Region;
+use crate::threads::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use crate::threads::{self, Instant, Mutex, Workers};
 
 /// The number of threads that work is spread over; 0 until it is first asked for.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -43,7 +42,7 @@ pub(super) struct Pool {
     /// A forked child has the parent's memory but none of its threads.
     process: u32,
     helpers: usize,
-    threads: rayon::ThreadPool,
+    threads: Workers,
     /// The loop that was announced last; nothing if helpers shall go back to the pool.
     board: Mutex<Option<Arc<Region>>>,
     /// How often the board was written to.
@@ -95,10 +94,10 @@ impl Pool {
                 if is_news(*seen) {
                     break;
                 }
-                std::hint::spin_loop();
+                threads::spin_loop();
             }
             if now > kept {
-                thread::yield_now();
+                threads::yield_now();
             }
             now = Instant::now();
         }
@@ -121,7 +120,7 @@ pub fn num_threads() -> usize {
         0 => {
             let wanted =
                 std::env::var("RUSHLIGHT_NUM_THREADS").ok().and_then(|text| text.trim().parse().ok());
-            let allowed = || thread::available_parallelism().map_or(1, usize::from);
+            let allowed = || std::thread::available_parallelism().map_or(1, usize::from);
             let count = wanted.filter(|&count| count > 0).unwrap_or_else(allowed).min(MOST_THREADS);
             // Another thread may have set a number in the meantime; that one stays.
             match THREADS.compare_exchange(0, count, Ordering::Relaxed, Ordering::Relaxed) {
@@ -148,13 +147,7 @@ pub(super) fn pool(helpers: usize) -> Option<&'static Pool> {
     if let Some(pool) = usable.filter(|pool| pool.process == process && pool.helpers >= helpers) {
         return Some(pool);
     }
-    let threads = rayon::ThreadPoolBuilder::new()
-        .num_threads(helpers)
-        .thread_name(|index| format!("rushlight-{index}"))
-        // Without a handler a panicking job would abort the process; the panic hook has reported it.
-        .panic_handler(|_| {})
-        .build()
-        .ok()?;
+    let threads = Workers::start(helpers)?;
     let fresh: &'static Pool = Box::leak(Box::new(Pool {
         process,
         helpers,

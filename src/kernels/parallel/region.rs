@@ -3,16 +3,14 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{self, Thread};
-
-use parking_lot::Mutex;
 
 use super::Body;
 use super::pool::{num_threads, pool};
 use super::processors;
 use crate::kernels::interrupt::{self, Asking, Interrupted};
 use crate::sharing::ConcurrencyGuard;
+use crate::threads::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::threads::{self, Mutex, Thread};
 
 /// How often the caller looks again before it goes to sleep.
 const SPINS: usize = 2_000;
@@ -89,7 +87,7 @@ impl Region {
         let mut spins = 0;
         while self.finished.load(Ordering::Acquire) < self.chunks {
             spins += 1;
-            if spins < SPINS { std::hint::spin_loop() } else { thread::park() }
+            if spins < SPINS { threads::spin_loop() } else { threads::park() }
         }
     }
 }
@@ -117,7 +115,7 @@ pub(super) fn run_chunks(chunks: usize, body: &dyn Body<usize>) {
         failed: AtomicBool::new(false),
         may_end: interrupt::is_asking(),
         payload: Mutex::new(None),
-        caller: thread::current(),
+        caller: threads::current(),
         processor: processors::current(),
     });
     pool.call(helpers, &region);
