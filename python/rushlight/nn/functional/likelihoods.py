@@ -153,9 +153,9 @@ def kl_div(
     by_batch = reduction == "batchmean"
     reduction = chosen_reduction(reduction, size_average, reduce)
     reduction = "sum" if reduction == "batchmean" else checked_reduction(reduction, None, None)
-    if not (input.is_floating_point() or input.is_complex()) or not (
-        target.is_floating_point() or target.is_complex()
-    ):
+    if input.is_complex() or target.is_complex():
+        raise RuntimeError("kl_div: Complex inputs not supported.")
+    if not (input.is_floating_point() and target.is_floating_point()):
         raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         difference = target - input
