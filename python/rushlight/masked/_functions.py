@@ -55,7 +55,7 @@ def _dims(input: Tensor, dim: Any) -> list[int]:
 
 def _line(input: Tensor, dim: Any) -> int:
     """Return the dimension to go along: the first of those that are meant."""
-    if isinstance(dim, (tuple, list)) and not dim:
+    if isinstance(dim, list) and not dim:
         raise IndexError("tuple index out of range")
     return min(_dims(input, dim), default=0)
 
@@ -115,7 +115,7 @@ def prod(
 ) -> Tensor:
     """Return the products of the elements that are seen."""
     values, _ = _seen(input, mask, 1, dtype or _whole(input))
-    dims = [] if isinstance(dim, (tuple, list)) and not dim else _dims(values, dim)
+    dims = [] if isinstance(dim, list) and not dim else _dims(values, dim)
     for one in sorted(dims, reverse=True):
         values = values.prod(one, keepdim=bool(keepdim))
     return values
