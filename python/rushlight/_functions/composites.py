@@ -388,7 +388,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     >>> torch.unravel_index(torch.tensor([5, 2]), (3, 2))
     (tensor([2, 1]), tensor([1, 0]))
     """
-    if indices.is_floating_point() or indices.is_complex() or indices.dtype is native.bool:
+    if indices.is_complex() or indices.is_floating_point() or indices.dtype is native.bool:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, tuple, list)):
         got = str(type(shape)).replace("rushlight", "torch")

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._calls.arguments import require_tensors
 from ..._calls.precision import exact
 from ..._calls.showing import shown
 from ..._functions.composites import broadcast_shapes
@@ -153,6 +154,7 @@ def kl_div(
     by_batch = reduction == "batchmean"
     reduction = chosen_reduction(reduction, size_average, reduce)
     reduction = "sum" if reduction == "batchmean" else checked_reduction(reduction, None, None)
+    require_tensors("kl_div", input=input, target=target)
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")
     if not (input.is_floating_point() and target.is_floating_point()):
