@@ -318,7 +318,10 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """
     if dim == -1:
         return v.norm(pow)
+    v.size(dim)  # says so if there is no such dimension
     others = [other for other in range(v.dim()) if other != dim % v.dim()]
+    if not others:
+        return v.unsqueeze(-1).norm(pow, -1)
     return v.norm(pow, others, keepdim=True)
 
 
