@@ -7,7 +7,7 @@ use crate::dispatch::apply::{Arrays, Op, Overwrite};
 use crate::dispatch::erased::AnyOp;
 use crate::dispatch::unary;
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ops::creation::copy;
 use crate::tensor::{Array, Tensor};
 
@@ -75,6 +75,17 @@ fn rounded_type(found: DType, expected: DType) -> Option<DType> {
     types.into_iter().find(|dtype| dtype.is_stored() && dtype.wide() == found)
 }
 
+/// A refusal of the type that numbers are widened to, as that of their own.
+#[cold]
+pub(crate) fn refused_as(mut error: Box<Error>, stored: DType) -> Box<Error> {
+    if let Error::NotImplementedFor { dtype, .. } = &mut *error
+        && stored.wide() == *dtype
+    {
+        *dtype = stored;
+    }
+    error
+}
+
 /// What the operation makes of numbers of wider types, rounded. Of integers only the first result is: others are where
 /// they stand.
 #[cold]
@@ -90,7 +101,12 @@ fn rounded(op: &dyn AnyOp, unsigned: Unsigned, inputs: &[Array]) -> Result<Array
     let named = op.result();
     let wide =
         inputs.iter().map(|x| widened_as(x, named, unsigned)).collect::<Result<SmallVec<[Array; 3]>>>()?;
-    let outputs = own.as_deref().unwrap_or(op).forward(&wide)?;
+    let outputs = own.as_deref().unwrap_or(op).forward(&wide).map_err(|error| {
+        match inputs.iter().map(|x| x.dtype).find(|dtype| dtype.is_stored()) {
+            Some(stored) => refused_as(error, stored),
+            None => error,
+        }
+    })?;
     let Some(dtype) = op.rounding(inputs) else { return Ok(outputs) };
     let counted = if dtype.is_wide_unsigned() { 1 } else { outputs.len() };
     let rounded = outputs.into_iter().enumerate().map(|(at, y)| {

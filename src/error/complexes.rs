@@ -22,7 +22,7 @@ macro_rules! complexes {
     /// The imaginary parts of real numbers.
     ImaginaryOfReal {},
     /// Another element type for numbers that are still to be conjugated, as a view.
-    UnresolvedView {},
+    UnresolvedView { what: &'static str },
 
     // Making
     /// Parts of complex numbers of types that complex numbers have no parts of.
@@ -35,7 +35,7 @@ macro_rules! complexes {
     /// Random integers as complex numbers.
     RandomComplex {},
     /// Numbers of a distribution that has real ones only.
-    CauchyDType { name: &'static str },
+    CauchyDType { dtype: DType },
 
     /// A complex gradient that a function of the host answered for a real number.
     ComplexGradientOfReal {},

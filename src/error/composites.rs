@@ -4,6 +4,8 @@ macro_rules! composites {
     ($next:ident $($later:ident)* { $($earlier:tt)* }) => { $next! { $($later)* { $($earlier)*
     /// More elements asked for than there are.
     TopkCount {},
+    /// The greatest of truth values.
+    TopkBool {},
     /// A dimension of a tensor that has none.
     PickScalar { operation: &'static str, dim: i64 },
     /// An element picked of a dimension without elements.
@@ -54,6 +56,8 @@ macro_rules! composites {
     ResizeLent {},
     /// Slopes of channels in more than one dimension.
     PreluRank { ndim: usize },
+    /// Another order in memory that is the one there is.
+    ResizeKept {},
     /// An order in memory that tensors of another number of dimensions have.
     FormatRank { ndim: usize, format: &'static str },
     /// A tensor product of different element types.

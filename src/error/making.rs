@@ -55,8 +55,10 @@ macro_rules! making {
     ExponentialDType { dtype: DType },
     /// Standard deviations below zero.
     NormalDeviations {},
+    /// Standard deviations that are complex.
+    NormalDeviationsComplex {},
     /// More numbers to permute than the element type counts.
-    PermutationLength { power: u32, dtype: DType },
+    PermutationLength { most: &'static str, dtype: DType },
     /// Weights of another shape than a vector or a matrix.
     ChoiceDimensions {},
     /// Weights of integers.
@@ -93,6 +95,8 @@ macro_rules! making {
     EmptyKept {},
     /// Ends of a range that are no numbers.
     RangeEnds { operation: &'static str, got: String },
+    /// Real numbers between complex ones.
+    RangeNarrowing { operation: &'static str, inferred: DType, dtype: DType },
     }} };
 }
 pub(super) use making;

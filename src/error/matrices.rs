@@ -123,6 +123,10 @@ macro_rules! matrices {
     PivotDType { operation: &'static str },
     /// More or fewer exchanged rows than a matrix has.
     PivotCount { operation: &'static str },
+    /// Exchanges of other matrices.
+    PivotShape { operation: &'static str, shape: Vec<usize> },
+    /// Factors and a right side of different types.
+    FactorDTypes { operation: &'static str, left: DType, right: DType },
     /// An exchanged row that there is not, because it would lie before the first one.
     PivotBelow {},
     /// An exchanged row that there is not, because it would lie behind the last one.

@@ -8,7 +8,9 @@ macro_rules! reductions {
     /// A floating-point result asked for as integers.
     FloatResultNeeded { operation: &'static str, dtype: DType },
     /// The variance of integers.
-    VarianceDType {},
+    VarianceDType { operation: &'static str },
+    /// The norm of a difference of integers.
+    DistanceDType { dtype: DType },
     /// The norm of integers.
     NormDType { dtype: DType },
     /// A norm asked for as an integer.

@@ -94,6 +94,10 @@ macro_rules! shapes {
     DiagDimensions { ndim: usize },
     /// `as_strided` with as many strides as sizes not given.
     StridedRank {},
+    /// Memory for as many strides as sizes not given.
+    StridedCounts { sizes: usize, strides: usize },
+    /// Memory that would have to be longer than can be counted.
+    StridedOverflow { shape: Vec<i64>, strides: Vec<i64> },
     /// A negative stride.
     StridedNegative { stride: i64, strides: Vec<i64> },
     /// A negative offset.

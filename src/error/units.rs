@@ -26,6 +26,8 @@ macro_rules! units {
     GluScalar {},
     /// Truth values where numbers are bounded.
     HardtanhBool {},
+    /// Numbers without a sign, to be bounded by one with it.
+    HardtanhUnsigned {},
     /// A probability outside of 0 and 1.
     DropoutProbability { value: f64 },
     /// Two operands of different types for `heaviside`.

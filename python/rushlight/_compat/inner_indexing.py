@@ -42,6 +42,34 @@ def _unsafe_masked_index_put_accumulate(
     )
 
 
+def _checked_pieces(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> int:
+    """Refuse what cannot be cut and put together; return the dimension counted from the first."""
+    if num_chunks < 1:
+        raise RuntimeError("_chunk_cat expects positive num_chunks")
+    if not tensors:
+        raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
+    for tensor in tensors:
+        if tensor.numel() == 0:
+            raise RuntimeError("_chunk_cat expects non-empty tensor")
+        if tensor.dtype is not tensors[0].dtype:
+            raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
+    least = min(tensor.dim() for tensor in tensors)
+    if least == max(tensor.dim() for tensor in tensors):
+        most = max(least, 1)
+        if not -most <= dim < most:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {dim})"
+            )
+        dim %= most
+    elif dim < 0:
+        raise RuntimeError("_chunk_cat expects non-negative dim when input tensors have different ndims")
+    if dim >= least:
+        raise RuntimeError("_chunk_cat expects dim < ndim for all input tensors")
+    if any(tensor.shape[:dim] != tensors[0].shape[:dim] for tensor in tensors):
+        raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
+    return dim
+
+
 @shown_as_given
 def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int, *, out: Tensor | None = None) -> Tensor:
     """Cut each tensor into chunks, filled up with zeros, and put those of one number side by side, in rows.
@@ -51,6 +79,7 @@ def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int, *, out: Ten
     tensor([[0, 1, 0],
             [2, 0, 1]])
     """
+    dim = _checked_pieces(tensors, dim, num_chunks)
     rows = []
     for tensor in tensors:
         size = -(-tensor.shape[dim] // num_chunks)

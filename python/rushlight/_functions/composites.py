@@ -318,7 +318,10 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """
     if dim == -1:
         return v.norm(pow)
+    v.size(dim)  # says so if there is no such dimension
     others = [other for other in range(v.dim()) if other != dim % v.dim()]
+    if not others:
+        return v.unsqueeze(-1).norm(pow, -1)
     return v.norm(pow, others, keepdim=True)
 
 
@@ -388,7 +391,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     >>> torch.unravel_index(torch.tensor([5, 2]), (3, 2))
     (tensor([2, 1]), tensor([1, 0]))
     """
-    if indices.is_floating_point() or indices.is_complex() or indices.dtype is native.bool:
+    if indices.is_complex() or indices.is_floating_point() or indices.dtype is native.bool:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, tuple, list)):
         got = str(type(shape)).replace("rushlight", "torch")

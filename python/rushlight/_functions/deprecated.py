@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import _rushlight as native
+from .._calls.arguments import require_tensors
 from .._calls.showing import shown_to, taking
 from .._rushlight import Tensor
 from .._warn_once import warn_once
@@ -150,7 +151,10 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     """
     from ..return_types import _lu_with_info
 
+    require_tensors("_lu_with_info", input=A)
     warn_once(_LU)
+    if not pivot:
+        raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     factors, pivots, info = native._nn.linalg_lu_factor_ex(A, pivot=pivot)
     return _lu_with_info((factors, pivots, info)) if get_infos else (factors, pivots)
 

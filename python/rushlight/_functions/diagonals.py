@@ -7,6 +7,7 @@ import builtins
 from .. import _rushlight as native
 from .._calls.showing import shown_as_given
 from .._rushlight import Tensor
+from .._tensors.typename import scalar_name
 
 TYPE_CHECKING = False  # `typing` would take longer to import than all of this.
 if TYPE_CHECKING:
@@ -54,12 +55,16 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
     return self
 
 
-def _triangle(row: int, col: int, keep: Any, dtype: Any) -> Tensor:
-    for name, size in (("row", row), ("col", col)):
+def _triangle(name: str, row: int, col: int, keep: Any, dtype: Any) -> Tensor:
+    for side, size in (("row", row), ("col", col)):
         if size < 0:
-            raise RuntimeError(f"{name} must be non-negative, got{size}")
-    places: Tensor = keep(native.ones(row, col)).nonzero().t()
-    return places.to(native.int64 if dtype is None else dtype).contiguous()
+            raise RuntimeError(f"{side} must be non-negative, got{size}")
+    kind = native.int64 if dtype is None else dtype
+    if kind not in (native.int64, native.int32):
+        kind_name = scalar_name(native.empty(0, dtype=kind))
+        raise NotImplementedError(f"\"{name}\" not implemented for '{kind_name}'")
+    places: Tensor = keep(native.ones(row, col)).nonzero()
+    return native.stack(places.to(kind).unbind(1))
 
 
 @shown_as_given
@@ -73,7 +78,7 @@ def tril_indices(
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
-    return _triangle(row, col, lambda x: x.tril(offset), dtype)
+    return _triangle("tril_indices", row, col, lambda x: x.tril(offset), dtype)
 
 
 @shown_as_given
@@ -87,7 +92,7 @@ def triu_indices(
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
-    return _triangle(row, col, lambda x: x.triu(offset), dtype)
+    return _triangle("triu_indices", row, col, lambda x: x.triu(offset), dtype)
 
 
 @shown_as_given

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import _rushlight as native
 from .. import linalg
 from .._calls.showing import shown, shown_as_given
-from ..linalg._results import by_columns, check_reflections
+from ..linalg._results import by_columns, check_kernel, check_reflections
 
 if TYPE_CHECKING:
     from .._rushlight import Tensor
@@ -111,6 +111,7 @@ def ormqr(
             "torch.ormqr: Expected batch dimensions of other to be equal to input.shape[:-2], but got "
             f"{list(input3.shape[:-2])}"
         )
+    check_kernel("ormqr_cpu", input)
     adjoint = transpose if left else not transpose
 
     def product(input: Tensor, tau: Tensor, other: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import _rushlight as native
+from .._calls.arguments import require_tensors
 from .._calls.showing import shown
 from .._rushlight import Tensor
 
@@ -48,6 +49,7 @@ def unique(
     >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
     (tensor([1, 3]), tensor([1, 2]))
     """
+    require_tensors("_unique2" if dim is None else "unique_dim", input=input)
     return _groups(input, dim, False, return_inverse, return_counts)
 
 
@@ -61,6 +63,7 @@ def unique_consecutive(
     >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
+    require_tensors("unique_consecutive", input=input)
     return _groups(input, dim, True, return_inverse, return_counts)
 
 

@@ -24,7 +24,7 @@ COMPLEXES: dict[str, tuple[type[Exception], str]] = {
     "ImaginaryOfReal": (RuntimeError, "imag is not implemented for tensors with non-complex dtypes."),
     "UnresolvedView": (
         RuntimeError,
-        "torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype.",
+        "torch.Tensor.view is not supported for {what} when converting to a different dtype.",
     ),
     # -- making ----------------------------------------------------------------------------------------
     "PartsDType": (
@@ -46,7 +46,7 @@ COMPLEXES: dict[str, tuple[type[Exception], str]] = {
     "CauchyDType": (
         RuntimeError,
         "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but "
-        "you specified {name}",
+        "you specified {dtype:C}",
     ),
     "ComplexGradientOfReal": (
         RuntimeError,

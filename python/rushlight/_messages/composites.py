@@ -4,6 +4,7 @@ from __future__ import annotations
 
 COMPOSITES: dict[str, tuple[type[Exception], str]] = {
     "TopkCount": (RuntimeError, "selected index k out of range"),
+    "TopkBool": (RuntimeError, "topk does not support bool dtypes on CPU"),
     "PickScalar": (IndexError, "{operation}(): Expected reduction dim -1 or 0 for scalar but got {dim}"),
     "PickEmpty": (IndexError, "{operation}(): Expected reduction dim {dim} to have non-zero size."),
     "KthvalueCount": (RuntimeError, "kthvalue(): selected number k out of range for dimension {dim}"),
@@ -63,6 +64,7 @@ COMPOSITES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {ndim}",
     ),
+    "ResizeKept": (RuntimeError, "Unsupported memory formatPreserve"),
     "FormatRank": (RuntimeError, "required rank {ndim} tensor to use {format} format"),
     "TensordotDTypes": (RuntimeError, "both inputs should have same dtype"),
     "TensordotTwice": (RuntimeError, "dim {dim} appears multiple times in the list of dims"),

@@ -41,6 +41,7 @@ MAKING: dict[str, tuple[type[Exception], str]] = {
         "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
         "improved?  If so, please report an enhancement request to PyTorch.)",
     ),
+    "NormalDeviationsComplex": (RuntimeError, "normal expects standard deviation to be non-complex"),
     "NormalDeviations": (RuntimeError, "normal expects all elements of std >= 0.0"),
     "UniformWidth": (
         RuntimeError,
@@ -57,7 +58,7 @@ MAKING: dict[str, tuple[type[Exception], str]] = {
         "Exponential distribution is a continuous probability distribution. dtype must be a floating point "
         "but you specified {dtype:Float}",
     ),
-    "PermutationLength": (RuntimeError, "n cannot be greater than 2^{power}+1 for {dtype:Float} type."),
+    "PermutationLength": (RuntimeError, "n cannot be greater than {most} for {dtype:Float} type."),
     "ChoiceDimensions": (RuntimeError, "prob_dist must be 1 or 2 dim"),
     "ChoiceDType": (
         RuntimeError,
@@ -87,6 +88,10 @@ MAKING: dict[str, tuple[type[Exception], str]] = {
     # -- what there is none of -------------------------------------------------------------------------
     "NoCuda": (AssertionError, "Torch not compiled with CUDA enabled"),
     "EmptyKept": (RuntimeError, "unsupported memory format Preserve"),
+    "RangeNarrowing": (
+        RuntimeError,
+        "{operation}(): inferred dtype {inferred:C} can't be safely cast to passed dtype {dtype:Float}",
+    ),
     "RangeEnds": (
         RuntimeError,
         "{operation} only supports 0-dimensional start and end tensors, but got {got}.",

@@ -219,6 +219,16 @@ MATRICES: dict[str, tuple[type[Exception], str]] = {
         RuntimeError,
         "{operation}: Number of pivots per batch should be same as the dimension of the matrix",
     ),
+    "PivotShape": (
+        RuntimeError,
+        "{operation}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+        "{shape} instead",
+    ),
+    "FactorDTypes": (
+        RuntimeError,
+        "{operation}: Expected LU and B to have the same dtype, but found LU of type {left:Float} and B of "
+        "type {right:Float} instead",
+    ),
     "PivotBelow": (
         RuntimeError,
         "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the result of "

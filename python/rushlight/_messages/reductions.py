@@ -20,7 +20,11 @@ REDUCTIONS: dict[str, tuple[type[Exception], str]] = {
         "{operation}(): could not infer output dtype. Optional dtype must be either a floating point or "
         "complex dtype. Got: {dtype:Float}",
     ),
-    "VarianceDType": (RuntimeError, "std and var only support floating point and complex dtypes"),
+    "VarianceDType": (RuntimeError, "{operation} only support floating point and complex dtypes"),
+    "DistanceDType": (
+        RuntimeError,
+        "norm(): input dtype should be either floating point or complex. Got {dtype:Float} instead.",
+    ),
     "NormDType": (
         RuntimeError,
         "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {dtype:Float}",

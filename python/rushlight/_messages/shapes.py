@@ -115,6 +115,14 @@ SHAPES: dict[str, tuple[type[Exception], str]] = {
     "RollCount": (RuntimeError, "shifts and dimensions must align. shifts: {shifts}, dims:{ndim}"),
     "TriangleDimensions": (RuntimeError, "{operation}: input tensor must have at least 2 dimensions"),
     "StridedRank": (RuntimeError, "mismatch in length of strides and shape"),
+    "StridedCounts": (
+        RuntimeError,
+        "dimensionality of sizes ({sizes}) must match dimensionality of strides ({strides})",
+    ),
+    "StridedOverflow": (
+        RuntimeError,
+        "Storage size calculation overflowed with sizes={shape} and strides={strides}",
+    ),
     "StridedNegative": (
         RuntimeError,
         "as_strided: Negative strides are not supported at the moment, got strides: {strides}",

@@ -29,6 +29,7 @@ UNITS: dict[str, tuple[type[Exception], str]] = {
     "RreluBounds": (RuntimeError, "Lower bound should be less than or equal to the upper bound"),
     "GluScalar": (RuntimeError, "glu does not support 0-dimensional tensors"),
     "HardtanhBool": (RuntimeError, "Bool inputs not supported for hardtanh"),
+    "HardtanhUnsigned": (RuntimeError, "cannot do hardtanh on an unsigned type with negative limits"),
     "DropoutProbability": (RuntimeError, "dropout probability has to be between 0 and 1, but got {value:g}"),
     "HeavisideDTypes": (
         RuntimeError,

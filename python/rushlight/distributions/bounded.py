@@ -26,19 +26,16 @@ class Uniform(Distribution):
     tensor(-1.3863)
     """
 
-    arg_constraints: ClassVar = {"low": constraints.dependent, "high": constraints.dependent}
     has_rsample = True
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
         self.low, self.high = broadcast_all(low, high)
         super().__init__(shape_of(self.low, low, high), validate_args=validate_args)
-        if self._validate_args and not holds_for_all(self.low < self.high):
-            bound = constraints.less_than(self.high)
-            raise ValueError(
-                f"Expected parameter low (Tensor of shape {tuple(self.low.shape)}) of distribution {self!r} "
-                f"to satisfy the constraint {bound!r}, but found invalid values:\n"
-                f"{self.low if self.low.dim() else self.low.item()}"
-            )
+
+    @property
+    def arg_constraints(self) -> dict[str, constraints.Constraint]:  # type: ignore[override]
+        """Each bound is on its side of the other."""
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     @property
     def support(self) -> Any:

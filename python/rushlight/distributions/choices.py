@@ -134,7 +134,7 @@ class OneHotCategorical(_Choice):
         super().__init__(given.shape[:-1], given.shape[-1:], validate_args=validate_args)
 
     def __repr__(self) -> str:
-        return "OneHotCategorical()"
+        return f"{type(self).__name__}()"
 
     @property
     def mean(self) -> Tensor:

@@ -243,15 +243,30 @@ class Wishart(_Rooted, ExponentialFamily):
         return root @ root.mT
 
     def rsample(self, sample_shape: Iterable[int] = (), max_try_correction: int | None = None) -> Tensor:
-        """Draw samples as functions of the parameters; those that came out singular are drawn again."""
+        """Draw samples as functions of the parameters; those that came out singular are drawn again.
+
+        Samples that are fine are drawn once more too, as elsewhere: the same seed gives the same samples.
+        """
         sample = self._drawn(sample_shape)
-        for _ in range(_TRIES if max_try_correction is None else max_try_correction):
-            fine = self.support.check(sample)
-            if bool(fine.all()):
-                return sample
-            sample = native.where(fine[..., None, None], sample, self._drawn(sample_shape))
+        again = self._in_any(self.support.check(sample))
+        if not bool(again.any()):
+            return sample
         warnings.warn("Singular sample detected.", stacklevel=2)
+        for _ in range(_TRIES if max_try_correction is None else max_try_correction):
+            anew = self._drawn(again[again].shape)
+            sample[again] = anew
+            again = again.masked_scatter(again, self._in_any(~self.support.check(anew)))
+            if not bool(again.any()):
+                break
         return sample
+
+    def _in_any(self, condition: Tensor) -> Tensor:
+        """Return whether a condition holds for any matrix of the batch."""
+        return (
+            condition.amax([-1 - dim for dim in range(len(self._batch_shape))])
+            if self._batch_shape
+            else condition
+        )
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density."""

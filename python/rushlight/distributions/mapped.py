@@ -84,14 +84,6 @@ class Gumbel(TransformedDistribution):
         y = (self.loc - value) / self.scale
         return y - y.exp() - self.scale.log()
 
-    def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of samples up to a value."""
-        return (-((self.loc - value) / self.scale).exp()).exp()
-
-    def icdf(self, value: Tensor) -> Tensor:
-        """Return the value below which samples are with a probability."""
-        return self.loc - self.scale * (-value.log()).log()
-
     def entropy(self) -> Tensor:
         """Return the entropy."""
         return self.scale.log() + (1 + self._EULER)

@@ -161,6 +161,7 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None
     if input.shape[-1] < tau.shape[-1]:
         raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     _results.check_reflections(name, input, tau)
+    _results.check_kernel("orgqr_cpu", input)
     (product,) = native._as_one(
         _reflected,
         ("linalg_householder_product", "LinalgHouseholderProductBackward0", "input tau result"),
@@ -192,6 +193,10 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     tensor([[1., 2., 4.],
             [1., 3., 9.]])
     """
+    if x.dtype in (native.bool, native.float16, native.bfloat16):
+        raise RuntimeError(
+            f"linalg.vander supports floating point, complex, and integer tensors, but got {scalar_name(x)}"
+        )
     x = x.unsqueeze(-1)
     count = N if N is not None else x.shape[-2] if x.dim() > 1 else 1
     if count <= 1:

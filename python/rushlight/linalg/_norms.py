@@ -64,11 +64,13 @@ def _matrix_norm(A: Tensor, ord: Any, dim: Sequence[int], keepdim: bool, dtype: 
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     if A.dim() < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    by_values = ord == "nuc" or ord in (2, -2)
+    _check_kind(A, by_values)
     first, second = dim
     _check_apart(first, second, A.dim())
     if ord == "fro":
         return native._nn.linalg_frobenius_norm(A, first, second, keepdim, dtype)
-    if ord == "nuc" or ord in (2, -2):
+    if by_values:
         values = native._nn.linalg_svdvals(_moved(A if dtype is None else A.to(dtype), (first, second)))
         if ord == "nuc" or (ord == 2 and values.shape[-1] == 0):
             found = values.sum(-1, keepdim=keepdim)
@@ -76,6 +78,16 @@ def _matrix_norm(A: Tensor, ord: Any, dim: Sequence[int], keepdim: bool, dtype: 
             found = (native.amax if ord == 2 else native.amin)(values, -1, keepdim=keepdim)
         return _moved_back(found.unsqueeze(-1), (first, second)) if keepdim else found
     return native._nn.linalg_sums_norm(A, float(ord), first, second, keepdim, dtype)
+
+
+def _check_kind(A: Tensor, by_values: bool) -> None:
+    """Refuse integers, and low precision where the norm is one of singular values."""
+    if not (A.is_floating_point() or A.is_complex()):
+        raise RuntimeError(
+            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {scalar_name(A)}"
+        )
+    if by_values and A.dtype in (native.float16, native.bfloat16):
+        raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {scalar_name(A)}")
 
 
 def _check_apart(first: int, second: int, ndim: int) -> None:

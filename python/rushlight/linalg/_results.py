@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
+from .._tensors.typename import scalar_name
 
 
 def written(found: Tensor, out: Tensor | None, refusal: str, unrecorded: str | None = None) -> Tensor:
@@ -30,6 +31,12 @@ def written(found: Tensor, out: Tensor | None, refusal: str, unrecorded: str | N
 def by_columns(x: Tensor) -> Tensor:
     """Return matrices as results of linear algebra lie in memory: one column behind the other."""
     return x.mT.contiguous().mT
+
+
+def check_kernel(name: str, A: Tensor) -> None:
+    """Refuse types that LAPACK does not have, as the kernel of this name does."""
+    if A.dtype not in (native.float32, native.float64, native.complex64, native.complex128):
+        raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_name(A)}'")
 
 
 def check_reflections(name: str, A: Tensor, tau: Tensor) -> None:

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _INF = float("inf")
+# Of which no element is known that changes nothing.
+_WITHOUT_LIMITS = (native.bool, native.uint16, native.uint32, native.uint64)
 
 
 def _mask_of(input: Tensor, mask: Any) -> Tensor:
     """Return the mask in the shape of the elements; without one all are seen."""
     if mask is None:
         return native.ones(input.shape, dtype=native.bool)
-    if mask.ndim > input.ndim:
+    if mask.shape != input.shape and mask.ndim > input.ndim:
         raise IndexError(
-            "_output_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
+            "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
         )
     expanded: Tensor = mask.bool().expand(input.shape)
     return expanded
@@ -37,8 +39,8 @@ def _dims(input: Tensor, dim: Any) -> list[int]:
         return list(range(input.ndim))
     given = [dim] if isinstance(dim, int) else list(dim)
     for one in given:
-        if not -max(input.ndim, 1) <= one < max(input.ndim, 1):
-            most = max(input.ndim, 1)
+        most = max(input.ndim, 1)
+        if one >= most or one < -most:
             raise IndexError(
                 f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], but got {one})"
             )
@@ -49,6 +51,13 @@ def _dims(input: Tensor, dim: Any) -> list[int]:
             "dims"
         )
     return found
+
+
+def _line(input: Tensor, dim: Any) -> int:
+    """Return the dimension to go along: the first of those that are meant."""
+    if isinstance(dim, list) and not dim:
+        raise IndexError("tuple index out of range")
+    return min(_dims(input, dim), default=0)
 
 
 def _seen(input: Any, mask: Any, neutral: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
@@ -83,8 +92,9 @@ def _least(name: str) -> Callable[[Tensor], Any]:
 
 
 def _limits(values: Tensor, name: str) -> Any:
-    if values.dtype == native.bool:
-        raise NotImplementedError(f"identity of {name} on torch.bool input")
+    if values.dtype in _WITHOUT_LIMITS:
+        kind = str(values.dtype).replace("rushlight", "torch")
+        raise NotImplementedError(f"identity of {name} on {kind} input")
     return native.iinfo(values.dtype)
 
 
@@ -105,7 +115,8 @@ def prod(
 ) -> Tensor:
     """Return the products of the elements that are seen."""
     values, _ = _seen(input, mask, 1, dtype or _whole(input))
-    for one in sorted(_dims(values, dim), reverse=True):
+    dims = [] if isinstance(dim, list) and not dim else _dims(values, dim)
+    for one in sorted(dims, reverse=True):
         values = values.prod(one, keepdim=bool(keepdim))
     return values
 
@@ -121,7 +132,11 @@ def mean(
     """
     values, seen = _seen(input, mask, 0, dtype or input.dtype)
     if not (values.is_floating_point() or values.is_complex()):
-        raise ValueError(f"mean expects dtype to be floating point or complex, got {values.dtype}")
+        whose, kind = "Optional" if dtype else "Input", str(values.dtype).replace("rushlight", "torch")
+        raise ValueError(
+            f"mean(): Could not infer output dtype. {whose} dtype must be either a floating point or complex "
+            f"dtype. Got: {kind}"
+        )
     dims = _dims(values, dim)
     if not dims:
         return values / seen
@@ -143,7 +158,9 @@ def var(
         correction = 1 if unbiased is None or unbiased else 0
     elif unbiased is not None:
         raise ValueError("Only one of unbiased and correction may be given")
-    values, seen = _seen(input, mask, 0, dtype or _floating(input))
+    # Truth values stay what they are, and have no differences.
+    kind = dtype or (input.dtype if input.dtype == native.bool else _floating(input))
+    values, seen = _seen(input, mask, 0, kind)
     dims = _dims(values, dim)
     count = seen.sum(dims, keepdim=True) if dims else seen.to(native.int64)
     centre = (values.sum(dims, keepdim=True) if dims else values) / count
@@ -156,9 +173,18 @@ def var(
     return found
 
 
-def std(input: Any, dim: Any = None, unbiased: bool | None = None, **options: Any) -> Tensor:
+def std(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: Any = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Tensor:
     """Return the standard deviations of the elements that are seen."""
-    return var(input, dim, unbiased, **options).sqrt()
+    return var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask).sqrt()
 
 
 def amax(
@@ -182,7 +208,7 @@ def argmax(
 ) -> Tensor:
     """Return where the greatest of the elements that are seen is."""
     values, _ = _seen(input, mask, _least("argmax"), dtype)
-    return values.argmax(dim, keepdim=bool(keepdim)).to(values.dtype)
+    return native.argmax(values, dim, bool(keepdim)).to(values.dtype)
 
 
 def argmin(
@@ -190,7 +216,7 @@ def argmin(
 ) -> Tensor:
     """Return where the least of the elements that are seen is."""
     values, _ = _seen(input, mask, _greatest("argmin"), dtype)
-    return values.argmin(dim, keepdim=bool(keepdim)).to(values.dtype)
+    return native.argmin(values, dim, bool(keepdim)).to(values.dtype)
 
 
 def norm(
@@ -223,7 +249,9 @@ def logsumexp(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """Return the logarithms of the sums of exponentials of the elements that are seen."""
-    values, _ = _seen(input, mask, -_INF, dtype or _floating(input))
+    if mask is not None and input.dtype in _WITHOUT_LIMITS:
+        _limits(input, "logsumexp")
+    values, _ = _seen(input, mask, -_INF, _floating(input))
     return values.logsumexp(_dims(values, dim), keepdim=bool(keepdim)).to(dtype or input.dtype)
 
 
@@ -231,31 +259,32 @@ def logaddexp(
     input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
 ) -> Tensor:
     """Return log(exp(input) + exp(other)), of what is seen of both."""
-    one, _ = _seen(input, input_mask, -_INF, dtype or input.dtype)
-    two, _ = _seen(other, other_mask, -_INF, dtype or other.dtype)
-    return native.logaddexp(one, two)
+    neutral = _least("logaddexp")
+    one, _ = _seen(input, input_mask, neutral, dtype or input.dtype)
+    two, _ = _seen(other, other_mask, neutral, dtype or other.dtype)
+    return native.logaddexp(one, two).to(dtype or input.dtype)
 
 
 def median(
     input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """Return the middle of the elements that are seen."""
-    wanted = dtype or input.dtype
-    values, _ = _seen(input, mask, float("nan"), wanted if wanted.is_floating_point else native.float32)
-    middle: Tensor = native.nanmedian(values, dim, bool(keepdim)).values
-    return middle.to(wanted)
+    kind = input.dtype
+    values, _ = _seen(input, mask, float("nan"), kind if kind.is_floating_point else native.float32)
+    middle: Tensor = native.nanmedian(values, _line(values, dim), keepdim).values
+    return middle.to(kind)
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the running sums of the elements that are seen."""
     values, _ = _seen(input, mask, 0, dtype)
-    return values.cumsum(dim, dtype=values.dtype)
+    return values.cumsum(_line(values, dim), dtype=values.dtype)
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the running products of the elements that are seen."""
     values, _ = _seen(input, mask, 1, dtype)
-    return values.cumprod(dim, dtype=values.dtype)
+    return values.cumprod(_line(values, dim), dtype=values.dtype)
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -265,17 +294,17 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Ten
     >>> torch.masked.softmax(torch.tensor([1.0, 1.0, 1.0]), 0, mask=torch.tensor([True, False, True]))
     tensor([0.5000, 0.0000, 0.5000])
     """
-    values, _ = _seen(input, mask, -_INF, dtype or _floating(input))
-    return values.softmax(dim)
+    values, _ = _seen(input, mask, _least("amax"), dtype)
+    return values.softmax(_line(values, dim))
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the logarithm of the softmax of the elements that are seen."""
-    values, _ = _seen(input, mask, -_INF, dtype or _floating(input))
-    return values.log_softmax(dim)
+    values, _ = _seen(input, mask, _least("amax"), dtype)
+    return values.log_softmax(_line(values, dim))
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """Return the softmax of the negative elements that are seen."""
-    values, _ = _seen(input, mask, _INF, dtype or _floating(input))
-    return (-values).softmax(dim)
+    values, _ = _seen(input, mask, _greatest("amin"), dtype)
+    return (-values).softmax(_line(values, dim))

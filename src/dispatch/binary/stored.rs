@@ -94,7 +94,8 @@ pub(super) fn calculate_wide<E: Elementwise2>(
         })
     };
     let op = if dtype.is_float() { op.in_half(dtype) } else { *op };
-    let y = calculate(&op, &wide(a)?, &wide(b)?, dtype.wide())?;
+    let y = calculate(&op, &wide(a)?, &wide(b)?, dtype.wide())
+        .map_err(|error| stored::refused_as(error, dtype))?;
     let y = if dtype == DType::UInt64 { stored::turned(y, E::UNSIGNED)? } else { y };
     copy::converted_in_order(&y, dtype)
 }

@@ -24,15 +24,13 @@ pub enum Family {
 /// How many are counted up to: what follows is not finite, or has no digit that is right.
 const HIGHEST: f64 = 1e6;
 
-/// The value of the `n`th polynomial, which is zero for negative n.
+/// The value of the `n`th polynomial, which is zero for negative n, and where n is no number.
 pub fn value(family: Family, x: f64, n: f64) -> f64 {
-    if n.is_nan() || x.is_nan() {
-        return f64::NAN;
-    }
-    let n = n.trunc();
-    if n < 0.0 {
+    // What no integer of 64 bits is becomes the least of them.
+    if n.is_nan() || n <= -1.0 || n >= 2f64.powi(63) {
         return 0.0;
     }
+    let n = n.trunc();
     if n > HIGHEST {
         return f64::NAN;
     }

@@ -148,6 +148,10 @@ fn euclidean(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 
 /// The norm of a difference.
 pub fn dist(a: &Tensor, b: &Tensor, order: Scalar) -> Result<Tensor> {
+    let dtype = a.dtype().promote(b.dtype());
+    if !dtype.is_differentiable() {
+        return Err(Error::DistanceDType { dtype }.into());
+    }
     composite::apply(Distance { order, pairs: false }, &[a, b])
 }
 

@@ -166,7 +166,7 @@ fn product_of_all(mut terms: VecDeque<Tensor>, kept: usize) -> Result<Tensor> {
             let gone: Vec<i64> = (kept as i64..rank as i64).collect();
             return match alone {
                 _ if gone.is_empty() => Ok(a),
-                true => reduce::sum(&a, Some(&gone), false, Some(a.dtype())),
+                true => reduce::sum(&a, Some(&gone), false, None),
                 false => reshape::view(&a, &shape::signed(&a.layout().shape()[..kept])),
             };
         };
@@ -190,7 +190,7 @@ fn product_of_all(mut terms: VecDeque<Tensor>, kept: usize) -> Result<Tensor> {
         }
         for (x, dims) in [(&mut a, only_first), (&mut b, only_second)] {
             if !dims.is_empty() {
-                *x = reduce::sum(x, Some(&dims), true, Some(x.dtype()))?;
+                *x = reduce::sum(x, Some(&dims), true, None)?;
             }
         }
         terms.push_front(contracted(&a, &b, &both)?);

@@ -257,6 +257,9 @@ pub fn cross(a: &Tensor, b: &Tensor, dim: i64) -> Result<Tensor> {
     if a.dtype() != b.dtype() {
         return Err(Error::ScalarTypeExpected { expected: a.dtype(), got: b.dtype() }.into());
     }
+    if a.dtype() == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "cross", dtype: a.dtype() }.into());
+    }
     composite::apply(Cross { given: dim, dim: place as i64 }, &[a, b])
 }
 
@@ -307,7 +310,8 @@ const COMPARED: usize = 16;
 
 /// Whether every element is one of those of another tensor.
 pub fn isin(x: &Tensor, among: &Tensor, invert: bool) -> Result<Tensor> {
-    if let Some(dtype) = [x.dtype(), among.dtype()].into_iter().find(|dtype| dtype.is_complex()) {
+    let refused = |dtype: &DType| dtype.is_complex() || *dtype == DType::Bool;
+    if let Some(dtype) = [x.dtype(), among.dtype()].into_iter().find(refused) {
         return Err(Error::AmongDType { dtype }.into());
     }
     let flat = reshape::reshape(among, &[-1])?;

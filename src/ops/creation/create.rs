@@ -68,17 +68,20 @@ fn placed(
 
 /// `empty` with strides of its own.
 pub fn empty_strided(shape: &[i64], strides: &[i64], dtype: DType) -> Result<Tensor> {
-    let sizes = shape::checked_shape(shape)?;
     if shape.len() != strides.len() {
-        return Err(Error::StridedRank {}.into());
+        return Err(Error::StridedCounts { sizes: shape.len(), strides: strides.len() }.into());
     }
-    if let Some(&stride) = strides.iter().find(|&&stride| stride < 0) {
-        return Err(Error::StridedNegative { stride, strides: strides.to_vec() }.into());
+    if let Some(&dim) = shape.iter().find(|&&size| size < 0) {
+        return Err(Error::NegativeDimension { dim, shape: shape.to_vec() }.into());
+    }
+    let overflow = || Error::StridedOverflow { shape: shape.to_vec(), strides: strides.to_vec() };
+    if strides.iter().any(|&stride| stride < 0) {
+        return Err(overflow().into());
     }
     let reach = |(&size, &stride): (&i64, &i64)| (size - 1).max(0).checked_mul(stride);
     let end = shape.iter().zip(strides).try_fold(1i64, |end, pair| end.checked_add(reach(pair)?));
-    let bytes = end.and_then(|end| end.checked_mul(dtype.size() as i64));
-    let bytes = bytes.ok_or_else(|| Error::TooManyElements { shape: shape.to_vec() })?;
+    let bytes = end.and_then(|end| end.checked_mul(dtype.size() as i64)).ok_or_else(overflow)?;
+    let sizes = shape::checked_shape(shape)?;
     let strides: Dims = strides.iter().map(|&stride| stride as usize).collect();
     let layout = SharedLayout::new(Layout::strided(sizes, strides, 0)?);
     let storage = Storage::zeroed(if layout.numel() == 0 { 0 } else { bytes as usize })?;

@@ -28,7 +28,9 @@ const SHOWN: &str = "ViewDtype";
 
 fn read_as(x: &Tensor, dtype: DType) -> Result<Tensor> {
     if x.is_pending() && x.dtype() != dtype {
-        return Err(Error::UnresolvedView {}.into());
+        let is_conjugate = x.dtype().is_complex();
+        let what = if is_conjugate { "conjugate view tensors" } else { "tensors with negative bit set" };
+        return Err(Error::UnresolvedView { what }.into());
     }
     let array = x.memory();
     let layout = match (array.dtype.size(), dtype.size()) {

@@ -6,6 +6,7 @@ use crate::dispatch::record::{form, gradient_edges, records};
 use crate::dispatch::{batch, in_place};
 use crate::error::{Error, Result};
 use crate::graph::{At, Edge, Forms, Gradients, Inputs, Node, Rule, mode, replace_kept, saved_tensor_hooks};
+use crate::ops::creation::cast::Order;
 use crate::ops::creation::{cast, copy, create};
 use crate::ops::geometry::strided;
 use crate::schema::{Entry, Ints, OutPolicy, both, method, receiver_in_own_order};
@@ -15,6 +16,11 @@ use crate::tensor::{Array, Tensor};
 /// Gives the tensor itself another shape, in order, over the elements of its memory. Those that come
 /// into being are zero.
 pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
+    resize_in(x, sizes, Order::Kept)
+}
+
+/// `resize_`, with the elements in another order in memory than row-major, if one is named.
+fn resize_in(x: &Tensor, sizes: &[i64], order: Order) -> Result<()> {
     if x.requires_grad() && !mode::is_inference() {
         return Err(Error::ResizeRecorded {}.into());
     }
@@ -27,13 +33,14 @@ pub fn resize_(x: &Tensor, sizes: &[i64]) -> Result<()> {
     if batch::is_batched(x) {
         return batch::resize(x, sizes);
     }
-    let shape = shape::checked_shape(sizes)?;
+    let shape: shape::Dims = sizes.iter().map(|&size| size as usize).collect();
+    let placed = Layout::contiguous(&shape).map_err(|_| Error::CountOverflow {})?;
     let memory = x.memory();
-    if *memory.layout.shape() == *shape {
+    let placed = order.layout(&shape)?.unwrap_or(placed);
+    if matches!(order, Order::Kept) && *memory.layout.shape() == *shape {
         return Ok(());
     }
-    let strides = shape::contiguous_strides(&shape);
-    grow(x, &memory, Layout::strided(shape, strides, memory.layout.offset())?)
+    grow(x, &memory, Layout::strided(shape, placed.strides().into(), memory.layout.offset())?)
 }
 
 /// Gives the tensor another layout of its memory, of which there will be enough: for everybody who is on it. See
@@ -75,11 +82,11 @@ pub fn replace(x: &Tensor, elements: &Tensor) -> Result<()> {
 }
 
 /// Gives the tensor itself the shape of another. Samples keep theirs: of each, a view would be resized.
-pub fn resize_as_(x: &Tensor, like: &Tensor) -> Result<()> {
+fn resize_as_(x: &Tensor, like: &Tensor, order: Order) -> Result<()> {
     if batch::is_batched(x) {
         return Ok(());
     }
-    resize_(x, &shape::signed(like.layout().shape()))
+    resize_in(x, &shape::signed(like.layout().shape()), order)
 }
 
 /// x ← what another tensor shows, in the same memory
@@ -169,14 +176,31 @@ pub const ENTRIES: &[Entry] = &[
         "resize_",
         &["(Tensor input, int[] size, *, memory_format? memory_format=None)"],
         "Resizes the tensor in place, keeping what is in its memory.",
-        |a| receiver_in_own_order(a, resize_(a.tensor(0)?, &a.ints(1)?)),
+        |a| {
+            let order = a.order(2);
+            if order == Some(Order::Kept) {
+                return Err(Error::ResizeKept {}.into());
+            }
+            receiver_in_own_order(a, resize_in(a.tensor(0)?, &a.ints(1)?, order.unwrap_or(Order::Kept)))
+        },
     )
     .operators(&[("-", "resize_")]),
     both(
         "resize_as_",
         &["(Tensor input, Tensor the_template, *, memory_format? memory_format=None)"],
         "Resizes the tensor in place to the size of another.",
-        |a| receiver_in_own_order(a, resize_as_(a.tensor(0)?, a.tensor(1)?)),
+        |a| {
+            let template = a.tensor(1)?;
+            let order = match a.order(2) {
+                None => Order::Kept,
+                Some(Order::Kept) if cast::suggests_channels_last(template) => {
+                    Order::ChannelsLast(template.ndim())
+                }
+                Some(Order::Kept) => Order::RowMajor,
+                Some(order) => order,
+            };
+            receiver_in_own_order(a, resize_as_(a.tensor(0)?, template, order))
+        },
     ),
     method(
         "set_",

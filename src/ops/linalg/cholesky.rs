@@ -146,9 +146,10 @@ impl Op for Cholesky {
 /// The lower triangles whose products with their transposes the matrices are, or the upper ones; for
 /// torch's `cholesky` if `old`, else for `linalg.cholesky`.
 pub fn cholesky(a: &Tensor, upper: bool, old: bool) -> Result<Tensor> {
-    check_square(a, "linalg.cholesky")?;
+    let name = if old { "cholesky" } else { "linalg.cholesky" };
+    check_square(a, name)?;
     let (triangle, info) = two(apply(Cholesky { upper, old }, &[a])?);
-    check_positive(&info, "linalg.cholesky")?;
+    check_positive(&info, name)?;
     Ok(triangle)
 }
 
@@ -188,7 +189,7 @@ pub fn cholesky_solve(b: &Tensor, triangle: &Tensor, upper: bool) -> Result<Tens
         return Err(Error::TriangleRank { ndim: triangle.ndim() }.into());
     }
     check_sides(b, triangle, "cholesky_solve")?;
-    if !b.dtype().is_float() && !b.dtype().is_complex() {
+    if !b.dtype().is_differentiable() || b.dtype().is_stored() {
         return Err(Error::NotImplementedFor { operation: "cholesky_solve_cpu", dtype: b.dtype() }.into());
     }
     let (triangle, b) = super::solve::broadcast(triangle, b)?;

@@ -4,13 +4,14 @@ use smallvec::smallvec;
 
 use super::factors::{Factors, changes, lu_unpack};
 use super::solve::broadcast;
-use super::triangular::{check_equations, solve_triangular};
-use super::{Matrices, adjoint, adjoint_numbers, check_matrix, moved_sides, refuse_failed, sides, turned};
+use super::triangular::{check_factored, solve_triangular};
+use super::{Matrices, adjoint, adjoint_numbers, check_matrix, moved_sides, refuse_failed, turned};
 use crate::dispatch::apply::{Arrays, Keep, Op, Outputs, apply, apply_one, one, single, tangent, two};
 use crate::dispatch::batch::{self, Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::Value;
+use crate::dispatch::view;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
@@ -365,16 +366,15 @@ impl Solution {
 /// The solutions of `a x = b`, or `x a = b` if not `left`, for an `a` that was factored, or for its
 /// adjoint.
 pub fn lu_solve(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool, adjoined: bool) -> Result<Tensor> {
-    const NAME: &str = "linalg.lu_solve";
-    check_equations(lu, b, left, NAME)?;
-    if pivots.dtype() != DType::Int32 {
-        return Err(Error::PivotDType { operation: NAME }.into());
-    }
-    if pivots.layout().shape().last() != Some(&sides(lu).0) {
-        return Err(Error::PivotCount { operation: NAME }.into());
-    }
+    check_factored(lu, pivots, b, left)?;
     let (lu, b) = broadcast(lu, b)?;
-    apply_one(Solution { left, adjoined }, &[&lu, &b, pivots])
+    let layout = lu.layout();
+    let lead = &layout.shape()[..layout.ndim() - 1];
+    if pivots.layout().shape() == lead {
+        return apply_one(Solution { left, adjoined }, &[&lu, &b, pivots]);
+    }
+    let pivots = view::expand(pivots, &shape::signed(lead))?;
+    apply_one(Solution { left, adjoined }, &[&lu, &b, &pivots])
 }
 
 fn solved(lu: &Array, pivots: &Array, b: &Array, adjoined: bool) -> Result<Array> {

@@ -256,8 +256,24 @@ fn check_float(dtype: DType, operation: &'static str) -> Result<()> {
     match dtype.is_float() || dtype.is_complex() {
         true if dtype.is_stored() => check_half(dtype, operation),
         true => Ok(()),
-        false => Err(Error::MatrixDType { operation, dtype }.into()),
+        false => match first_asked(operation) {
+            Some(operation) => Err(Error::NotImplementedFor { operation, dtype }.into()),
+            None => Err(Error::MatrixDType { operation, dtype }.into()),
+        },
     }
+}
+
+/// The kernel that is the first to look at the type of a matrix, where nothing before it does.
+fn first_asked(operation: &str) -> Option<&'static str> {
+    Some(match operation {
+        "linalg.cholesky" | "cholesky" => "cholesky_cpu",
+        "cholesky_inverse" => "cholesky_inverse_out_cpu",
+        "linalg.eigh" => "linalg_eigh_cpu",
+        "linalg.lu" | "torch.lu_factor" => "lu_cpu",
+        "linalg.solve_triangular" => "triangular_solve_cpu",
+        "geqrf" => "geqrf_cpu",
+        _ => return None,
+    })
 }
 
 /// Refuses stored types, but for what consists of products and sums.
@@ -267,15 +283,12 @@ fn check_half(dtype: DType, operation: &'static str) -> Result<()> {
         "linalg.inv" | "linalg.slogdet" | "logdet" => {
             return Err(Error::LowPrecision { operation, dtype }.into());
         }
-        "linalg.cholesky" => "cholesky_cpu",
-        "cholesky_inverse" => "cholesky_inverse_out_cpu",
         "linalg.det" | "linalg.solve" => "lu_cpu",
-        "linalg.eigh" => "linalg_eigh_cpu",
         "linalg.svd" => "linalg_svd_cpu",
-        "linalg.qr" | "geqrf" => "geqrf_cpu",
+        "linalg.qr" => "geqrf_cpu",
         "linalg.eig" | "linalg.eigvals" => "linalg_eig_out_cpu",
-        "linalg.solve_triangular" => "triangular_solve_cpu",
-        other => other,
+        "torch.linalg.lu_solve" => "linalg.lu_solve_cpu",
+        other => first_asked(other).unwrap_or(other),
     };
     Err(Error::NotImplementedFor { operation, dtype }.into())
 }

@@ -48,6 +48,9 @@ pub fn frobenius(x: &Tensor, dims: [i64; 2], keepdim: bool, dtype: Option<DType>
 /// The sum of the singular values of matrices.
 pub fn nuclear(x: &Tensor, dims: [i64; 2], keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     check(x)?;
+    if x.dtype().is_stored() {
+        return Err(Error::LowPrecision { operation: "linalg.matrix_norm", dtype: x.dtype() }.into());
+    }
     let ndim = x.ndim();
     let mut places = [shape::normalize_dim(dims[0], ndim)?, shape::normalize_dim(dims[1], ndim)?];
     if places[0] == places[1] {

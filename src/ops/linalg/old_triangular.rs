@@ -119,7 +119,7 @@ pub fn triangular_solve(
         }
     }
     check_sides(b, a, NAME)?;
-    if !a.dtype().is_float() && !a.dtype().is_complex() {
+    if !a.dtype().is_differentiable() || a.dtype().is_stored() {
         return Err(Error::NotImplementedFor { operation: "triangular_solve_cpu", dtype: a.dtype() }.into());
     }
     let (a, b) = super::solve::broadcast(a, b)?;

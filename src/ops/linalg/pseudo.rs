@@ -116,11 +116,11 @@ fn inverse_forth(a: &Tensor, y: &Tensor, t: &Tensor) -> Result<Tensor> {
 ///
 /// Of matrices that are `symmetric` the lower triangles are read.
 pub fn pinv(a: &Tensor, absolute: &Tensor, relative: &Tensor, symmetric: bool) -> Result<Tensor> {
+    if a.ndim() < 2 || !a.dtype().is_differentiable() || a.dtype().is_stored() {
+        return Err(Error::PinvInput { dtype: a.dtype(), shape: a.layout().shape().to_vec() }.into());
+    }
     if symmetric {
         check_square(a, "linalg.eigh")?;
-    }
-    if a.ndim() < 2 || !a.dtype().is_float() && !a.dtype().is_complex() {
-        return Err(Error::PinvInput { dtype: a.dtype(), shape: a.layout().shape().to_vec() }.into());
     }
     let layout = a.layout();
     let lead = &layout.shape()[..layout.ndim() - 2];

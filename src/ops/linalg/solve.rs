@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 use crate::graph::{At, Attributes, Gradients, SavedTensor, Shown};
 use crate::kernels::linalg::factor::elimination;
 use crate::kernels::linalg::factor::elimination::{Eliminated, Inverted, System};
-use crate::ops::creation::create;
+use crate::ops::creation::{cast, create};
+use crate::ops::geometry::part;
 use crate::ops::geometry::part::Part;
 use crate::ops::geometry::squeeze;
 use crate::ops::linalg::matmul::matmul;
@@ -225,7 +226,25 @@ pub fn solve_ex(a: &Tensor, b: &Tensor, left: bool) -> Result<(Tensor, Tensor)> 
         return solve.solved(a, &b);
     }
     let (matrix, right) = broadcast(a, b)?;
-    solve.solved(&matrix, &right)
+    let (x, info) = solve.solved(&matrix, &right)?;
+    Ok((x, of_each_matrix(info, &lead[..lead.len() - 1])?))
+}
+
+/// What was found of matrices, of which each may have met several right sides.
+fn of_each_matrix(found: Tensor, lead: &[usize]) -> Result<Tensor> {
+    if found.layout().shape() == lead {
+        return Ok(found);
+    }
+    let mut found = found;
+    while found.ndim() > lead.len() {
+        found = part::select(&found, 0, 0)?;
+    }
+    for (dim, &size) in lead.iter().enumerate() {
+        if size == 1 && found.layout().size(dim) > 1 {
+            found = part::narrow(&found, dim as i64, 0, 1)?;
+        }
+    }
+    cast::clone(&found)
 }
 
 /// The solutions of `a x = b` of matrices of one batch, infinite or no numbers where there are none.
@@ -306,7 +325,16 @@ pub fn inverse_ex(a: &Tensor) -> Result<(Tensor, Tensor)> {
 
 /// Products of a matrix with itself; negative powers are those of the inverse.
 pub fn matrix_power(a: &Tensor, power: i64) -> Result<Tensor> {
-    let side = check_square(a, "linalg.matrix_power")? as i64;
+    if a.dtype().is_differentiable() {
+        check_square(a, "linalg.matrix_power")?;
+    }
+    let &[.., rows, columns] = a.layout().shape() else {
+        return Err(Error::LinearRank { operation: "linalg.matrix_power" }.into());
+    };
+    if rows != columns {
+        return Err(Error::MatrixSquare { operation: "linalg.matrix_power", rows, columns }.into());
+    }
+    let side = rows as i64;
     if power == 1 {
         return crate::ops::creation::cast::clone(a);
     }

@@ -8,6 +8,7 @@ use super::{Matrices, adjoint, moved_sides, sides};
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::memory_order;
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients, SavedTensor};
@@ -113,7 +114,7 @@ pub fn solve_triangular(a: &Tensor, b: &Tensor, upper: bool, left: bool, unit: b
 }
 
 /// Refuses equations that do not fit, for operations that take no vector as right side.
-pub(super) fn check_equations(a: &Tensor, b: &Tensor, left: bool, operation: &'static str) -> Result<()> {
+fn check_equations(a: &Tensor, b: &Tensor, left: bool, operation: &'static str) -> Result<()> {
     for (argument, x) in [("A", a), ("B", b)] {
         if x.ndim() < 2 {
             return Err(Error::LinearArgumentRank { operation, argument }.into());
@@ -130,6 +131,32 @@ pub(super) fn check_equations(a: &Tensor, b: &Tensor, left: bool, operation: &'s
     if side != if left { rows } else { columns } {
         let equation = if left { "AX = B" } else { "XA = B" };
         return Err(Error::EquationShapes { operation, equation, side, rows, columns }.into());
+    }
+    Ok(())
+}
+
+/// Refuses factors, exchanges of rows and right sides that do not go together.
+pub(super) fn check_factored(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool) -> Result<()> {
+    const NAME: &str = "linalg.lu_solve";
+    const CHECKED: &str = "torch.linalg.lu_solve";
+    if lu.ndim() < 2 {
+        return Err(Error::LinearArgumentRank { operation: CHECKED, argument: "A" }.into());
+    }
+    super::check_float(lu.dtype(), CHECKED)?;
+    if lu.dtype() != b.dtype() {
+        return Err(Error::FactorDTypes { operation: NAME, left: lu.dtype(), right: b.dtype() }.into());
+    }
+    if pivots.dtype() != DType::Int32 {
+        return Err(Error::PivotDType { operation: NAME }.into());
+    }
+    super::check_square(lu, CHECKED)?;
+    check_equations(lu, b, left, NAME)?;
+    let (lu_layout, pivot_layout) = (lu.layout(), pivots.layout());
+    if pivot_layout.shape().last() != Some(&sides(lu).0) {
+        return Err(Error::PivotCount { operation: NAME }.into());
+    }
+    if pivot_layout.shape() != &lu_layout.shape()[..lu_layout.ndim() - 1] {
+        return Err(Error::PivotShape { operation: NAME, shape: pivot_layout.shape().to_vec() }.into());
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ mod entries;
 use crate::dispatch::in_place::Write;
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Numbers, Operand, Value, result_type};
-use crate::dispatch::{batch, binary, in_place, long_work, unary};
+use crate::dispatch::{batch, binary, in_place, long_work, memory_order, unary};
 use crate::dtype::{Bool, Complex, DType, Element, Ordered, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::mode;
@@ -259,7 +259,7 @@ fn predicate(
         _ => {
             let mut same = Array::uninit(&x.layout, DType::Bool)?;
             crate::kernels::pointwise::map::fill_slice(same.fresh(), Bool::new(others));
-            Ok(same)
+            memory_order::settled(same, &[&x.layout])
         }
     };
     Ok(Tensor::from_array(answers?))

@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 use super::special::wide;
 use crate::dispatch::default_dtype;
 use crate::dispatch::unary;
-use crate::dispatch::unary::{Elementwise, Keeps};
+use crate::dispatch::unary::{Elementwise, Keeps, OutputStrides};
 use crate::dtype::{DType, Real};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
@@ -105,8 +105,10 @@ impl Mvlgamma {
 }
 
 impl Elementwise for Mvlgamma {
-    const NAME: &'static str = "mvlgamma";
+    // Of the terms that are added, the numbers of the dimensions come first.
+    const NAME: &'static str = "arange_cpu";
     const NODE: &'static str = "MvlgammaBackward0";
+    const STRIDES: OutputStrides = OutputStrides::RowMajor;
     const KEEPS: Keeps = Keeps::Input;
 
     fn shown(&self) -> Attributes {
@@ -153,6 +155,16 @@ struct Polygamma {
 impl Elementwise for Polygamma {
     const NAME: &'static str = "polygamma";
     const NODE: &'static str = "PolygammaBackward0";
+
+    fn refusal(&self, dtype: DType) -> Error {
+        let operation = match self.order {
+            0 => "digamma",
+            1 => "trigamma",
+            _ => Self::NAME,
+        };
+        Error::NotImplementedFor { operation, dtype }
+    }
+
     const NODE_IN_PLACE: &'static str = "PolygammaBackward1";
     const KEEPS: Keeps = Keeps::Input;
 

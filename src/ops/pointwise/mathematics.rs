@@ -16,7 +16,9 @@ use crate::tensor::Tensor;
 /// `x` as floating-point numbers without history.
 fn real(x: &Tensor, dtype: DType, operation: &'static str) -> Result<Tensor> {
     match () {
-        () if dtype.is_complex() => Err(Error::NotImplementedFor { operation, dtype }.into()),
+        () if dtype.is_complex() || dtype.is_float() && dtype.is_stored() => {
+            Err(Error::NotImplementedFor { operation, dtype }.into())
+        }
         () if dtype.is_float() => cast::to_dtype(&x.detach(), dtype),
         () => cast::to_dtype(&x.detach(), default_dtype::get()),
     }
@@ -36,6 +38,9 @@ pub fn polynomial(
     operation: &'static str,
 ) -> Result<Tensor> {
     let dtype = result_dtype(x, n)?;
+    if dtype.is_complex() {
+        return Err(Error::NotImplementedFor { operation, dtype }.into());
+    }
     let operand = |operand: Operand<'_>| match operand {
         Operand::Tensor(tensor) => real(tensor, dtype, operation),
         Operand::Scalar(number) => real(&create::full(&[], number, DType::Float64)?, dtype, operation),

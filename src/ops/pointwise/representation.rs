@@ -14,6 +14,7 @@ use crate::dispatch::apply::{Arrays, Keep, Op, apply, tangent};
 use crate::dispatch::batch::{Answer, Call};
 use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs, floating};
+use crate::dispatch::memory_order;
 use crate::dispatch::operand::{Operand, Value};
 use crate::dtype::{Category, DType, Element, Real};
 use crate::error::{Error, Result};
@@ -295,7 +296,7 @@ impl Op for Frexp {
         }, else {
             return Err(Error::FrexpDType {}.into())
         });
-        Ok(smallvec![mantissas, exponents])
+        [mantissas, exponents].into_iter().map(|y| memory_order::settled(y, &[&x.layout])).collect()
     }
 
     fn save(&self, keep: &Keep<'_>) -> SavedTensor {

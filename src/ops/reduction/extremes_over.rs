@@ -294,6 +294,9 @@ pub fn aminmax(x: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, T
         }
         _ => {}
     }
+    if x.dtype().is_complex() {
+        return Err(Error::NotImplementedFor { operation: "aminmax_cpu", dtype: x.dtype() }.into());
+    }
     let mut outputs = apply(Extremes { over, given: dim }, &[x])?;
     match (outputs.pop(), outputs.pop()) {
         (Some(most), Some(least)) => Ok((least, most)),

@@ -141,7 +141,7 @@ impl Op for Moments {
                 spread = root;
             }
         }, else {
-            return Err(Error::VarianceDType {}.into())
+            return Err(refusal(self.root, self.with_mean).into())
         });
         let spread = spread;
         Ok(if self.with_mean { smallvec![spread, mean] } else { smallvec![spread] })
@@ -198,22 +198,43 @@ impl Op for Moments {
     }
 }
 
-fn moments(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool, root: bool) -> Result<Moments> {
+/// What is wrong with a type of numbers without a fraction.
+fn refusal(root: bool, with_mean: bool) -> Error {
+    let operation = match (root, with_mean) {
+        (_, false) => "std and var",
+        (true, true) => "std_mean",
+        (false, true) => "var_mean",
+    };
+    Error::VarianceDType { operation }
+}
+
+/// Neither a root nor the mean.
+const VARIANCE: [bool; 2] = [false, false];
+/// A root, without the mean.
+const DEVIATION: [bool; 2] = [true, false];
+
+fn moments(
+    x: &Tensor,
+    dims: Option<&[i64]>,
+    correction: f64,
+    keepdim: bool,
+    [root, with_mean]: [bool; 2],
+) -> Result<Moments> {
     if !x.dtype().is_differentiable() {
-        return Err(Error::VarianceDType {}.into());
+        return Err(refusal(root, with_mean).into());
     }
     let over = Over::new(dims, keepdim, x)?;
-    Ok(Moments { over, correction, root, with_mean: false })
+    Ok(Moments { over, correction, root, with_mean })
 }
 
 /// The variance over some dimensions, or all; its divisor is the number of elements less `correction`.
 pub fn var(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool) -> Result<Tensor> {
-    apply_one(moments(x, dims, correction, keepdim, false)?, &[x])
+    apply_one(moments(x, dims, correction, keepdim, VARIANCE)?, &[x])
 }
 
 /// The square root of `var`.
 pub fn std(x: &Tensor, dims: Option<&[i64]>, correction: f64, keepdim: bool) -> Result<Tensor> {
-    apply_one(moments(x, dims, correction, keepdim, true)?, &[x])
+    apply_one(moments(x, dims, correction, keepdim, DEVIATION)?, &[x])
 }
 
 /// `var` and the mean.
@@ -223,7 +244,7 @@ pub fn var_mean(
     correction: f64,
     keepdim: bool,
 ) -> Result<(Tensor, Tensor)> {
-    pair(moments(x, dims, correction, keepdim, false)?, x)
+    pair(moments(x, dims, correction, keepdim, [false, true])?, x)
 }
 
 /// `std` and the mean.
@@ -233,11 +254,11 @@ pub fn std_mean(
     correction: f64,
     keepdim: bool,
 ) -> Result<(Tensor, Tensor)> {
-    pair(moments(x, dims, correction, keepdim, true)?, x)
+    pair(moments(x, dims, correction, keepdim, [true, true])?, x)
 }
 
 fn pair(op: Moments, x: &Tensor) -> Result<(Tensor, Tensor)> {
-    let mut outputs = apply(Moments { with_mean: true, ..op }, &[x])?;
+    let mut outputs = apply(op, &[x])?;
     match (outputs.pop(), outputs.pop()) {
         (Some(mean), Some(spread)) => Ok((spread, mean)),
         _ => unreachable!("the operation has two outputs"),

@@ -102,6 +102,9 @@ pub fn nansum(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DTy
 
 /// The mean of what is a number.
 pub fn nanmean(x: &Tensor, dims: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    if x.dtype().is_complex() {
+        return Err(Error::NanSumOfComplex {}.into());
+    }
     if !x.dtype().is_float() {
         return Err(Error::NanmeanDType { dtype: x.dtype() }.into());
     }
@@ -163,6 +166,9 @@ impl Op for Trace {
 pub fn trace(x: &Tensor) -> Result<Tensor> {
     if x.ndim() != 2 {
         return Err(Error::TraceRank { ndim: x.ndim() }.into());
+    }
+    if x.dtype() == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "trace", dtype: x.dtype() }.into());
     }
     apply_one(Trace, &[x])
 }
@@ -287,6 +293,9 @@ impl Op for Logcumsumexp {
 pub fn logcumsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
     let given = dim;
     let dim = shape::normalize_dim(dim, x.ndim())?;
+    if !x.dtype().is_differentiable() {
+        return Err(Error::NotImplementedFor { operation: "logcumsumexp_out_cpu", dtype: x.dtype() }.into());
+    }
     apply_one_with_attributes(Logcumsumexp { dim }, shown! { dim: given }, &[x])
 }
 

@@ -147,10 +147,8 @@ impl Distribution {
             Distribution::Cauchy { scale, .. } if scale.is_nan() || scale <= 0.0 => {
                 parameter("cauchy_", "sigma", "found sigma=", "> 0.0", scale)
             }
-            Distribution::Cauchy { .. } if dtype.is_complex() => {
-                Err(Error::CauchyDType { name: dtype.name_in_c() }.into())
-            }
-            Distribution::Cauchy { .. } => only_float(if dtype.is_float() { "cauchy_cpu" } else { "cauchy" }),
+            Distribution::Cauchy { .. } if !dtype.is_float() => Err(Error::CauchyDType { dtype }.into()),
+            Distribution::Cauchy { .. } => only_float("cauchy_cpu"),
             Distribution::LogNormal { std, .. } if std.is_nan() || std <= 0.0 => {
                 parameter("log_normal_", "std", "found std=", "> 0.0", std)
             }
@@ -174,6 +172,9 @@ impl Distribution {
             }
             Distribution::From { low } => check_integer(low, "from", dtype),
             Distribution::Bernoulli { .. } => refused("bernoulli_scalar_cpu_"),
+            Distribution::Geometric { .. } if dtype == DType::Bool => {
+                Err(Error::NotImplementedFor { operation: "geometric_cpu", dtype }.into())
+            }
             Distribution::Geometric { .. } => refused("geometric_cpu"),
             Distribution::Natural => refused("random_kernel_cpu"),
             _ => Ok(()),

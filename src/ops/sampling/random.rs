@@ -258,12 +258,17 @@ pub fn randperm(n: i64, dtype: DType, generator: Option<&Generator>) -> Result<T
         false => create::empty(&[n], dtype.wide())?,
     };
     match dtype {
-        DType::Bool => return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into()),
+        dtype if dtype == DType::Bool || dtype.is_stored() && !dtype.is_half() => {
+            return Err(Error::NotImplementedFor { operation: "randperm", dtype }.into());
+        }
+        DType::Float16 if n > (1 << 11) + 1 => {
+            return Err(Error::PermutationLength { most: "2049", dtype }.into());
+        }
         DType::Float32 if n > (1 << 24) + 1 => {
-            return Err(Error::PermutationLength { power: 24, dtype }.into());
+            return Err(Error::PermutationLength { most: "2^24+1", dtype }.into());
         }
         DType::Float64 if n > (1 << 53) + 1 => {
-            return Err(Error::PermutationLength { power: 53, dtype }.into());
+            return Err(Error::PermutationLength { most: "2^53+1", dtype }.into());
         }
         dtype if !dtype.is_differentiable() && i128::from(n) - 1 > *create::integers(dtype).end() => {
             return Err(Error::ValueOverflow { name: dtype.name_in_c() }.into());
@@ -404,7 +409,12 @@ pub fn bernoulli_(x: &Tensor, probabilities: &Tensor, generator: Option<&Generat
 }
 
 fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator>) -> Result<()> {
+    const OWN: &str = "bernoulli_tensor_cpu_self_";
     let dtype = probabilities.dtype;
+    let refused = |operation, dtype| Err(Error::NotImplementedFor { operation, dtype }.into());
+    if target.dtype.is_stored() && !target.dtype.is_half() {
+        return refused(OWN, target.dtype);
+    }
     let probabilities = probabilities.widened()?;
     let layout = SharedLayout::new(target.layout.fresh());
     let mut drawn = Array::zeroed(&layout, target.dtype.wide())?;
@@ -431,9 +441,10 @@ fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator
                 None => fill_bernoulli_each(&mut generator, piece, &mut each),
             }
         }, else {
-            let dtype = target.dtype;
-            return Err(Error::NotImplementedFor { operation: "bernoulli_tensor_cpu_self_", dtype }.into())
+            return refused(OWN, target.dtype)
         });
-    }, else { return Err(Error::NotImplementedFor { operation: "bernoulli_tensor_cpu_p_", dtype }.into()) });
+    }, else {
+        return refused(if dtype.is_complex() { OWN } else { "bernoulli_tensor_cpu_p_" }, dtype)
+    });
     copy::write(target, &drawn)
 }

@@ -63,7 +63,7 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     if batch::is_batched(x) {
         return Err(Error::MappedShape { operation }.into());
     }
-    check_ordered(x, "unique")?;
+    check_ordered(x, if dim.is_some() && x.ndim() > 0 { "unique_dim" } else { "unique" })?;
     let (line, dim) = match dim {
         None => (reshape::reshape(x, &[-1])?, 0),
         Some(dim) => {
@@ -85,8 +85,12 @@ pub fn unique(x: &Tensor, dim: Option<i64>, neighbours: bool) -> Result<(Tensor,
     let (firsts, is_line) = (listed(&firsts)?, line.ndim() != x.ndim());
     // What comes out are the first ones of their kind.
     let parts = move |inputs: &[&Tensor]| {
-        let line = if is_line { &reshape::reshape(inputs[0], &[-1])? } else { inputs[0] };
-        Ok(smallvec![along::index_select(line, dim, &firsts)?])
+        if is_line {
+            return Ok(smallvec![along::index_select(&reshape::reshape(inputs[0], &[-1])?, 0, &firsts)?]);
+        }
+        // In memory the slices lie one after another.
+        let slices = permute::movedim(inputs[0], &[dim], &[0])?;
+        Ok(smallvec![permute::movedim(&along::index_select(&slices, 0, &firsts)?, &[0], &[dim])?])
     };
     let values = checkpointed::apply_one(
         CheckpointedOp { linear: 1, ..CheckpointedOp::new(operation, node, &["", ""], 1, parts) },
@@ -139,6 +143,9 @@ pub fn searchsorted(
         }
     }
     check_ordered(values, "searchsorted_out_cpu")?;
+    if boundaries.dtype() == DType::Bool && values.dtype() == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "searchsorted_out_cpu", dtype: DType::Bool }.into());
+    }
     let (sorted, wanted) = (boundaries.layout(), values.layout());
     let Some((&length, lead)) = sorted.shape().split_last() else {
         return Err(Error::BoundariesScalar {}.into());

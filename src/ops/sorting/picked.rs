@@ -95,7 +95,7 @@ impl Picked {
             Pick::Sorted { .. } => return Error::SortedComplex { operation: "Sort" },
             Pick::Top { .. } => return Error::SortedComplex { operation: "topk" },
             Pick::Nth(_) => "kthvalue_cpu",
-            Pick::Middle { .. } => "median_cpu",
+            Pick::Middle { .. } => "median_out",
             Pick::MostFrequent => "mode_cpu",
             Pick::Running { greatest: true } => "cummax_cpu",
             Pick::Running { greatest: false } => "cummin_cpu",
@@ -267,6 +267,11 @@ pub fn topk(x: &Tensor, count: i64, dim: i64, greatest: bool) -> Result<(Tensor,
     if count < 0 || count as usize > length {
         return Err(Error::TopkCount {}.into());
     }
+    if x.dtype() == DType::Bool {
+        return Err(Error::TopkBool {}.into());
+    }
+    // A number alone is the answer even to the question for none.
+    let count = if x.ndim() == 0 { 1 } else { count };
     run(x, Pick::Top { count: count as usize, greatest }, dim, false, "TopkBackward0")
 }
 
@@ -294,6 +299,9 @@ pub fn kthvalue(x: &Tensor, count: i64, dim: i64, keepdim: bool) -> Result<(Tens
     if count < 1 || count as usize > length {
         return Err(Error::KthvalueCount { dim: at }.into());
     }
+    if x.dtype() == DType::Bool {
+        return Err(Error::NotImplementedFor { operation: "kthvalue_cpu", dtype: x.dtype() }.into());
+    }
     run(x, Pick::Nth(count as usize - 1), dim, !keepdim, "KthvalueBackward0")
 }
 
@@ -301,7 +309,7 @@ pub fn kthvalue(x: &Tensor, count: i64, dim: i64, keepdim: bool) -> Result<(Tens
 pub fn median(x: &Tensor, dim: i64, keepdim: bool, numbers_only: bool) -> Result<(Tensor, Tensor)> {
     reduced(x, dim, "median")?;
     if x.dtype() == DType::Bool {
-        return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
+        return Err(Error::NotImplementedFor { operation: "median_out", dtype: x.dtype() }.into());
     }
     let name = if numbers_only { "NanmedianBackward1" } else { "MedianBackward1" };
     run(x, Pick::Middle { numbers_only }, dim, !keepdim, name)

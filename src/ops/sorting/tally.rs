@@ -39,7 +39,7 @@ fn counts_of_each(x: &Tensor, weights: Option<&Tensor>, least: i64, lead: usize)
     if let Some(counts) = batch::together(&tensors, "bincount", &each) {
         return counts;
     }
-    if x.dtype().is_float() || x.dtype() == DType::Bool {
+    if x.dtype().is_differentiable() || x.dtype() == DType::Bool {
         return Err(Error::NotImplementedFor { operation: "bincount_cpu", dtype: x.dtype() }.into());
     }
     let index = in_order(x, DType::Int64)?;

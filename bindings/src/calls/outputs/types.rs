@@ -125,6 +125,9 @@ fn name_of_meta(dtype: DType) -> &'static str {
         DType::Int8 => "signed char",
         DType::Int16 => "short int",
         DType::Int64 => "long int",
+        DType::UInt16 => "unsigned short",
+        DType::UInt32 => "unsigned int",
+        DType::UInt64 => "unsigned long",
         other => other.name_in_c(),
     }
 }

@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
+from ..._calls.arguments import require_tensors
 from ..._calls.precision import exact
 from ..._calls.showing import shown
 from ..._tensors.typename import scalar_name
@@ -170,6 +171,7 @@ def grid_sample(
     if align_corners is None:
         warnings.warn(_ALIGNMENT, UserWarning, stacklevel=2)
         align_corners = False
+    require_tensors("grid_sampler", input=input, grid=grid)
     _check(input, grid, mode)
 
     def sampled(input: Tensor, grid: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._calls.arguments import require_tensors
 from ..._calls.precision import exact
 from ..._calls.showing import shown
 from ..._functions.composites import broadcast_shapes
@@ -153,9 +154,10 @@ def kl_div(
     by_batch = reduction == "batchmean"
     reduction = chosen_reduction(reduction, size_average, reduce)
     reduction = "sum" if reduction == "batchmean" else checked_reduction(reduction, None, None)
-    if not (input.is_floating_point() or input.is_complex()) or not (
-        target.is_floating_point() or target.is_complex()
-    ):
+    require_tensors("kl_div", input=input, target=target)
+    if input.is_complex() or target.is_complex():
+        raise RuntimeError("kl_div: Complex inputs not supported.")
+    if not (input.is_floating_point() and target.is_floating_point()):
         raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         difference = target - input

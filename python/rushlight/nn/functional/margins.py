@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ... import _rushlight as native
+from ..._calls.arguments import require_tensors
 from ..._calls.precision import exact
 from ..._calls.showing import shown, shown_to
 from ..._tensors.typename import scalar_name
@@ -94,6 +95,7 @@ def soft_margin_loss(
     >>> torch.nn.functional.soft_margin_loss(torch.zeros(1), torch.ones(1))
     tensor(0.6931)
     """
+    require_tensors("soft_margin_loss", input=input, target=target)
     input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if input.is_floating_point() and target.is_floating_point():
@@ -156,6 +158,7 @@ def cosine_embedding_loss(
     >>> torch.nn.functional.cosine_embedding_loss(a, b, torch.ones(1))
     tensor(1.)
     """
+    require_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     input1, input2, target = exact(input1, input2, target)
     reduction = checked_reduction(reduction, size_average, reduce)
     if target.dim() > 1:
@@ -195,6 +198,7 @@ def triplet_margin_loss(
     >>> torch.nn.functional.triplet_margin_loss(anchor, anchor, other)
     tensor(0.4000)
     """
+    require_tensors("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     anchor, positive, negative = exact(anchor, positive, negative)
     reduction = checked_reduction(reduction, size_average, reduce)
     if margin <= 0:
@@ -224,6 +228,7 @@ def multi_margin_loss(
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[0.5, 1.0]]), torch.tensor([0]))
     tensor(0.7500)
     """
+    require_tensors("multi_margin_loss", input=input, target=target)
     input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
@@ -264,6 +269,7 @@ def multilabel_margin_loss(
     >>> torch.nn.functional.multilabel_margin_loss(torch.tensor([0.5, 1.0]), torch.tensor([0, -1]))
     tensor(0.7500)
     """
+    require_tensors("multilabel_margin_loss", input=input, target=target)
     input, target = exact(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     _check_matrix(input)

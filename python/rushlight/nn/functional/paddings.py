@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import _rushlight as native
+from ..._calls.arguments import require_tensors
 from ..._calls.showing import shown
 from ..._rushlight import Tensor
 
@@ -21,6 +22,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     >>> torch.nn.functional.pad(torch.ones(2), (1, 2))
     tensor([0., 1., 1., 0., 0.])
     """
+    require_tensors("pad", input=input)
     if mode == "constant" or not isinstance(mode, str):
         return _nn.pad(input, pad, mode, value)
     if len(pad) % 2 != 0:

@@ -84,10 +84,20 @@ def _unpooled(
             f"Found an invalid max index: {int(indices[beyond][0])} (output volumes are of size {volumes})"
         )
 
+    has_channels_last = (
+        input.dim() == 4
+        and not input.is_contiguous()
+        and input.is_contiguous(memory_format=native.channels_last)
+    )
+    if not input.is_floating_point():
+        kernel_name = f"max_unpool{rank}d{'_channels_last' if has_channels_last else ''}"
+        raise NotImplementedError(f"\"{kernel_name}\" not implemented for '{scalar_name(input)}'")
+
     def unpooled(input: Tensor, indices: Tensor) -> Tensor:
         places = indices.reshape(*lead, prod(input.shape[len(lead) :]))
         zeros = native.zeros((*lead, prod(sizes)), dtype=input.dtype)
-        return zeros.scatter(-1, places, input.reshape(places.shape)).view(*lead, *sizes, *column)
+        found = zeros.scatter(-1, places, input.reshape(places.shape)).view(*lead, *sizes, *column)
+        return found.contiguous(memory_format=native.channels_last) if has_channels_last else found
 
     if column:
         input, indices = input.unsqueeze(-1), indices.unsqueeze(-1)

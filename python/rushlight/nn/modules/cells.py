@@ -63,13 +63,19 @@ def draw(module: Module, size: int) -> None:
 
 class RNNCellBase(Module):
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool, mode: str, device: Any, dtype: Any
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
-        options, gates = {"device": device, "dtype": dtype}, GATES[mode] * hidden_size
+        options, gates = {"device": device, "dtype": dtype}, num_chunks * hidden_size
         self.weight_ih = Parameter(native.empty((gates, input_size), **options))
         self.weight_hh = Parameter(native.empty((gates, hidden_size), **options))
         for name in ("bias_ih", "bias_hh"):
@@ -83,7 +89,7 @@ class RNNCellBase(Module):
     def extra_repr(self) -> str:
         """Show the arguments that are not as usual."""
         text = f"{self.input_size}, {self.hidden_size}"
-        if not self.bias:
+        if self.bias is not True:
             text += f", bias={self.bias}"
         if getattr(self, "nonlinearity", "tanh") != "tanh":
             text += f", nonlinearity={self.nonlinearity}"
@@ -146,7 +152,7 @@ class RNNCell(RNNCellBase):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, bias, "RNN_TANH", device, dtype)
+        super().__init__(input_size, hidden_size, bias, GATES["RNN_TANH"], device, dtype)
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
@@ -163,7 +169,7 @@ class LSTMCell(RNNCellBase):
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
-        super().__init__(input_size, hidden_size, bias, "LSTM", device, dtype)
+        super().__init__(input_size, hidden_size, bias, GATES["LSTM"], device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> State:
         """Return the next state and the next memory."""
@@ -176,7 +182,7 @@ class GRUCell(RNNCellBase):
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
-        super().__init__(input_size, hidden_size, bias, "GRU", device, dtype)
+        super().__init__(input_size, hidden_size, bias, GATES["GRU"], device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return the next state."""

@@ -20,7 +20,7 @@ _PADDINGS = ("zeros", "reflect", "replicate", "circular")
 
 class _ConvNd(Module):
     spatial: ClassVar[int]
-    transposed: ClassVar[bool] = False
+    is_transposed: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -62,6 +62,7 @@ class _ConvNd(Module):
         self.padding = padding if isinstance(padding, str) else spread(padding, self.spatial)
         self.dilation = spread(dilation, self.spatial)
         self.output_padding = spread(output_padding, self.spatial)
+        self.transposed = self.is_transposed
         self.groups = groups
         self.padding_mode = padding_mode
         self._reversed_padding_repeated_twice = self._around()
@@ -197,7 +198,7 @@ class Conv3d(_Plain):
 
 
 class _ConvTransposeNd(_ConvNd):
-    transposed = True
+    is_transposed = True
 
     def __init__(
         self,

@@ -28,6 +28,9 @@ class _FractionalMaxPool(Module):
     ) -> None:
         super().__init__()
         name = type(self).__name__
+        sizes = kernel_size if isinstance(kernel_size, (tuple, list)) else (kernel_size,)
+        if self.spatial == 3 and any(isinstance(size, int) and size <= 0 for size in sizes):
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
         self.kernel_size = spread(kernel_size, self.spatial)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..._rushlight import Tensor
 from .. import functional
 from ..functional.reductions import chosen_reduction
+from ._shown import constructed_by_name
 from .module import Module
 
 __all__ = [
@@ -352,6 +353,7 @@ class HingeEmbeddingLoss(_Margin):
         return functional.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
 
 
+@constructed_by_name
 class MarginRankingLoss(_Margin):
     """How far two inputs are from the order that the target wants.
 
@@ -365,6 +367,7 @@ class MarginRankingLoss(_Margin):
         return functional.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
 
+@constructed_by_name
 class CosineEmbeddingLoss(_Margin):
     """How far the cosine of two inputs is from what the target wants.
 

@@ -204,6 +204,7 @@ class _AdaptivePoolNd(Module):
         return shown(self, "output_size")
 
 
+@constructed_by_name
 class _AdaptiveAvgPoolNd(_AdaptivePoolNd):
     """Those of averages."""
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from ..._rushlight import Tensor, device, dtype, empty
 from .. import functional
 from ..parameter import Parameter
+from ._shown import constructed_by_name
 from .units import Unit, UnitInPlace
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 
+@constructed_by_name
 class ReLU(UnitInPlace):
     """Replace negative elements by zero.
 
@@ -38,6 +40,7 @@ class ReLU(UnitInPlace):
         return functional.relu(input, self.inplace)
 
 
+@constructed_by_name
 class Hardsigmoid(UnitInPlace):
     """`(x + 3) / 6` within 0 and 1.
 
@@ -50,7 +53,12 @@ class Hardsigmoid(UnitInPlace):
         """Apply `hardsigmoid`."""
         return functional.hardsigmoid(input, self.inplace)
 
+    def extra_repr(self) -> str:
+        """Show nothing."""
+        return ""
 
+
+@constructed_by_name
 class Hardswish(UnitInPlace):
     """`x * hardsigmoid(x)`.
 
@@ -62,6 +70,10 @@ class Hardswish(UnitInPlace):
     def forward(self, input: Tensor) -> Tensor:
         """Apply `hardswish`."""
         return functional.hardswish(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Show nothing."""
+        return ""
 
 
 class LeakyReLU(Unit):
@@ -200,6 +212,7 @@ class Softshrink(Unit):
         return str(self.lambd)
 
 
+@constructed_by_name
 class Hardshrink(Softshrink):
     """The elements, those near zero made zero.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ... import _rushlight as native
 from ..._rushlight import Tensor
 from .. import functional
-from ._shown import shown
+from ._shown import constructed_by_name, shown
 from .module import Module
 
 __all__ = ["CrossMapLRN2d", "LocalResponseNorm"]
@@ -26,6 +26,7 @@ class _AcrossChannels(Module):
         return f"{self.size}, {shown(self, 'alpha', 'beta', 'k')}"
 
 
+@constructed_by_name
 class LocalResponseNorm(_AcrossChannels):
     """Every element over a power of the mean square of the channels around it.
 

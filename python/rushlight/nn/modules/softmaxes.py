@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..._rushlight import Tensor
 from .. import functional
-from ._shown import shown
+from ._shown import constructed_by_name, shown
 from .module import Module
 
 __all__ = ["LogSoftmax", "Softmax", "Softmax2d", "Softmin"]
@@ -20,6 +20,7 @@ class _Along(Module):
         return shown(self, "dim")
 
 
+@constructed_by_name
 class Softmax(_Along):
     """`exp(x)`, scaled to add up to one along `dim`.
 
@@ -33,6 +34,7 @@ class Softmax(_Along):
         return functional.softmax(input, self.dim, _stacklevel=5)
 
 
+@constructed_by_name
 class LogSoftmax(_Along):
     """The logarithm of `Softmax`.
 
@@ -46,6 +48,7 @@ class LogSoftmax(_Along):
         return functional.log_softmax(input, self.dim, _stacklevel=5)
 
 
+@constructed_by_name
 class Softmin(_Along):
     """`exp(-x)`, scaled to add up to one along `dim`.
 

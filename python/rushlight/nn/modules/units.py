@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ..._rushlight import Tensor
 from .. import functional
-from ._shown import shown
+from ._shown import constructed_by_name, shown
 from .module import Module
 
 __all__ = [
@@ -35,7 +35,10 @@ class Unit(Module):
 
     def extra_repr(self) -> str:
         """Show the arguments."""
-        return shown(self, *self.arguments, *(["inplace"] if vars(self).get("inplace") else []))
+        text = shown(self, *self.arguments)
+        if vars(self).get("inplace"):
+            return f"{text}, inplace=True" if text else "inplace=True"
+        return text
 
 
 class UnitInPlace(Unit):
@@ -46,6 +49,7 @@ class UnitInPlace(Unit):
         self.inplace = inplace
 
 
+@constructed_by_name
 class SELU(UnitInPlace):
     """`elu` with the factors that keep mean and variance.
 
@@ -59,6 +63,7 @@ class SELU(UnitInPlace):
         return functional.selu(input, self.inplace)
 
 
+@constructed_by_name
 class SiLU(UnitInPlace):
     """`x * sigmoid(x)`.
 
@@ -72,6 +77,7 @@ class SiLU(UnitInPlace):
         return functional.silu(input, self.inplace)
 
 
+@constructed_by_name
 class Mish(UnitInPlace):
     """`x * tanh(softplus(x))`.
 
@@ -105,6 +111,7 @@ class ELU(Unit):
         return functional.elu(input, self.alpha, self.inplace)
 
 
+@constructed_by_name
 class CELU(ELU):
     """`alpha * (exp(x / alpha) - 1)` for negative elements.
 

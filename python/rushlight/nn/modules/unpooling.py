@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._rushlight import Tensor
 from .. import functional
+from .._dimensions import spread
 from ._shown import constructed_by_name
 from .module import Module
 
@@ -17,13 +18,9 @@ class _MaxUnpoolNd(Module):
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
-
-        def each(value: Any) -> tuple[int, ...]:
-            return (value,) * self.count if isinstance(value, int) else tuple(value)
-
-        self.kernel_size = each(kernel_size)
-        self.stride = each(kernel_size if stride is None else stride)
-        self.padding = each(padding)
+        self.kernel_size = spread(kernel_size, self.count)
+        self.stride = spread(kernel_size if stride is None else stride, self.count)
+        self.padding = spread(padding, self.count)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """Put elements back where they were."""

@@ -76,8 +76,11 @@ def clip_grads_with_norm_(
     >>> x.grad
     tensor([5.0000])
     """
+    gradients = _gradients(parameters)
+    if not gradients:
+        return
     factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
-    for gradient in _gradients(parameters):
+    for gradient in gradients:
         gradient.mul_(factor if gradient.dtype is factor.dtype else factor.to(gradient.dtype))
 
 

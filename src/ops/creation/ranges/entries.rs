@@ -42,7 +42,11 @@ pub const ENTRIES: &[Entry] = &[
                 return made(a, 4, dtype, |dtype| linspace_between(&start, &end, steps, dtype));
             }
             let ([start, end], steps) = (ends(a)?, a.int(2)?);
-            made(a, 4, spaced_type(&[start, end]), |dtype| linspace(start, end, steps, dtype))
+            let inferred = spaced_type(&[start, end]);
+            made(a, 4, inferred, |dtype| {
+                check_spaced("torch.linspace", inferred, dtype)?;
+                linspace(start, end, steps, dtype)
+            })
         },
     )
     .written(&OutPolicy::MADE.unknown("linspace").shaped(Shape::InLine))
@@ -64,7 +68,11 @@ pub const ENTRIES: &[Entry] = &[
                 });
             }
             let ([start, end], steps, base) = (ends(a)?, a.int(2)?, a.float(3)?);
-            made(a, 5, spaced_type(&[start, end]), |dtype| logspace(start, end, steps, base, dtype))
+            let inferred = spaced_type(&[start, end]);
+            made(a, 5, inferred, |dtype| {
+                check_spaced("torch.logspace", inferred, dtype)?;
+                logspace(start, end, steps, base, dtype)
+            })
         },
     )
     .written(&OutPolicy::MADE.unknown("logspace").shaped(Shape::InLine))
@@ -88,6 +96,14 @@ fn counted(arguments: &dyn Arguments) -> Result<Reply> {
 fn spaced_type(ends: &[Scalar]) -> DType {
     let complex = ends.iter().any(|end| matches!(end, Scalar::Complex(_)));
     if complex { default_dtype::get().to_complex() } else { default_dtype::get() }
+}
+
+/// Refuses complex numbers where real ones are asked for.
+fn check_spaced(operation: &'static str, inferred: DType, dtype: DType) -> Result<()> {
+    match inferred.is_complex() && !dtype.is_complex() {
+        true => Err(Error::RangeNarrowing { operation, inferred, dtype }.into()),
+        false => Ok(()),
+    }
 }
 
 /// Where ranges begin and end that differ between samples, and the type of their numbers. A number

@@ -297,6 +297,9 @@ fn greatest_of_lines(a: &dyn Arguments, with_places: bool) -> Result<(Tensor, Te
         if count <= 0 {
             return Err(Error::PoolLineCount { count }.into());
         }
+        if !x.dtype().is_float() {
+            return Err(Error::NotImplementedFor { operation: "max_pool1d_impl", dtype: x.dtype() }.into());
+        }
     }
     flat(max_pool(&lines, &pool)?)
 }

@@ -57,10 +57,10 @@ fn drawn(
     if lower > upper {
         return Err(Error::RreluBounds {}.into());
     }
-    if !x.dtype().is_float() {
-        return Err(
-            Error::NotImplementedFor { operation: "rrelu_with_noise_out_cpu", dtype: x.dtype() }.into()
-        );
+    let dtype = x.dtype();
+    if !dtype.is_float() || training && dtype == DType::Float16 {
+        let operation = if training { "rrelu_with_noise_out_cpu" } else { "leaky_relu_cpu" };
+        return Err(Error::NotImplementedFor { operation, dtype }.into());
     }
     let shown = shown! { lower: Scalar::Float(lower), upper: Scalar::Float(upper), training: training };
     let plain = x.detach();

@@ -6,7 +6,7 @@ use crate::dispatch::modes::plain::{Row, plain};
 use crate::dispatch::unary;
 use crate::dispatch::unary::portable;
 use crate::dispatch::unary::{Elementwise, Integers, Keeps, OutputStrides};
-use crate::dtype::{Number, Real, Scalar};
+use crate::dtype::{DType, Number, Real, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
@@ -132,6 +132,14 @@ impl Hardtanh {
 
 impl Elementwise for Hardtanh {
     const NAME: &'static str = "hardtanh";
+
+    fn refusal(&self, dtype: DType) -> Error {
+        match dtype.is_complex() {
+            true => Error::ClampedComplex {},
+            false => Error::NotImplementedFor { operation: Self::NAME, dtype },
+        }
+    }
+
     const STRIDES: OutputStrides = OutputStrides::LikeInput;
     const NODE: &'static str = "HardtanhBackward0";
     const KEEPS: Keeps = Keeps::Input;
@@ -271,7 +279,7 @@ pub struct Shrink<const SOFT: bool> {
 }
 
 impl<const SOFT: bool> Elementwise for Shrink<SOFT> {
-    const NAME: &'static str = if SOFT { "softshrink_cpu" } else { "hardshrink_cpu" };
+    const NAME: &'static str = if SOFT { "softshrink_check" } else { "hardshrink_cpu" };
     const NODE: &'static str = if SOFT { "SoftshrinkBackward0" } else { "HardshrinkBackward0" };
     const KEEPS: Keeps = Keeps::Input;
     const TOGETHER: bool = true;
@@ -396,8 +404,12 @@ fn leaky_relu(a: &dyn Arguments) -> Result<LeakyRelu> {
 }
 
 fn hardtanh(a: &dyn Arguments) -> Result<Hardtanh> {
-    if a.tensor(0)?.dtype() == crate::dtype::DType::Bool {
-        return Err(Error::HardtanhBool {}.into());
+    match a.tensor(0)?.dtype() {
+        DType::Bool => return Err(Error::HardtanhBool {}.into()),
+        DType::UInt8 if a.number(1)?.to::<i64>() < 0 || a.number(2)?.to::<i64>() < 0 => {
+            return Err(Error::HardtanhUnsigned {}.into());
+        }
+        _ => {}
     }
     let (min, max) = (super::parameter(a, 1)?, super::parameter(a, 2)?);
     if min.to_f64() > max.to_f64() {

@@ -148,6 +148,9 @@ fn drawn_about(arguments: &dyn Arguments) -> Result<Reply> {
         Some(tensor) => Ok(Operand::Tensor(tensor)),
         None => arguments.float(index).map(|value| Operand::Scalar(Scalar::Float(value))),
     };
+    if arguments.optional_tensor(1).is_some_and(|std| std.dtype().is_complex()) {
+        return Err(Error::NormalDeviationsComplex {}.into());
+    }
     let generator = arguments.generator(2);
     normal(parameter(0)?, parameter(1)?, generator.as_ref()).reply()
 }
