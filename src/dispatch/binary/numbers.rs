@@ -68,7 +68,7 @@ pub(super) fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype
                 (Numbers::Array(_), Numbers::Scalar(b)) => op.has_number_way(*b, dtype.wide()),
                 _ => false,
             };
-            if !has_way && let Some(y) = calculate_in_order(&op.in_half(dtype), a, b, dtype)? {
+            if let Some(y) = calculate_in_order(&op.in_half(dtype), a, b, dtype, has_way)? {
                 return Ok(y);
             }
             let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);

@@ -8,6 +8,7 @@ use crate::dispatch::{memory_order, unary};
 use crate::dtype::{Complex, DType, Ring, Scalar};
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::complex;
+use crate::kernels::pointwise::map;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
 use crate::kernels::vector::Vectors;
@@ -153,6 +154,17 @@ impl Elementwise2 for Pow {
                 })
             })
         }))
+    }
+
+    fn with_number_in_place(&self, numbers: &mut [f32], b: f32) {
+        match b {
+            -2.0 => map::map_slice_in_place(numbers, |x| (x * x).recip()),
+            -1.0 => map::map_slice_in_place(numbers, f32::recip),
+            -0.5 => map::map_slice_in_place(numbers, |x| x.sqrt().recip()),
+            0.5 => map::map_slice_in_place(numbers, f32::sqrt),
+            2.0 => map::map_slice_in_place(numbers, |x| x * x),
+            _ => map::map_slice_in_place(numbers, |x| x * x * x),
+        }
     }
 
     /// An exponent that is a number says nothing about the result, a base that is one leaves it in order.
