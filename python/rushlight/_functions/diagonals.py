@@ -54,12 +54,12 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
     return self
 
 
-def _triangle(row: int, col: int, keep: Any, dtype: Any) -> Tensor:
+def _triangle(row: int, col: int, offset: int, upper: bool, dtype: DType | None) -> Tensor:
     for name, size in (("row", row), ("col", col)):
         if size < 0:
             raise RuntimeError(f"{name} must be non-negative, got{size}")
-    places: Tensor = keep(native.ones(row, col)).nonzero().t()
-    return places.to(native.int64 if dtype is None else dtype).contiguous()
+    places: Tensor = native._nn.triangle_indices(row, col, offset, upper)
+    return places if dtype is None else places.to(dtype)
 
 
 @shown_as_given
@@ -73,7 +73,7 @@ def tril_indices(
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
-    return _triangle(row, col, lambda x: x.tril(offset), dtype)
+    return _triangle(row, col, offset, False, dtype)
 
 
 @shown_as_given
@@ -87,7 +87,7 @@ def triu_indices(
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
-    return _triangle(row, col, lambda x: x.triu(offset), dtype)
+    return _triangle(row, col, offset, True, dtype)
 
 
 @shown_as_given
