@@ -4,8 +4,9 @@
 use crate::dispatch::modes::{intercept, recording};
 use crate::dispatch::operand::{Numbers, Value};
 use crate::dispatch::{batch, binary, unary};
-use crate::dtype::Element;
+use crate::dtype::{DType, Element};
 use crate::error::{Error, Result};
+use crate::kernels::vector::Function;
 use crate::ops::creation::copy;
 use crate::tensor::Tensor;
 
@@ -29,6 +30,23 @@ pub(crate) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Send + Sync + 'sta
         return Err(Error::NotImplementedFor { operation: "derivative", dtype }.into())
     });
     copy::rounded(y, dtype).map(Tensor::from_array)
+}
+
+/// A function of every element that is written for vectors, calculated in double precision.
+pub(crate) fn evaluate(x: &Tensor, f: impl Function<0> + 'static) -> Result<Tensor> {
+    if let Some(y) = batch::unary(x, |x| evaluate(x, f)) {
+        return y;
+    }
+    if (recording::is_on() || x.is_subclassed())
+        && let Some(y) = intercept::of_subclass("fixed_evaluate", &[x.into()], move |operands| {
+            evaluate(intercept::first(operands), f)
+        })
+    {
+        return y;
+    }
+    let x = x.array();
+    let y = unary::compute_function::<f64>(&*copy::as_type_in_order(&x, DType::Float64)?, f)?;
+    copy::converted_in_order(&y, x.dtype).map(Tensor::from_array)
 }
 
 /// `f` of every pair of elements, broadcast, in the type of the first tensor.

@@ -171,12 +171,14 @@ macro_rules! integer {
             fn from_i64(value: i64) -> Self {
                 value as $T
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn from_f64(value: f64) -> Self {
                 $truncate(value) as $T
             }
             fn to_i64(self) -> i64 {
                 i64::from(self)
             }
+            #[inline(always)] // A loop is vectorised in one piece only.
             fn to_f64(self) -> f64 {
                 self as f64
             }

@@ -16,7 +16,7 @@ use super::parallel::{Body, each_item};
 use super::simd::vectorised;
 use crate::kernels::geometry::moves;
 use crate::kernels::pointwise::apply::{GRAIN, each_slice_1, each_slice_2, each_slice_3};
-use rows::{each_row, slice};
+use rows::{each_row, pair, slice};
 
 /// The most bytes of a block. A row of this length or longer is a block of its own, or several; of shorter ones
 /// a block has as many as there is room for.
@@ -67,35 +67,58 @@ pub(super) fn each_2<V: Send, A: Copy + Send + Sync + 'static, B: Copy + Send + 
     b: ArrayViewD<'_, B>,
     visit: impl Fn(&mut V, A, B) + Copy + Sync,
 ) {
-    each_pair(out, a, b, &|out, a, b| each_slice_2(out, a, b, visit));
+    each_pair(out, a, b, false, &|out, pair| match pair {
+        Pair::Both(a, b) => each_slice_2(out, a, b, visit),
+        _ => unreachable!("there are as many elements of both"),
+    });
+}
+
+/// Elements of two operands that belong to a part of a destination.
+pub enum Pair<'a, A, B> {
+    /// Of both there are as many.
+    Both(&'a [A], &'a [B]),
+    /// Of the second there is one for all of the first.
+    Beside(&'a [A], B),
+    /// Of the first there is one for all of the second.
+    Behind(A, &'a [B]),
 }
 
 /// What is done with parts of a destination and the elements of two views that belong there.
-type Visit2<'a, V, A, B> = &'a (dyn Fn(&mut [V], &[A], &[B]) + Sync);
+pub(super) type Visit2<'a, V, A, B> = &'a (dyn Fn(&mut [V], Pair<'_, A, B>) + Sync);
 
-/// Calls `visit` with parts of a destination and the elements of two views that belong there. One function for all that
-/// visit such elements.
-fn each_pair<V: Send, A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'static>(
+/// Calls `visit` with parts of a destination and the elements of two views that belong there: with one element for many
+/// only if it takes such. One function for all that visit such elements.
+pub(super) fn each_pair<V: Send, A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'static>(
     out: &mut [V],
     a: ArrayViewD<'_, A>,
     b: ArrayViewD<'_, B>,
+    takes_one: bool,
     visit: Visit2<'_, V, A, B>,
 ) {
     if let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) {
-        return visit(out, a, b);
+        return visit(out, Pair::Both(a, b));
     }
     let (a, b) = (squeezed(a), squeezed(b));
     let plan = Plan::new(a.shape(), &[a.strides(), b.strides()], size_of::<A>().max(size_of::<B>()));
-    if plan.is_in_rows(&[a.strides(), b.strides()]) {
+    if takes_one && plan.is_beside(a.strides(), b.strides()) || plan.is_in_rows(&[a.strides(), b.strides()]) {
         let (a, b) = (plan.rows_of(a), plan.rows_of(b));
-        return each_row(out, &plan, &|out, row| visit(out, slice(&a, row), slice(&b, row)));
+        return each_row(out, &plan, &|out, row| visit(out, pair(&a, &b, row)));
     }
+    let takes_one = takes_one && plan.is_within_row();
     let (a, b) = (Operand::new(a, &plan), Operand::new(b, &plan));
     plan.each(out, &|blocks: Blocks<'_, V>| {
         let (mut a, mut b) = (a.reader(&plan), b.reader(&plan));
         blocks.for_each(|(out, start)| {
             let len = out.len();
-            visit(out, a.block(start, len), b.block(start, len));
+            let ones = if takes_one { (a.one(start, len), b.one(start, len)) } else { (None, None) };
+            visit(
+                out,
+                match ones {
+                    (None, Some(b)) => Pair::Beside(a.block(start, len), b),
+                    (Some(a), None) => Pair::Behind(a, b.block(start, len)),
+                    _ => Pair::Both(a.block(start, len), b.block(start, len)),
+                },
+            );
         });
     });
 }

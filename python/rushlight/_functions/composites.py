@@ -207,9 +207,8 @@ def block_diag(*tensors: Any) -> Tensor:
         width = sum(block.shape[1] for block in blocks)
         rows, before = [], 0
         for block in blocks:
-            height, own = block.shape
-            sides = [block.new_zeros(height, size) for size in (before, width - before - own)]
-            rows.append(native.cat((sides[0], block, sides[1]), 1))
+            own = block.shape[1]
+            rows.append(native.constant_pad_nd(block, (before, width - before - own)))
             before += own
         return native.cat(rows)
 
@@ -267,7 +266,13 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     index = native.empty(count, r, dtype=native.int64)
     if input.requires_grad and not native._vmap_nesting() and (len(input) > 1 or r <= _MOST_DIMS):
         return _chosen(input, r, with_replacement)
-    if count:
+    if count and r == 2:
+        index = (
+            native._nn.triangle_indices(len(input), len(input), int(not with_replacement), True)
+            .t()
+            .contiguous()
+        )
+    elif count:
         choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
         rows = choose(range(len(input)), r)
         for part in index.split(_PATIENCE):

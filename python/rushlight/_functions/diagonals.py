@@ -55,16 +55,15 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
     return self
 
 
-def _triangle(name: str, row: int, col: int, keep: Any, dtype: Any) -> Tensor:
+def _triangle(name: str, row: int, col: int, offset: int, upper: bool, dtype: Any) -> Tensor:
     for side, size in (("row", row), ("col", col)):
         if size < 0:
             raise RuntimeError(f"{side} must be non-negative, got{size}")
-    kind = native.int64 if dtype is None else dtype
-    if kind not in (native.int64, native.int32):
-        kind_name = scalar_name(native.empty(0, dtype=kind))
+    if dtype not in (None, native.int64, native.int32):
+        kind_name = scalar_name(native.empty(0, dtype=dtype))
         raise NotImplementedError(f"\"{name}\" not implemented for '{kind_name}'")
-    places: Tensor = keep(native.ones(row, col)).nonzero()
-    return native.stack(places.to(kind).unbind(1))
+    places: Tensor = native._nn.triangle_indices(row, col, offset, upper)
+    return places if dtype is None else places.to(dtype)
 
 
 @shown_as_given
@@ -78,7 +77,7 @@ def tril_indices(
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
-    return _triangle("tril_indices", row, col, lambda x: x.tril(offset), dtype)
+    return _triangle("tril_indices", row, col, offset, False, dtype)
 
 
 @shown_as_given
@@ -92,7 +91,7 @@ def triu_indices(
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
-    return _triangle("triu_indices", row, col, lambda x: x.triu(offset), dtype)
+    return _triangle("triu_indices", row, col, offset, True, dtype)
 
 
 @shown_as_given

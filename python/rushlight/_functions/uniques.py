@@ -23,7 +23,8 @@ def _groups(
     is_large = input.dtype is native.uint64
     # These have no order of their own there: it is that of signed integers whose first bit is the other one.
     seen = input.view(native.int64) ^ _FIRST_BIT if is_large else input
-    if neighbours and dim is None and not (return_inverse or return_counts or is_large):
+    is_line = dim is None or (input.ndim == 1 and dim in (0, -1))
+    if neighbours and is_line and not (return_inverse or return_counts or is_large):
         return native._nn.changes(input)
     values, inverse, counts = native._nn.unique_groups(seen, dim, neighbours)
     if is_large:

@@ -174,14 +174,14 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None
 
 
 def _reflected(A: Tensor, tau: Tensor) -> Tensor:
-    rows, columns = A.shape[-2:]
-    result = native.eye(rows, columns, dtype=A.dtype).expand(A.shape)
-    vectors = A.tril(-1) + native.eye(rows, columns, dtype=A.dtype)
-    for step in reversed(range(tau.shape[-1])):
-        vector = vectors[..., step : step + 1]
-        scale = tau[..., step, None, None]
-        result = result - scale * (vector @ (vector.mH @ result))
-    return _results.by_columns(result)
+    # Together the reflections are I - V T Vᴴ with a triangle: T = (I + diag(τ) S)⁻¹ diag(τ), where S is Vᴴ V
+    # above the diagonal.
+    count, unit = tau.shape[-1], native.eye(*A.shape[-2:], dtype=A.dtype)
+    vectors = (A.tril(-1) + unit)[..., :count]
+    adjoint, scales = vectors.mH, tau.unsqueeze(-1)
+    among = scales * (adjoint @ vectors).triu(1)
+    turned = _nn.linalg_solve_triangular(among, scales * (adjoint @ unit), upper=True, unitriangular=True)
+    return _results.by_columns(unit - vectors @ turned)
 
 
 @shown_as_given

@@ -3,8 +3,6 @@
 
 use std::mem::MaybeUninit;
 
-use ndarray::ArrayViewD;
-
 use super::Elementwise2;
 use super::stored::{calculate_in_order, calculate_wide, widened};
 use crate::dispatch::in_place::repeated;
@@ -68,7 +66,7 @@ pub(super) fn calculate<E: Elementwise2>(op: &E, a: &Numbers, b: &Numbers, dtype
                 (Numbers::Array(_), Numbers::Scalar(b)) => op.has_number_way(*b, dtype.wide()),
                 _ => false,
             };
-            if !has_way && let Some(y) = calculate_in_order(&op.in_half(dtype), a, b, dtype)? {
+            if let Some(y) = calculate_in_order(&op.in_half(dtype), a, b, dtype, has_way)? {
                 return Ok(y);
             }
             let (a, b) = (widened(a, dtype, false)?, widened(b, dtype, E::EXACT_NUMBERS)?);
@@ -118,30 +116,21 @@ pub(crate) fn combine<T: Element, U: Element>(
     combined::<T, U>(a, b, &Elements(f))
 }
 
-/// The loops of a function of two elements. Loops over one array and a number, and over blocks of what lies along
-/// strides, are compiled for floating-point types only: of others a number is an array too, and all are laid out in
-/// order first.
+/// The loops of a function of two elements. Loops over one array and a number are compiled for floating-point types
+/// only: of others a number is an array too.
 trait Loops<T, U>: Sync {
-    /// Whether what lies along strides has to be laid out in order.
-    fn wants_order(&self) -> bool;
     /// Of the elements of both, in order.
     fn pairs(&self, a: &[T], b: &[T], out: &mut [MaybeUninit<U>]);
     /// Of elements and a number.
     fn beside(&self, a: &[T], b: T, out: &mut [MaybeUninit<U>]);
     /// Of a number and elements.
     fn behind(&self, a: T, b: &[T], out: &mut [MaybeUninit<U>]);
-    /// Of elements that lie along strides.
-    fn spread(&self, a: ArrayViewD<'_, T>, b: ArrayViewD<'_, T>, out: &mut [MaybeUninit<U>]);
 }
 
 /// A function of two elements.
 struct Elements<F>(F);
 
 impl<T: Element, U: Element, F: Fn(T, T) -> U + Copy + Sync> Loops<T, U> for Elements<F> {
-    fn wants_order(&self) -> bool {
-        !T::DTYPE.is_float()
-    }
-
     fn pairs(&self, a: &[T], b: &[T], out: &mut [MaybeUninit<U>]) {
         zip::zip_slice(a, b, out, self.0);
     }
@@ -161,24 +150,12 @@ impl<T: Element, U: Element, F: Fn(T, T) -> U + Copy + Sync> Loops<T, U> for Ele
             false => unreachable!("a number is an array there"),
         }
     }
-
-    fn spread(&self, a: ArrayViewD<'_, T>, b: ArrayViewD<'_, T>, out: &mut [MaybeUninit<U>]) {
-        match const { T::DTYPE.is_float() } {
-            true => zip::zip(a, b, out, self.0),
-            false => unreachable!("other types are laid out in order"),
-        }
-    }
 }
 
-/// An operation that is written for vectors. Operands that lie otherwise are laid out in order first: the functions
-/// take longer than that.
+/// An operation that is written for vectors.
 struct InVectors<E>(E);
 
 impl<T: Real, E: Elementwise2> Loops<T, T> for InVectors<E> {
-    fn wants_order(&self) -> bool {
-        true
-    }
-
     fn pairs(&self, a: &[T], b: &[T], out: &mut [MaybeUninit<T>]) {
         vector::map(a, [b], out, Vector(self.0));
     }
@@ -189,10 +166,6 @@ impl<T: Real, E: Elementwise2> Loops<T, T> for InVectors<E> {
 
     fn behind(&self, a: T, b: &[T], out: &mut [MaybeUninit<T>]) {
         vector::map(b, [], out, Beside::<E, true>(self.0, a.to_f64()));
-    }
-
-    fn spread(&self, _a: ArrayViewD<'_, T>, _b: ArrayViewD<'_, T>, _out: &mut [MaybeUninit<T>]) {
-        unreachable!("operands are laid out in order");
     }
 }
 
@@ -317,13 +290,23 @@ fn repeated<T: Element>(number: Scalar, other: &Array) -> Result<Array> {
 
 fn combine_arrays<T: Element, U: Element>(a: &Array, b: &Array, loops: &dyn Loops<T, U>) -> Result<Array> {
     let (mut a, mut b, order) = aligned(a, b, T::DTYPE)?;
-    if loops.wants_order() {
+    // What lies along strides is visited in blocks, which is compiled for the types that are met most.
+    let has_blocks = const { T::DTYPE.is_float() || matches!(T::DTYPE, DType::Int32 | DType::Int64) };
+    if !has_blocks {
         (a, b) = (copy::in_order(&a)?.into_owned(), copy::in_order(&b)?.into_owned());
     }
     let mut y = Array::uninit(&a.layout, U::DTYPE)?;
     match (a.slice::<T>(), b.slice::<T>()) {
         (Some(a), Some(b)) => loops.pairs(a, b, y.fresh()),
-        _ => loops.spread(a.view::<T>(), b.view::<T>(), y.fresh()),
+        _ if has_blocks => {
+            let takes_one = const { T::DTYPE.is_float() };
+            zip::zip_blocks(a.view::<T>(), b.view::<T>(), y.fresh(), takes_one, &|out, pair| match pair {
+                zip::Pair::Both(a, b) => loops.pairs(a, b, out),
+                zip::Pair::Beside(a, b) => loops.beside(a, b, out),
+                zip::Pair::Behind(a, b) => loops.behind(a, b, out),
+            });
+        }
+        _ => unreachable!("both lie in order"),
     }
     Ok(match order {
         Some(order) => order.restored(y),

@@ -202,6 +202,11 @@ pub trait Elementwise2: Copy + Send + Sync + 'static {
         None
     }
 
+    /// The same of a few numbers of single precision where they lie.
+    fn with_number_in_place(&self, _numbers: &mut [f32], _b: f32) {
+        unreachable!("only operations that have such a way are asked for it")
+    }
+
     /// The result as it lies in memory, where that is not by the rule for results. Numbers have no layout.
     fn laid_out(&self, y: Array, _operands: [Option<&Layout>; 2]) -> Result<Array> {
         Ok(y)

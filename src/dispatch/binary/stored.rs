@@ -23,12 +23,13 @@ pub(super) fn widened(operand: &Numbers, dtype: DType, exact: bool) -> Result<Nu
 }
 
 /// A fresh array of the function of numbers of a half type that lie in order, and as many others or a number: they are
-/// calculated with in single precision, a few at a time.
+/// calculated with in single precision, a few at a time; the way of the operation for the number, if it has one.
 pub(super) fn calculate_in_order<E: Elementwise2>(
     op: &E,
     a: &Numbers,
     b: &Numbers,
     dtype: DType,
+    has_way: bool,
 ) -> Result<Option<Array>> {
     let in_order = |x: &Numbers| match x {
         Numbers::Array(x) if x.dtype == dtype && x.layout.is_contiguous() => Some(x.clone()),
@@ -56,6 +57,7 @@ pub(super) fn calculate_in_order<E: Elementwise2>(
         const { E::VECTOR.has::<f32>() },
         number,
     ) {
+        (_, Some(b)) if has_way => op.with_number_in_place(numbers, b),
         (true, None) => vector::map_in_place(numbers, [others], Vector(op)),
         (true, Some(b)) => vector::map_in_place(numbers, [], Beside::<E, false>(op, b.to_f64())),
         (false, None) => zip::zip_slice_in_place(numbers, others, op.loops()),

@@ -26,7 +26,7 @@ use crate::ops::conjugate;
 use crate::ops::creation::cast;
 use crate::tensor::{Array, Tensor};
 
-pub(crate) use numbers::{compute, computed};
+pub(crate) use numbers::{compute, compute_function, computed};
 use numbers::{forward, overwrite, result_type};
 pub use operation::{Elementwise, Integers, Keeps, OutputStrides, Sign};
 pub(crate) use operation::{node_of, policy_of};

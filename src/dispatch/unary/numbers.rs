@@ -215,7 +215,7 @@ impl<E: Elementwise> Function<0> for Vector<E> {
 }
 
 /// `compute` of a function that is written for vectors.
-fn compute_function<T: Real>(x: &Array, f: impl Function<0>) -> Result<Array> {
+pub(crate) fn compute_function<T: Real>(x: &Array, f: impl Function<0>) -> Result<Array> {
     computed::<T, T>(x, T::DTYPE, &|elements, out| vector::map(elements, [], out, f))
 }
 

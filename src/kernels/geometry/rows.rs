@@ -9,6 +9,9 @@ use crate::kernels::simd::vectorised;
 
 /// Row-major blocks of so many elements, each turned round: its last `shift` elements come first.
 pub fn turned_round<T: Copy + Send + Sync>(a: &[T], out: &mut [MaybeUninit<T>], block: usize, shift: usize) {
+    if shift > 0 && block <= SHORT {
+        return each_turned_round(a, out, block, shift);
+    }
     parallel_parts(out, GRAIN, |mut position, mut part| {
         let mut within = position % block.max(1);
         vectorised(
@@ -26,6 +29,28 @@ pub fn turned_round<T: Copy + Send + Sync>(a: &[T], out: &mut [MaybeUninit<T>], 
                     });
                     (position, part) = (position + count, rest);
                     within = if within + count == block { 0 } else { within + count };
+                }
+            },
+        );
+    });
+}
+
+/// Blocks up to this length are moved all at once, and what went to their neighbours once more.
+const SHORT: usize = 64;
+
+/// `turned_round` of short blocks.
+fn each_turned_round<T: Copy + Send + Sync>(a: &[T], out: &mut [MaybeUninit<T>], block: usize, shift: usize) {
+    parallel_parts(out, (GRAIN / block).max(1) * block, |start, part| {
+        let a = &a[start..start + part.len()];
+        vectorised(
+            part.len(),
+            #[inline(always)]
+            || {
+                part[shift..].write_copy_of_slice(&a[..a.len() - shift]);
+                for (out, a) in part.chunks_exact_mut(block).zip(a.chunks_exact(block)) {
+                    move_slice(&mut out[..shift], &a[block - shift..], |out, element| {
+                        out.write(element);
+                    });
                 }
             },
         );

@@ -86,6 +86,18 @@ pub fn gather<T: Element>(
     let grain = if places.row < FETCHED { FETCHED / places.row * places.row } else { FETCHED };
     parallel_parts(out, grain, |start, part| {
         let mut steps = Steps::default();
+        if let Some(len) = places.row_of_array() {
+            steps.take(part.len());
+            let rows = index[start..]
+                .chunks_exact(places.row)
+                .zip(source[start / places.row * len..].chunks_exact(len));
+            for (out, (index, source)) in part.chunks_exact_mut(places.row).zip(rows) {
+                out.iter_mut().zip(index).for_each(|(out, &index)| {
+                    out.write(source[index as usize]);
+                });
+            }
+            return;
+        }
         let (mut row, mut column) = (start / places.row, start % places.row);
         let (mut out, mut index) = (part, &index[start..]);
         while !out.is_empty() {
@@ -162,13 +174,18 @@ fn scatter_rows<T: Element>(
         let (first, mut steps) = (start / len * row, Steps::default());
         let rows = index[first..].chunks(row).zip(values[first..].chunks(row));
         for (target, (index, values)) in part.chunks_mut(len).zip(rows) {
-            for (index, values) in index.chunks(RUN).zip(values.chunks(RUN)) {
+            let mut each = |index: &[i64], values: &[T]| {
                 steps.take(index.len());
                 for (&index, &value) in index.iter().zip(values) {
                     let slot = &mut target[index as usize];
                     *slot = combine(*slot, value);
                 }
+            };
+            if row < RUN {
+                each(index, values);
+                continue;
             }
+            index.chunks(RUN).zip(values.chunks(RUN)).for_each(|(index, values)| each(index, values));
         }
     });
 }
@@ -195,6 +212,16 @@ impl Places {
         let column_stride = strides.pop().unwrap_or(0);
         let outer = index.iter().copied().zip(strides).collect();
         Places { row, outer, column_stride, axis_stride }
+    }
+
+    /// How many elements a row of the array has, if each has a short row of the index to itself.
+    fn row_of_array(&self) -> Option<usize> {
+        match self.outer[..] {
+            [(_, len)] if self.row < RUN && (self.column_stride, self.axis_stride) == (0, 1) && len > 0 => {
+                Some(len)
+            }
+            _ => None,
+        }
     }
 
     /// The place of index 0 in the first column of a row.

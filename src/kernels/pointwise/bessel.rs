@@ -1,125 +1,217 @@
-//! Functions of Bessel and Airy that are not told from others: by their integrals, and by the equations
-//! that they solve.
+//! Functions of Bessel and Airy that have no derivatives here.
 
 pub use libm::{j0, j1, y0, y1};
-use std::f64::consts::{FRAC_1_PI, FRAC_PI_4, PI};
+use std::f64::consts::{FRAC_PI_4, PI};
 
-/// exp(x) K of an order, by the trapezoid rule for ∫ exp(-x (cosh t - 1)) cosh(order t) dt from zero on, whose
-/// terms fall so fast at the end that it is exact to the last bits.
-fn second_scaled(order: f64, x: f64) -> f64 {
-    if x.is_nan() || x < 0.0 {
-        return f64::NAN;
-    }
-    if x == 0.0 {
-        return f64::INFINITY;
-    }
-    if x.is_infinite() {
-        return 0.0;
-    }
-    // The terms are a bell of the width of 1/√x, or less steep.
-    let step = (0.5 / x.sqrt()).min(0.0625);
-    let term = |t: f64| {
-        // Of a large x the square of what is beside it would be too small for a number.
-        let reach = x.sqrt() * (0.5 * t).sinh();
-        let falling = -2.0 * reach * reach;
-        0.5 * ((falling + order * t).exp() + (falling - order * t).exp())
-    };
-    let (mut sum, mut t) = (0.5 * term(0.0), step);
-    loop {
-        let next = term(t);
-        // Small numbers: the terms grow first.
-        if next <= f64::EPSILON * 1e-3 * sum && x * t.sinh() > order {
-            break;
-        }
-        sum += next;
-        t += step;
-        if t > 1500.0 {
-            break;
-        }
-    }
-    sum * step
+use crate::dtype::Real;
+use crate::kernels::pointwise::math;
+use crate::kernels::pointwise::math::Arithmetic;
+use crate::kernels::vector::Function;
+
+/// K₀ or K₁, times exp(x) if it is scaled
+#[derive(Clone, Copy)]
+pub struct SecondKind {
+    /// Whether it is K₁.
+    pub is_first: bool,
+    /// Whether it is scaled.
+    pub is_scaled: bool,
 }
 
-/// K₀(x)
-pub fn k0(x: f64) -> f64 {
-    (-x).exp() * second_scaled(0.0, x)
-}
+impl Function<0> for SecondKind {
+    const SLOW: bool = true;
 
-/// K₁(x)
-pub fn k1(x: f64) -> f64 {
-    (-x).exp() * second_scaled(1.0, x)
-}
-
-/// exp(x) K₀(x)
-pub fn k0e(x: f64) -> f64 {
-    second_scaled(0.0, x)
-}
-
-/// exp(x) K₁(x)
-pub fn k1e(x: f64) -> f64 {
-    second_scaled(1.0, x)
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+        math::second(x, self.is_first, self.is_scaled)
+    }
 }
 
 /// sin(x)/x
-pub fn spherical_j0(x: f64) -> f64 {
-    if x.is_infinite() {
-        return 0.0;
+#[derive(Clone, Copy)]
+pub struct Spherical;
+
+impl Function<0> for Spherical {
+    const SLOW: bool = true;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+        let y = math::sin(x) / x;
+        if x == A::from_f64(0.0) { A::from_f64(1.0) } else { y }
     }
-    if x == 0.0 { 1.0 } else { x.sin() / x }
+
+    const HAS_FAR: bool = true;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, x: T, []: [T; 0]) -> bool {
+        math::is_many_turns(x)
+    }
+
+    fn far<T: Real>(&self, x: T, []: [T; 0]) -> T {
+        if x.is_infinite() { T::ZERO } else { x.sin() / x }
+    }
 }
 
-/// Ai(x): by K of order a third on the right, on the left by steps of the equation y″ = x y, and far away
-/// by how it goes on for ever.
-pub fn airy(x: f64) -> f64 {
-    const AT_ZERO: f64 = 0.355_028_053_887_817_2;
-    const SLOPE_AT_ZERO: f64 = -0.258_819_403_792_806_8;
-    if !x.is_finite() {
+/// Ai(x)
+#[derive(Clone, Copy)]
+pub struct Airy;
+
+impl Function<0> for Airy {
+    const SLOW: bool = true;
+
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
+        math::airy(x)
+    }
+
+    const HAS_FAR: bool = true;
+
+    #[inline(always)]
+    fn is_far<T: Real>(&self, x: T, []: [T; 0]) -> bool {
+        x < T::from_f64(-1e6)
+    }
+
+    fn far<T: Real>(&self, x: T, []: [T; 0]) -> T {
+        T::from_f64(wave(x.to_f64()))
+    }
+}
+
+/// Ai(x) so far on the left that nothing is left of the series but its first term.
+fn wave(x: f64) -> f64 {
+    if x == f64::NEG_INFINITY {
         return f64::NAN;
     }
     let angle = x.abs().powf(1.5) / 1.5;
-    if x > 0.5 {
-        return FRAC_1_PI * (x / 3.0).sqrt() * (-angle).exp() * second_scaled(1.0 / 3.0, angle);
-    }
-    if x < -60.0 {
-        let near = 5.0 / (72.0 * angle);
-        let wave = (angle + FRAC_PI_4).sin() - near * (angle + FRAC_PI_4).cos();
-        let second = 385.0 / (10368.0 * angle * angle);
-        return (wave - second * (angle + FRAC_PI_4).sin()) / (PI.sqrt() * x.abs().powf(0.25));
-    }
-    let (mut at, mut y, mut slope) = (0.0, AT_ZERO, SLOPE_AT_ZERO);
-    while at != x {
-        let step = (x - at).clamp(-0.5, 0.5);
-        // The series around `at`: what it has of a power follows from what it has of lower ones.
-        let (mut below, mut here, mut next) = (0.0, y, slope);
-        let (mut power, mut sum, mut rise) = (1.0, 0.0, 0.0);
-        for k in 0..30 {
-            let k = f64::from(k);
-            sum += here * power;
-            rise += (k + 1.0) * next * power;
-            power *= step;
-            let after = (at * here + below) / ((k + 1.0) * (k + 2.0));
-            (below, here, next) = (here, next, after);
-        }
-        (y, slope) = (sum, rise);
-        at = if (x - at).abs() <= 0.5 { x } else { at + step };
-    }
-    y
+    (angle + FRAC_PI_4).sin() / (PI.sqrt() * x.abs().powf(0.25))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::testing::written;
+    use crate::kernels::vector;
+
+    fn close(f: impl Function<0>, bound: f64, known: &[(f64, f64)]) {
+        let (x, expected): (Vec<f64>, Vec<f64>) = known.iter().copied().unzip();
+        let found = written(x.len(), |out| vector::map(&x, [], out, f));
+        for ((x, found), expected) in x.iter().zip(found).zip(expected) {
+            assert!((found - expected).abs() <= bound * expected.abs(), "{x}: {found} {expected}");
+        }
+    }
 
     #[test]
     fn known_values_are_met() {
-        let close = |found: f64, wanted: f64| {
-            assert!((found - wanted).abs() <= 1e-12 * wanted.abs().max(1e-3), "{found} {wanted}");
-        };
-        close(k0(1.0), 0.421_024_438_240_708_3);
-        close(k1(1.0), 0.601_907_230_197_234_6);
-        close(k1e(1e-300), 1e300);
-        close(airy(0.0), 0.355_028_053_887_817_2);
-        close(airy(2.0), 0.034_924_130_423_274_38);
-        close(airy(-5.0), 0.350_761_009_024_114_3);
+        let of = |is_first, is_scaled| SecondKind { is_first, is_scaled };
+        close(
+            of(false, false),
+            4e-15,
+            &[
+                (1e-300, 690.8914594138721),
+                (1e-08, 18.536612259610777),
+                (0.3, 1.3724600605442974),
+                (0.99, 0.42709503097965784),
+                (1.0, 0.42102443824070834),
+                (1.01, 0.415056144085075),
+                (2.0, 0.11389387274953344),
+                (7.5, 0.00024917761635611437),
+                (40.0, 8.392861100099567e-19),
+                (600.0, 1.3558285309948523e-262),
+            ],
+        );
+        close(
+            of(true, false),
+            4e-15,
+            &[
+                (1e-300, 9.999999999999999e+299),
+                (1e-08, 99999999.9999999),
+                (0.3, 3.055992033457325),
+                (0.99, 0.6122489779992295),
+                (1.0, 0.6019072301972346),
+                (1.01, 0.5917881779729701),
+                (2.0, 0.13986588181652243),
+                (7.5, 0.0002652973901252895),
+                (40.0, 8.497131954861039e-19),
+                (600.0, 1.356957918112806e-262),
+            ],
+        );
+        close(
+            of(false, true),
+            4e-15,
+            &[
+                (1e-300, 690.8914594138721),
+                (1e-08, 18.536612444976903),
+                (0.3, 1.8526273007720142),
+                (0.99, 1.1494128703415314),
+                (1.0, 1.144463079806895),
+                (1.01, 1.1395785704889894),
+                (2.0, 0.8415682150707714),
+                (7.5, 0.4505236991049157),
+                (40.0, 0.19755558495729816),
+                (600.0, 0.05115568572023596),
+            ],
+        );
+        close(
+            of(true, true),
+            4e-15,
+            &[
+                (1e-300, 9.999999999999999e+299),
+                (1e-08, 100000000.99999991),
+                (0.3, 4.12515776224447),
+                (0.99, 1.6477055552521314),
+                (1.0, 1.6361534862632583),
+                (1.01, 1.6248142221175983),
+                (2.0, 1.0334768470686886),
+                (7.5, 0.4796689337910206),
+                (40.0, 0.20000996725443349),
+                (600.0, 0.05119829772547244),
+            ],
+        );
+        close(
+            Airy,
+            2e-13,
+            &[
+                (-40.0, -0.04593392343795725),
+                (-20.5, -0.04462568039701191),
+                (-6.0, -0.3291451736298231),
+                (-3.3, -0.41718093737455014),
+                (-3.1, -0.4043822223909783),
+                (-2.0, 0.22740742820168558),
+                (-1.0, 0.5355608832923521),
+                (0.0, 0.3550280538878172),
+                (0.5, 0.23169360648083348),
+                (1.49, 0.07272871072199458),
+                (1.51, 0.07078104569099344),
+                (3.0, 0.006591139357460719),
+                (10.0, 1.1047532552898686e-10),
+                (90.0, 5.715163408001596e-249),
+            ],
+        );
+        close(
+            Spherical,
+            4e-15,
+            &[
+                (-7.0, 0.09385522838839844),
+                (1e-09, 1.0),
+                (0.5, 0.958851077208406),
+                (3.0, 0.04704000268662241),
+                (1000.5, 0.0009947765688208031),
+            ],
+        );
+    }
+
+    #[test]
+    fn ends_are_what_they_should_be() {
+        let (nan, infinity) = (f64::NAN, f64::INFINITY);
+        let ends = [0.0, infinity, -1.0, nan];
+        for is_scaled in [false, true] {
+            let of =
+                |is_first| written(4, |out| vector::map(&ends, [], out, SecondKind { is_first, is_scaled }));
+            for found in [of(false), of(true)] {
+                assert!(found[0] == infinity && found[1] == 0.0 && found[2].is_nan() && found[3].is_nan());
+            }
+        }
+        let found = written(4, |out| vector::map(&[0.0, infinity, 1e12, nan], [], out, Spherical));
+        assert!(found[0] == 1.0 && found[1] == 0.0 && found[2].abs() < 1e-12 && found[3].is_nan());
+        let found = written(3, |out| vector::map(&[-1e8, infinity, nan], [], out, Airy));
+        assert!(found[0].abs() < 1e-2 && found[1].is_nan() && found[2].is_nan());
     }
 }

@@ -70,6 +70,10 @@ pub fn log1p(z: Complex<f64>) -> Complex<f64> {
 /// √z
 pub fn sqrt(z: Complex<f64>) -> Complex<f64> {
     let (x, y) = (z.re, z.im);
+    let most = if x.abs() > y.abs() { x.abs() } else { y.abs() };
+    if most < FAR && most > 1.0 / FAR && !x.is_nan() && !y.is_nan() {
+        return root(z, (x * x + y * y).sqrt());
+    }
     if x == 0.0 && y == 0.0 {
         return of(0.0, y);
     }
@@ -83,18 +87,19 @@ pub fn sqrt(z: Complex<f64>) -> Complex<f64> {
         return if x > 0.0 { of(x, 0.0_f64.copysign(y)) } else { of(0.0, x.abs().copysign(y)) };
     }
     // By powers of four out of where sums overflow or lose digits.
-    let most = x.abs().max(y.abs());
-    let (scale, back) = match () {
-        () if most > FAR => (0.25, 2.0),
-        () if most < 1.0 / FAR => (2.0_f64.powi(200), 2.0_f64.powi(-100)),
-        () => (1.0, 1.0),
-    };
-    let (x, y) = (x * scale, y * scale);
-    let root = ((x.abs() + x.hypot(y)) / 2.0).sqrt();
-    match x >= 0.0 {
-        true => of(root * back, y / (2.0 * root) * back),
-        false => of(y.abs() / (2.0 * root) * back, (root * back).copysign(y)),
-    }
+    let (scale, back) = if most > FAR { (0.25, 2.0) } else { (2.0_f64.powi(200), 2.0_f64.powi(-100)) };
+    let scaled = of(x * scale, y * scale);
+    let found = root(scaled, size(scaled));
+    of(found.re * back, found.im * back)
+}
+
+/// The root of a number of that size.
+#[inline(always)]
+fn root(z: Complex<f64>, size: f64) -> Complex<f64> {
+    let root = ((z.re.abs() + size) * 0.5).sqrt();
+    let other = z.im / (root + root);
+    let (re, im) = if z.re >= 0.0 { (root, other) } else { (other.abs(), root.copysign(z.im)) };
+    of(re, im)
 }
 
 /// 1/z. Nothing is branched on, as in `quotient`.

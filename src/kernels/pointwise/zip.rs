@@ -5,6 +5,7 @@ use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
 use crate::kernels::blocks;
+pub use crate::kernels::blocks::Pair;
 use crate::kernels::pointwise::apply;
 
 /// `out[i] = f(a[i], b[i])`
@@ -30,6 +31,18 @@ pub fn zip<A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'static, U: 
     blocks::each_2(out, a, b, move |out, a, b| {
         out.write(f(a, b));
     });
+}
+
+/// Calls `visit` with parts of the destination and what belongs there of both operands: with one element for many only if
+/// it takes such.
+pub fn zip_blocks<A: Copy + Send + Sync + 'static, B: Copy + Send + Sync + 'static, U: Copy + Send>(
+    a: ArrayViewD<'_, A>,
+    b: ArrayViewD<'_, B>,
+    out: &mut [MaybeUninit<U>],
+    takes_one: bool,
+    visit: blocks::Visit2<'_, MaybeUninit<U>, A, B>,
+) {
+    blocks::each_pair(out, a, b, takes_one, visit);
 }
 
 /// `a[i] = f(a[i], b[i])`
@@ -149,6 +162,36 @@ mod tests {
             let both = all.slice(s![.., .., 1..]);
             let expected: Vec<f64> = both.iter().map(|a| a * 3.0 - a).collect();
             assert_eq!(zipped(both.into_dyn(), both.into_dyn()), expected, "{rows} {columns}");
+        }
+    }
+
+    #[test]
+    fn an_element_goes_with_a_row_where_it_is_repeated() {
+        for (left, right, shape) in [
+            (&[200, 300][..], &[200, 1][..], &[200, 300][..]),
+            (&[200, 1], &[300], &[200, 300]),
+            (&[3, 40, 300], &[40, 1], &[3, 40, 300]),
+            (&[3, 1, 1], &[3, 40, 300], &[3, 40, 300]),
+            (&[3, 40, 30], &[40, 1], &[3, 40, 30]),
+            (&[300, 300], &[300], &[300, 300]),
+        ] {
+            let (a, b) = (numbers(left, 1), numbers(right, 2));
+            let (a, b) = (a.broadcast(IxDyn(shape)).unwrap(), b.broadcast(IxDyn(shape)).unwrap());
+            let expected: Vec<f64> = a.iter().zip(b.iter()).map(|(a, b)| a * 3.0 - b).collect();
+            let found = at_thread_counts(|| {
+                written(a.len(), |out| {
+                    zip_blocks(a.view(), b.view(), out, true, &|out, pair| match pair {
+                        Pair::Both(a, b) => zip_slice(a, b, out, |a, b| a * 3.0 - b),
+                        Pair::Beside(a, b) => apply::each_slice_1(out, a, |out, a| {
+                            out.write(a * 3.0 - b);
+                        }),
+                        Pair::Behind(a, b) => apply::each_slice_1(out, b, |out, b| {
+                            out.write(a * 3.0 - b);
+                        }),
+                    });
+                })
+            });
+            assert!(found.iter().all(|found| *found == expected), "{left:?} {right:?}");
         }
     }
 

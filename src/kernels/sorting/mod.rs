@@ -2,5 +2,6 @@
 
 pub mod distinct;
 pub(crate) mod merge;
+mod short;
 pub mod sort;
 pub mod tally;

@@ -16,6 +16,8 @@ use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::reduction::along::along;
 use crate::kernels::simd::vectorised;
 use crate::kernels::sorting::merge::{RUN, in_order};
+use crate::kernels::sorting::short;
+use crate::kernels::sorting::short::{FEW as FEW_KEYS, SHORT};
 
 /// A number that is greater for what is greater, of 32 bits for elements of as many or fewer.
 #[inline]
@@ -122,10 +124,32 @@ pub fn arg_most_frequent<T: Ordered>(view: ArrayViewD<'_, T>, axis: usize, out: 
 
 /// The places of the first elements in order, as many as there is room for.
 pub(in crate::kernels) fn first<T: Ordered>(lane: &[T], descending: bool, out: &mut [i64]) {
+    if out.len() == lane.len() && lane.len() <= SHORT {
+        let turned = if descending { u64::MAX >> (64 - bits::<T>()) } else { 0 };
+        return with_keys(lane, turned, |keys| short::order(keys, out));
+    }
     match bits::<T>() == 32 && lane.len() <= u32::MAX as usize {
         true => first_keyed::<T, u64>(lane, descending, out),
         false => first_keyed::<T, u128>(lane, descending, out),
     }
+}
+
+/// Calls `visit` with the keys of a short row.
+fn with_keys<T: Ordered, R>(lane: &[T], turned: u64, visit: impl FnOnce(&[u64]) -> R) -> R {
+    let (mut few, mut many);
+    let keys: &mut [u64] = if lane.len() <= FEW_KEYS {
+        few = [0; FEW_KEYS];
+        &mut few[..lane.len()]
+    } else {
+        many = [0; SHORT];
+        &mut many[..lane.len()]
+    };
+    vectorised(
+        SHORT,
+        #[inline(always)]
+        || keys.iter_mut().zip(lane).for_each(|(place, &x)| *place = key(x) ^ turned),
+    );
+    visit(keys)
 }
 
 /// So few are found in one look at all.
@@ -279,6 +303,9 @@ fn keyed<T: Ordered, K: Keyed>(lane: &[T], descending: bool) -> Vec<K> {
 
 /// Where the element is that so many are before in order.
 fn ranked<T: Ordered>(lane: &[T], mut rank: usize) -> i64 {
+    if lane.len() <= SHORT {
+        return with_keys(lane, 0, |keys| short::ranked(keys, rank));
+    }
     if lane.len() <= RUN {
         return match bits::<T>() == 32 {
             true => keyed::<T, u64>(lane, false).select_nth_unstable(rank).1.place(),

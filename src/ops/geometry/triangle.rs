@@ -1,16 +1,19 @@
 //! Triangles and diagonals of matrices.
 
 use crate::dispatch::in_place as writing;
-use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, method, receiver};
+use crate::schema::{Entry, IntoReply, OutPolicy, Types, both, inner, method, receiver};
 use smallvec::smallvec;
 
 use crate::dispatch::apply::number_one;
 use crate::dispatch::apply::{Arrays, Keep, Op, apply_one, one, single, tangent};
 use crate::dispatch::batch::{Answer, Call};
+use crate::dispatch::modes::recording;
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::shown::shown;
 use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::geometry::rows;
+use crate::kernels::interrupt::Steps;
 use crate::ops::creation::copy;
 use crate::ops::geometry::part;
 use crate::ops::geometry::part::Part;
@@ -35,6 +38,34 @@ impl Triangle {
 /// The upper or the lower triangles of matrices, from a diagonal on.
 pub(crate) fn numbers(x: &Array, upper: bool, diagonal: i64) -> Result<Array> {
     number_one(&Triangle { upper, diagonal }, std::slice::from_ref(x))
+}
+
+/// The rows of what stays of a matrix of so many rows and columns, and the columns.
+fn indices([rows, columns]: [i64; 2], diagonal: i64, upper: bool) -> Result<Tensor> {
+    let of_row = |row: i64| {
+        let edge = row.saturating_add(i64::from(!upper)).saturating_add(diagonal).clamp(0, columns);
+        if upper { edge..columns } else { 0..edge }
+    };
+    let mut steps = Steps::default();
+    let count = (0..rows).fold(0_i64, |count, row| {
+        steps.take(1);
+        let own = of_row(row);
+        count.saturating_add(own.end - own.start)
+    });
+    let mut places = Array::uninit_shape(&shape::checked_shape(&[2, count])?, DType::Int64)?;
+    let (down, across) = places.fresh::<i64>().split_at_mut(count as usize);
+    let mut free = down.iter_mut().zip(across);
+    for row in 0..rows {
+        steps.take(1);
+        for (column, (down, across)) in of_row(row).zip(&mut free) {
+            steps.take(1);
+            down.write(row);
+            across.write(column);
+        }
+    }
+    let places = Tensor::from_array(places);
+    recording::fixed(&places)?;
+    Ok(places)
 }
 
 impl Op for Triangle {
@@ -181,6 +212,12 @@ const TRIANGLE: &[&str] = &["(Tensor input, int diagonal=0, *, Tensor out=None)"
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
+    inner(
+        "triangle_indices",
+        &["(int row, int col, int offset, bool upper)"],
+        "The rows and columns of what is on or above a diagonal of a matrix, or on or below.",
+        |a| indices([a.int(0)?, a.int(1)?], a.int(2)?, a.boolean(3)).reply(),
+    ),
     method("tril_", &["(Tensor input, int diagonal=0)"], "`tril` in place.", |a| {
         let (x, diagonal) = (a.tensor(0)?, a.int(1)?);
         receiver(a, writing::through(x, &[], |x| tril(x, diagonal)))

@@ -4,12 +4,13 @@ use crate::dispatch::binary;
 use crate::dispatch::binary::{Elementwise2, Needs};
 use crate::dispatch::modes::recording;
 use crate::dispatch::operand::{Operand, SavedOperand, Value};
-use crate::dtype::{DType, Element, Real};
+use crate::dtype::{Bool, DType, Element, Real};
 use crate::error::{Error, Result};
 use crate::graph::Attributes;
 use crate::graph::shown::shown;
 use crate::kernels::pointwise::math;
 use crate::kernels::pointwise::math::Arithmetic;
+use crate::kernels::reduction::reduce;
 use crate::kernels::vector::Vectors;
 use crate::ops::creation::{copy, create};
 use crate::ops::pointwise::integer::Integer;
@@ -19,7 +20,8 @@ use crate::schema::signatures::{
     COMPARED, COMPARED_IN_PLACE, ONE_TENSOR, OPERAND_OR_NUMBER, OPERAND_OR_NUMBER_IN_PLACE,
 };
 use crate::schema::{Entry, Operator, OutPolicy, forms};
-use crate::tensor::Tensor;
+use crate::shape::Dims;
+use crate::tensor::{Array, Tensor};
 
 /// How a quotient is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,11 @@ fn check_divisor(a: Operand<'_>, b: Operand<'_>, common: DType, operation: &'sta
         Operand::Scalar(scalar) => refused(!scalar.to::<T>().is_true()),
         Operand::Tensor(b) => recording::checked(operation, &[b], move |b| {
             let array = b[0].array();
-            refused(copy::as_type(&array, common)?.view::<T>().iter().any(|x| !x.is_true()))
+            let divisors = copy::as_type(&array, common)?;
+            let axes: Dims = (0..divisors.layout.ndim()).collect();
+            let mut are_others = Array::uninit_shape(&[], DType::Bool)?;
+            reduce::all(divisors.view::<T>(), &axes, are_others.fresh());
+            refused(are_others.slice::<Bool>().is_some_and(|found| !found[0].get()))
         }),
     }, else { Ok(()) })
 }

@@ -257,9 +257,11 @@ impl Elementwise for Rsqrt {
     const NODE: &'static str = "RsqrtBackward0";
     const KEEPS: Keeps = Keeps::Output;
     const COMPLEX: bool = true;
+    const VECTOR: Vectors = Vectors::All;
 
-    fn real<T: Real>(&self, x: T) -> T {
-        x.sqrt().recip()
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        A::from_f64(1.0) / x.sqrt()
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {
@@ -281,9 +283,11 @@ impl Elementwise for Reciprocal {
     const NODE: &'static str = "ReciprocalBackward0";
     const KEEPS: Keeps = Keeps::Output;
     const COMPLEX: bool = true;
+    const VECTOR: Vectors = Vectors::All;
 
-    fn real<T: Real>(&self, x: T) -> T {
-        x.recip()
+    #[inline(always)] // A loop is vectorised in one piece only.
+    fn vector<A: Arithmetic>(&self, x: A) -> A {
+        A::from_f64(1.0) / x
     }
 
     fn complex(&self, x: Complex<f64>) -> Complex<f64> {

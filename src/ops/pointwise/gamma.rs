@@ -30,16 +30,12 @@ impl Elementwise for Lgamma {
     const NAME: &'static str = "lgamma_vml_cpu";
     const NODE: &'static str = "LgammaBackward0";
     const KEEPS: Keeps = Keeps::Input;
-    const VECTOR: Vectors = Vectors::Single;
+    const VECTOR: Vectors = Vectors::All;
     const SLOW: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {
         math::lgamma(x)
-    }
-
-    fn real<T: Real>(&self, x: T) -> T {
-        wide(x, libm::lgamma)
     }
 
     fn derivative(&self, x: &Tensor) -> Result<Tensor> {

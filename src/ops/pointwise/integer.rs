@@ -35,7 +35,14 @@ fn places<T: PrimInt>(count: T) -> Option<usize> {
 }
 
 impl<T: Number + PrimInt> Integer for T {
+    #[inline]
     fn quotient(self, other: Self) -> Self {
+        if const { size_of::<T>() <= 4 } {
+            // Numbers of so few digits have no quotient that would be rounded to another integer. What is beyond the
+            // greatest number becomes the least.
+            let quotient = T::from_f64(self.to_f64() / other.to_f64());
+            return if other == T::ZERO { T::ZERO } else { quotient };
+        }
         match self.checked_div(&other) {
             Some(quotient) => quotient,
             None if other == T::ZERO => T::ZERO,

@@ -5,6 +5,7 @@ use crate::dispatch::{default_dtype, fixed, unary};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernels::pointwise::bessel;
+use crate::kernels::pointwise::bessel::SecondKind;
 use crate::kernels::pointwise::polynomials;
 use crate::kernels::pointwise::polynomials::Family;
 use crate::ops::creation::{cast, create};
@@ -54,11 +55,19 @@ const OF_X: &[&str] = &["(Tensor x, *, Tensor out=None)"];
 /// A function of every element.
 macro_rules! function {
     ($name:literal, $function:path, $doc:literal) => {
-        function!($name, $function, $doc, ONE_OUT)
-    };
-    ($name:literal, $function:path, $doc:literal, $signatures:expr) => {
-        inner(concat!("special_", $name), $signatures, $doc, |a| {
+        inner(concat!("special_", $name), ONE_OUT, $doc, |a| {
             each(a.tensor(0)?, concat!($name, "_cpu"), $function).reply()
+        })
+        .written(&OutPolicy::COMPARED)
+    };
+}
+
+/// A function of every element that is written for vectors.
+macro_rules! evaluated {
+    ($name:literal, $function:expr, $doc:literal, $signatures:expr) => {
+        inner(concat!("special_", $name), $signatures, $doc, |a| {
+            let x = a.tensor(0)?;
+            fixed::evaluate(&real(x, x.dtype(), concat!($name, "_cpu"))?, $function).reply()
         })
         .written(&OutPolicy::COMPARED)
     };
@@ -94,38 +103,40 @@ const POLYNOMIAL: &[&str] = &[
 
 /// The entries.
 pub const ENTRIES: &[Entry] = &[
-    function!("airy_ai", bessel::airy, "The Airy function Ai.", OF_X),
+    evaluated!("airy_ai", bessel::Airy, "The Airy function Ai.", OF_X),
     function!("bessel_j0", bessel::j0, "The Bessel function of the first kind of order 0."),
     function!("bessel_j1", bessel::j1, "The Bessel function of the first kind of order 1."),
     function!("bessel_y0", bessel::y0, "The Bessel function of the second kind of order 0."),
     function!("bessel_y1", bessel::y1, "The Bessel function of the second kind of order 1."),
     modified!("modified_bessel_i0", I0, "The modified Bessel function of the first kind of order 0."),
     modified!("modified_bessel_i1", I1, "The modified Bessel function of the first kind of order 1."),
-    function!(
+    evaluated!(
         "modified_bessel_k0",
-        bessel::k0,
-        "The modified Bessel function of the second kind of order 0."
+        SecondKind { is_first: false, is_scaled: false },
+        "The modified Bessel function of the second kind of order 0.",
+        ONE_OUT
     ),
-    function!(
+    evaluated!(
         "modified_bessel_k1",
-        bessel::k1,
-        "The modified Bessel function of the second kind of order 1."
+        SecondKind { is_first: true, is_scaled: false },
+        "The modified Bessel function of the second kind of order 1.",
+        ONE_OUT
     ),
-    function!(
+    evaluated!(
         "scaled_modified_bessel_k0",
-        bessel::k0e,
+        SecondKind { is_first: false, is_scaled: true },
         "The modified Bessel function of the second kind of order 0, times exp(x).",
         OF_X
     ),
-    function!(
+    evaluated!(
         "scaled_modified_bessel_k1",
-        bessel::k1e,
+        SecondKind { is_first: true, is_scaled: true },
         "The modified Bessel function of the second kind of order 1, times exp(x).",
         OF_X
     ),
-    function!(
+    evaluated!(
         "spherical_bessel_j0",
-        bessel::spherical_j0,
+        bessel::Spherical,
         "The spherical Bessel function of the first kind of order 0.",
         OF_X
     ),

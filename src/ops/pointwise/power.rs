@@ -164,6 +164,17 @@ impl Elementwise2 for Pow {
         }))
     }
 
+    fn with_number_in_place(&self, numbers: &mut [f32], b: f32) {
+        match b {
+            -2.0 => map::map_slice_in_place(numbers, |x| (x * x).recip()),
+            -1.0 => map::map_slice_in_place(numbers, f32::recip),
+            -0.5 => map::map_slice_in_place(numbers, |x| x.sqrt().recip()),
+            0.5 => map::map_slice_in_place(numbers, f32::sqrt),
+            2.0 => map::map_slice_in_place(numbers, |x| x * x),
+            _ => map::map_slice_in_place(numbers, |x| x * x * x),
+        }
+    }
+
     /// An exponent that is a number says nothing about the result, a base that is one leaves it in order.
     fn laid_out(&self, y: Array, operands: [Option<&Layout>; 2]) -> Result<Array> {
         match operands {

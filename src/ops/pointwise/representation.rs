@@ -193,12 +193,18 @@ impl Elementwise2 for Heaviside {
 #[derive(Clone, Copy)]
 struct Divisor<const MULTIPLE: bool>;
 
-/// The greatest common divisor.
-fn common_divisor<T: Integer>(mut a: T, mut b: T) -> T {
-    while b != T::ZERO {
-        (a, b) = (b, a.remainder(b));
+/// The greatest common divisor: nothing is divided but by powers of two.
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    if a == 0 || b == 0 {
+        return a | b;
     }
-    magnitude(a)
+    let twos = (a | b).trailing_zeros();
+    a >>= a.trailing_zeros();
+    while b != 0 {
+        b >>= b.trailing_zeros();
+        (a, b) = (a.min(b), a.abs_diff(b));
+    }
+    a << twos
 }
 
 fn magnitude<T: Integer>(x: T) -> T {
@@ -218,7 +224,8 @@ impl<const MULTIPLE: bool> Elementwise2 for Divisor<MULTIPLE> {
     }
 
     fn integer<T: Integer>(&self, a: T, b: T) -> T {
-        let divisor = common_divisor(a, b);
+        let [first, second] = [a, b].map(|x| x.to_i64().unsigned_abs());
+        let divisor = T::from_i64(common_divisor(first, second).cast_signed());
         match MULTIPLE {
             true => magnitude(a.quotient(divisor).mul(b)),
             false => divisor,

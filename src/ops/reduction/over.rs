@@ -13,8 +13,13 @@ use crate::ops::geometry::{expand, reshape, squeeze};
 use crate::shape::{self, Dims, Layout};
 use crate::tensor::{Array, Tensor};
 
-/// So many elements that are the same in memory are not added up one by one.
-pub(super) const MANY: usize = 1 << 26;
+/// Among so many elements those that are the same in memory are not added up one by one.
+const MANY: usize = 1 << 14;
+
+/// Whether there are many elements of which some are the same in memory.
+pub(super) fn may_be_once(layout: &Layout) -> bool {
+    layout.numel() >= MANY && layout.strides().contains(&0)
+}
 
 /// Which dimensions go, and whether ones stay in their place.
 #[derive(Clone)]
@@ -67,19 +72,15 @@ impl Over {
     }
 
     /// The array with one element in the place of many that are the same in memory and are all reduced, and how many
-    /// they are. A few are left to the usual way, which adds them one after the other as torch does; of so many, the
-    /// product is nearer to the truth than a sum is, needs no memory, and ends.
+    /// they are. A few are left to the usual way; of more, the product is nearer to the truth, and needs no memory.
     pub(super) fn once<'a>(&self, x: &'a Array) -> Result<(Cow<'a, Array>, usize)> {
-        if x.layout.numel() < MANY {
+        if !may_be_once(&x.layout) {
             return Ok((Cow::Borrowed(x), 1));
         }
         let (mut shape, mut times) = (Dims::from_slice(x.layout.shape()), 1);
-        for &dim in self.dims.iter().filter(|&&dim| x.layout.strides()[dim] == 0 && x.layout.numel() > 0) {
+        for &dim in self.dims.iter().filter(|&&dim| x.layout.strides()[dim] == 0) {
             times *= shape[dim];
             shape[dim] = 1;
-        }
-        if times < MANY {
-            return Ok((Cow::Borrowed(x), 1));
         }
         let layout = Layout::strided(shape, x.layout.strides().into(), x.layout.offset())?;
         Ok((Cow::Owned(x.with_layout(layout)), times))

@@ -20,7 +20,7 @@ use crate::graph::{At, Attributes, Gradients};
 use crate::kernels::{pointwise::map, reduction::reduce as kernels};
 use crate::ops::conjugate;
 use crate::ops::creation::copy;
-use crate::ops::reduction::over::{MANY, Over};
+use crate::ops::reduction::over::{Over, may_be_once};
 use crate::shape::{Layout, SharedLayout};
 use crate::tensor::{Array, Tensor};
 pub use portable::ROWS;
@@ -82,7 +82,7 @@ fn takes(operands: &[Lies<'_>], (result, dtype): (&Layout, DType)) -> bool {
     let is_float = matches!(dtype, DType::Float32 | DType::Float64);
     is_float
         && result.is_plain()
-        && matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && layout.numel() < MANY)
+        && matches!(operands, [Lies::Tensor(layout, own)] if *own == dtype && !may_be_once(layout))
 }
 
 impl Direct for Sum {

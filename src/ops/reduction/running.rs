@@ -55,7 +55,22 @@ impl Op for Nansum {
     }
 
     fn forward(&self, inputs: &[Array]) -> Result<Arrays> {
-        let x = copy::as_type_in_order(&inputs[0], inputs[0].dtype.wide())?;
+        let wide = inputs[0].dtype.wide();
+        let x = copy::as_type_in_order(
+            &inputs[0],
+            if self.dtype.is_differentiable() { self.dtype } else { wide },
+        )?;
+        if x.dtype == self.dtype && x.dtype.is_float() && !x.dtype.is_stored() {
+            // Mostly all are numbers, and then the sum is one: it takes one look at them.
+            let sum = self.over.sum_numbers(&x, None)?;
+            let are_numbers = dispatch!(float sum.dtype, T => {
+                sum.view::<T>().iter().all(|sum| !sum.is_nan())
+            }, else { unreachable!("only floating-point types come here") });
+            if are_numbers {
+                return Ok(smallvec![sum]);
+            }
+        }
+        let x = copy::as_type_in_order(&x, wide)?;
         let x = dispatch!(float x.dtype, T => {
             unary::compute::<T, T>(&x, x.dtype, |x| if x.is_nan() { 0.0 } else { x })?
         }, else { unreachable!("only floating-point types come here") });

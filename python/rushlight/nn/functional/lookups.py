@@ -83,13 +83,14 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return native.zeros((*input.shape, num_classes), dtype=native.int64)
-    if input.min().item() < 0:
+    least, most = native.aminmax(input)
+    if least.item() < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
-        num_classes = int(input.max().item()) + 1
+        num_classes = int(most.item()) + 1
     elif num_classes < 1:
         raise RuntimeError("num_classes should be positive")
-    elif input.max().item() >= num_classes:
+    elif most.item() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     zeros = native.zeros((*input.shape, num_classes), dtype=native.int64)
     return zeros.scatter_(-1, input.unsqueeze(-1), 1)

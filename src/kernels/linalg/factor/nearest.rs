@@ -4,7 +4,7 @@
 use ndarray::ArrayView2;
 
 use super::{Field, Known, Part, are_finite, elimination, laid, lay, library, square, values, zeros};
-use crate::dtype::Element;
+use crate::dtype::{Element, Ring};
 use crate::kernels::interrupt;
 
 /// Matrices whose smaller side is less than this are left to their singular values.
@@ -14,6 +14,9 @@ const SMALL: usize = 8;
 /// only singular values tell. An estimate is the value or more, after so many turns hardly more.
 const NEAR: f64 = 4.0;
 const TURNS: usize = 3;
+
+/// What is no less than the greatest singular value, as a multiple of its estimate.
+const BEYOND: f64 = 2.0;
 
 /// Of squares whose sum is less than this, some may have been rounded away.
 const LITTLE: f64 = 1e-280;
@@ -76,6 +79,10 @@ impl<T: Known> Full<T> {
         if value > NEAR * bound {
             return Some(full);
         }
+        // Mostly it is many times the greatest.
+        if value > NEAR * absolute.max(share * BEYOND * greatest_value(matrix)) {
+            return Some(full);
+        }
         if value * (least as f64).sqrt() < bound {
             return None;
         }
@@ -102,9 +109,7 @@ impl<T: Known> Full<T> {
 
     /// The least singular value, by equations whose solutions are ever more of its vector.
     fn least_value(&self, n: usize) -> Option<f64> {
-        let length = |vector: &[T]| vector.iter().map(|x| x.magnitude().powi(2)).sum::<f64>().sqrt();
-        // Numbers that no vector is likely to be at right angles to.
-        let mut vector: Vec<T> = interrupt::collected((0..n).map(|at| T::of(1.5 + (at as f64 * 1.7).sin())));
+        let mut vector: Vec<T> = start(n);
         let mut value = f64::INFINITY;
         for _ in 0..TURNS {
             let before = length(&vector);
@@ -181,6 +186,36 @@ impl<T: Known> Full<T> {
         };
         done && are_finite(inverse)
     }
+}
+
+/// The greatest singular value or a little less, by products with what is ever more of its vector.
+fn greatest_value<T: Known>(matrix: ArrayView2<'_, T>) -> f64 {
+    let mut vector: Vec<T> = start(matrix.ncols());
+    let mut value = 0.0;
+    for _ in 0..=TURNS {
+        let before = length(&vector);
+        let mut next: Vec<T> = zeros(vector.len());
+        for row in matrix.rows() {
+            let product =
+                row.iter().zip(&vector).fold(T::ZERO, |sum, (&a, &x)| Ring::add(sum, Ring::mul(a, x)));
+            let product = Field::div(product, T::of(before));
+            next.iter_mut()
+                .zip(row)
+                .for_each(|(place, &a)| *place = Ring::add(*place, Ring::mul(Field::conj(a), product)));
+        }
+        value = length(&next).sqrt();
+        vector = next;
+    }
+    value
+}
+
+/// Numbers that no vector is likely to be at right angles to.
+fn start<T: Known>(n: usize) -> Vec<T> {
+    interrupt::collected((0..n).map(|at| T::of(1.5 + (at as f64 * 1.7).sin())))
+}
+
+fn length<T: Known>(vector: &[T]) -> f64 {
+    vector.iter().map(|x| x.magnitude().powi(2)).sum::<f64>().sqrt()
 }
 
 /// Columns of so many numbers, with zeros behind them.

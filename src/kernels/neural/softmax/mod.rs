@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use crate::dtype::Real;
 use crate::kernels::geometry::dense::{Extent, dense};
+use crate::kernels::geometry::moves;
 use crate::kernels::interrupt;
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
@@ -22,6 +23,10 @@ use short::{Short, Turned};
 
 /// Columns of a tile, at the least and at the most; in between, what stays in near memory.
 const WIDTHS: [usize; 2] = [64, 512];
+
+/// So few columns are turned to be rows, if they are no more elements than these.
+const NARROW: usize = 32;
+const TURNED: usize = 1 << 20;
 
 /// Elements that are worth another thread: each is raised to a power, most are read more than once.
 const WORTH: usize = GRAIN / 4;
@@ -90,10 +95,20 @@ fn along<T: Real, F: Turned<N>, const N: usize>(
     let several = (WORTH / block).max(1) * block_out;
     let from_block = |start: usize| from(inputs, start / block_out * block);
     if inner == 1 {
-        let is_short = formula.is_short(len) && count >= A_FEW;
+        let is_short = formula.is_short::<T>(len) && count >= A_FEW;
         return parallel_parts(out, several, |start, out| {
-            let rows = Rows { formula, inputs: from_block(start), len, lines, out };
-            if is_short { calculated(Short(rows)) } else { calculated(rows) }
+            Rows { formula, inputs: from_block(start), len, lines, out }.calculate(is_short);
+        });
+    }
+    if block <= TURNED && inner < NARROW {
+        return parallel_parts(out, several, |start, out| {
+            turned(
+                formula,
+                from_block(start),
+                Extent { outer: out.len() / block_out, len, inner },
+                lines,
+                out,
+            );
         });
     }
     if inner < WIDTHS[0] {
@@ -125,6 +140,31 @@ fn along<T: Real, F: Turned<N>, const N: usize>(
     });
 }
 
+/// The function along columns, which are turned to be rows and back.
+fn turned<T: Real, F: Turned<N>, const N: usize>(
+    formula: F,
+    inputs: [&[T]; N],
+    Extent { outer, len, inner }: Extent,
+    lines: usize,
+    out: &mut [MaybeUninit<T>],
+) {
+    let block = len * inner;
+    let turned = inputs.map(|input| {
+        let mut rows = interrupt::filled(outer * block, T::ZERO);
+        for (rows, columns) in rows.chunks_exact_mut(block).zip(input.chunks_exact(block)) {
+            moves::turn(columns, [len, inner], rows, moves::put);
+        }
+        rows
+    });
+    let mut results = interrupt::filled(out.len(), MaybeUninit::uninit());
+    let (is_short, inputs) =
+        (formula.is_short::<T>(len) && outer * inner >= A_FEW, turned.each_ref().map(Vec::as_slice));
+    Rows { formula, inputs, len, lines, out: &mut results }.calculate(is_short);
+    for (columns, rows) in out.chunks_exact_mut(lines * inner).zip(results.chunks_exact(lines * inner)) {
+        moves::turn(rows, [inner, lines], columns, moves::put);
+    }
+}
+
 /// Some rows that lie one after another.
 struct Rows<'a, F, T, const N: usize> {
     formula: F,
@@ -133,6 +173,12 @@ struct Rows<'a, F, T, const N: usize> {
     /// How many numbers come of a row.
     lines: usize,
     out: &'a mut [MaybeUninit<T>],
+}
+
+impl<F: Turned<N>, T: Real, const N: usize> Rows<'_, F, T, N> {
+    fn calculate(self, are_short: bool) {
+        if are_short { calculated(Short(self)) } else { calculated(self) }
+    }
 }
 
 impl<F: Formula<N>, T: Real, const N: usize> Calculation<T> for Rows<'_, F, T, N> {

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::Rows;
 use super::formulas::{Backward, Formula, Forward, LogSumExp, finite};
-use crate::dtype::{Number, Real};
+use crate::dtype::{DType, Number, Real};
 use crate::kernels::lanes::visit;
 use crate::kernels::merge::{Greater, Merge};
 use crate::kernels::pointwise::math::{Arithmetic, exp, ln};
@@ -17,7 +17,7 @@ pub(super) trait Turned<const N: usize>: Formula<N> {
     const SHORT: usize;
 
     /// Whether rows of this length are.
-    fn is_short(self, len: usize) -> bool {
+    fn is_short<T: Real>(self, len: usize) -> bool {
         len <= Self::SHORT
     }
 
@@ -92,7 +92,7 @@ fn sums_of_powers<A: Arithmetic>(x: &[Line<A::Plain>], shift: &Line<A>) -> Line<
 }
 
 /// Rows of logarithms up to this length are turned too, but not back: what was found of them is taken from them as they
-/// lie.
+/// lie. Those of single precision are small enough to be turned back.
 const SHORT_LOGS: usize = 128;
 
 impl Forward {
@@ -124,8 +124,9 @@ impl Forward {
 impl Turned<1> for Forward {
     const SHORT: usize = 48;
 
-    fn is_short(self, len: usize) -> bool {
-        len <= if self.log { SHORT_LOGS } else { Self::SHORT }
+    fn is_short<T: Real>(self, len: usize) -> bool {
+        let is_single = const { matches!(T::DTYPE, DType::Float32) };
+        len <= if self.log || is_single { SHORT_LOGS } else { Self::SHORT }
     }
 
     #[inline(always)]
@@ -135,7 +136,7 @@ impl Turned<1> for Forward {
         [len, made]: [usize; 2],
         out: &mut [MaybeUninit<A::Plain>],
     ) {
-        if len <= Self::SHORT {
+        if len <= Self::SHORT || !self.log {
             return there_and_back::<A, _, 1>(self, [x], [len, made], out);
         }
         let (mut x_rest, mut out_rest) = (x, out);

@@ -17,6 +17,7 @@ mod logarithm;
 mod power;
 mod quotient;
 mod root;
+mod second;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,7 @@ pub use logarithm::{entropy, ln, ln_1p, ln_1p_of_share, log_2, log_10, log_add_e
 pub use power::{hypot, pow};
 pub use quotient::{floor_quotient, fmod, is_large_quotient, remainder};
 pub use root::{has_root_by_products, root_by_products};
+pub use second::{airy, second};
 
 /// One of two numbers that stand for single and double precision.
 #[inline(always)]
