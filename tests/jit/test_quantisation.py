@@ -16,6 +16,44 @@ def test_models_are_not_quantised():
         torch.ao.quantization.convert(torch.nn.ReLU())
 
 
+def test_choices_go_to_the_modules_that_they_are_for():
+    from rushlight.ao.quantization import (
+        QConfig,
+        default_dynamic_qconfig,
+        default_qconfig,
+        propagate_qconfig_,
+    )
+
+    net = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Sequential(torch.nn.ReLU()), torch.nn.Tanh())
+    propagate_qconfig_(net, {torch.nn.Linear: default_qconfig, "1": default_dynamic_qconfig})
+    assert net.qconfig is None and net[0].qconfig is default_qconfig and net[2].qconfig is None
+    assert net[1].qconfig is default_dynamic_qconfig and net[1][0].qconfig is default_dynamic_qconfig
+    assert type(default_qconfig.weight()).__name__ == "MinMaxObserver"
+    with pytest.raises(ValueError, match="received observer instance, please pass observer class"):
+        QConfig(torch.nn.Identity(), torch.nn.Identity)
+
+
+def test_choices_by_kind_and_name_as_lists():
+    from rushlight.ao.quantization import QConfigMapping, default_qconfig
+
+    mapping = QConfigMapping().set_global(default_qconfig).set_object_type(torch.nn.Linear, None)
+    mapping.set_module_name_object_type_order("head", torch.nn.ReLU, 1, default_qconfig)
+    found = mapping.to_dict()
+    assert found == {
+        "": default_qconfig,
+        "object_type": [(torch.nn.Linear, None)],
+        "module_name_regex": [],
+        "module_name": [],
+        "module_name_object_type_order": [("head", torch.nn.ReLU, 1, default_qconfig)],
+    }
+    assert QConfigMapping.from_dict(found).to_dict() == found
+    assert repr(QConfigMapping()) == (
+        "QConfigMapping (\n global_qconfig\n  None\n object_type_qconfigs\n  OrderedDict()\n"
+        " module_name_regex_qconfigs\n  OrderedDict()\n module_name_qconfigs\n  OrderedDict()\n"
+        " module_name_object_type_order_qconfigs\n  OrderedDict()\n)"
+    )
+
+
 def test_no_tensor_is_without_numbers():
     from rushlight._subclasses.fake_tensor import FakeTensor, is_fake
 

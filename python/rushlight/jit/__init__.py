@@ -166,6 +166,7 @@ add_module_aliases(
         },
         "_freeze": {"._scripts": "freeze optimize_for_inference run_frozen_optimizations"},
         "_serialization": {"._storing": "load save"},
+        "mobile": {"._storing": "_load_for_lite_interpreter=load"},
         "_async": {"._tasks": "fork wait"},
         "_state": {"._settings": "_enabled disable enable"},
     },
