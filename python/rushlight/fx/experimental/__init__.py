@@ -8,4 +8,6 @@ TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
 if TYPE_CHECKING:
     from . import proxy_tensor as proxy_tensor
 else:
-    __getattr__, __dir__ = on_first_use(globals(), rooms={"_config", "proxy_tensor"})
+    __getattr__, __dir__ = on_first_use(
+        globals(), rooms={"_config", "const_fold", "proxy_tensor", "rewriter"}
+    )
