@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ... import _rushlight as native
@@ -120,10 +121,10 @@ def _attribute(n: Node) -> Any:
 @register_inference_rule(native.transpose)
 def _transpose(n: Node) -> Any:
     given, first, second = n.args
-    t: Any = given.type  # type: ignore[union-attr]
+    t: Any = given.type
     if t == Dyn:
         return Dyn
-    if not isinstance(t, TensorType) or not all(0 <= at < len(t.dims) for at in (first, second)):  # type: ignore[operator]
+    if not isinstance(t, TensorType) or not all(0 <= at < len(t.dims) for at in (first, second)):
         raise TypeError(f"Cannot transpose {first} and {second} in type {t} for node {n}")
     sizes: Any = list(t.dims)
     sizes[first], sizes[second] = sizes[second], sizes[first]
@@ -133,13 +134,13 @@ def _transpose(n: Node) -> Any:
 @register_inference_rule(native.reshape)
 def _reshape(n: Node) -> TensorType:
     given, wanted = n.args
-    t: Any = given.type  # type: ignore[union-attr]
-    made = TensorType([Dyn if size == -1 else size for size in wanted])  # type: ignore[union-attr]
+    t: Any = given.type
+    made = TensorType([Dyn if size == -1 else size for size in wanted])
     if t == Dyn:
         return made
     if isinstance(t, TensorType):
         before = math.prod(size for size in t.dims if size != Dyn)
-        after = math.prod(wanted)  # type: ignore[arg-type]
+        after = math.prod(wanted)
         if before % after == 0 or after % before == 0:
             return made
     raise TypeError(f"Cannot reshape in node {n} from {t} to {made}")
@@ -148,8 +149,8 @@ def _reshape(n: Node) -> TensorType:
 def _bounds(n: Node, length: int) -> tuple[int, int]:
     """Return between which dimensions a node flattens."""
     start, end = (*n.args[1:], *(1, -1)[len(n.args) - 1 :])[:2]
-    start = length if start == -1 else abs(start)  # type: ignore[arg-type]
-    return start, length + end + 1 if end < 0 else end + 1  # type: ignore[operator]
+    start = length if start == -1 else abs(start)
+    return start, length + end + 1 if end < 0 else end + 1
 
 
 @register_inference_rule(native.flatten)
@@ -384,9 +385,7 @@ class Refine:
         """Return a type with symbols in the place of names."""
         if not isinstance(typ, Var):
             return _within(typ, self.convert_to_sympy_symbols)
-        import sympy
-
-        return sympy.symbols(str(typ))
+        return import_module("sympy").symbols(str(typ))
 
     def refine_node(self, n: Node) -> Any:
         """Collect what holds of a node."""
