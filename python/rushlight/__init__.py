@@ -244,7 +244,7 @@ else:
             "._compat.inner_functions": "_assert_async _assert_scalar _assert_tensor_metadata "
             "_int_mm _nnpack_available "
             "_convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _disable_dynamo "
-            "_sample_dirichlet _standard_gamma classes",
+            "_dirichlet_grad _sample_dirichlet _standard_gamma classes",
             "._compat.inner_indexing": "_chunk_cat _unsafe_masked_index _unsafe_masked_index_put_accumulate",
             "._compat.inner_operators": "_adaptive_avg_pool2d _adaptive_avg_pool3d _add_relu _add_relu_ "
             "_addmm_activation _aminmax _compute_linear_combination _conj _conj_physical "

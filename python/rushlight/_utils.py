@@ -39,15 +39,36 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
     )
 
 
+# Sparse tensors that were made while a file is read, whose numbers may come later.
+_sparse_tensors_to_validate: list[Tensor] = []
+
+
 def _rebuild_sparse_tensor(layout: Any, data: tuple[Any, ...]) -> Tensor:
     """Make the sparse tensor of the pieces that a file has."""
     from ._devices.absent_types import sparse_coo
     from .sparse._constructors import sparse_compressed_tensor, sparse_coo_tensor
 
     if layout is not sparse_coo:
-        return sparse_compressed_tensor(*data, layout=layout)
-    indices, values, size, *is_coalesced = data
-    return sparse_coo_tensor(indices, values, size, is_coalesced=is_coalesced[0] if is_coalesced else None)
+        made = sparse_compressed_tensor(*data, layout=layout, check_invariants=False)
+    else:
+        indices, values, size, *joined = data
+        is_coalesced = joined[0] if joined else None
+        made = sparse_coo_tensor(indices, values, size, is_coalesced=is_coalesced, check_invariants=False)
+    _sparse_tensors_to_validate.append(made)
+    return made
+
+
+def _validate_loaded_sparse_tensors() -> None:
+    """Check the places of sparse tensors that were read, if programs want that."""
+    if not _sparse_tensors_to_validate:
+        return
+    from .sparse._constructors import check_pieces
+
+    try:
+        for each in _sparse_tensors_to_validate:
+            check_pieces(each)
+    finally:
+        _sparse_tensors_to_validate.clear()
 
 
 def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Tensor:

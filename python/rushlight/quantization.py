@@ -15,7 +15,15 @@ if not TYPE_CHECKING:
 
 
 # The same places as there.
-for _place in ("fake_quantize", "observer", "qconfig", "quantize", "stubs"):
+for _place in (
+    "fake_quantize",
+    "observer",
+    "qconfig",
+    "quant_type",
+    "quantization_mappings",
+    "quantize",
+    "stubs",
+):
     add_module_aliases(globals(), {_place: {f".ao.quantization.{_place}": ""}})
 
 __all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]

@@ -11,6 +11,7 @@ import codecs
 import os
 import pickle
 import sys
+import warnings
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from io import BytesIO
@@ -22,11 +23,15 @@ from ._files import pickles as _pickles
 from ._files.checkpoints import ARCHIVE_START, MAGIC_NUMBER, PROTOCOL_VERSION, STORAGES
 from ._files.refusals import refusal
 from ._files.torch_names import is_of_torch, own_place
-from ._files.writing import pickler_of, save_archive, save_stream
+from ._files.writing import pickler_of, save_archive, save_stream, written_out
 from ._lazy import on_first_use
 from ._rushlight import Tensor
 from ._tensors import sharing as _sharing
-from ._utils import _rebuild_meta_tensor_no_storage, _rebuild_sparse_tensor
+from ._utils import (
+    _rebuild_meta_tensor_no_storage,
+    _rebuild_sparse_tensor,
+    _validate_loaded_sparse_tensors,
+)
 
 __all__ = ["load", "save"]
 
@@ -116,6 +121,7 @@ def save(
     dtypes = {key: pickler.dtypes.get(block, native.uint8) for block, (key, _) in pickler.storages.items()}
     if hasattr(f, "write"):
         save_stream(f, content.getvalue(), storages, dtypes, pickle_protocol)
+        written_out(f)
         return
     with open(f, "wb") as file:
         save_stream(file, content.getvalue(), storages, dtypes, pickle_protocol)
@@ -223,16 +229,21 @@ def load(
             "is seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it "
             "instead."
         )
-    options = {} if weights_only else pickle_load_args
+    if weights_only and pickle_load_args:
+        warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
+    options = {"encoding": "utf-8", **pickle_load_args}
     unpickler: Any = _CarefulUnpickler if weights_only else _Unpickler
     if pickle_module not in (None, pickle):
         unpickler = type("_Unpickler", (_Names, pickle_module.Unpickler), {})
     how = bool(mmap), map_location, unpickler, options
     try:
         if not is_path:
-            return _load(f, None, *how)
-        with open(f, "rb") as file:
-            return _load(file, os.fspath(f), *how)
+            found = _load(f, None, *how)
+        else:
+            with open(f, "rb") as file:
+                found = _load(file, os.fspath(f), *how)
+        _validate_loaded_sparse_tensors()
+        return found
     except pickle.UnpicklingError as error:
         raise (pickle.UnpicklingError(refusal(str(error))) if weights_only else error) from None
 

@@ -2,6 +2,7 @@
 
 import io
 import mmap
+import pickle
 import zipfile
 from collections import Counter
 from fractions import Fraction
@@ -82,3 +83,65 @@ def test_what_a_file_names_that_is_refused():
         assert serialization.get_unsafe_globals_in_checkpoint(file) == []
     with pytest.raises(ValueError, match=r"Expected input to be a checkpoint returned by torch.save"):
         serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(b"nothing"))
+
+
+@pytest.mark.parametrize(("protocol", "operand"), [(3, None), (4, 149), (5, 149)])
+def test_pickles_of_later_protocols_are_told_of(protocol, operand):
+    file = io.BytesIO()
+    torch.save({"a": torch.ones(1)}, file, pickle_protocol=protocol)
+    file.seek(0)
+    with pytest.warns(UserWarning, match=f"Detected pickle protocol {protocol} in the checkpoint"):
+        if operand is None:
+            assert torch.load(file)["a"] == 1
+        else:
+            with pytest.raises(pickle.UnpicklingError, match=f"Unsupported operand {operand}"):
+                torch.load(file)
+
+
+def test_text_of_python_2_has_an_encoding():
+    file = io.BytesIO()
+    torch.save(["#", torch.ones(1)], file, _use_new_zipfile_serialization=False)
+    written = file.getvalue().replace(b"X\x01\x00\x00\x00#", b"U\x02\xc5\xbc")
+    assert torch.load(io.BytesIO(written))[0] == "ż"
+    with pytest.warns(UserWarning, match="pickle_load_args only works if `weights_only=False`"):
+        assert torch.load(io.BytesIO(written), encoding="latin1")[0] == "Å¼"
+    assert torch.load(io.BytesIO(written), weights_only=False, encoding="bytes")[0] == b"\xc5\xbc"
+
+
+def test_what_was_written_to_an_open_file_is_in_it(tmp_path):
+    with open(tmp_path / "tensor.pt", "wb") as file:
+        torch.save(torch.ones(2), file, _use_new_zipfile_serialization=False)
+        assert torch.load(tmp_path / "tensor.pt").tolist() == [1, 1]
+
+
+def test_places_of_sparse_tensors_are_checked_when_all_is_read():
+    for layout, found in (
+        ("to_sparse", "size is inconsistent"),
+        ("to_sparse_csr", r"crow_indices\[..., 0\] == 0`"),
+    ):
+        for is_archive in (True, False):
+            file = io.BytesIO()
+            torch.save(
+                Spoofed(getattr(torch.eye(2), layout)()), file, _use_new_zipfile_serialization=is_archive
+            )
+            assert torch.load(io.BytesIO(file.getvalue())).shape == (2, 2)
+            with torch.sparse.check_sparse_tensor_invariants(), pytest.raises(RuntimeError, match=found):
+                torch.load(io.BytesIO(file.getvalue()))
+
+
+class Spoofed:
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __reduce__(self):
+        make, (layout, parts) = self.tensor.__reduce_ex__(2)
+        parts[0].view(-1)[0] = 7
+        return make, (layout, parts)
+
+
+def test_records_of_which_only_the_size_is_known():
+    file = io.BytesIO()
+    with torch.serialization._open_zipfile_writer(file) as archive:
+        archive.write_record_metadata("data/0", 5)
+    with torch.serialization._open_zipfile_reader(io.BytesIO(file.getvalue())) as archive:
+        assert archive.get_record("data/0") == bytes(5)

@@ -206,3 +206,30 @@ def test_distributions_of_chances_tell_what_was_given():
     ):
         assert made.param_shape == (3,)
         assert made._new(torch.Size((2,))).shape == (2,)
+
+
+def test_how_shares_move_with_how_concentrated_they_are():
+    x = torch.tensor([0.5, 0.3, 0.9, 1e-3, 0.999, 0.02]).double()
+    a = torch.tensor([1.0, 0.01, 50.0, 0.5, 5.0, 100.0]).double()
+    b = torch.tensor([1.0, 2.0, 7.0, 3.0, 0.5, 5000.0]).double()
+    found = torch._dirichlet_grad(x, a, a + b)
+    expected = torch.tensor(
+        [
+            0.6931471805599455,
+            31.060858854942285,
+            0.017931909,
+            0.011711267722807705,
+            0.2098441292649038,
+            0.00019837,
+        ]
+    ).double()
+    assert torch.allclose(found, expected, rtol=2e-4, atol=0)
+
+
+def test_the_gradient_of_how_concentrated_shares_are():
+    from rushlight.distributions.dirichlet import _Dirichlet_backward
+
+    found = _Dirichlet_backward(
+        torch.tensor([0.2, 0.3, 0.5]), torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 0.0, 2.0])
+    )
+    assert torch.allclose(found, torch.tensor([-0.0454, -0.2174, 0.1491]), atol=1e-4)

@@ -95,3 +95,21 @@ def test_what_is_marked_is_noted():
     assert kept in _compatibility._BACK_COMPAT_OBJECTS
     assert changing not in _compatibility._BACK_COMPAT_OBJECTS
     assert changing in _compatibility._MARKED_WITH_COMPATIBILITY
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")
+def test_functions_without_operators_have_the_signatures_that_they_have():
+    def shown(function):
+        found = operator_schemas.get_signature_for_torch_op(function)
+        return [[(one.name, one.default) for one in each.parameters.values()] for each in found]
+
+    empty = torch.fx.operator_schemas.inspect.Parameter.empty
+    assert [("input", empty)] in shown(torch.angle) and [("A", empty)] in shown(torch.linalg.inv)
+    both = [("input", empty), ("source", empty), ("destination", empty)]
+    assert shown(torch.movedim) == [both, both]
+    found = operator_schemas.get_signature_for_torch_op(torch.index_reduce)
+    signature = next(each for each in found if "out" not in each.parameters)
+    assert signature.parameters["include_self"].kind is signature.parameters["include_self"].KEYWORD_ONLY
+    called = signature.bind(torch.zeros(2), 0, torch.tensor([1]), torch.ones(1), "prod")
+    called.apply_defaults()
+    assert torch.index_reduce(*called.args, **called.kwargs).tolist() == [0, 0]

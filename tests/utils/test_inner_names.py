@@ -338,3 +338,58 @@ def test_what_averages_kept_as_numbers_is_read():
     optimiser.load_state_dict(state)
     optimiser.step()
     assert all(isinstance(kept["eta"], torch.Tensor) for kept in optimiser.state.values())
+
+
+def test_every_operation_is_compared_with_what_is_known_without_numbers():
+    from rushlight._subclasses import CrossRefFakeMode
+    from rushlight._subclasses.fake_tensor import MetadataMismatchError
+
+    x = torch.ones(2, 3, requires_grad=True)
+    with CrossRefFakeMode():
+        (x @ x.t()).sum().backward()
+        assert torch.nonzero(x.detach()).shape == (6, 2) and x.to_sparse().sum() == 6
+    assert x.grad.tolist() == [[4, 4, 4], [4, 4, 4]]
+    mode = CrossRefFakeMode()
+    mode._formed = lambda func, args, kwargs: (
+        CrossRefFakeMode._formed(mode, func, args, kwargs)[0].t(),
+        args,
+    )
+    with (
+        mode,
+        pytest.raises(MetadataMismatchError, match=r"concrete Tensors, found mismatched tensor metadata"),
+    ):
+        x.detach() + 1
+
+
+def test_calls_that_are_kept():
+    from rushlight.utils._traceback import CapturedTraceback, format_traceback_short
+
+    kept = CapturedTraceback.extract()
+    assert "test_calls_that_are_kept" in "".join(kept.format()) and "kept.format" not in "".join(
+        kept.format()
+    )
+    other = CapturedTraceback.extract(skip=1)
+    assert [len(each) for each in CapturedTraceback.format_all([kept, other])] == [
+        len(kept.summary()),
+        len(kept.summary()) - 1,
+    ]
+    kept.cleanup()
+    assert kept.format() == []
+    try:
+        raise ValueError
+    except ValueError as error:
+        text = format_traceback_short(error.__traceback__)
+    assert text.split(":")[0].endswith("test_inner_names.py") and text.endswith("in test_calls_that_are_kept")
+
+
+def test_code_made_of_text_is_shown_in_errors():
+    import traceback
+
+    from rushlight.utils._traceback import report_compile_source_on_error
+
+    source = "def f(x):\n    # HERE\n    return x / 0\n"
+    space = {"__compile_source__": source}
+    exec(compile(source, "<string>", "exec"), space)
+    with pytest.raises(ZeroDivisionError) as caught, report_compile_source_on_error():
+        space["f"](1)
+    assert "return x / 0" in "".join(traceback.format_tb(caught.value.__traceback__))

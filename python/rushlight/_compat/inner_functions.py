@@ -96,6 +96,19 @@ def _sample_dirichlet(self: Tensor, generator: Any = None) -> Tensor:
 
 
 @shown_as_given
+def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
+    """Return how shares move with how concentrated they are: -(dF/dalpha) / f / (1 - x), F of a beta.
+
+    >>> import rushlight as torch
+    >>> torch._dirichlet_grad(torch.tensor([0.5]), torch.tensor([1.0]), torch.tensor([2.0]))
+    tensor([0.6931])
+    """
+    from ..distributions.gammas import _beta_slope
+
+    return _beta_slope(x.double(), alpha.double(), (total - alpha).double()).to(x.dtype)
+
+
+@shown_as_given
 def _standard_gamma(self: Tensor, generator: Any = None) -> Tensor:
     """Draw from gamma distributions of rate one, with these concentrations; gradients pass."""
     from ..distributions.gammas import _standard_gamma as drawn

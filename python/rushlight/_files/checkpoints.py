@@ -11,9 +11,11 @@ from __future__ import annotations
 import os
 import pickle
 import struct
+import warnings
 import zipfile
 import zlib
 from collections import OrderedDict
+from io import BufferedIOBase
 from sys import byteorder
 from typing import Any
 
@@ -306,12 +308,22 @@ class Stream:
                 raise RuntimeError(f"size mismatch: a storage of {size} bytes cannot have {count} elements")
             bytes_of, have = memory.view(native.uint8), 0
             while have < size:
-                piece = self.file.read(min(PIECE, size - have))
+                piece = self._piece(min(PIECE, size - have))
                 if not piece:
                     raise _cut(size - have)
                 if not memory.is_meta:
                     native._write_bytes(bytes_of, have, piece)
                 have += len(piece)
+
+    def _piece(self, size: int) -> bytes:
+        """Return the next bytes of the file, at most so many."""
+        # Files of Python's own have nothing to do for bytes of their own.
+        if isinstance(self.file, BufferedIOBase) or not hasattr(self.file, "readinto"):
+            found: bytes = self.file.read(size)
+            return found
+        room = bytearray(size)
+        count = self.file.readinto(room)
+        return bytes(memoryview(room)[:count])
 
 
 def _cut(missing: int) -> RuntimeError:
@@ -367,15 +379,34 @@ class _Operations(dict[int, Any]):
 class CarefulUnpickler(pickle._Unpickler):
     """Reads a pickle of tensors and plain values. In Python, since it is this that decides what is done."""
 
-    dispatch = _Operations(pickle._Unpickler.dispatch)
-    # Instances of classes by other ways than calls, what is registered elsewhere, what is written as text,
-    # and memory of a size that a number says.
-    for _operation in (
-        *(pickle.INST, pickle.OBJ, pickle.EXT1, pickle.EXT2, pickle.EXT4, pickle.PERSID),
-        *(pickle.GET, pickle.PUT, pickle.INT, pickle.LONG, pickle.FLOAT, pickle.STRING, pickle.UNICODE),
-        *(pickle.BYTEARRAY8, pickle.NEXT_BUFFER, pickle.READONLY_BUFFER),
-    ):
-        del dispatch[_operation[0]]
+    # Neither instances of classes by other ways than calls, nor what is registered elsewhere, what is written
+    # as text, memory of a size that a number says, and what later protocols can say.
+    dispatch = _Operations(
+        (operation[0], pickle._Unpickler.dispatch[operation[0]])
+        for operation in (
+            *(pickle.PROTO, pickle.STOP, pickle.MARK, pickle.GLOBAL, pickle.NEWOBJ, pickle.REDUCE),
+            *(pickle.NONE, pickle.NEWFALSE, pickle.NEWTRUE, pickle.BINFLOAT, pickle.LONG1),
+            *(pickle.BININT, pickle.BININT1, pickle.BININT2, pickle.BINUNICODE, pickle.SHORT_BINSTRING),
+            *(pickle.EMPTY_TUPLE, pickle.TUPLE, pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3),
+            *(pickle.EMPTY_LIST, pickle.APPEND, pickle.APPENDS, pickle.EMPTY_SET),
+            *(pickle.EMPTY_DICT, pickle.SETITEM, pickle.SETITEMS, pickle.BINPERSID),
+            *(pickle.BINGET, pickle.LONG_BINGET, pickle.BINPUT, pickle.LONG_BINPUT),
+        )
+    )
+
+    def load_proto(self) -> None:
+        """Read which protocol was written."""
+        protocol = self.read(1)[0]  # type: ignore[attr-defined]
+        if protocol != 2:
+            warnings.warn(
+                f"Detected pickle protocol {protocol} in the checkpoint, which was not the default pickle "
+                "protocol used by `torch.load` (2). The weights_only Unpickler might not support all "
+                "instructions implemented by this protocol, please file an issue for adding support if you "
+                "encounter this.",
+                stacklevel=5,
+            )
+
+    dispatch[pickle.PROTO[0]] = load_proto
 
     def load_build(self) -> None:
         """Give an object its attributes: that may change what classes and functions are."""

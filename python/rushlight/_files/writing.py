@@ -218,6 +218,10 @@ class PyTorchFileWriter:
         place.close()
         self._written.add(name)
 
+    def write_record_metadata(self, name: str, size: int) -> None:
+        """Write a record of so many bytes, which are zero until somebody writes them."""
+        self.write_record(name, (bytes(min(PIECE, size - at)) for at in range(0, size, PIECE)), size)
+
     def _give_up(self, closing: Callable[[], None]) -> None:
         """Close what cannot be written: what failed first is what is told."""
         with suppress(Exception):
@@ -250,6 +254,12 @@ class PyTorchFileWriter:
         self._give_up(self.write_end_of_file)
         # Or it would be tried again when the archive is freed.
         self._archive.fp = None
+
+
+def written_out(file: Any) -> None:
+    """Have whoever reads the file now find everything that was written to it."""
+    if hasattr(file, "flush"):
+        file.flush()
 
 
 def save_archive(

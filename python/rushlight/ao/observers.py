@@ -43,6 +43,9 @@ class _Made:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.p(*args, **kwargs)
 
+    def __repr__(self) -> str:
+        return f"{self.p}{{}}"
+
     def with_args(self, **given: Any) -> _Made:
         """Return one with more arguments given."""
         return _Made(self.p, **given)
@@ -279,4 +282,24 @@ default_per_channel_weight_fake_quant = FakeQuantize.with_args(
     qscheme=per_channel_symmetric,
     ch_axis=0,
     reduce_range=False,
+)
+default_dynamic_fake_quant = FakeQuantize.with_args(
+    observer=MovingAverageMinMaxObserver,
+    quant_min=0,
+    quant_max=255,
+    is_dynamic=True,
+    dtype=types.quint8,
+    averaging_constant=1,
+)
+default_float_qparams_observer = PerChannelMinMaxObserver.with_args(
+    dtype=types.quint8, qscheme=per_channel_affine_float_qparams, ch_axis=0
+)
+default_embedding_fake_quant = FakeQuantize.with_args(
+    observer=MovingAveragePerChannelMinMaxObserver,
+    qscheme=per_channel_affine_float_qparams,
+    dtype=types.quint8,
+    quant_min=0,
+    quant_max=255,
+    ch_axis=0,
+    averaging_constant=1,
 )

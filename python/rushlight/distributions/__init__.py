@@ -141,7 +141,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "categorical": {".choices": "Categorical"},
     "cauchy": {".scaled": "Cauchy"},
     "chi2": {".gammas": "Chi2"},
-    "dirichlet": {".gammas": "Dirichlet"},
+    "dirichlet": {".gammas": "Dirichlet _Dirichlet_backward"},
     "fishersnedecor": {".powers": "FisherSnedecor"},
     "inverse_gamma": {".powers": "InverseGamma"},
     "lkj_cholesky": {".correlations": "LKJCholesky"},

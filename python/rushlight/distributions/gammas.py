@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .. import _rushlight as native
 from .._rushlight import Tensor
 from ..autograd.grad_mode import no_grad
+from ..nn.functional import logsigmoid
 from . import constraints
 from .distribution import shape_of
 from .exp_family import ExponentialFamily
@@ -45,6 +47,35 @@ def _shares(concentration: Tensor, generator: Any = None) -> Tensor:
     shares = (parts / parts.sum(-1, True)).to(concentration.dtype)
     limits = native.finfo(shares.dtype)
     return shares.clamp(min=limits.tiny, max=1 - limits.eps / 2)
+
+
+def _beta_slope(x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """Return -(dF/da) / f / (1 - x) of Beta(a, b) at x.
+
+    dF/da is the integral of the density times log t - (psi(a) - psi(a + b)), up to x or, which is its
+    negative, from x. Points crowd towards both ends of the interval, where densities may have no bound.
+    """
+    middle = native.digamma(a) - native.digamma(a + b)
+    x, a, b, middle = (each[..., None] for each in native.broadcast_tensors([x, a, b, middle]))
+    steps = native.linspace(-8.5, 8.5, 1701, dtype=native.float64)
+    bent = math.pi * steps.sinh()
+    near, far = logsigmoid(bent), logsigmoid(-bent)
+    is_below = x <= a / (a + b)
+    log_x, log_rest = x.log(), native.log1p(-x)
+    # The logarithms of t and 1 - t, where t is x times the share, or 1 - t is 1 - x times it.
+    log_t = native.where(is_below, log_x + near, native.logaddexp(log_x, log_rest + far))
+    log_u = native.where(is_below, native.logaddexp(log_rest, log_x + far), log_rest + near)
+    ratio = ((a - 1) * (log_t - log_x) + (b - 1) * (log_u - log_rest) + near + far).exp()
+    width = native.where(is_below, x, x - 1) * math.pi * steps.cosh() * (steps[1] - steps[0])
+    return -((log_t - middle) * ratio * width).sum(-1) / (1 - x).squeeze(-1)
+
+
+def _Dirichlet_backward(x: Tensor, concentration: Tensor, grad_output: Tensor) -> Tensor:
+    """Return the gradient of how concentrated shares are."""
+    slope = _beta_slope(
+        x.double(), concentration.double(), (concentration.sum(-1, True) - concentration).double()
+    )
+    return slope.to(x.dtype) * (grad_output - (x * grad_output).sum(-1, True))
 
 
 class Gamma(ExponentialFamily):

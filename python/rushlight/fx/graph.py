@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
 from ._code import CodeGen, PythonCode
@@ -152,9 +153,9 @@ class Graph:
                 name = name[2:-2]
         return snake_case(name)
 
-    def placeholder(self, name: str, type_expr: Any = None, default_value: Any = ...) -> Node:
+    def placeholder(self, name: str, type_expr: Any = None, default_value: Any = Signature.empty) -> Node:
         """Add an input."""
-        args = () if default_value is ... else (default_value,)
+        args = () if default_value is Signature.empty else (default_value,)
         return self.create_node("placeholder", name, args=args, type_expr=type_expr)
 
     def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:

@@ -6,6 +6,7 @@ import inspect
 import numbers
 import types
 import typing
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _rushlight as native
@@ -88,8 +89,53 @@ def _schemas_of(op: Callable[..., Any]) -> list[FunctionSchema] | None:
         return [overload._schema for overload in op._overloads.values()]
     if not isinstance(op, (types.BuiltinFunctionType, type(native.add))):
         return None
-    packet = table()[1].get(getattr(op, "__name__", ""))
-    return [overload._schema for overload in packet._overloads.values()] if packet is not None else None
+    name = getattr(op, "__name__", "")
+    packet = table()[1].get(name)
+    if packet is not None:
+        return [overload._schema for overload in packet._overloads.values()]
+    return _compiled().get(name)
+
+
+# What types of parameters of compiled functions are in schemas, where they are called otherwise.
+_IN_SCHEMAS = {
+    "Int": "int",
+    "Bool": "bool",
+    "Float": "float",
+    "Number": "Scalar",
+    "Operand": "Tensor",
+    "DType": "ScalarType",
+    "Text": "str",
+    "Tensors": "Tensor[]",
+    "Ints(0)": "int[]",
+}
+
+
+@cache
+def _compiled() -> dict[str, list[FunctionSchema]]:
+    """Return how compiled functions are called, as their signatures say."""
+    from .._schemas import FunctionSchema
+
+    return {
+        name: [FunctionSchema(_text(name, given, answer), "aten") for given, answer in overloads]
+        for place, name, overloads in native._signatures()
+        if place != "method"
+    }
+
+
+def _text(name: str, given: Any, answer: str) -> str:
+    """Return a signature as it is written in schemas; results that are written to `out` are others there."""
+    declared: list[str] = []
+    for place, (parameter, kind, is_nullable, is_named, default) in enumerate(given):
+        if parameter == "out" and is_named:
+            continue
+        if is_named and "*" not in declared:
+            declared.append("*")
+        known = _IN_SCHEMAS.get(kind, kind.replace("Ints(", "int[").replace(")", "]"))
+        own = "self" if (place, parameter) == (0, "input") else parameter
+        value = "" if default is None else f"={default}"
+        declared.append(f"{known}{'?' * is_nullable} {own}{value}")
+    several = answer.startswith(("tuple", "return_types"))
+    return f"{name}({', '.join(declared)}) -> {'Tensor[]' if several else 'Tensor'}"
 
 
 def get_signature_for_torch_op(op: Callable[..., Any], return_schemas: bool = False) -> Any:

@@ -166,8 +166,10 @@ add_module_aliases(
         },
         "_freeze": {"._scripts": "freeze optimize_for_inference run_frozen_optimizations"},
         "_serialization": {"._storing": "load save"},
+        "mobile": {"._storing": "_load_for_lite_interpreter=load"},
         "_async": {"._tasks": "fork wait"},
-        "_state": {"._settings": "_enabled disable enable"},
+        "_state": {"._settings": "_clear_class_state _enabled disable enable"},
+        "_recursive": {"._scripts": "ConcreteTypeStore concrete_type_store"},
     },
 )
 

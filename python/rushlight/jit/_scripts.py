@@ -37,6 +37,13 @@ class ScriptWarning(Warning):
     """Something about a script that may be meant otherwise."""
 
 
+class ConcreteTypeStore:
+    """What a compiler knows of the classes of modules: nothing, since none is compiled."""
+
+
+concrete_type_store = ConcreteTypeStore()
+
+
 class Attribute(NamedTuple):
     """A value, and the type that it has in scripts."""
 

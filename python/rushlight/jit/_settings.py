@@ -34,6 +34,10 @@ class _Enabled:
 _enabled = _Enabled()
 
 
+def _clear_class_state() -> None:
+    """Forget which classes were compiled: none was."""
+
+
 def enable() -> None:
     """Compile functions from now on: nothing changes."""
 

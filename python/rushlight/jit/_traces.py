@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,11 @@ __all__ = [
 
 class TracerWarning(Warning):
     """Something that a trace does not hold for other inputs."""
+
+    @staticmethod
+    def ignore_lib_warnings() -> None:
+        """Show none of those that come from the package itself."""
+        warnings.filterwarnings("ignore", category=TracerWarning, module="(torch|rushlight).(?!jit)")
 
 
 class TracingCheckError(Exception):

@@ -31,6 +31,7 @@ __getattr__, __dir__ = on_first_use(globals(), rooms={"operators", "symbolic_hel
 
 # Where the ways are to write operators in a version of the format: there are none in any.
 add_module_aliases(globals(), {f"symbolic_opset{version}": {} for version in range(7, 21)})
+add_module_aliases(globals(), {"symbolic_opset9": {".symbolic_helper": "_prepare_onnx_paddings"}})
 add_module_aliases(globals(), {"_internal": {}})
 add_module_aliases(vars(_internal), {"exporter": {".": "ONNXProgram"}})  # type: ignore[name-defined]  # noqa: F821
 

@@ -148,6 +148,17 @@ def sparse_coo_tensor(
     return result.requires_grad_() if requires_grad else result  # type: ignore[no-any-return]
 
 
+def check_pieces(tensor: Any) -> None:
+    """Refuse places that a sparse tensor cannot have, where invariants are checked."""
+    if not _is_checked(None):
+        return
+    pieces = tensor._pieces
+    if pieces.layout is layouts.sparse_coo:
+        _check_places(pieces.places, tensor.shape, pieces.is_coalesced)
+    else:
+        _check_compressed(pieces.layout, pieces.ends, pieces.places, tensor.shape)
+
+
 def _check_places(places: Tensor, size: Sequence[int], is_coalesced: bool) -> None:
     for dim, row in enumerate(places if places.shape[1] else ()):
         low, high = int(row.min()), int(row.max())

@@ -30,6 +30,7 @@ else:
             "_device",
             "_python_dispatch",
             "_pytree",
+            "_traceback",
             "_foreach_utils",
             "benchmark",
             "collect_env",

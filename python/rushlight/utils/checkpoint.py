@@ -14,6 +14,7 @@ from .. import autograd
 from .._rushlight import Tensor, _is_checkpoint_valid, default_generator
 from ..autograd.grad_mode import enable_grad, no_grad
 from . import _checkpoint_words as words
+from ._pytree import tree_leaves
 from ._recomputed import CheckpointError, GraphExecGroup, Part, as_before, precision
 
 TYPE_CHECKING = False  # `typing`, which has it too, is slow to import.
@@ -162,6 +163,13 @@ class DefaultDeviceType:
         """Return which it is."""
         DefaultDeviceType._default_device_type = DefaultDeviceType._default_device_type or "cpu"
         return DefaultDeviceType._default_device_type
+
+
+def _infer_device_type(*args: Any) -> str:
+    """Return the device of tensors that are not on the CPU, however deep they are in the arguments."""
+    found = [one.device.type for one in tree_leaves(args) if isinstance(one, Tensor)]
+    others = [one for one in found if one != "cpu"]
+    return others[0] if others else DefaultDeviceType.get_device_type()
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:

@@ -58,6 +58,7 @@ _PLACES = {
     "_cuda_clearCublasWorkspaces "
     "_cuda_isInBadFork _get_accelerator _get_default_device _get_privateuse1_backend_name "
     "_get_tracing_state _is_tracing _jit_can_fuse_on_cpu _jit_can_fuse_on_gpu _jit_get_all_schemas "
+    "_jit_clear_class_registry _jit_set_emit_hooks "
     "_jit_get_schemas_for_operator _jit_override_can_fuse_on_cpu _jit_override_can_fuse_on_gpu "
     "_jit_pass_inline _jit_set_autocast_mode _jit_set_bailout_depth _jit_set_fusion_strategy "
     "_jit_set_num_profiled_runs _jit_set_nvfuser_enabled _jit_set_nvfuser_guard_mode "

@@ -24,6 +24,7 @@ idle(
         _SETTINGS: False,
         "_is_tracing": False,
         "_get_tracing_state _log_api_usage_once _log_api_usage_metadata _set_tracing_state": None,
+        "_jit_clear_class_registry _jit_set_emit_hooks": None,
         "_cuda_clearCublasWorkspaces _cuda_isInBadFork": None,
         "_set_math_sdp_allow_fp16_bf16_reduction": None,
         "_get_privateuse1_backend_name": "privateuseone",

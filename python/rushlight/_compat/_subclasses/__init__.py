@@ -1,5 +1,6 @@
 """Classes of tensors that torch itself has below `Tensor`."""
 
-from .fake_tensor import FakeTensor, FakeTensorMode
+from .fake_tensor import FakeTensor, FakeTensorMode, UnsupportedFakeTensorException
+from .fake_utils import CrossRefFakeMode
 
-__all__ = ["FakeTensor", "FakeTensorMode"]
+__all__ = ["CrossRefFakeMode", "FakeTensor", "FakeTensorMode", "UnsupportedFakeTensorException"]

@@ -25,10 +25,20 @@ __all__ = [
     "DynamicOutputShapeException",
     "FakeTensor",
     "FakeTensorMode",
+    "MetadataMismatchError",
+    "UnsupportedFakeTensorException",
     "UnsupportedOperatorException",
     "is_fake",
     "unset_fake_temporarily",
 ]
+
+
+class UnsupportedFakeTensorException(RuntimeError):
+    """A tensor has no form that can be known without numbers."""
+
+
+class MetadataMismatchError(RuntimeError):
+    """What is known without numbers differs from what there is with them."""
 
 
 class DataDependentOutputException(RuntimeError):
@@ -93,6 +103,8 @@ class FakeTensorMode(TorchDispatchMode):
         """Return a tensor of the form of another."""
         if isinstance(tensor, FakeTensor):
             return tensor
+        if tensor.layout is not native.strided:
+            raise UnsupportedFakeTensorException(f"a tensor in the layout {tensor.layout}")
         made = self._of(tensor)
         return made.requires_grad_(tensor.requires_grad) if tensor.is_leaf else made
 
@@ -109,6 +121,8 @@ class FakeTensorMode(TorchDispatchMode):
         rest = {name: value for name, value in kwargs.items() if name != "device"}
         if not tensors:
             return self._faked(func(*args, **rest))
+        if func.__name__.split(".")[0] in ("_local_scalar_dense", "equal", "is_nonzero", "item"):
+            raise DataDependentOutputException(str(func))
         try:
             return self._faked(answer(func, args, rest, Tensor))
         except NotImplementedError as reason:

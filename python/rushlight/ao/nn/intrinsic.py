@@ -104,3 +104,5 @@ absent(
     "BNReLU2d BNReLU3d ConvReLU1d ConvReLU2d ConvReLU3d LinearReLU LinearLeakyReLU LinearTanh ConvAdd2d "
     "ConvAddReLU2d",
 )
+add_module_aliases(vars(globals()["quantized"]), {"dynamic": {}})
+absent(vars(vars(globals()["quantized"])["dynamic"]), "LinearReLU")

@@ -1,4 +1,4 @@
-"""Functions rewritten before they are traced: what they assert becomes a call that a graph can have."""
+"""Functions rewritten before they are traced: what they assert and annotate becomes part of the graph."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..._functions.assertions import _assert
 from .._symbolic_trace import Tracer
+from ..annotate import annotate
 
 if TYPE_CHECKING:
     from ..graph import Graph
@@ -19,13 +20,13 @@ __all__ = ["AST_Rewriter", "RewritingTracer"]
 
 
 class AST_Rewriter(ast.NodeTransformer):
-    """Turns `assert` into calls of `torch._assert`."""
+    """Turns `assert` into calls of `torch._assert`, and types beside assignments into those of nodes."""
 
     def rewrite(self, fn: FunctionType) -> FunctionType:
         """Return the function with such calls."""
         source = textwrap.dedent(inspect.getsource(fn))
         tree = ast.fix_missing_locations(self.visit(ast.parse(source)))
-        scope = {**fn.__globals__, "_rushlight_assert": _assert}
+        scope = {**fn.__globals__, "_rushlight_assert": _assert, "_rushlight_annotate": annotate}
         known = dict(scope)
         exec(compile(tree, fn.__code__.co_filename, "exec"), scope)
         made = next(value for name, value in scope.items() if name not in known or value is not known[name])
@@ -36,6 +37,14 @@ class AST_Rewriter(ast.NodeTransformer):
         said = node.msg if node.msg is not None else ast.Constant(value="")
         called = ast.Name(id="_rushlight_assert", ctx=ast.Load())
         return ast.copy_location(ast.Expr(ast.Call(func=called, args=[node.test, said], keywords=[])), node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        """Return the assignment of a node that has a type."""
+        if node.value is None:
+            return node
+        called = ast.Name(id="_rushlight_annotate", ctx=ast.Load())
+        typed = ast.Call(func=called, args=[node.value, node.annotation], keywords=[])
+        return ast.copy_location(ast.Assign(targets=[node.target], value=typed), node)
 
 
 def _on(function: FunctionType, scope: dict[str, Any]) -> FunctionType:
@@ -64,5 +73,5 @@ def _rewritten(root: Any) -> Any:
     rewritten: Any = type(kind.__name__, (kind,), {"__module__": kind.__module__, "forward": forward})
     copied: Any = rewritten.__new__(rewritten)
     copied.__dict__ = dict(root.__dict__)
-    copied._modules = {name: _rewritten(inner) for name, inner in root._modules.items()}
+    copied._modules = dict(root._modules)
     return copied

@@ -146,3 +146,13 @@ def _check_mask(mask: BlockMask, queries: int, keys: int) -> None:
             "mask to the correct length by calling block_mask._adjust(q_len, kv_len). This essentially "
             "'crops' the block mask to the upper left corner, which does not work for all mask_mods!"
         )
+
+
+def _create_empty_block_mask(query: Tensor, key: Tensor) -> BlockMask:
+    """Return the mask that leaves everything, in a block that is larger than all."""
+    return BlockMask.from_kv_blocks(
+        native.ones(1, 1, 1, dtype=native.int32),
+        native.zeros(1, 1, 1, 1, dtype=native.int32),
+        BLOCK_SIZE=_LARGE_SPARSE_BLOCK_SIZE,
+        seq_lengths=(1, 1),
+    )

@@ -80,5 +80,7 @@ __getattr__, __dir__ = on_first_use(
         ".heads_with_losses": "linear_cross_entropy",
         ".masks": "_canonical_mask _none_or_dtype",
         "..modules.utils": "_list_with_default _pair _single _triple",
+        "...overrides": "handle_torch_function has_torch_function has_torch_function_unary "
+        "has_torch_function_variadic",
     },
 )

@@ -1,0 +1,1 @@
+"""Where in graphs something is."""
