@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ..._rushlight import Tensor
+from ..._rushlight import Tensor, sigmoid, tanh
 from .. import functional
 from ._shown import shown
 from .module import Module
@@ -169,7 +169,7 @@ class Tanh(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `tanh`."""
-        return functional.tanh(input)
+        return tanh(input)
 
 
 class Sigmoid(Module):
@@ -182,7 +182,7 @@ class Sigmoid(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `sigmoid`."""
-        return functional.sigmoid(input)
+        return sigmoid(input)
 
 
 class Softsign(Unit):
