@@ -134,7 +134,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 
 class _LazyConvXdMixin(LazyModuleMixin):
     spatial: ClassVar[int]
-    transposed: ClassVar[bool]
+    transposed: bool
     in_channels: int
     out_channels: int
     groups: int
