@@ -107,6 +107,25 @@ def test_a_class_may_be_called_in_its_own_way():
     assert Twice()(1) == Below()(1) == 3
 
 
+def test_a_class_may_be_called_by_a_call_impl_of_its_own():
+    class Own(Adding):
+        def _call_impl(self, *args, **kwargs):
+            return "own", self._slow_forward(*args, **kwargs)
+
+    class Below(Own):
+        def forward(self, x):
+            return 2 * x
+
+    class Again(Own):
+        def __call__(self, x):
+            return "again", self._call_impl(x)
+
+    assert Own()(1, by=3) == ("own", 4)
+    assert Below()(4) == ("own", 8)
+    assert Again()(1) == ("again", ("own", 2))
+    assert Adding()(1) == Adding()._call_impl(1) == Adding()._wrapped_call_impl(1) == 2
+
+
 def test_what_is_assigned_to_a_class_is_called_for_those_below_it(monkeypatch):
     class Below(Adding):
         pass
