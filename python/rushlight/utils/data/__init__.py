@@ -49,7 +49,7 @@ __all__ = [
 
 __getattr__, __dir__ = on_first_use(
     globals(),
-    rooms={"datapipes"},
+    rooms={"datapipes", "graph", "graph_settings"},
     places={".datapipes": "IterDataPipe MapDataPipe functional_datapipe"},
 )
 add_module_aliases(globals(), {"_utils": {}})

@@ -129,10 +129,19 @@ class Shuffler(IterDataPipe):
 
     def __init__(self, datapipe: Any, *, buffer_size: int = 10000) -> None:
         self.datapipe = datapipe
+        self._enabled = True
+
+    def set_shuffle(self, shuffle: bool = True) -> Shuffler:
+        """Leave the items in their order, or not."""
+        self._enabled = shuffle
+        return self
 
     def __iter__(self) -> Iterator[Any]:
         from ...._rushlight import randperm
 
+        if not self._enabled:
+            yield from self.datapipe
+            return
         items = list(self.datapipe)
         yield from ([items[place] for place in randperm(len(items)).tolist()])
 
