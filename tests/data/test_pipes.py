@@ -54,6 +54,25 @@ def test_pipes_shuffle_or_not():
     assert sorted(shuffled) == [0, 1, 2]
 
 
+def test_loaders_of_other_libraries_wrap_pipes():
+    from rushlight.utils.data.datapipes.datapipe import (
+        MapDataPipe,
+        _IterDataPipeSerializationWrapper,
+        _MapDataPipeSerializationWrapper,
+    )
+
+    class Doubled(MapDataPipe):
+        def __getitem__(self, key):
+            return 2 * key
+
+    wrapped = _IterDataPipeSerializationWrapper(IterableWrapper(range(3)))
+    assert isinstance(wrapped, IterDataPipe)
+    assert list(wrapped) == list(wrapped) == [0, 1, 2]
+    assert _MapDataPipeSerializationWrapper(Doubled())[4] == 8
+    with raises(TypeError, "_MapDataPipeSerializationWrapper instance doesn't have valid length"):
+        len(_MapDataPipeSerializationWrapper(Doubled()))
+
+
 def test_settings_are_for_pipes():
     with raises(RuntimeError, "Expected `IterDataPipe` or `MapDataPipe`, but <class 'list'> is found"):
         graph_settings.apply_sharding([1], 2, 0)

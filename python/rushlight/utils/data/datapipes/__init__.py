@@ -46,6 +46,29 @@ class MapDataPipe(_Pipe, Dataset[Any]):
     functions: ClassVar[dict[str, Any]] = {}
 
 
+class _DataPipeSerializationWrapper(_Pipe):
+    """A pipe around another: loaders of other libraries wrap what goes to their processes."""
+
+    def __init__(self, datapipe: Any) -> None:
+        self._datapipe = datapipe
+
+    def __len__(self) -> int:
+        try:
+            return len(self._datapipe)
+        except Exception as failure:
+            raise TypeError(f"{type(self).__name__} instance doesn't have valid length") from failure
+
+
+class _IterDataPipeSerializationWrapper(_DataPipeSerializationWrapper, IterDataPipe):
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._datapipe
+
+
+class _MapDataPipeSerializationWrapper(_DataPipeSerializationWrapper, MapDataPipe):
+    def __getitem__(self, key: Any) -> Any:
+        return self._datapipe[key]
+
+
 class functional_datapipe:
     """Give a class of pipes a functional form: a method by this name, of all pipes.
 
@@ -153,7 +176,10 @@ add_module_aliases(
     globals(),
     {
         "_decorator": {".": "functional_datapipe"},
-        "datapipe": {".": "IterDataPipe MapDataPipe"},
+        "datapipe": {
+            ".": "IterDataPipe MapDataPipe _DataPipeSerializationWrapper _IterDataPipeSerializationWrapper "
+            "_MapDataPipeSerializationWrapper"
+        },
         "iter": {".": _ALL, ".files": "FileLister FileOpener"},
         "map": {".": "MapDataPipe"},
     },
