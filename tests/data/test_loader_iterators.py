@@ -1,5 +1,7 @@
 """What goes through a `DataLoader`, for programs that look at it."""
 
+from collections import namedtuple
+
 import rushlight as torch
 from rushlight.nn.modules.module import _EXTRA_STATE_KEY_SUFFIX
 from rushlight.utils.data import dataloader
@@ -11,6 +13,20 @@ def test_a_loader_is_read_by_an_iterator_of_a_known_class():
     assert not isinstance(read, dataloader._MultiProcessingDataLoaderIter)
     assert iter(read) is read and len(read) == 3
     assert [batch.tolist() for batch in read] == [[0, 1], [2, 3], [4]]
+
+
+def test_what_can_pin_its_memory_is_asked_to():
+    from rushlight.utils.data._utils.pin_memory import pin_memory
+
+    class Kept:
+        def pin_memory(self):
+            return "pinned"
+
+    Pair = namedtuple("Pair", "left right")
+    assert pin_memory(Kept(), "cpu") == "pinned"
+    assert pin_memory([Kept(), (3, Kept()), "a"]) == ["pinned", (3, "pinned"), "a"]
+    assert pin_memory({"a": Pair(b"b", Kept())}) == {"a": Pair(b"b", "pinned")}
+    assert pin_memory(range(2)) == [0, 1]
 
 
 def test_what_else_modules_keep_has_a_known_key():

@@ -1,5 +1,7 @@
 """Operations that all processes take part in, with two and with four."""
 
+import importlib
+
 import pytest
 import rushlight as torch
 from support import raises, run_processes
@@ -391,6 +393,20 @@ def test_what_is_not_there_says_so():
     with raises(NotImplementedError, "torch.distributed.fsdp: parameters are not spread over processes here"):
         dist.fsdp.FullyShardedDataParallel(torch.nn.Linear(1, 1))
     assert not dist.is_initialized()
+
+
+def test_settings_of_what_is_spread_are_told_apart():
+    api = importlib.import_module("rushlight.distributed.fsdp.api")
+    assert api.FullStateDictConfig(rank0_only=True) == dist.fsdp.FullStateDictConfig(False, True)
+    assert isinstance(api.LocalStateDictConfig(), api.StateDictConfig)
+    assert not isinstance(api.LocalStateDictConfig(), api.FullStateDictConfig)
+    assert api.OptimStateDictConfig().offload_to_cpu and api.ShardedOptimStateDictConfig().offload_to_cpu
+    assert not api.LocalOptimStateDictConfig().offload_to_cpu
+    settings = api.StateDictSettings(
+        api.StateDictType.LOCAL_STATE_DICT, api.LocalStateDictConfig(), api.LocalOptimStateDictConfig()
+    )
+    assert settings.state_dict_type is dist.fsdp.StateDictType.LOCAL_STATE_DICT
+    assert api.MixedPrecision()._module_classes_to_ignore == (torch.nn.modules.batchnorm._BatchNorm,)
 
 
 def test_names_are_where_libraries_look_for_them():

@@ -107,6 +107,25 @@ def test_a_class_may_be_called_in_its_own_way():
     assert Twice()(1) == Below()(1) == 3
 
 
+def test_a_class_may_be_called_by_a_call_impl_of_its_own():
+    class Own(Adding):
+        def _call_impl(self, *args, **kwargs):
+            return "own", self._slow_forward(*args, **kwargs)
+
+    class Below(Own):
+        def forward(self, x):
+            return 2 * x
+
+    class Again(Own):
+        def __call__(self, x):
+            return "again", self._call_impl(x)
+
+    assert Own()(1, by=3) == ("own", 4)
+    assert Below()(4) == ("own", 8)
+    assert Again()(1) == ("again", ("own", 2))
+    assert Adding()(1) == Adding()._call_impl(1) == Adding()._wrapped_call_impl(1) == 2
+
+
 def test_what_is_assigned_to_a_class_is_called_for_those_below_it(monkeypatch):
     class Below(Adding):
         pass
@@ -123,6 +142,50 @@ def test_what_is_assigned_to_a_class_is_called_for_those_below_it(monkeypatch):
 
         assert Made()(1) == ("seen", 2)
     assert module(1) == Made()(1) == 2
+
+
+@pytest.mark.parametrize(
+    ("module", "sizes", "called"),
+    [
+        (nn.ReLU(), (2, 4), ["relu"]),
+        (nn.Sigmoid(), (2, 4), []),
+        (nn.Tanh(), (2, 4), []),
+        (nn.MaxPool1d(2), (2, 4, 8), ["max_pool1d"]),
+        (nn.MaxPool2d(2, return_indices=True), (2, 4, 8, 8), ["max_pool2d"]),
+        (nn.MaxPool3d(2), (2, 4, 4, 4, 4), ["max_pool3d"]),
+        (nn.AvgPool1d(2), (2, 4, 8), ["avg_pool1d"]),
+        (nn.AvgPool2d(2), (2, 4, 8, 8), ["avg_pool2d"]),
+        (nn.AvgPool3d(2), (2, 4, 4, 4, 4), ["avg_pool3d"]),
+        (nn.AdaptiveAvgPool1d(2), (2, 4, 8), ["adaptive_avg_pool1d"]),
+        (nn.AdaptiveAvgPool2d(2), (2, 4, 8, 8), ["adaptive_avg_pool2d"]),
+        (nn.AdaptiveMaxPool2d(2), (2, 4, 8, 8), ["adaptive_max_pool2d"]),
+        (nn.FractionalMaxPool2d(2, output_size=2), (2, 4, 8, 8), ["fractional_max_pool2d"]),
+        (nn.ConvTranspose2d(4, 4, 2), (2, 4, 8, 8), ["conv_transpose2d"]),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else "",
+)
+def test_modules_call_what_is_in_functional_then(module, sizes, called, monkeypatch):
+    seen = []
+
+    def counted(name):
+        function = getattr(nn.functional, name)
+
+        def counting(*args, **kwargs):
+            seen.append(name)
+            return function(*args, **kwargs)
+
+        monkeypatch.setattr(nn.functional, name, counting)
+
+    for name in {"relu", "sigmoid", "tanh", *called}:
+        counted(name)
+    module(torch.randn(sizes))
+    assert seen == called
+
+
+def test_attention_calls_what_is_in_functional_then(monkeypatch):
+    monkeypatch.setattr(nn.functional, "multi_head_attention_forward", lambda *args, **kwargs: ("seen", None))
+    x = torch.randn(2, 3, 4)
+    assert nn.MultiheadAttention(4, 2)(x, x, x)[0] == "seen"
 
 
 def test_exceptions_pass_through():

@@ -40,6 +40,34 @@ def test_a_transposed_convolution_says_what_it_adds_behind():
         layer._output_padding(x, [12, 9], *sizes, 2)
 
 
+def test_the_class_below_convolutions_is_constructed_as_torchs():
+    class Own(nn.modules.conv._ConvNd):
+        def __init__(self, *sides):
+            super().__init__(
+                *sides, (3,), (1,), (1,), (1,), False, (0,), 1, True, "zeros", device=None, dtype=None
+            )
+
+        def forward(self, input):
+            return nn.functional.conv1d(input, self.weight, self.bias, self.stride, self.padding)
+
+    layer = Own(2, 4)
+    assert repr(layer) == "Own(2, 4, kernel_size=(3,), stride=(1,), padding=(1,))"
+    assert layer.transposed is False
+    assert layer.weight.shape == (4, 2, 3)
+    assert layer(torch.ones(1, 2, 5)).shape == (1, 4, 5)
+    assert nn.ConvTranspose1d(1, 1, 1).transposed is True
+
+    class OwnTransposed(nn.modules.conv._ConvTransposeNd):
+        pass
+
+    arguments = (2, 4, (3,), (2,), (1,), (1,), True, (1,), 1, False)
+    layer = OwnTransposed(*arguments, "zeros")
+    assert layer.weight.shape == (2, 4, 3)
+    assert layer.bias is None
+    with raises(ValueError, 'Only "zeros" padding mode is supported for OwnTransposed'):
+        OwnTransposed(*arguments, "circular")
+
+
 def test_a_norm_may_want_other_inputs():
     class OfVolumes(nn.modules.batchnorm._BatchNorm):
         def _check_input_dim(self, input):

@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
 from ..._devices.absent import refusing
 from ..._module_aliases import add_module_aliases
 from ...nn.modules.module import Module
+from .api import (
+    BackwardPrefetch,
+    CPUOffload,
+    FullOptimStateDictConfig,
+    FullStateDictConfig,
+    LocalOptimStateDictConfig,
+    LocalStateDictConfig,
+    MixedPrecision,
+    OptimStateDictConfig,
+    ShardedOptimStateDictConfig,
+    ShardedStateDictConfig,
+    ShardingStrategy,
+    StateDictConfig,
+    StateDictSettings,
+    StateDictType,
+)
 
 __all__ = [
     "BackwardPrefetch",
     "CPUOffload",
     "FSDPModule",
+    "FullOptimStateDictConfig",
     "FullStateDictConfig",
     "FullyShardedDataParallel",
+    "LocalOptimStateDictConfig",
+    "LocalStateDictConfig",
     "MixedPrecision",
+    "OptimStateDictConfig",
     "OptimStateKeyType",
+    "ShardedOptimStateDictConfig",
+    "ShardedStateDictConfig",
     "ShardingStrategy",
+    "StateDictConfig",
+    "StateDictSettings",
     "StateDictType",
 ]
 
@@ -39,31 +62,6 @@ class FSDPModule:
     """The same, as a class that modules would be given."""
 
 
-class ShardingStrategy(Enum):
-    """What would be spread."""
-
-    FULL_SHARD = auto()
-    SHARD_GRAD_OP = auto()
-    NO_SHARD = auto()
-    HYBRID_SHARD = auto()
-    _HYBRID_SHARD_ZERO2 = auto()
-
-
-class BackwardPrefetch(Enum):
-    """When parameters would be fetched."""
-
-    BACKWARD_PRE = auto()
-    BACKWARD_POST = auto()
-
-
-class StateDictType(Enum):
-    """Which parameters a state would have."""
-
-    FULL_STATE_DICT = auto()
-    LOCAL_STATE_DICT = auto()
-    SHARDED_STATE_DICT = auto()
-
-
 class OptimStateKeyType(Enum):
     """By what a state of an optimiser would name parameters."""
 
@@ -81,41 +79,8 @@ class ModuleWrapPolicy:
         return recurse or isinstance(module, tuple(self._module_classes))
 
 
-@dataclass
-class MixedPrecision:
-    """In which types it would compute."""
-
-    param_dtype: Any = None
-    reduce_dtype: Any = None
-    buffer_dtype: Any = None
-    keep_low_precision_grads: bool = False
-    cast_forward_inputs: bool = False
-    cast_root_forward_inputs: bool = True
-
-
-MixedPrecisionPolicy = MixedPrecision
-
-
-@dataclass
-class CPUOffload:
-    """Whether parameters would lie with the processor."""
-
-    offload_params: bool = False
-
-
 CPUOffloadPolicy = OffloadPolicy = CPUOffload
-
-
-@dataclass
-class FullStateDictConfig:
-    """How a state with all parameters would be collected."""
-
-    offload_to_cpu: bool = False
-    rank0_only: bool = False
-
-
-FullOptimStateDictConfig = ShardedOptimStateDictConfig = ShardedStateDictConfig = FullStateDictConfig
-StateDictConfig = OptimStateDictConfig = LocalStateDictConfig = FullStateDictConfig
+MixedPrecisionPolicy = MixedPrecision
 
 _POLICIES = (
     "_or_policy always_wrap_policy enable_wrap lambda_auto_wrap_policy size_based_auto_wrap_policy "
@@ -126,14 +91,12 @@ refusing(globals(), f"fully_shard register_fsdp_forward_method {_POLICIES}", Not
 _NAMES = " ".join(
     [
         *__all__,
-        "fully_shard CPUOffloadPolicy MixedPrecisionPolicy OffloadPolicy StateDictConfig",
-        "FullOptimStateDictConfig ShardedOptimStateDictConfig ShardedStateDictConfig",
+        "fully_shard CPUOffloadPolicy MixedPrecisionPolicy OffloadPolicy",
     ]
 )
 add_module_aliases(
     globals(),
     {
-        "api": {".": _NAMES},
         "fully_sharded_data_parallel": {".": _NAMES},
         "sharded_grad_scaler": {"...amp": "ShardedGradScaler=GradScaler"},
         "wrap": {".": f"ModuleWrapPolicy {_POLICIES}"},

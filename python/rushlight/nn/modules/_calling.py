@@ -49,6 +49,14 @@ class Called(Hooks):
 
     _call_impl = __call__
 
+    def _wrapped_call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        """Run what a class calls its instances by: it may bring a `_call_impl` of its own."""
+        return self._call_impl(*args, **kwargs)
+
+    def _slow_forward(self, *input: Any, **kwargs: Any) -> Any:
+        """Run `forward`: how modules are called while they are traced, which here is nothing else."""
+        return self.forward(*input, **kwargs)
+
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:

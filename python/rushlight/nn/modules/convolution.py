@@ -19,22 +19,23 @@ _PADDINGS = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Module):
-    spatial: ClassVar[int]
-    is_transposed: ClassVar[bool] = False
+    """What all have: programs make layers of their own of it, and call its constructor as torch's."""
 
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
-        dilation: Any,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: str | tuple[int, ...],
+        dilation: tuple[int, ...],
+        transposed: bool,
+        output_padding: tuple[int, ...],
         groups: int,
         bias: bool,
         padding_mode: str,
-        output_padding: Any,
-        options: dict[str, Any],
+        device: device | str | None = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
         if groups <= 0:
@@ -43,7 +44,6 @@ class _ConvNd(Module):
             raise ValueError("in_channels must be divisible by groups")
         if out_channels % groups != 0:
             raise ValueError("out_channels must be divisible by groups")
-        stride = spread(stride, self.spatial)
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
                 raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
@@ -57,19 +57,20 @@ class _ConvNd(Module):
             )
         self.in_channels = in_channels
         self.out_channels = out_channels
-        self.kernel_size = spread(kernel_size, self.spatial)
+        self.kernel_size = kernel_size
         self.stride = stride
-        self.padding = padding if isinstance(padding, str) else spread(padding, self.spatial)
-        self.dilation = spread(dilation, self.spatial)
-        self.output_padding = spread(output_padding, self.spatial)
-        self.transposed = self.is_transposed
+        self.padding = padding
+        self.dilation = dilation
+        self.transposed = transposed
+        self.output_padding = output_padding
         self.groups = groups
         self.padding_mode = padding_mode
         self._reversed_padding_repeated_twice = self._around()
-        first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
-        self.weight = Parameter(empty((first, second // groups, *self.kernel_size), **options))
+        first, second = (in_channels, out_channels) if transposed else (out_channels, in_channels)
+        sizes = (first, second // groups, *kernel_size)
+        self.weight = Parameter(empty(sizes, device=device, dtype=dtype))
         if bias:
-            self.bias = Parameter(empty(out_channels, **options))
+            self.bias = Parameter(empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -98,11 +99,11 @@ class _ConvNd(Module):
         text = (
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         )
-        if self.padding != (0,) * self.spatial:
+        if self.padding != (0,) * len(self.padding):
             text += f", padding={self.padding}"
-        if self.dilation != (1,) * self.spatial:
+        if self.dilation != (1,) * len(self.dilation):
             text += f", dilation={self.dilation}"
-        if self.output_padding != (0,) * self.spatial:
+        if self.output_padding != (0,) * len(self.output_padding):
             text += f", output_padding={self.output_padding}"
         if self.groups != 1:
             text += f", groups={self.groups}"
@@ -114,6 +115,8 @@ class _ConvNd(Module):
 
 
 class _Plain(_ConvNd):
+    spatial: ClassVar[int]
+
     def __init__(
         self,
         in_channels: int,
@@ -128,19 +131,20 @@ class _Plain(_ConvNd):
         device: device | str | None = None,
         dtype: dtype | None = None,
     ) -> None:
-        options = {"device": device, "dtype": dtype}
         super().__init__(
             in_channels,
             out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
+            spread(kernel_size, self.spatial),
+            spread(stride, self.spatial),
+            padding if isinstance(padding, str) else spread(padding, self.spatial),
+            spread(dilation, self.spatial),
+            False,
+            (0,) * self.spatial,
             groups,
             bias,
             padding_mode,
-            0,
-            options,
+            device=device,
+            dtype=dtype,
         )
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -198,27 +202,25 @@ class Conv3d(_Plain):
 
 
 class _ConvTransposeNd(_ConvNd):
-    is_transposed = True
-
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: tuple[int, ...],
+        dilation: tuple[int, ...],
+        transposed: bool,
+        output_padding: tuple[int, ...],
+        groups: int,
+        bias: bool,
+        padding_mode: str,
         device: device | str | None = None,
         dtype: dtype | None = None,
     ) -> None:
         if padding_mode != "zeros":
             name = type(self).__name__
             raise ValueError(f'Only "zeros" padding mode is supported for {name}')
-        options = {"device": device, "dtype": dtype}
         super().__init__(
             in_channels,
             out_channels,
@@ -226,11 +228,13 @@ class _ConvTransposeNd(_ConvNd):
             stride,
             padding,
             dilation,
+            transposed,
+            output_padding,
             groups,
             bias,
             padding_mode,
-            output_padding,
-            options,
+            device=device,
+            dtype=dtype,
         )
 
     def _output_padding(
@@ -273,6 +277,41 @@ class _ConvTransposeNd(_ConvNd):
                 )
         return [size - low for size, low in zip(sizes, least, strict=True)]
 
+
+class _PlainTransposed(_ConvTransposeNd):
+    spatial: ClassVar[int]
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__(
+            in_channels,
+            out_channels,
+            spread(kernel_size, self.spatial),
+            spread(stride, self.spatial),
+            spread(padding, self.spatial),
+            spread(dilation, self.spatial),
+            True,
+            spread(output_padding, self.spatial),
+            groups,
+            bias,
+            padding_mode,
+            device=device,
+            dtype=dtype,
+        )
+
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """Apply the transposed convolution."""
         functions: tuple[Any, ...] = (
@@ -291,7 +330,7 @@ class _ConvTransposeNd(_ConvNd):
 
 
 @constructed_by_name
-class ConvTranspose1d(_ConvTransposeNd):
+class ConvTranspose1d(_PlainTransposed):
     """A transposed convolution over one dimension.
 
     >>> import rushlight as torch
@@ -303,7 +342,7 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 @constructed_by_name
-class ConvTranspose2d(_ConvTransposeNd):
+class ConvTranspose2d(_PlainTransposed):
     """A transposed convolution over two dimensions.
 
     >>> import rushlight as torch
@@ -315,7 +354,7 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 
 @constructed_by_name
-class ConvTranspose3d(_ConvTransposeNd):
+class ConvTranspose3d(_PlainTransposed):
     """A transposed convolution over three dimensions.
 
     >>> import rushlight as torch

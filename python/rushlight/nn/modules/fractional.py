@@ -15,7 +15,7 @@ __all__ = ["FractionalMaxPool2d", "FractionalMaxPool3d"]
 
 class _FractionalMaxPool(Module):
     spatial: ClassVar[int]
-    function: ClassVar[Any]
+    function: ClassVar[str]
     _random_samples: Tensor | None
 
     def __init__(
@@ -45,7 +45,7 @@ class _FractionalMaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """Return the greatest elements of windows that are spread by chance."""
-        return type(self).function(
+        return getattr(functional, self.function)(
             input,
             self.kernel_size,
             self.output_size,
@@ -65,7 +65,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
     """
 
     spatial = 2
-    function = staticmethod(functional.fractional_max_pool2d)
+    function = "fractional_max_pool2d"
 
 
 @constructed_by_name
@@ -73,4 +73,4 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     """The greatest elements of windows over three dimensions, spread by chance."""
 
     spatial = 3
-    function = staticmethod(functional.fractional_max_pool3d)
+    function = "fractional_max_pool3d"

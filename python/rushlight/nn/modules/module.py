@@ -88,7 +88,10 @@ class Module(Called, Converted, StateDict):
         """Have attributes looked up and `forward` called natively, unless the class has a way of its own."""
         super().__init_subclass__(**kwargs)
         if cls.__call__ is Called.__call__:
-            _call_forward_natively(cls)
+            if cls._call_impl is Called._call_impl:
+                _call_forward_natively(cls)
+            else:
+                cls.__call__ = Called._wrapped_call_impl  # type: ignore[method-assign]
         if cls.__getattr__ is Module.__getattr__ and cls.__getattribute__ is object.__getattribute__:
             _look_into_tables(cls)
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from ... import _rushlight as native
 from ..._rushlight import Tensor
-from .. import init
-from ..functional.heads import multi_head_attention_forward
+from .. import functional, init
 from ..parameter import Parameter
 from .layers import Linear
 from .module import Module
@@ -114,7 +113,7 @@ class MultiheadAttention(Module):
             # What is the same stays the same.
             turned = {id(x): x.transpose(1, 0) for x in (query, key, value)}
             query, key, value = (turned[id(x)] for x in (query, key, value))
-        output, weights = multi_head_attention_forward(
+        output, weights = functional.multi_head_attention_forward(
             query,
             key,
             value,

@@ -1,4 +1,8 @@
-"""Pooling as modules; each calls the function of its name."""
+"""Pooling as modules.
+
+Each looks for the function of its name in `functional` when it is called: programs that count what a network
+computes put others there.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ __all__ = [
 
 
 class _MaxPoolNd(Module):
-    function: ClassVar[Any]
+    function: ClassVar[str]
 
     def __init__(
         self,
@@ -48,7 +52,7 @@ class _MaxPoolNd(Module):
 
     def forward(self, input: Tensor) -> Any:
         """Return the greatest elements of windows."""
-        return type(self).function(
+        return getattr(functional, self.function)(
             input,
             self.kernel_size,
             self.stride,
@@ -71,7 +75,7 @@ class MaxPool1d(_MaxPoolNd):
     tensor([1., 3.])
     """
 
-    function = staticmethod(functional.max_pool1d)
+    function = "max_pool1d"
 
 
 class MaxPool2d(_MaxPoolNd):
@@ -82,7 +86,7 @@ class MaxPool2d(_MaxPoolNd):
     torch.Size([1, 1, 2, 2])
     """
 
-    function = staticmethod(functional.max_pool2d)
+    function = "max_pool2d"
 
 
 class MaxPool3d(_MaxPoolNd):
@@ -93,7 +97,7 @@ class MaxPool3d(_MaxPoolNd):
     tensor([7.])
     """
 
-    function = staticmethod(functional.max_pool3d)
+    function = "max_pool3d"
 
 
 class _AvgPoolNd(Module):
@@ -132,7 +136,7 @@ class AvgPool1d(_AvgPoolNd):
 
 
 class _AvgPool(_AvgPoolNd):
-    function: ClassVar[Any]
+    function: ClassVar[str]
 
     def __init__(
         self,
@@ -153,7 +157,7 @@ class _AvgPool(_AvgPoolNd):
 
     def forward(self, input: Tensor) -> Any:
         """Return the averages over windows."""
-        return type(self).function(
+        return getattr(functional, self.function)(
             input,
             self.kernel_size,
             self.stride,
@@ -173,7 +177,7 @@ class AvgPool2d(_AvgPool):
     tensor([1.5000])
     """
 
-    function = staticmethod(functional.avg_pool2d)
+    function = "avg_pool2d"
 
 
 @constructed_by_name
@@ -185,11 +189,11 @@ class AvgPool3d(_AvgPool):
     tensor([3.5000])
     """
 
-    function = staticmethod(functional.avg_pool3d)
+    function = "avg_pool3d"
 
 
 class _AdaptivePoolNd(Module):
-    function: ClassVar[Any]
+    function: ClassVar[str]
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -197,7 +201,7 @@ class _AdaptivePoolNd(Module):
 
     def forward(self, input: Tensor) -> Any:
         """Pool over as many windows as are wanted."""
-        return type(self).function(input, self.output_size)
+        return getattr(functional, self.function)(input, self.output_size)
 
     def extra_repr(self) -> str:
         """Show the sizes that are wanted."""
@@ -217,7 +221,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     tensor([1.5000])
     """
 
-    function = staticmethod(functional.adaptive_avg_pool1d)
+    function = "adaptive_avg_pool1d"
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
@@ -228,7 +232,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     tensor([1.5000])
     """
 
-    function = staticmethod(functional.adaptive_avg_pool2d)
+    function = "adaptive_avg_pool2d"
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
@@ -239,7 +243,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     tensor([3.5000])
     """
 
-    function = staticmethod(functional.adaptive_avg_pool3d)
+    function = "adaptive_avg_pool3d"
 
 
 class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
@@ -249,7 +253,7 @@ class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
 
     def forward(self, input: Tensor) -> Any:
         """Return the greatest elements of as many windows as are wanted."""
-        return type(self).function(input, self.output_size, self.return_indices)
+        return getattr(functional, self.function)(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
@@ -260,7 +264,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     tensor([3.])
     """
 
-    function = staticmethod(functional.adaptive_max_pool1d)
+    function = "adaptive_max_pool1d"
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
@@ -271,7 +275,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     tensor([3.])
     """
 
-    function = staticmethod(functional.adaptive_max_pool2d)
+    function = "adaptive_max_pool2d"
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
@@ -282,4 +286,4 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     tensor([7.])
     """
 
-    function = staticmethod(functional.adaptive_max_pool3d)
+    function = "adaptive_max_pool3d"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ..._rushlight import Tensor
+from ..._rushlight import Tensor, sigmoid, tanh
 from .. import functional
 from ._shown import constructed_by_name, shown
 from .module import Module
@@ -176,7 +176,7 @@ class Tanh(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `tanh`."""
-        return functional.tanh(input)
+        return tanh(input)
 
 
 class Sigmoid(Module):
@@ -189,7 +189,7 @@ class Sigmoid(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply `sigmoid`."""
-        return functional.sigmoid(input)
+        return sigmoid(input)
 
 
 class Softsign(Unit):

@@ -49,7 +49,7 @@ __all__ = [
 
 __getattr__, __dir__ = on_first_use(
     globals(),
-    rooms={"datapipes"},
+    rooms={"datapipes", "graph", "graph_settings"},
     places={".datapipes": "IterDataPipe MapDataPipe functional_datapipe"},
 )
 add_module_aliases(globals(), {"_utils": {}})
@@ -61,7 +61,7 @@ add_module_aliases(
             "collate_numpy_scalar_fn collate_str_fn collate_tensor_fn default_collate "
             "default_collate_err_msg_format default_collate_fn_map default_convert np_str_obj_array_pattern"
         },
-        "pin_memory": {".dataloader": "pin_memory"},
+        "pin_memory": {".collate": "pin_memory"},
         "worker": {".workers": "WorkerInfo get_worker_info", "._seeds": "_generate_state"},
     },
 )

@@ -72,6 +72,23 @@ def collate(batch: Any, *, collate_fn_map: dict[Any, Callable[..., Any]] | None 
     raise _unknown(kind)
 
 
+def pin_memory(data: Any, device: Any = None) -> Any:
+    """Have everything in a batch pin its memory that can; on which device is not asked for any longer.
+
+    >>> import rushlight as torch
+    >>> torch.utils.data._utils.pin_memory.pin_memory([1, {"a": "b"}])
+    [1, {'a': 'b'}]
+    """
+    if hasattr(data, "pin_memory"):
+        return data.pin_memory()
+    if isinstance(data, Mapping):
+        return _mapping(data, {key: pin_memory(value) for key, value in data.items()})
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+        pinned = [pin_memory(value) for value in data]
+        return type(data)(*pinned) if hasattr(data, "_fields") else _sequence(data, pinned)
+    return data
+
+
 def default_collate(batch: Any) -> Any:
     """Join samples into a batch: tensors are stacked, containers joined by place.
 

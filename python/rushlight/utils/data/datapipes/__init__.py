@@ -46,6 +46,29 @@ class MapDataPipe(_Pipe, Dataset[Any]):
     functions: ClassVar[dict[str, Any]] = {}
 
 
+class _DataPipeSerializationWrapper(_Pipe):
+    """A pipe around another: loaders of other libraries wrap what goes to their processes."""
+
+    def __init__(self, datapipe: Any) -> None:
+        self._datapipe = datapipe
+
+    def __len__(self) -> int:
+        try:
+            return len(self._datapipe)
+        except Exception as failure:
+            raise TypeError(f"{type(self).__name__} instance doesn't have valid length") from failure
+
+
+class _IterDataPipeSerializationWrapper(_DataPipeSerializationWrapper, IterDataPipe):
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._datapipe
+
+
+class _MapDataPipeSerializationWrapper(_DataPipeSerializationWrapper, MapDataPipe):
+    def __getitem__(self, key: Any) -> Any:
+        return self._datapipe[key]
+
+
 class functional_datapipe:
     """Give a class of pipes a functional form: a method by this name, of all pipes.
 
@@ -129,10 +152,19 @@ class Shuffler(IterDataPipe):
 
     def __init__(self, datapipe: Any, *, buffer_size: int = 10000) -> None:
         self.datapipe = datapipe
+        self._enabled = True
+
+    def set_shuffle(self, shuffle: bool = True) -> Shuffler:
+        """Leave the items in their order, or not."""
+        self._enabled = shuffle
+        return self
 
     def __iter__(self) -> Iterator[Any]:
         from ...._rushlight import randperm
 
+        if not self._enabled:
+            yield from self.datapipe
+            return
         items = list(self.datapipe)
         yield from ([items[place] for place in randperm(len(items)).tolist()])
 
@@ -144,7 +176,10 @@ add_module_aliases(
     globals(),
     {
         "_decorator": {".": "functional_datapipe"},
-        "datapipe": {".": "IterDataPipe MapDataPipe"},
+        "datapipe": {
+            ".": "IterDataPipe MapDataPipe _DataPipeSerializationWrapper _IterDataPipeSerializationWrapper "
+            "_MapDataPipeSerializationWrapper"
+        },
         "iter": {".": _ALL, ".files": "FileLister FileOpener"},
         "map": {".": "MapDataPipe"},
     },
