@@ -247,3 +247,8 @@ def test_a_module_whose_way_depends_on_values_is_exported_on_the_way_of_its_exam
     found, wanted = program.module()(other, scale), model(other, scale=scale)
     for name, value in wanted.items():
         torch.testing.assert_close(found[name], value)
+
+
+def test_inputs_without_a_default_have_none_afterwards():
+    moved = torch.fx.Transformer(torch.fx.symbolic_trace(lambda x, y=None: x)).transform()
+    assert [node.args for node in moved.graph.nodes][:2] == [(), (None,)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
 from ._symbolic_trace import Tracer
@@ -175,7 +176,7 @@ class Transformer(Interpreter):
 
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Add an input."""
-        default = args[0] if args else ...
+        default = args[0] if args else Signature.empty
         return Proxy(self.new_graph.placeholder(target, default_value=default), self.tracer)
 
     def get_attr(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
