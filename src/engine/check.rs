@@ -23,6 +23,9 @@ pub(super) fn arrived(node: &NodeRef, gradients: &mut Gradients) -> Result<()> {
 /// Those that are smaller are spread, as most rules do themselves.
 pub(super) fn handed(node: &NodeRef, gradients: &Gradients) -> Result<Gradients> {
     let mut gradients = gradients.clone();
+    if node.rule().host().is_some() {
+        return Ok(gradients);
+    }
     for (output, slot) in gradients.iter_mut().enumerate().take(node.outputs()) {
         let shape = node.form(output as u32).layout.shape();
         if let Some(gradient) = slot

@@ -260,8 +260,6 @@ def test_a_node_that_is_called_with_another_shape_reads_no_further_than_that():
     for y in (x.reshape(-1), x.reshape(-1)[1:], x[0], x.diagonal(), x.transpose(0, 1)[:2]):
         with pytest.raises(RuntimeError):
             y.grad_fn(five)
-    with pytest.raises(RuntimeError):
-        x.diagonal().grad_fn(torch.ones(4, 3))
 
 
 def test_an_edge_must_begin_at_a_node():
