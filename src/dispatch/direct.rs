@@ -297,6 +297,9 @@ pub(crate) const ROOM: usize = 128;
 /// Elements that are written at one go.
 const FEW: usize = 4;
 
+/// A loop that writes what it makes of elements.
+pub(crate) type Run<'r, T> = dyn Fn(&[T], &mut [MaybeUninit<T>]) + 'r;
+
 /// The elements of an operand as a loop takes them.
 #[derive(Clone, Copy)]
 pub(crate) enum Side<'a, T> {
@@ -411,7 +414,7 @@ impl<'a, T: Element> Side<'a, T> {
     }
 
     /// Has what is written for these elements, by a loop that takes them as they lie: in one piece, or row by row.
-    pub(crate) fn through(&self, out: &mut [MaybeUninit<T>], run: &dyn Fn(&[T], &mut [MaybeUninit<T>])) {
+    pub(crate) fn through(&self, out: &mut [MaybeUninit<T>], run: &Run<'_, T>) {
         if let Side::All(element) = *self {
             let mut found = [MaybeUninit::uninit()];
             run(&[element], &mut found);

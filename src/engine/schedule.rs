@@ -30,6 +30,9 @@ pub struct Place {
     pub slot: u32,
 }
 
+/// What a task answers, by edge.
+pub type Answers<A> = SmallVec<[Option<A>; 2]>;
+
 /// What the tasks of a run compute.
 pub trait Work: Send + Sync + 'static {
     /// What one task answers another.
@@ -49,7 +52,7 @@ pub trait Work: Send + Sync + 'static {
         task: u32,
         arrived: Vec<Option<Self::Answer>>,
         is_caller: bool,
-    ) -> Result<SmallVec<[Option<Self::Answer>; 2]>, Self::Failure>;
+    ) -> Result<Answers<Self::Answer>, Self::Failure>;
 
     /// Why the run is to be given up, if it is.
     fn given_up(&self) -> Option<Self::Failure>;

@@ -120,3 +120,16 @@ def test_the_default_generator_is_the_one_that_calls_draw_from():
     other = torch.Generator()
     other.set_state(torch.default_generator.get_state())
     assert torch.rand(4, generator=other).tolist() == torch.rand(4).tolist()
+
+
+@pytest.mark.parametrize("function", ["dropout", "alpha_dropout"])
+@pytest.mark.parametrize("dims", [(1, 0, 2, 3), (0, 3, 1, 2), (3, 2, 1, 0)])
+def test_what_is_left_out_is_drawn_as_it_lies_in_memory(function, dims):
+    drop = getattr(torch.nn.functional, function)
+    x = torch.rand(2, 3, 4, 5)
+    torch.manual_seed(0)
+    expected = drop(x, 0.5, True).permute(dims)
+    torch.manual_seed(0)
+    found = drop(x.permute(dims), 0.5, True)
+    assert torch.equal(found, expected)
+    assert found.stride() == expected.stride()

@@ -416,12 +416,13 @@ fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator
         return refused(OWN, target.dtype);
     }
     let probabilities = probabilities.widened()?;
-    let layout = SharedLayout::new(target.layout.fresh());
-    let mut drawn = Array::zeroed(&layout, target.dtype.wide())?;
+    let same = probabilities.repeated_element();
+    // With one probability for all, elements are drawn as they lie in memory.
+    let target = &same.map_or_else(|| target.clone(), |_| in_order(target));
+    let mut drawn = Array::zeroed(&SharedLayout::new(target.layout.fresh()), target.dtype.wide())?;
     dispatch!(float dtype.wide(), P => {
         let each = probabilities.view::<P>();
         let is_probability = |number: &P| (0.0..=1.0).contains(number);
-        let same = probabilities.repeated_element();
         let are = match same {
             Some(_) => each.first().is_none_or(is_probability),
             None => each.iter().all(is_probability),
@@ -430,13 +431,12 @@ fn fill_each(target: &Array, probabilities: &Array, generator: Option<&Generator
             return Err(Error::Probability {}.into());
         }
         let generator = given(generator);
-        let same = same.filter(|_| dtype == DType::Float64);
         let mut each = each.iter().copied();
         dispatch!(ordered drawn.dtype, T => for piece in drawn.owned::<T>().chunks_mut(MANY) {
             // As elsewhere, nobody waits for the generator while the host is asked.
             interrupt::unwind_if_due();
             let mut generator = generator.lock();
-            match same {
+            match same.filter(|_| dtype == DType::Float64) {
                 Some(same) => fill_bernoulli(&mut generator, piece, same.to_f64()),
                 None => fill_bernoulli_each(&mut generator, piece, &mut each),
             }
