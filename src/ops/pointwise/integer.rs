@@ -38,9 +38,11 @@ impl<T: Number + PrimInt> Integer for T {
     #[inline]
     fn quotient(self, other: Self) -> Self {
         if const { size_of::<T>() <= 4 } {
-            // Numbers of so few digits have no quotient that would be rounded to another integer. What is beyond the
-            // greatest number becomes the least.
-            let quotient = T::from_f64(self.to_f64() / other.to_f64());
+            // Numbers of so few digits have no quotient that would be rounded to another integer, and of a sum with this
+            // one it is the last bits, which wrap around.
+            const WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
+            let quotient = (self.to_f64() / other.to_f64()).trunc() + WHOLE;
+            let quotient = T::from_i64(quotient.to_bits().cast_signed());
             return if other == T::ZERO { T::ZERO } else { quotient };
         }
         match self.checked_div(&other) {
@@ -123,6 +125,29 @@ impl<T: Number + PrimInt> Integer for T {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All quotients of these numbers beside those of wider ones.
+    fn divided<T: Integer + PrimInt>(numbers: impl Iterator<Item = i64> + Clone) {
+        for (a, b) in numbers.clone().flat_map(|a| numbers.clone().map(move |b| (a, b))) {
+            let (x, y) = (T::from_i64(a), T::from_i64(b));
+            let quotient = a.checked_div(b).unwrap_or(0);
+            assert_eq!(x.quotient(y), T::from_i64(quotient), "{a} by {b}");
+            if b != 0 {
+                assert_eq!(x.floored(y), T::from_i64((a as f64 / b as f64).floor() as i64), "{a} by {b}");
+                assert_eq!(Integer::remainder(x, y), T::from_i64(a % b), "{a} by {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn narrow_numbers_are_divided_as_wide_ones() {
+        divided::<u8>(0..256);
+        divided::<i8>(-128..128);
+        let around = |at: i64| at - 2..at + 3;
+        divided::<i16>(around(0).chain(-32768..-32764).chain(32764..32768));
+        let (least, most) = (i64::from(i32::MIN), i64::from(i32::MAX));
+        divided::<i32>(around(0).chain(around(7919)).chain(least..least + 3).chain(most - 2..most + 1));
+    }
 
     #[test]
     fn quotients_and_remainders_fit_each_other_in_both_roundings() {
