@@ -71,17 +71,25 @@ pub struct Target<'a> {
 
 impl Target<'_> {
     /// Has the elements written, all of them, by what reads these arrays.
-    pub(crate) fn write<T: Element>(self, reads: &[&Array], write: impl FnOnce(&mut [MaybeUninit<T>])) {
-        self.array.overwrite_part(self.first..self.first + self.count, reads.iter().copied(), write);
+    pub(crate) fn write<T: Element>(self, reads: &[&Array], mut write: impl FnMut(&mut [MaybeUninit<T>])) {
+        self.written(&mut reads.iter().copied(), &mut write);
     }
 
     /// `write` by what reads the arrays among these.
     pub(crate) fn write_of<T: Element>(
         self,
         sources: &[Source<'_>],
-        write: impl FnOnce(&mut [MaybeUninit<T>]),
+        mut write: impl FnMut(&mut [MaybeUninit<T>]),
     ) {
-        let reads = sources.iter().filter_map(Source::array);
+        self.written(&mut sources.iter().filter_map(Source::array), &mut write);
+    }
+
+    #[inline(never)] // Once for all operations.
+    fn written<T: Element>(
+        self,
+        reads: &mut dyn Iterator<Item = &Array>,
+        write: &mut dyn FnMut(&mut [MaybeUninit<T>]),
+    ) {
         self.array.overwrite_part(self.first..self.first + self.count, reads, write);
     }
 }

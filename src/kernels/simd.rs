@@ -43,6 +43,13 @@ pub(super) trait Calculation<T> {
     /// What comes of it.
     type Output;
 
+    /// Whether it is compiled for the widest vectors too.
+    #[cfg_attr(
+        any(debug_assertions, not(target_arch = "x86_64")),
+        expect(dead_code, reason = "it is compiled for one kind of vectors")
+    )]
+    const WIDEST: bool = true;
+
     /// Does it.
     fn run<A: Arithmetic<Plain = T>>(self) -> Self::Output;
 }
@@ -52,7 +59,9 @@ pub(super) trait Calculation<T> {
 #[inline]
 #[cfg(all(not(debug_assertions), target_arch = "x86_64"))]
 pub(super) fn calculated<T: Real, C: Calculation<T>>(work: C) -> C::Output {
-    if let Some(simd) = pulp::x86::V4::try_new() {
+    if const { C::WIDEST }
+        && let Some(simd) = pulp::x86::V4::try_new()
+    {
         return simd.vectorize(
             #[inline(always)]
             || work.run::<Fused<T>>(),

@@ -63,6 +63,9 @@ pub trait Function<const N: usize>: Copy + Send + Sync {
     /// for new memory and for what is written in place.
     const SLOW: bool = false;
 
+    /// Whether few programs have it, so that it is not compiled for the widest vectors.
+    const RARE: bool = false;
+
     /// Whether there are numbers for which the function is a factor and no more, and so often that nothing else is
     /// there for a while.
     const HAS_EASY: bool = false;
@@ -235,6 +238,8 @@ fn evaluate<T: Real, V: Place<T>, F: Function<N>, const N: usize>(
 impl<T: Real, V: Place<T>, F: Function<N>, const N: usize> Calculation<T> for Chunk<'_, T, V, F, N> {
     /// Whether nothing was done because numbers are far.
     type Output = bool;
+
+    const WIDEST: bool = !F::RARE;
 
     #[inline(always)]
     fn run<A: Arithmetic<Plain = T>>(self) -> bool {

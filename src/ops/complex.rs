@@ -188,9 +188,6 @@ impl Op for Polar {
 pub fn polar(r: &Tensor, phi: &Tensor) -> Result<Tensor> {
     let [r, phi] = &batch::in_one_type(r, phi)?;
     check_parts(r, phi)?;
-    if r.dtype().is_stored() {
-        return Err(Error::NotImplementedFor { operation: "polar_cpu", dtype: r.dtype() }.into());
-    }
     apply_one(Polar, &[r, phi])
 }
 

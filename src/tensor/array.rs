@@ -218,6 +218,11 @@ impl Array {
         is_there.then(|| unsafe { *self.start::<T>() })
     }
 
+    /// Calls `visit` with the elements in row-major order.
+    pub(crate) fn each_number(&self, visit: &mut dyn FnMut(Scalar)) {
+        dispatch!(stored self.dtype, T => self.view::<T>().iter().for_each(|x| visit(x.to_scalar())));
+    }
+
     /// The element, if the layout shows nothing but one element again and again.
     pub fn repeated_element(&self) -> Option<Scalar> {
         let repeats = !self.dtype.is_pending()

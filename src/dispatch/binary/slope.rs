@@ -14,6 +14,8 @@ use crate::tensor::Tensor;
 struct Sloped<E, const SECOND: bool>(E);
 
 impl<E: Elementwise2, const SECOND: bool> Function<2> for Sloped<E, SECOND> {
+    const RARE: bool = true;
+
     #[inline(always)] // A loop is vectorised in one piece only.
     fn at<A: Arithmetic>(&self, t: A, [a, b]: [A; 2]) -> A {
         self.0.slope(a, b, t, SECOND)

@@ -179,6 +179,8 @@ impl<E: Elementwise> Function<0> for Vector<E> {
 
     const SLOW: bool = E::SLOW;
 
+    const RARE: bool = E::RARE;
+
     const HAS_EASY: bool = E::HAS_EASY;
 
     #[inline(always)]

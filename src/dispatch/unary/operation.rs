@@ -148,6 +148,9 @@ pub trait Elementwise: Copy + Send + Sync + 'static {
     /// Whether it is much work: see `Function::SLOW`.
     const SLOW: bool = false;
 
+    /// Whether few programs have it: see `Function::RARE`.
+    const RARE: bool = false;
+
     /// Whether some numbers are only multiplied by `factor`: see `Function::HAS_EASY`.
     const HAS_EASY: bool = false;
 

@@ -219,32 +219,37 @@ fn move_rows<V: Send, T: Copy + Sync>(
     }
     let backwards = a.slice(s![.., ..;-1]);
     match a.strides()[1] {
-        1 if is_ordered => each_row(
-            out,
-            a,
-            steps,
+        1 if is_ordered => vectorised(
+            a.len(),
             #[inline(always)]
-            |out, a| move_slice(out, a, write),
+            || {
+                each_row(
+                    out,
+                    a,
+                    steps,
+                    #[inline(always)]
+                    |out, a| move_slice(out, a, write),
+                );
+            },
         ),
-        -1 if is_ordered && (4..=32).contains(&len) => {
-            each_row(out, backwards, steps, |out, a| move_slice_backwards(out, a, write));
-        }
+        -1 if is_ordered && (4..=32).contains(&len) => vectorised(
+            a.len(),
+            #[inline(always)]
+            || each_row(out, backwards, steps, |out, a| move_slice_backwards(out, a, write)),
+        ),
         -1 if is_ordered => each_row(out, backwards, steps, |out, a| {
             out.iter_mut().zip(a.iter().rev()).for_each(|(out, &a)| write(out, a));
         }),
         0 if is_ordered => each_row(out, a.slice_move(s![.., ..1]), steps, |out, a| {
             out.iter_mut().for_each(|out| write(out, a[0]));
         }),
-        _ => vectorised(
-            a.len(),
-            #[inline(always)]
-            || {
-                for (out, a) in out.outer_iter_mut().zip(a.outer_iter()) {
-                    steps.take(len);
-                    Zip::from(out).and(a).for_each(|out, &a| write(out, a));
-                }
-            },
-        ),
+        // There are no vectors of what lies apart.
+        _ => {
+            for (out, a) in out.outer_iter_mut().zip(a.outer_iter()) {
+                steps.take(len);
+                Zip::from(out).and(a).for_each(|out, &a| write(out, a));
+            }
+        }
     }
 }
 
@@ -256,19 +261,13 @@ fn each_row<V, T>(
     steps: &mut Steps,
     visit: impl Fn(&mut [V], &[T]),
 ) {
-    vectorised(
-        out.len(),
-        #[inline(always)]
-        || {
-            for (out, a) in out.outer_iter_mut().zip(a.outer_iter()) {
-                steps.take(out.len());
-                match (out.into_slice_memory_order(), a.to_slice()) {
-                    (Some(out), Some(a)) => visit(out, a),
-                    _ => unreachable!("rows lie in order"),
-                }
-            }
-        },
-    );
+    for (out, a) in out.outer_iter_mut().zip(a.outer_iter()) {
+        steps.take(out.len());
+        match (out.into_slice_memory_order(), a.to_slice()) {
+            (Some(out), Some(a)) => visit(out, a),
+            _ => unreachable!("rows lie in order"),
+        }
+    }
 }
 
 /// Moves elements that lie in order. Of so few that a call takes longer, the first and the last are moved, which are

@@ -19,6 +19,7 @@ pub struct SecondKind {
 
 impl Function<0> for SecondKind {
     const SLOW: bool = true;
+    const RARE: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
@@ -32,6 +33,7 @@ pub struct Spherical;
 
 impl Function<0> for Spherical {
     const SLOW: bool = true;
+    const RARE: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {
@@ -57,6 +59,7 @@ pub struct Airy;
 
 impl Function<0> for Airy {
     const SLOW: bool = true;
+    const RARE: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn at<A: Arithmetic>(&self, x: A, []: [A; 0]) -> A {

@@ -310,8 +310,7 @@ const COMPARED: usize = 16;
 
 /// Whether every element is one of those of another tensor.
 pub fn isin(x: &Tensor, among: &Tensor, invert: bool) -> Result<Tensor> {
-    let refused = |dtype: &DType| dtype.is_complex() || *dtype == DType::Bool;
-    if let Some(dtype) = [x.dtype(), among.dtype()].into_iter().find(refused) {
+    if let Some(dtype) = [x.dtype(), among.dtype()].into_iter().find(|dtype| dtype.is_complex()) {
         return Err(Error::AmongDType { dtype }.into());
     }
     let flat = reshape::reshape(among, &[-1])?;

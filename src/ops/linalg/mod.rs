@@ -266,7 +266,7 @@ fn check_float(dtype: DType, operation: &'static str) -> Result<()> {
 /// The kernel that is the first to look at the type of a matrix, where nothing before it does.
 fn first_asked(operation: &str) -> Option<&'static str> {
     Some(match operation {
-        "linalg.cholesky" | "cholesky" => "cholesky_cpu",
+        "cholesky" => "cholesky_cpu",
         "cholesky_inverse" => "cholesky_inverse_out_cpu",
         "linalg.eigh" => "linalg_eigh_cpu",
         "linalg.lu" | "torch.lu_factor" => "lu_cpu",
@@ -283,6 +283,7 @@ fn check_half(dtype: DType, operation: &'static str) -> Result<()> {
         "linalg.inv" | "linalg.slogdet" | "logdet" => {
             return Err(Error::LowPrecision { operation, dtype }.into());
         }
+        "linalg.cholesky" => "cholesky_cpu",
         "linalg.det" | "linalg.solve" => "lu_cpu",
         "linalg.svd" => "linalg_svd_cpu",
         "linalg.qr" => "geqrf_cpu",

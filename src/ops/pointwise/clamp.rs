@@ -255,18 +255,14 @@ pub fn clamp(x: &Tensor, min: Option<Operand<'_>>, max: Option<Operand<'_>>) -> 
     clamp_as(x, min, max, dtype, if tensors { "ClampBackward0" } else { "ClampBackward1" })
 }
 
-/// Whether elements between this bound and nothing are just the greater or the smaller of two: of truth values, and
-/// of complex numbers, which then are refused as these are.
-fn is_extreme(x: &Tensor, bound: Operand<'_>) -> bool {
-    let (own, other) = (x.dtype(), bound.dtype());
-    let are_alike = own == DType::Bool && other == DType::Bool || own.is_complex() || other.is_complex();
-    matches!(bound, Operand::Tensor(_)) && are_alike
+fn is_truth(operand: Operand<'_>) -> bool {
+    operand.dtype() == DType::Bool
 }
 
 /// Elements not less than `min`.
 pub fn clamp_min<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<Tensor> {
     let min = min.into();
-    if is_extreme(x, min) {
+    if is_truth(x.into()) && matches!(min, Operand::Tensor(_)) && is_truth(min) {
         return ops::maximum(x, min);
     }
     let name = if matches!(min, Operand::Tensor(_)) { "ClampMinBackward1" } else { "ClampMinBackward0" };
@@ -276,7 +272,7 @@ pub fn clamp_min<'a>(x: &Tensor, min: impl Into<Operand<'a>>) -> Result<Tensor> 
 /// Elements not greater than `max`.
 pub fn clamp_max<'a>(x: &Tensor, max: impl Into<Operand<'a>>) -> Result<Tensor> {
     let max = max.into();
-    if is_extreme(x, max) {
+    if is_truth(x.into()) && matches!(max, Operand::Tensor(_)) && is_truth(max) {
         return ops::minimum(x, max);
     }
     let name = if matches!(max, Operand::Tensor(_)) { "ClampMaxBackward1" } else { "ClampMaxBackward0" };

@@ -53,6 +53,7 @@ impl Elementwise for Digamma {
     const KEEPS: Keeps = Keeps::Input;
     const VECTOR: Vectors = Vectors::Single;
     const SLOW: bool = true;
+    const RARE: bool = true;
 
     #[inline(always)] // A loop is vectorised in one piece only.
     fn vector<A: Arithmetic>(&self, x: A) -> A {

@@ -17,9 +17,7 @@ use crate::tensor::Tensor;
 /// `x` as floating-point numbers without history.
 fn real(x: &Tensor, dtype: DType, operation: &'static str) -> Result<Tensor> {
     match () {
-        () if dtype.is_complex() || dtype.is_float() && dtype.is_stored() => {
-            Err(Error::NotImplementedFor { operation, dtype }.into())
-        }
+        () if dtype.is_complex() => Err(Error::NotImplementedFor { operation, dtype }.into()),
         () if dtype.is_float() => cast::to_dtype(&x.detach(), dtype),
         () => cast::to_dtype(&x.detach(), default_dtype::get()),
     }

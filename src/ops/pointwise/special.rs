@@ -64,6 +64,7 @@ macro_rules! special {
             const KEEPS: Keeps = Keeps::$keeps;
             const VECTOR: Vectors = Vectors::All;
             const SLOW: bool = true;
+            const RARE: bool = true;
 
             #[inline(always)] // A loop is vectorised in one piece only.
             fn vector<A: Arithmetic>(&self, x: A) -> A {

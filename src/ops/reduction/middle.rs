@@ -87,7 +87,7 @@ fn of_nothing(dtype: DType) -> Scalar {
 
 /// The element in the middle of all; with `numbers_only`, of those that are numbers.
 pub fn median_of_all(x: &Tensor, numbers_only: bool) -> Result<Tensor> {
-    if x.dtype() == DType::Bool && x.numel() > 0 {
+    if (x.dtype() == DType::Bool || x.dtype().is_complex()) && x.numel() > 0 {
         return Err(Error::NotImplementedFor { operation: "median_cpu", dtype: x.dtype() }.into());
     }
     apply_one(Middle { numbers_only }, &[x])

@@ -182,9 +182,6 @@ pub fn trace(x: &Tensor) -> Result<Tensor> {
     if x.ndim() != 2 {
         return Err(Error::TraceRank { ndim: x.ndim() }.into());
     }
-    if x.dtype() == DType::Bool {
-        return Err(Error::NotImplementedFor { operation: "trace", dtype: x.dtype() }.into());
-    }
     apply_one(Trace, &[x])
 }
 

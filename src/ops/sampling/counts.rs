@@ -77,11 +77,11 @@ pub fn poisson(means: &Tensor, generator: Option<&Generator>) -> Result<Tensor> 
     drawn_from(&[means], y, "PoissonBackward0")
 }
 
-/// Refuses types that a kernel does not draw for; `halves` says whether it does for those of half precision.
-fn check_kernel(dtype: DType, operation: &'static str, halves: bool) -> Result<()> {
+/// Refuses types whose numbers are no floating-point numbers that are calculated with.
+fn check_kernel(dtype: DType, operation: &'static str) -> Result<()> {
     match dtype {
         DType::Float32 | DType::Float64 => Ok(()),
-        dtype if halves && dtype.is_half() => Ok(()),
+        dtype if dtype.is_half() => Ok(()),
         dtype => Err(Error::NotImplementedFor { operation, dtype }.into()),
     }
 }
@@ -91,7 +91,7 @@ fn arrivals(means: &[&Tensor], generator: Option<&Generator>) -> Result<Array> {
     if array.dtype.is_float() && means[0].to_vec::<f64>()?.iter().any(|&mean| mean < 0.0 || mean.is_nan()) {
         return Err(Error::PoissonRate {}.into());
     }
-    check_kernel(array.dtype, "poisson_cpu", true)?;
+    check_kernel(array.dtype, "poisson_cpu")?;
     drawn([&array, &array], generator, |generator, mean, _| counts::poisson(generator, mean))
 }
 
@@ -106,7 +106,7 @@ pub fn binomial(count: &Tensor, probability: &Tensor, generator: Option<&Generat
     if expected != found {
         return Err(Error::BinomialDTypes { expected, found }.into());
     }
-    check_kernel(expected, "binomial_cpu", false)?;
+    check_kernel(expected, "binomial_cpu")?;
     if batch::is_mapping() {
         let shape = shape::broadcast(count.layout().shape(), probability.layout().shape())?;
         let [counts, chances] = [count, probability].map(|x| expand::expand(x, &shape::signed(&shape)));
@@ -129,7 +129,7 @@ pub fn gamma(concentration: &Tensor, generator: Option<&Generator>) -> Result<Te
     }
     let y = shown("_standard_gamma", &[concentration], generator, |inputs, generator| {
         let array = inputs[0].array();
-        check_kernel(array.dtype, "gamma_cpu", false)?;
+        check_kernel(array.dtype, "gamma_cpu")?;
         let draw = match array.dtype.wide() {
             DType::Float32 => |generator: &mut Numbers, shape, _| gammas::gamma::<f32>(generator, shape),
             _ => |generator: &mut Numbers, shape, _| gammas::gamma::<f64>(generator, shape),

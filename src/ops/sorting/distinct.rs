@@ -143,9 +143,6 @@ pub fn searchsorted(
         }
     }
     check_ordered(values, "searchsorted_out_cpu")?;
-    if boundaries.dtype() == DType::Bool && values.dtype() == DType::Bool {
-        return Err(Error::NotImplementedFor { operation: "searchsorted_out_cpu", dtype: DType::Bool }.into());
-    }
     let (sorted, wanted) = (boundaries.layout(), values.layout());
     let Some((&length, lead)) = sorted.shape().split_last() else {
         return Err(Error::BoundariesScalar {}.into());

@@ -95,7 +95,7 @@ impl Picked {
             Pick::Sorted { .. } => return Error::SortedComplex { operation: "Sort" },
             Pick::Top { .. } => return Error::SortedComplex { operation: "topk" },
             Pick::Nth(_) => "kthvalue_cpu",
-            Pick::Middle { .. } => "median_out",
+            Pick::Middle { .. } => "median_cpu",
             Pick::MostFrequent => "mode_cpu",
             Pick::Running { greatest: true } => "cummax_cpu",
             Pick::Running { greatest: false } => "cummin_cpu",
@@ -308,7 +308,7 @@ pub fn kthvalue(x: &Tensor, count: i64, dim: i64, keepdim: bool) -> Result<(Tens
 /// The element in the middle along a dimension, and where it was.
 pub fn median(x: &Tensor, dim: i64, keepdim: bool, numbers_only: bool) -> Result<(Tensor, Tensor)> {
     reduced(x, dim, "median")?;
-    if x.dtype() == DType::Bool {
+    if x.dtype() == DType::Bool || x.dtype().is_complex() {
         return Err(Error::NotImplementedFor { operation: "median_out", dtype: x.dtype() }.into());
     }
     let name = if numbers_only { "NanmedianBackward1" } else { "MedianBackward1" };

@@ -178,10 +178,6 @@ pub fn multi_margin_loss(
     weight: Option<&Tensor>,
     reduction: Reduction,
 ) -> Result<Tensor> {
-    let dtype = x.dtype();
-    if !matches!(dtype, DType::Float32 | DType::Float64) {
-        return Err(Error::NotImplementedFor { operation: "multi_margin_loss_cpu_kernel", dtype }.into());
-    }
     let own = MultiMargin { squared: order == 2, margin, reduction };
     let names: &[&str] = match weight {
         Some(_) => &["self", "target", "weight", ""],
@@ -275,11 +271,6 @@ impl AtOnce for MultilabelMargin {
 
 /// `MultilabelMargin` of rows whose right classes come first in those of `target`.
 pub fn multilabel_margin_loss(x: &Tensor, target: &Tensor, reduction: Reduction) -> Result<Tensor> {
-    let dtype = x.dtype();
-    if !matches!(dtype, DType::Float32 | DType::Float64) {
-        let operation = "multilabel_margin_loss_forward_out_frame";
-        return Err(Error::NotImplementedFor { operation, dtype }.into());
-    }
     let own = MultilabelMargin { reduction };
     let names = &["self", "target", "", "is_target"];
     let (operation, node) = ("multilabel_margin_loss_forward", "MultilabelMarginLossBackward0");

@@ -125,7 +125,7 @@ pub fn mean_pool(x: &Tensor, pool: &Pool, with_padding: bool, divisor: Option<i6
     if x.dtype() == DType::Int64 {
         return whole_mean_pool(x, pool, with_padding, divisor, &counts);
     }
-    if !x.dtype().is_float() || counts.len() == 3 && x.dtype().is_stored() {
+    if !x.dtype().is_float() {
         return Err(Error::NotImplementedFor { operation, dtype: x.dtype() }.into());
     }
     let lead = layout.ndim() - counts.len();

@@ -58,7 +58,7 @@ fn drawn(
         return Err(Error::RreluBounds {}.into());
     }
     let dtype = x.dtype();
-    if !dtype.is_float() || training && dtype == DType::Float16 {
+    if !dtype.is_float() {
         let operation = if training { "rrelu_with_noise_out_cpu" } else { "leaky_relu_cpu" };
         return Err(Error::NotImplementedFor { operation, dtype }.into());
     }
