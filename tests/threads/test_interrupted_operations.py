@@ -85,7 +85,7 @@ TABLES = {
     "greatest of columns": ("x = torch.rand(12_000, 8000)", "x.argmax(0)"),
     "zeros of columns": ("x = torch.rand(1, 8000).expand(80_000, 8000)", "x.count_nonzero(0)"),
     "zeros and ones": ("x = torch.rand(20_000_000)", "torch.bernoulli(x)"),
-    "left out": ("x = torch.rand(20_000_000)", "torch.nn.functional.dropout(x)"),
+    "left out": ("x = torch.rand(60_000_000)", "torch.nn.functional.dropout(x)"),
     "rows and columns": (
         "x, y = torch.arange(3 * 6000).view(6000, 1, 3, 1), torch.arange(3 * 1000).view(1, 1000, 1, 3)",
         "x + y",
@@ -104,11 +104,14 @@ TABLES = {
 
 
 def share_of_time(setup, work):
-    """How late the work is interrupted at its best, as a part of all its time.
+    """How late the work is interrupted at its best, beyond the time between two questions, as a part of all its time.
 
     What others do on the machine makes single rounds late, and what cannot be interrupted is late in every one.
     """
     body = f"""
+torch.set_num_threads(1)
+BETWEEN_QUESTIONS = 0.03
+
 def run():
     {work}
 
@@ -119,9 +122,10 @@ def whole():
 
 run()
 shares = []
-while len(shares) < 8 and min(shares, default=1.0) > 0.5:
-    long = whole()
-    shares.append(alarmed(run, long / 10) / long)
+long = whole()
+while len(shares) < 8 and min(shares, default=1.0) > 0.4:
+    long = min(long, whole())
+    shares.append(max(alarmed(run, long / 10) - BETWEEN_QUESTIONS, 0.0) / long)
 print(min(shares))
 """
     return float(run_script(f"{ALARMED}{setup}\n{body}", timeout=300))
@@ -132,7 +136,7 @@ print(min(shares))
 @pytest.mark.parametrize("name", TABLES)
 def test_what_makes_tables_before_it_works_does_not_go_on_to_its_end(name):
     # Whatever the machine is busy with: what cannot be interrupted is late by nine tenths of all its time.
-    assert share_of_time(*TABLES[name]) < 0.6
+    assert share_of_time(*TABLES[name]) < 0.5
 
 
 # A quarter of a second or more each: what is asked every 20 milliseconds.
@@ -147,7 +151,7 @@ FACTORS = {
     "a triangle": ("x = torch.rand(2800, 2800)", "torch.linalg.solve_triangular(x, x, upper=True)"),
     "integers": ("x = torch.ones(1200, 1200, dtype=torch.long)", "x @ x"),
     "distinct rows": ("x = torch.randint(0, 9, (1_000_000, 5))", "x.unique(dim=0)"),
-    "points": ("", "torch.quasirandom.SobolEngine(20).draw(400_000)"),
+    "points": ("", "torch.quasirandom.SobolEngine(20).draw(1_000_000)"),
 }
 
 
@@ -155,7 +159,7 @@ FACTORS = {
 @pytest.mark.own
 @pytest.mark.parametrize("name", FACTORS)
 def test_what_is_computed_in_one_call_is_given_up_in_the_middle(name):
-    assert share_of_time(*FACTORS[name]) < 0.6
+    assert share_of_time(*FACTORS[name]) < 0.5
 
 
 @needs_signals
