@@ -32,6 +32,11 @@ pub mod threads;
 pub use engine::engine::schedule;
 pub use engine::{dtype, error, graph, kernels, origin, shape, sharing, storage};
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sharing::{Home, Spare};
+
 /// Runs a model in many orders, of which the scheduler chooses half at random, and half with few changes from one
 /// thread to another at places that it chooses. `RUSHLIGHT_ORDERS` says how many.
 pub fn explore(model: impl Fn() + Send + Sync + 'static) {
@@ -40,7 +45,7 @@ pub fn explore(model: impl Fn() + Send + Sync + 'static) {
     // Models of one process share what the engine keeps for the process: they run one after the other.
     static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let model = std::sync::Arc::new(model);
+    let model = Arc::new(model);
     let again = model.clone();
     shuttle::check_random(move || model(), orders / 2);
     shuttle::check_pct(move || again(), orders / 2, 3);
@@ -51,5 +56,21 @@ pub fn together(threads: Vec<Box<dyn FnOnce() + Send>>) {
     let started: Vec<_> = threads.into_iter().map(shuttle::thread::spawn).collect();
     for thread in started {
         thread.join().unwrap();
+    }
+}
+
+/// A value that counts how often it went.
+pub struct Told(pub Arc<AtomicUsize>);
+
+impl Home for Told {
+    fn spare() -> &'static Spare {
+        static SPARE: Spare = Spare::new(2);
+        &SPARE
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
     }
 }

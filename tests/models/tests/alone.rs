@@ -4,24 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rushlight_models::sharing::{ConcurrencyGuard, Home, Mutex, Shared, Spare, is_alone, rely_on_lock};
-use rushlight_models::{explore, together};
+use rushlight_models::sharing::{ConcurrencyGuard, Mutex, Shared, is_alone, rely_on_lock};
+use rushlight_models::{Told, explore, together};
 use shuttle::sync::Mutex as HostLock;
-
-struct Told(Arc<AtomicUsize>);
-
-impl Home for Told {
-    fn spare() -> &'static Spare {
-        static SPARE: Spare = Spare::new(2);
-        &SPARE
-    }
-}
-
-impl Drop for Told {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
 
 #[test]
 fn counts_and_locks_hold_while_threads_come_and_go_without_the_hosts_lock() {

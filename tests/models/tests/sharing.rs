@@ -3,24 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rushlight_models::sharing::{Count, Home, Mutex, RwLock, Shared, Spare};
-use rushlight_models::{explore, together};
-
-/// A value that counts how often it went.
-struct Told(Arc<AtomicUsize>);
-
-impl Home for Told {
-    fn spare() -> &'static Spare {
-        static SPARE: Spare = Spare::new(2);
-        &SPARE
-    }
-}
-
-impl Drop for Told {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
+use rushlight_models::sharing::{Count, Mutex, RwLock, Shared};
+use rushlight_models::{Told, explore, together};
 
 #[test]
 fn one_thread_alone_finds_that_the_last_handle_went() {
