@@ -4,7 +4,7 @@
 use ndarray::ArrayViewD;
 use std::mem::MaybeUninit;
 
-use super::leaves::{Greatest, Least, Leaves, Merge};
+use super::leaves::{Extreme, Leaves, Merge};
 use super::named::{greater, less};
 use super::rows::{fold_short, short_rows};
 use super::{Fold, reduce_with};
@@ -73,9 +73,9 @@ fn locate<T: Number>(
     let axes = if view.ndim() == 0 { &[][..] } else { &[axis][..] };
     let put = |out: &mut T, extreme| *out = extreme;
     if greatest {
-        extremes_with::<T, T, Greatest>(view.view(), axes, &mut extremes, T::LOWEST, greater, put);
+        extremes_with::<T, T, Extreme<true>>(view.view(), axes, &mut extremes, T::LOWEST, greater, put);
     } else {
-        extremes_with::<T, T, Least>(view.view(), axes, &mut extremes, T::HIGHEST, less, put);
+        extremes_with::<T, T, Extreme<false>>(view.view(), axes, &mut extremes, T::HIGHEST, less, put);
     }
     let extent = Extent::new(view.shape(), axis);
     let elements = dense(&view);

@@ -9,7 +9,7 @@ use ndarray::ArrayViewD;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::named::{greater, less};
-use super::rows::{LANES, LEAF};
+use super::rows::{LANES, LEAF, whole_rows};
 use crate::kernels::parallel::parallel_parts;
 use crate::kernels::pointwise::apply::GRAIN;
 use crate::kernels::wide::{Wide, lanes};
@@ -32,38 +32,18 @@ pub(super) trait Merge: Copy + 'static {
     fn one<T: Wide>(a: T, b: T) -> T;
 }
 
-/// a + b
+/// a + b, of squares if they are `SQUARED`
 #[derive(Clone, Copy)]
-pub(super) struct Sum;
+pub(super) struct Sum<const SQUARED: bool>;
 
-impl Merge for Sum {
-    fn identity<T: Wide>() -> T {
-        T::ZERO
-    }
-
-    #[inline(always)]
-    fn merge<T: Wide, S: Simd>(simd: S, a: T::Of<S>, b: T::Of<S>) -> T::Of<S> {
-        T::plus(simd, a, b)
-    }
-
-    #[inline(always)]
-    fn one<T: Wide>(a: T, b: T) -> T {
-        a + b
-    }
-}
-
-/// a + b of squares
-#[derive(Clone, Copy)]
-pub(super) struct Squares;
-
-impl Merge for Squares {
+impl<const SQUARED: bool> Merge for Sum<SQUARED> {
     fn identity<T: Wide>() -> T {
         T::ZERO
     }
 
     #[inline(always)]
     fn map<T: Wide, S: Simd>(simd: S, x: T::Of<S>) -> T::Of<S> {
-        T::times(simd, x, x)
+        if SQUARED { T::times(simd, x, x) } else { x }
     }
 
     #[inline(always)]
@@ -97,43 +77,23 @@ impl Merge for Product {
     }
 }
 
-/// The greater one, or the one that is NaN.
+/// The greater one or the lesser one, or the one that is NaN
 #[derive(Clone, Copy)]
-pub(super) struct Greatest;
+pub(super) struct Extreme<const GREATEST: bool>;
 
-impl Merge for Greatest {
+impl<const GREATEST: bool> Merge for Extreme<GREATEST> {
     fn identity<T: Wide>() -> T {
-        T::LOWEST
+        if GREATEST { T::LOWEST } else { T::HIGHEST }
     }
 
     #[inline(always)]
     fn merge<T: Wide, S: Simd>(simd: S, a: T::Of<S>, b: T::Of<S>) -> T::Of<S> {
-        T::extreme::<S, true>(simd, a, b)
+        T::extreme::<S, GREATEST>(simd, a, b)
     }
 
     #[inline(always)]
     fn one<T: Wide>(a: T, b: T) -> T {
-        greater(a, b)
-    }
-}
-
-/// The lesser one, or the one that is NaN.
-#[derive(Clone, Copy)]
-pub(super) struct Least;
-
-impl Merge for Least {
-    fn identity<T: Wide>() -> T {
-        T::HIGHEST
-    }
-
-    #[inline(always)]
-    fn merge<T: Wide, S: Simd>(simd: S, a: T::Of<S>, b: T::Of<S>) -> T::Of<S> {
-        T::extreme::<S, false>(simd, a, b)
-    }
-
-    #[inline(always)]
-    fn one<T: Wide>(a: T, b: T) -> T {
-        less(a, b)
+        if GREATEST { greater(a, b) } else { less(a, b) }
     }
 }
 
@@ -154,9 +114,7 @@ impl<'a, T: Copy + Default + Send + Sync + 'static> Leaves<'a, T> {
     /// The rows of a view that is reduced along its last axis, if each is a leaf of several lanes and there are vectors of
     /// such elements.
     pub(super) fn new<M: Merge>(view: &ArrayViewD<'a, T>, axes: &[usize]) -> Option<Self> {
-        let (&len, &[axis]) = (view.shape().last()?, axes) else { return None };
-        let is_leaf = (LANES..=LEAF).contains(&len) && axis + 1 == view.ndim() && view.ndim() > 1;
-        let elements = if is_leaf { view.to_slice()? } else { return None };
+        let (elements, len) = whole_rows(view, axes, |len| (LANES..=LEAF).contains(&len) && view.ndim() > 1)?;
         let (single, double): (FoldRows<f32>, FoldRows<f64>) = (fold_rows::<f32, M>, fold_rows::<f64, M>);
         let all: [&dyn Any; 2] = [&single, &double];
         let fold = all.into_iter().find_map(|fold| fold.downcast_ref::<FoldRows<T>>().copied())?;

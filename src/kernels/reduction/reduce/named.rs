@@ -21,7 +21,7 @@ pub fn sum<T: Ring>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUni
     {
         return;
     }
-    if let Some(leaves) = Leaves::new::<leaves::Sum>(&view, axes) {
+    if let Some(leaves) = Leaves::new::<leaves::Sum<false>>(&view, axes) {
         return leaves.fold(out, write);
     }
     match rows::short_rows(&view, axes) {
@@ -47,7 +47,7 @@ pub fn total<T: Ring>(elements: &[T]) -> T {
 /// The sum divided by the number of elements.
 pub fn mean<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
     let count = T::from_f64(axes.iter().map(|&axis| view.shape()[axis]).product::<usize>() as f64);
-    if let Some(leaves) = Leaves::new::<leaves::Sum>(&view, axes) {
+    if let Some(leaves) = Leaves::new::<leaves::Sum<false>>(&view, axes) {
         return leaves.fold(out, |out, sum| write(out, sum / count));
     }
     let fold = Fold { identity: T::ZERO, map: identity, merge: <T as Ring>::add };
@@ -69,12 +69,12 @@ fn write<T>(out: &mut MaybeUninit<T>, state: T) {
 
 /// The greatest element, NaN if there is one.
 pub fn max<T: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
-    extremes_with::<T, _, leaves::Greatest>(view, axes, out, T::LOWEST, greater, write);
+    extremes_with::<T, _, leaves::Extreme<true>>(view, axes, out, T::LOWEST, greater, write);
 }
 
 /// The least element, NaN if there is one.
 pub fn min<T: Number>(view: ArrayViewD<'_, T>, axes: &[usize], out: &mut [MaybeUninit<T>]) {
-    extremes_with::<T, _, leaves::Least>(view, axes, out, T::HIGHEST, less, write);
+    extremes_with::<T, _, leaves::Extreme<false>>(view, axes, out, T::HIGHEST, less, write);
 }
 
 /// Whether any element is not zero.
@@ -138,7 +138,7 @@ pub fn norm<T: Real>(view: ArrayViewD<'_, T>, axes: &[usize], p: f64, out: &mut 
     } else if p == 1.0 {
         reduce(view, axes, out, Fold { identity: zero, map: T::abs, merge: add }, identity);
     } else if p == 2.0 {
-        if let Some(leaves) = Leaves::new::<leaves::Squares>(&view, axes) {
+        if let Some(leaves) = Leaves::new::<leaves::Sum<true>>(&view, axes) {
             return leaves.fold(out, |out, sum| write(out, sum.sqrt()));
         }
         reduce(view, axes, out, Fold { identity: zero, map: |x| x * x, merge: add }, T::sqrt);

@@ -74,10 +74,19 @@ pub(super) fn fold_rows<T, A, V, M, G>(
 
 /// The rows of a view that is reduced along its last axis, and how long they are, if `fold_short` is for them.
 pub(super) fn short_rows<'a, T>(view: &ArrayViewD<'a, T>, axes: &[usize]) -> Option<(&'a [T], usize)> {
-    let (&len, &[axis]) = (view.shape().last()?, axes) else { return None };
     // Bytes would be moved one by one.
-    let is_short = size_of::<T>() > 1 && (2..SHORT).contains(&len) && view.len() / len >= A_FEW;
-    if axis + 1 == view.ndim() && is_short { Some((view.to_slice()?, len)) } else { None }
+    let is_short = |len| size_of::<T>() > 1 && (2..SHORT).contains(&len) && view.len() / len >= A_FEW;
+    whole_rows(view, axes, is_short)
+}
+
+/// The rows of a view that is reduced along its last axis, and how long they are, if they will do and lie in order.
+pub(super) fn whole_rows<'a, T>(
+    view: &ArrayViewD<'a, T>,
+    axes: &[usize],
+    will_do: impl FnOnce(usize) -> bool,
+) -> Option<(&'a [T], usize)> {
+    let (&len, &[axis]) = (view.shape().last()?, axes) else { return None };
+    if axis + 1 == view.ndim() && will_do(len) { Some((view.to_slice()?, len)) } else { None }
 }
 
 /// As `fold_rows`, of rows that are short and not few: many at a time, turned to lie side by side. That pays where it
