@@ -10,16 +10,22 @@ use crate::kernels::vector::Function;
 use crate::ops::creation::copy;
 use crate::tensor::Tensor;
 
+/// What a function makes of a tensor that has samples, or that somebody watches; nothing of others.
+fn unusual(
+    x: &Tensor,
+    name: &'static str,
+    again: impl Fn(&Tensor) -> Result<Tensor> + Copy + Send + Sync + 'static,
+) -> Option<Result<Tensor>> {
+    batch::unary(x, again).or_else(|| {
+        (recording::is_on() || x.is_subclassed()).then(|| {
+            intercept::of_subclass(name, &[x.into()], move |operands| again(intercept::first(operands)))
+        })?
+    })
+}
+
 /// `f` of every element.
 pub(crate) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Send + Sync + 'static) -> Result<Tensor> {
-    if let Some(y) = batch::unary(x, |x| map(x, f)) {
-        return y;
-    }
-    if (recording::is_on() || x.is_subclassed())
-        && let Some(y) = intercept::of_subclass("fixed_map", &[x.into()], move |operands| {
-            map(intercept::first(operands), f)
-        })
-    {
+    if let Some(y) = unusual(x, "fixed_map", move |x| map(x, f)) {
         return y;
     }
     let (dtype, x) = (x.dtype(), x.array());
@@ -34,14 +40,7 @@ pub(crate) fn map(x: &Tensor, f: impl Fn(f64) -> f64 + Copy + Send + Sync + 'sta
 
 /// A function of every element that is written for vectors, calculated in double precision.
 pub(crate) fn evaluate(x: &Tensor, f: impl Function<0> + 'static) -> Result<Tensor> {
-    if let Some(y) = batch::unary(x, |x| evaluate(x, f)) {
-        return y;
-    }
-    if (recording::is_on() || x.is_subclassed())
-        && let Some(y) = intercept::of_subclass("fixed_evaluate", &[x.into()], move |operands| {
-            evaluate(intercept::first(operands), f)
-        })
-    {
+    if let Some(y) = unusual(x, "fixed_evaluate", move |x| evaluate(x, f)) {
         return y;
     }
     let x = x.array();

@@ -189,9 +189,9 @@ impl Layout {
     /// How long rows of elements side by side are, and how far each begins behind the one before, if it shows such rows,
     /// more than one, and nothing else.
     pub fn rows(&self) -> Option<[usize; 2]> {
-        let mut dims = self.shape.iter().copied().zip(self.strides.iter().copied()).rev();
+        let dims = self.shape.iter().copied().zip(self.strides.iter().copied()).rev();
         let (mut length, mut found): (usize, Option<[usize; 2]>) = (1, None);
-        for (size, stride) in dims.by_ref().filter(|&(size, _)| size != 1) {
+        for (size, stride) in dims.filter(|&(size, _)| size != 1) {
             match &mut found {
                 None if stride == length => length *= size,
                 None => found = Some([size, stride]),

@@ -150,10 +150,9 @@ impl Op for IndexSelect {
     }
 
     fn effort(&self, inputs: &[Array]) -> u64 {
-        self.slices
-            .shape(inputs[0].layout.shape())
-            .iter()
-            .fold(1, |all: u64, &size| all.saturating_mul(size as u64))
+        let layout = &inputs[0].layout;
+        let slices = layout.shape().get(self.slices.dim).map_or(1, |&size| size.max(1));
+        (layout.numel() / slices).saturating_mul(self.slices.places.len()) as u64
     }
 
     fn save(&self, keep: &Keep<'_>) -> Self::Saved {
