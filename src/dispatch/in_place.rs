@@ -196,7 +196,10 @@ impl<'a> Write<'a> {
     /// Counts the write and records it: its first input gets a new history, and new tangents.
     pub(crate) fn finish<R: Rule + 'static>(self, rule: impl FnOnce(u64) -> R) -> Result<()> {
         let Some(Some(x)) = self.inputs.first().copied() else { return Ok(()) };
-        x.bump_version()?;
+        // What is batched has been counted where its samples were written to.
+        if !(mode::special() && x.is_batched()) {
+            x.bump_version()?;
+        }
         if self.is_traced() { self.record(x, &mut Some(rule)) } else { Ok(()) }
     }
 
