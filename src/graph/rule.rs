@@ -164,6 +164,11 @@ pub trait Rule: Send + Sync {
         false
     }
 
+    /// Whether it has freed something by itself.
+    fn has_freed(&self) -> bool {
+        false
+    }
+
     /// The host's own part of the rule, if it has one. Such a rule is run even if no gradient came.
     fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
         None

@@ -15,6 +15,8 @@ use crate::tensor::Tensor;
 pub struct Apart {
     outputs: Vec<Tensor>,
     gradients: Vec<Option<Tensor>>,
+    /// What known tensors are given, and how often writes are counted there.
+    moved: Vec<(Tensor, u32)>,
     /// What is written to: the memory, and how often writes were counted there.
     written: Vec<(Tensor, u32)>,
     /// Where the numbers that are drawn had come to.
@@ -51,9 +53,14 @@ impl Program {
             Gradient::Is(left) => self.hand_out(left, &frame).map(Some),
         });
         let gradients = gradients.collect::<Result<_>>()?;
+        let moved = self
+            .moved
+            .iter()
+            .map(|(index, left)| Ok((self.hand_out(left, &frame)?, known[*index].version())));
+        let moved = moved.collect::<Result<_>>()?;
         let outputs = self.hand_all_out(&frame, known)?;
         let written = written.into_iter().map(|(_, copied, version)| (copied, version)).collect();
-        Ok(Apart { outputs, gradients, written, drawn })
+        Ok(Apart { outputs, gradients, moved, written, drawn })
     }
 
     /// Whether the host's program, which was run since and gave `outputs`, has left the same bits.
@@ -74,6 +81,9 @@ impl Program {
                 }
                 _ => false,
             };
+        }
+        for ((index, _), (own, version)) in self.moved.iter().zip(&apart.moved) {
+            same &= is_alike(own, &known[*index].detach())? && known[*index].version() == *version;
         }
         for (&(place, _), (own, version)) in self.written.iter().zip(&apart.written) {
             same &= match self.known_at(place, known) {

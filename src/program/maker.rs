@@ -219,21 +219,40 @@ impl Maker {
             self.targets.iter().filter(|(at, _)| *at < end).map(|(_, place)| *place).collect();
         let mut written = Vec::new();
         let mut gradients = Vec::new();
+        let mut moved = Vec::new();
         let all = before;
         for (index, (tensor, before)) in known.iter().zip(before).enumerate() {
             let now = Seen::of(&tensor.memory());
-            if now.place != before.seen.place
+            let is_moved = now.place.memory != before.seen.place.memory;
+            if now.dtype != before.seen.dtype
                 || *now.layout != *before.seen.layout
                 || tensor.requires_grad() != before.requires_grad
                 || !tensor.is_leaf().unwrap_or(false)
             {
                 return Err(Refusal::Moved);
             }
-            let is_other_count = now.place.block != all[self.firsts[index]].seen.place.block;
+            if is_moved || now.place.block != before.seen.place.block {
+                // Whoever has the same memory would see what is written there, and not what comes after.
+                let shares = |other: &usize| *other != index && self.firsts[*other] == self.firsts[index];
+                let is_alone = !(0..known.len()).any(|other| shares(&other));
+                if backward.is_some() || !is_alone || tensor.version() != before.version {
+                    return Err(Refusal::Moved);
+                }
+            }
+            if is_moved {
+                let was =
+                    self.places.iter().position(|place| matches!(place, Place::Known(of) if *of == index));
+                if before.stands || was.is_none_or(|was| targets.contains(&was)) {
+                    return Err(Refusal::Moved);
+                }
+                let left = self.left(&Tensor::from_array(tensor.memory()), &[], false)?;
+                moved.push((index, Left::kept(left.form)));
+            }
+            let is_other_count = !is_moved && now.place.block != all[self.firsts[index]].seen.place.block;
             if is_other_count && tensor.version() != before.version {
                 return Err(Refusal::Written);
             }
-            if self.firsts[index] == index {
+            if self.firsts[index] == index && !is_moved {
                 let place = self.at[&now.place.memory];
                 let count = tensor.version().wrapping_sub(before.version);
                 if count > 0 || targets.contains(&place) {
@@ -284,10 +303,12 @@ impl Maker {
         };
         self.share(0..end.max(1));
         let bases: Vec<Base> = std::mem::take(&mut self.bases).into_iter().map(|(_, base)| base).collect();
-        let stays = left.iter().chain(gradients.iter().filter_map(|(_, gradient)| match gradient {
-            Gradient::Is(left) => Some(left),
-            Gradient::None => None,
-        }));
+        let stays = left.iter().chain(moved.iter().map(|(_, left)| left)).chain(gradients.iter().filter_map(
+            |(_, gradient)| match gradient {
+                Gradient::Is(left) => Some(left),
+                Gradient::None => None,
+            },
+        ));
         let forms =
             bases.iter().filter_map(|base| if let Base::Form(form) = base { Some(*form) } else { None });
         let stays: HashSet<usize> = stays.map(|left| left.form).chain(forms).collect();
@@ -301,7 +322,7 @@ impl Maker {
         });
         let known = known.collect();
         let program = self.planned(&stays);
-        Ok(Program { outputs: left, shown, bases, gradients, written, known, back, ..program })
+        Ok(Program { outputs: left, shown, bases, gradients, moved, written, known, back, ..program })
     }
 
     /// Numbers that some of these instructions write to are not shared between runs.
@@ -334,6 +355,7 @@ impl Maker {
             shown: 0,
             bases: Vec::new(),
             gradients: Vec::new(),
+            moved: Vec::new(),
             written: Vec::new(),
             undone,
             given,

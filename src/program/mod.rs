@@ -272,6 +272,8 @@ pub struct Program {
     /// Forms that are there before the first operation.
     given: Vec<usize>,
     /// What a known tensor has to look like.
+    /// Known tensors that are given other memory, and which.
+    moved: Vec<(usize, Left)>,
     known: Vec<Known>,
     /// Memory that is there all the time, in bytes, and the forms that lie in it.
     rooms: Vec<usize>,

@@ -117,7 +117,7 @@ impl Begun {
 pub(super) fn is_spent(node: &NodeRef) -> bool {
     let (mut seen, mut next) = (HashSet::new(), vec![node.clone()]);
     while let Some(node) = next.pop() {
-        if node.is_released() {
+        if node.is_released() || node.rule().has_freed() {
             return true;
         }
         if seen.insert(node.id()) {

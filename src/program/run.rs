@@ -92,6 +92,7 @@ impl Program {
         };
         self.back.is_none()
             && self.undone.places.is_empty()
+            && self.moved.is_empty()
             && !self.undone.draws()
             && self.given.iter().all(is_own)
             && self.outputs.iter().chain(gradients).all(is_made_late)
@@ -141,6 +142,9 @@ impl Program {
             });
         }
         let outputs = self.hand_all_out(&frame, known)?;
+        for (index, left) in &self.moved {
+            known[*index].set_data(&self.hand_out(left, &frame)?)?;
+        }
         for &form in &self.passing {
             frame.arrays[form] = None;
             frame.tensors[form] = None;

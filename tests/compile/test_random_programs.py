@@ -43,6 +43,8 @@ WRITES = [
     "seen.append({n})",
     "state.zero_()",
     "w.data.mul_(0.5)",
+    "w.data -= 0.1",
+    "net.weight.data = net.weight.data * 0.9 + {a}.detach()",
     "torch.nn.utils.clip_grad_norm_([w], 1.0)",
     "net.weight.data.add_({a}.detach(), alpha=0.01)",
     "norm.running_mean.add_(1)",

@@ -64,6 +64,9 @@ impl Program {
         if !self.bases.is_empty() {
             return refused("the function", "it returns a view of another tensor");
         }
+        if !self.moved.is_empty() {
+            return refused("the function", "it gives a tensor other memory");
+        }
         let is_plain = |dtype: DType| DType::ALL.contains(&dtype);
         if !self.forms.iter().all(|form| is_plain(form.dtype)) || cfg!(target_endian = "big") {
             return refused("the function", "a tensor is read in a form that is not in memory");

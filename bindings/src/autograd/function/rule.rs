@@ -86,6 +86,10 @@ impl Rule for Custom {
         true
     }
 
+    fn has_freed(&self) -> bool {
+        Python::attach(|_| self.context.get().get().has_freed())
+    }
+
     fn host(&self) -> Option<&(dyn Any + Send + Sync)> {
         Some(self)
     }

@@ -39,6 +39,8 @@ pub(super) struct State {
     pub(super) kept: Vec<Option<Arc<Held>>>,
     /// Where the run started that freed what was kept.
     pub(super) freed: Option<Origin>,
+    /// Whether there was anything.
+    pub(super) has_freed: bool,
     /// Whether what was kept was asked for and is let go of at that.
     pub(super) spent: bool,
     pub(super) node: Option<NodeId>,
@@ -208,6 +210,11 @@ impl FunctionBase {
         }
     }
 
+    /// Whether a run has freed what was kept.
+    pub(super) fn has_freed(&self) -> bool {
+        self.state().has_freed
+    }
+
     /// Lets go of what was kept, since it was asked for.
     pub(super) fn spend(&self) {
         let mut state = self.state();
@@ -222,6 +229,7 @@ impl FunctionBase {
         let mut state = self.state();
         let kept = std::mem::take(&mut state.kept);
         state.freed = Some(run);
+        state.has_freed |= !kept.is_empty();
         drop(state);
         drop(kept);
     }
