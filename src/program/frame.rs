@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::registers::FILES;
 use super::run::diverged;
 use super::{Instruction, Number};
 use crate::dtype::Scalar;
@@ -13,6 +14,8 @@ pub(super) struct Frame {
     pub(super) arrays: Vec<Option<Array>>,
     /// Those that are wanted as tensors.
     pub(super) tensors: Vec<Option<Tensor>>,
+    /// Few elements that are there all the time, by type.
+    pub(super) files: [Option<Array>; FILES.len()],
     /// Numbers that are others than those that were recorded, in the order of instructions.
     pub(super) numbers: SmallVec<[Number; 4]>,
 }

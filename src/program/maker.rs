@@ -343,7 +343,7 @@ impl Maker {
         self.instructions.iter_mut().enumerate().for_each(|(at, instruction)| instruction.at = at);
         let mut given = self.order(stays);
         given.sort_by_key(|&form| self.forms[form].place);
-        let Plan { rooms, kept, passing } =
+        let Plan { rooms, files, kept, passing } =
             plan::plan(&self.places, &self.forms, &mut self.instructions, stays);
         let undone = self.undone();
         let Maker { places, forms, instructions, .. } = self;
@@ -361,6 +361,7 @@ impl Maker {
             given,
             known: Vec::new(),
             rooms,
+            files,
             kept,
             passing,
             back: None,

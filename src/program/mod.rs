@@ -33,6 +33,7 @@ mod node;
 mod plan;
 pub mod portable;
 mod record;
+mod registers;
 mod run;
 mod snapshot;
 mod tiles;
@@ -57,7 +58,9 @@ use backward::Back;
 pub use compare::Apart;
 use known::Known;
 pub use node::Again;
+use plan::Home;
 pub use record::{Begun, Refusal};
+use registers::InRegisters;
 
 /// A place of memory.
 enum Place {
@@ -137,6 +140,8 @@ struct Instruction {
     link: Option<Link>,
     /// What the chain that it begins does.
     links: Option<Links>,
+    /// How it is computed of few elements.
+    in_registers: Option<InRegisters>,
     operands: SmallVec<[Operand; 3]>,
     /// The forms of what it gives; none of what nobody reads.
     outputs: SmallVec<[Option<usize>; 1]>,
@@ -158,7 +163,7 @@ impl Instruction {
         outputs: SmallVec<[Option<usize>; 1]>,
     ) -> Instruction {
         let (shown, last, dropped) = Default::default();
-        let (at, way, together, chained, link, links) = (0, None, 1, 1, None, None);
+        let (at, way, together, chained, link, links, in_registers) = (0, None, 1, 1, None, None, None);
         Instruction {
             at,
             name,
@@ -172,6 +177,7 @@ impl Instruction {
             chained,
             link,
             links,
+            in_registers,
             operands,
             outputs,
             shown,
@@ -266,18 +272,20 @@ pub struct Program {
     bases: Vec<Base>,
     /// Known tensors whose gradients change places.
     gradients: Vec<(usize, Gradient)>,
+    /// Known tensors that are given other memory, and which.
+    moved: Vec<(usize, Left)>,
     /// Places of known tensors and of gradients that are written to, and how many writes are counted there.
     written: Vec<(usize, u32)>,
     undone: Undone,
     /// Forms that are there before the first operation.
     given: Vec<usize>,
     /// What a known tensor has to look like.
-    /// Known tensors that are given other memory, and which.
-    moved: Vec<(usize, Left)>,
     known: Vec<Known>,
-    /// Memory that is there all the time, in bytes, and the forms that lie in it.
+    /// Memory that is there all the time: in bytes, and as registers of each type.
     rooms: Vec<usize>,
-    kept: Vec<(usize, usize)>,
+    files: [usize; registers::FILES.len()],
+    /// The forms that lie in it, and where.
+    kept: Vec<(usize, Home)>,
     /// Forms that come into being in every run.
     passing: Vec<usize>,
     /// What backward does from its outputs.
@@ -386,7 +394,9 @@ impl Program {
 
     /// Bytes of memory that are kept from one run to the next.
     pub fn kept_bytes(&self) -> usize {
-        self.rooms.iter().sum()
+        let registers =
+            self.files.iter().zip(registers::FILES).map(|(count, dtype)| count.saturating_mul(dtype.size()));
+        registers.chain(self.rooms.iter().copied()).fold(0, usize::saturating_add)
     }
 
     /// Bytes of memory that operations make, all together, and the most of them that are there at a time.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use smallvec::SmallVec;
 
+use super::registers::{FILES, Finder, file_of};
 use super::{Form, Instruction, Operand, Place, Way, chains, tiles};
 use crate::dispatch::direct::{Beside, Lies, all_beside, beside_in_turns};
 
@@ -12,10 +13,52 @@ use crate::dispatch::direct::{Beside, Lies, all_beside, beside_in_turns};
 pub(super) struct Plan {
     /// Memory that is kept, in bytes.
     pub(super) rooms: Vec<usize>,
-    /// Forms that lie there, and in which of it.
-    pub(super) kept: Vec<(usize, usize)>,
+    /// How many registers there are of each type.
+    pub(super) files: [usize; FILES.len()],
+    /// Forms that lie there, and where.
+    pub(super) kept: Vec<(usize, Home)>,
     /// Forms that come into being in every run.
     pub(super) passing: Vec<usize>,
+}
+
+/// Where memory is kept for a place.
+#[derive(Clone, Copy)]
+pub(super) enum Home {
+    /// In this room.
+    Room(usize),
+    /// In registers of this file, from this one on.
+    Registers { file: usize, first: usize },
+}
+
+/// Memory of one kind, in pieces that are taken in turn.
+#[derive(Default)]
+struct Pieces {
+    sizes: Vec<usize>,
+    free: Vec<usize>,
+}
+
+impl Pieces {
+    /// The smallest piece that is free and large enough, or one more.
+    fn take(&mut self, size: usize) -> usize {
+        let fits = self.free.iter().enumerate().filter(|(_, piece)| self.sizes[**piece] >= size);
+        match fits.min_by_key(|(_, piece)| self.sizes[**piece]).map(|(index, _)| index) {
+            Some(index) => self.free.swap_remove(index),
+            None => {
+                self.sizes.push(size);
+                self.sizes.len() - 1
+            }
+        }
+    }
+
+    /// Where pieces begin that lie one after the other, and where the last one ends.
+    fn starts(&self) -> (Vec<usize>, usize) {
+        let mut end = 0;
+        let starts = self.sizes.iter().map(|size| {
+            end += size;
+            end - size
+        });
+        (starts.collect(), end)
+    }
 }
 
 /// Finds the ways of instructions, and a place for what these make. Forms that stay are left behind.
@@ -33,34 +76,51 @@ pub(super) fn plan(
     let mut ends = ends(places.len(), forms, instructions);
     chains::find(forms, &is_left, instructions, &mut ends);
     tiles::group(forms, instructions, &mut ends);
-    let (mut rooms, mut room_of) = (Vec::new(), vec![None; places.len()]);
-    let mut free: Vec<usize> = Vec::new();
-    let mut going: Vec<Vec<usize>> = vec![Vec::new(); instructions.len()];
+    let mut rooms = Pieces::default();
+    let mut registers: [Pieces; FILES.len()] = Default::default();
+    // Of places that have a piece, the file it is of, if any, and which one it is.
+    let mut piece_of: Vec<Option<(Option<usize>, usize)>> = vec![None; places.len()];
+    let mut going: Vec<Vec<(Option<usize>, usize)>> = vec![Vec::new(); instructions.len()];
     for (at, instruction) in instructions.iter_mut().enumerate() {
         if let (Some(way), [Some(made)]) = (&mut instruction.way, &*instruction.outputs) {
-            let place = forms[*made].place;
+            let (place, dtype) = (forms[*made].place, forms[*made].dtype);
             way.is_fresh = is_left[place];
             if !way.is_fresh {
-                let bytes = way.count * forms[*made].dtype.size();
-                let room = take(&mut free, &mut rooms, bytes);
-                room_of[place] = Some(room);
-                going[ends[place].max(at)].push(room);
+                let piece = match file_of(dtype, way.count) {
+                    Some(file) => (Some(file), registers[file].take(way.count)),
+                    None => (None, rooms.take(way.count * dtype.size())),
+                };
+                piece_of[place] = Some(piece);
+                going[ends[place].max(at)].push(piece);
             }
         }
-        free.append(&mut going[at]);
+        for (file, piece) in going[at].drain(..) {
+            file.map_or(&mut rooms, |file| &mut registers[file]).free.push(piece);
+        }
     }
-    let kept: Vec<(usize, usize)> =
-        forms.iter().enumerate().filter_map(|(form, shown)| Some((form, room_of[shown.place]?))).collect();
+    let starts = registers.each_ref().map(|pieces| pieces.starts());
+    let register_of = |place: usize| match piece_of[place] {
+        Some((Some(file), piece)) => Some((file, starts[file].0[piece])),
+        _ => None,
+    };
+    let homes: Vec<Option<(usize, usize)>> = (0..places.len()).map(register_of).collect();
+    let home_of = |place: usize| match (homes[place], piece_of[place]) {
+        (Some((file, first)), _) => Some(Home::Registers { file, first }),
+        (None, piece) => piece.map(|(_, room)| Home::Room(room)),
+    };
+    let files = Finder::new(forms, &homes, starts.each_ref().map(|(_, end)| *end)).find(instructions);
+    let kept: Vec<(usize, Home)> =
+        forms.iter().enumerate().filter_map(|(form, shown)| Some((form, home_of(shown.place)?))).collect();
     let is_lasting = |form: usize| {
         let place = forms[form].place;
-        room_of[place].is_some() || matches!(places[place], Place::Fixed { shared: true, .. })
+        piece_of[place].is_some() || matches!(places[place], Place::Fixed { shared: true, .. })
     };
     for instruction in instructions {
         instruction.shown.retain(|(form, _)| !is_lasting(*form));
         instruction.dropped = instruction.last.iter().copied().filter(|&form| !is_lasting(form)).collect();
     }
     let passing = (0..forms.len()).filter(|&form| !is_lasting(form)).collect();
-    Plan { rooms, kept, passing }
+    Plan { rooms: rooms.sizes, files, kept, passing }
 }
 
 /// The last instruction that reads each place, or makes it.
@@ -72,18 +132,6 @@ fn ends(places: usize, forms: &[Form], instructions: &[Instruction]) -> Vec<usiz
         }
     }
     ends
-}
-
-/// The smallest memory that is free and large enough, or more.
-fn take(free: &mut Vec<usize>, rooms: &mut Vec<usize>, bytes: usize) -> usize {
-    let fits = free.iter().enumerate().filter(|(_, room)| rooms[**room] >= bytes);
-    match fits.min_by_key(|(_, room)| rooms[**room]).map(|(index, _)| index) {
-        Some(index) => free.swap_remove(index),
-        None => {
-            rooms.push(bytes);
-            rooms.len() - 1
-        }
-    }
 }
 
 /// How an instruction can be computed into memory that is there, if all lies as that takes.

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::frame::Frame;
 use super::node::{Again, Recorded};
+use super::plan::Home;
 use super::snapshot::Snapshot;
 use super::{Base, Form, Gradient, Instruction, Left, Number, Operand, Place, Program, Way, is_same};
 use crate::dispatch::direct::{Source, Target};
@@ -91,8 +92,8 @@ impl Program {
             self.instructions.iter().find(makes).is_some_and(|instruction| instruction.at >= self.undone.end)
         };
         self.back.is_none()
-            && self.undone.places.is_empty()
             && self.moved.is_empty()
+            && self.undone.places.is_empty()
             && !self.undone.draws()
             && self.given.iter().all(is_own)
             && self.outputs.iter().chain(gradients).all(is_made_late)
@@ -141,10 +142,10 @@ impl Program {
                 Gradient::Is(left) => Some(self.hand_out(left, &frame)?),
             });
         }
-        let outputs = self.hand_all_out(&frame, known)?;
         for (index, left) in &self.moved {
             known[*index].set_data(&self.hand_out(left, &frame)?)?;
         }
+        let outputs = self.hand_all_out(&frame, known)?;
         for &form in &self.passing {
             frame.arrays[form] = None;
             frame.tensors[form] = None;
@@ -196,11 +197,16 @@ impl Program {
     /// Memory for a run, and what lies in it all the time.
     pub(super) fn frame(&self) -> Result<Frame> {
         let count = self.forms.len();
-        let mut frame =
-            Frame { arrays: vec![None; count], tensors: vec![None; count], numbers: SmallVec::new() };
+        let (arrays, tensors, numbers) = (vec![None; count], vec![None; count], SmallVec::new());
+        let mut frame = Frame { arrays, tensors, files: self.empty_files()?, numbers };
         let rooms = self.rooms.iter().map(|&bytes| Storage::uninit(bytes)).collect::<Result<Vec<_>>>()?;
-        for &(form, room) in &self.kept {
-            frame.arrays[form] = Some(self.show(form, &rooms[room]));
+        for &(form, home) in &self.kept {
+            frame.arrays[form] = Some(match home {
+                Home::Room(room) => self.show(form, &rooms[room]),
+                Home::Registers { file, first } => {
+                    self.show_registers(form, frame.files[file].as_ref(), first)?
+                }
+            });
         }
         for &form in &self.given {
             if let Place::Fixed { numbers, shared: true } = &self.places[self.forms[form].place] {
@@ -261,9 +267,12 @@ impl Program {
             for &(form, home) in &instruction.shown {
                 frame.arrays[form] = Some(self.show(form, &frame.array(home)?.storage));
             }
-            let outcome = match &instruction.way {
-                Some(_) => self.directly(chain, frame),
-                None => self.step(instruction, frame),
+            let outcome = match (&instruction.in_registers, &instruction.way) {
+                (Some(found), _) if frame.has_recorded_numbers() => {
+                    self.compute_in_registers(instruction, found, frame)
+                }
+                (_, Some(_)) => self.directly(chain, frame),
+                _ => self.step(instruction, frame),
             };
             if let Err(error) = outcome {
                 self.failed.store(instruction.at + 1, Ordering::Relaxed);

@@ -211,6 +211,30 @@ impl Array {
         });
     }
 
+    /// Has a part of elements that lie in order written, each of them, by what reads those in front of it and those behind.
+    #[inline]
+    pub(crate) fn overwrite_between<T: Element, R>(
+        &self,
+        part: Range<usize>,
+        write: impl FnOnce(&[T], &mut [MaybeUninit<T>], &[T]) -> R,
+    ) -> R {
+        let all = self.layout.numel();
+        assert!(
+            self.layout.is_contiguous() && part.start <= part.end && part.end <= all,
+            "a part of what is there"
+        );
+        let start = self.start::<T>();
+        // SAFETY: `start` points at so many elements, as in `slice`, and the three slices have none in common; Note
+        // [Memory of tensors] for aliasing.
+        unsafe {
+            write(
+                std::slice::from_raw_parts(start, part.start),
+                std::slice::from_raw_parts_mut(start.add(part.start).cast(), part.len()),
+                std::slice::from_raw_parts(start.add(part.end), all - part.end),
+            )
+        }
+    }
+
     /// The first element, if there is one and nothing is left to be done to it.
     pub(crate) fn first_element<T: Element>(&self) -> Option<T> {
         let is_there = self.layout.numel() > 0 && !self.dtype.is_pending();

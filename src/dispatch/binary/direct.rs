@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::Elementwise2;
 use super::numbers::{Beside, Vector};
-use crate::dispatch::direct::{Direct, Lies, ROOM, Side, Source, Target, misfit};
+use crate::dispatch::direct::{Direct, Lies, ROOM, Register, Registers, Side, Source, Target, misfit};
 use crate::dtype::{DType, Real, Scalar};
 use crate::error::Result;
 use crate::kernels::pointwise::chain::Step;
@@ -34,6 +34,30 @@ impl<E: Elementwise2> Direct for Directly<E> {
             [Lies::Number(number), Lies::Tensor(..)] => is_real(*number),
             _ => false,
         }
+    }
+
+    fn takes_registers(&self) -> bool {
+        E::FLOATS
+    }
+
+    fn in_registers(&self, registers: &Registers<'_>) -> Result<()> {
+        let dtype = registers.file.dtype;
+        if const { !E::FLOATS } {
+            return Err(misfit());
+        }
+        dispatch!(float dtype, T => registers.write_of_two(|a: Side<'_, T>, b, out| {
+            let run = match registers.operands {
+                [_, Register::Number(number)] => self.0.number_loop::<T>(*number),
+                _ => None,
+            };
+            match (run, registers.operands) {
+                (Some(run), _) => a.through(out, &run),
+                (None, [Register::Elements(_), Register::Elements(_)]) => {
+                    along(self.0.among(dtype, dtype), a, b, out);
+                }
+                (None, _) => along(self.0, a, b, out),
+            }
+        }), else { Err(misfit()) })
     }
 
     fn compute(&self, sources: &[Source<'_>], target: Target<'_>) -> Result<()> {

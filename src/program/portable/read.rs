@@ -135,7 +135,7 @@ impl Body<'_> {
         }));
         let maker = Maker::of(places, forms, instructions, targets);
         let program = maker.planned(&stays);
-        self.takes(program.rooms.iter().fold(0, |all: usize, room| all.saturating_add(*room)))?;
+        self.takes(program.kept_bytes())?;
         let mut known = Vec::new();
         let (mut tensors, mut names) = (Vec::new(), Vec::new());
         for own in own {
